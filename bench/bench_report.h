@@ -31,9 +31,15 @@ class Report {
 #endif
     );
   }
-  void note(const std::string& what, double value, const char* unit) { std::printf("  %-78s %12.1f %-10s\n", what.c_str(), value, unit); }
-  void at_most(const std::string& what, double value, const char* unit, double limit) { print(what, value, unit, "<=", limit, value <= limit); }
-  void at_least(const std::string& what, double value, const char* unit, double limit) { print(what, value, unit, ">=", limit, value >= limit); }
+  void note(const std::string& what, double value, const char* unit) {
+    std::printf("  %-78s %12.1f %-10s\n", what.c_str(), value, unit);
+  }
+  void at_most(const std::string& what, double value, const char* unit, double limit) {
+    print(what, value, unit, "<=", limit, value <= limit);
+  }
+  void at_least(const std::string& what, double value, const char* unit, double limit) {
+    print(what, value, unit, ">=", limit, value >= limit);
+  }
   /// Prints the verdict; the exit status of the program.
   int finish() const {
     std::printf("\n%d figures within their limits, %d not\n", kept_, missed_);

@@ -1,5 +1,6 @@
-// bench_engine: the engine alone, one core, no I/O. Clusters of 8-device nodes filled to 60 % by jobs that a seeded generator placed through the engine
-// itself; every figure is the best of N runs. Limits are those that the project promises; a miss is printed as such and the exit status is 1.
+// bench_engine: the engine alone, one core, no I/O. Clusters of 8-device nodes filled to 60 % by jobs that a seeded
+// generator placed through the engine itself; every figure is the best of N runs. Limits are those that the project
+// promises; a miss is printed as such and the exit status is 1.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -59,7 +60,8 @@ struct Bench {
     tell(Submitted{std::move(w)});
     return id;
   }
-  /// Places jobs of 1, 2, 4 and 8 devices straight on seeded nodes until `share` of all devices is taken; every node of `kept_empty` blocks stays empty.
+  /// Places jobs of 1, 2, 4 and 8 devices straight on seeded nodes until `share` of all devices is taken; every node of
+  /// `kept_empty` blocks stays empty.
   void fill(double share, std::uint32_t empty_nodes_per_block) {
     Rng rng(7);
     const DemandId sizes[] = {demand(1, 4000), demand(2, 8000), demand(4, 16'000), demand(8, 32'000)};
@@ -166,7 +168,8 @@ double impossible_event_seconds(Bench& b) {
   });
 }
 
-/// 8,000 pods, each with a selector of its own, were looked at and ended; one more waits. Then every node gets another label.
+/// 8,000 pods, each with a selector of its own, were looked at and ended; one more waits. Then every node gets another
+/// label.
 double relabelling_seconds(Bench& b, std::uint32_t nodes) {
   const DemandId one = b.demand(1, 1000);
   for (std::uint32_t i = 1; i <= 8000; ++i) {
@@ -209,24 +212,27 @@ int main() {
       report.at_least(at + "single placements", 1 / single, "per second", 100'000);
     else
       report.note(at + "single placements", 1 / single, "per second");
-    report.at_most(at + "gang of 64 x 8 within a block", best_of(5, [&] { return gang_seconds(b, eight); }) * 1e6, "us", nodes == 5000 ? 300 : 1000);
-    report.at_most(at + "open a trial of that gang and roll it back", best_of(20, [&] { return trial_seconds(b, eight); }) * 1e6, "us", 20);
+    report.at_most(at + "gang of 64 x 8 within a block", best_of(5, [&] { return gang_seconds(b, eight); }) * 1e6, "us",
+                   nodes == 5000 ? 300 : 1000);
+    report.at_most(at + "open a trial of that gang and roll it back",
+                   best_of(20, [&] { return trial_seconds(b, eight); }) * 1e6, "us", 20);
   }
   for (const int kinds : {1, 100, 10'000}) {
     Bench b;
     b.add_nodes(5000);
     b.fill(0.6, 80);
-    report.at_most("10,000 waiting gangs of " + std::to_string(kinds) + " kinds, an unrelated node changes", unrelated_event_seconds(b, kinds) * 1e6,
-                   "us", 1000);
+    report.at_most("10,000 waiting gangs of " + std::to_string(kinds) + " kinds, an unrelated node changes",
+                   unrelated_event_seconds(b, kinds) * 1e6, "us", 1000);
   }
   {
     Bench b;
     b.add_nodes(5000);
-    report.at_most("10,000 gangs of as many kinds that can never run, a node changes that could take members", impossible_event_seconds(b) * 1e3,
-                   "ms", 10);
+    report.at_most("10,000 gangs of as many kinds that can never run, a node changes that could take members",
+                   impossible_event_seconds(b) * 1e3, "ms", 10);
   }
   Bench b;
   b.add_nodes(400);
-  report.at_most("400 nodes relabelled after 8,000 pods with selectors of their own", relabelling_seconds(b, 400) * 1e3, "ms", 10);
+  report.at_most("400 nodes relabelled after 8,000 pods with selectors of their own", relabelling_seconds(b, 400) * 1e3,
+                 "ms", 10);
   return report.finish();
 }

@@ -1,5 +1,6 @@
-// bench_log: what the decision log costs. A pod's life (submitted with its names, bound by the plan, confirmed) on the loop's thread in processor time,
-// its bytes on disk, a new file's snapshot with 5,000 nodes and 50,000 pods, and how fast a log is replayed. Files go to a temporary folder.
+// bench_log: what the decision log costs. A pod's life (submitted with its names, bound by the plan, confirmed) on the
+// loop's thread in processor time, its bytes on disk, a new file's snapshot with 5,000 nodes and 50,000 pods, and how
+// fast a log is replayed. Files go to a temporary folder.
 #include <stdlib.h>
 
 #include <chrono>
@@ -69,8 +70,8 @@ struct Step {
 };
 
 int run() {
-  bench::Report report("bench log: the decision log, " + std::to_string(kNodes) + " nodes, " + std::to_string(kPodsBefore) + " pods bound, then " +
-                       std::to_string(kPods) + " more");
+  bench::Report report("bench log: the decision log, " + std::to_string(kNodes) + " nodes, " +
+                       std::to_string(kPodsBefore) + " pods bound, then " + std::to_string(kPods) + " more");
   std::string folder = (std::filesystem::temp_directory_path() / "ashlar-bench-log-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   const Names names;
@@ -99,7 +100,8 @@ int run() {
   for (std::uint32_t p = 0; p < kPods; p += kBatch) {
     Step step;
     for (const Action& action : plan.actions)
-      step.batch.push_back({plan.at, Bound{std::get<Bind>(action).member, std::get<Bind>(action).node, std::get<Bind>(action).devices}});
+      step.batch.push_back(
+          {plan.at, Bound{std::get<Bind>(action).member, std::get<Bind>(action).node, std::get<Bind>(action).devices}});
     for (std::uint32_t i = 0; i < kBatch; ++i) step.batch.push_back(submission(kPodsBefore + p + i, 0));
     for (const Event& event : step.batch) apply(state, event);
     plan = engine.decide(state, Millis(1'700'000'000'000 + p));

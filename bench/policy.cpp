@@ -1,6 +1,7 @@
-// bench_policy: what each kernel costs per node, alone, on 5,000 nodes of 8 devices with mixed fills; and FGD's evaluator, new and remembered answers.
-// Best of N runs of processor time, so that a busy machine disturbs little. A kernel over plain columns must stay at a few nanoseconds: a limit missed
-// there means that the compiler no longer vectorises its loop.
+// bench_policy: what each kernel costs per node, alone, on 5,000 nodes of 8 devices with mixed fills; and FGD's
+// evaluator, new and remembered answers. Best of N runs of processor time, so that a busy machine disturbs little. A
+// kernel over plain columns must stay at a few nanoseconds: a limit missed there means that the compiler no longer
+// vectorises its loop.
 #include <algorithm>
 #include <ctime>
 #include <string>
@@ -55,7 +56,10 @@ Cluster filled_cluster(Rng& rng) {
       if (rng.below(5) < 2) continue;
       DeviceMask mask;
       mask.set(c);
-      cluster.allocate(NodeId(n), demand_of(4000, 1, rng.below(2) != 0 ? kWholeDevice : 100 + 50 * static_cast<std::int32_t>(rng.below(16))), mask);
+      cluster.allocate(
+          NodeId(n),
+          demand_of(4000, 1, rng.below(2) != 0 ? kWholeDevice : 100 + 50 * static_cast<std::int32_t>(rng.below(16))),
+          mask);
     }
   }
   return cluster;
@@ -82,7 +86,9 @@ void bench_kernels(bench::Report& report, const Cluster& cluster, const FgdMix& 
   const struct {
     const char* name;
     Demand demand;
-  } asks[] = {{"1 card", demand_of(4000, 1, kWholeDevice)}, {"300 milli", demand_of(4000, 1, 300)}, {"no card", demand_of(4000, 0, kWholeDevice)}};
+  } asks[] = {{"1 card", demand_of(4000, 1, kWholeDevice)},
+              {"300 milli", demand_of(4000, 1, 300)},
+              {"no card", demand_of(4000, 0, kWholeDevice)}};
   for (const auto& ask : asks) {
     const NodeView view{cluster, ask.demand, anywhere, &mix, 1};
     std::vector<std::uint16_t> fits(kNodes);

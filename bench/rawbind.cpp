@@ -1,5 +1,6 @@
-// bench_rawbind: what the API server takes from a client that does not think. Needs a cluster it may fill: KUBECONFIG or --kubeconfig, for
-// instance `build/release/bin/with_cluster build/release/bin/bench_rawbind`. Nodes and pods stay behind.
+// bench_rawbind: what the API server takes from a client that does not think. Needs a cluster it may fill: KUBECONFIG
+// or --kubeconfig, for instance `build/release/bin/with_cluster build/release/bin/bench_rawbind`. Nodes and pods stay
+// behind.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -10,9 +11,10 @@ namespace {
 using namespace ashlar;
 
 void print(const char* what, const bench::RawBindOptions& options, const bench::RawBindReport& report) {
-  std::printf("%-44s %8.0f pods/s  %6.2f s  client CPU %.2f s per 10,000 (%.1f us each), server %.2f s  failed %zu\n", what, report.rate(options),
-              report.seconds, report.cpu_per_10k(options), report.cpu_per_10k(options) * 100,
-              report.server_cpu_seconds * 1e4 / static_cast<double>(options.pods), report.failed);
+  std::printf("%-44s %8.0f pods/s  %6.2f s  client CPU %.2f s per 10,000 (%.1f us each), server %.2f s  failed %zu\n",
+              what, report.rate(options), report.seconds, report.cpu_per_10k(options),
+              report.cpu_per_10k(options) * 100, report.server_cpu_seconds * 1e4 / static_cast<double>(options.pods),
+              report.failed);
   std::fflush(stdout);
 }
 
@@ -34,10 +36,12 @@ void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
       rusage usage{};
       getrusage(RUSAGE_SELF, &usage);
       std::printf(
-          "list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f bytes a pod, peak RSS %ld MB\n",
+          "list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f "
+          "bytes a pod, peak RSS %ld MB\n",
           r.pods, encoding == kube::Encoding::kJson ? "json" : "protobuf", page, r.seconds, r.client_cpu_seconds,
-          r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods), r.server_cpu_seconds, static_cast<double>(r.bytes) * 1e-6,
-          static_cast<double>(r.bytes) / static_cast<double>(r.pods), usage.ru_maxrss / 1024);
+          r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods), r.server_cpu_seconds,
+          static_cast<double>(r.bytes) * 1e-6, static_cast<double>(r.bytes) / static_cast<double>(r.pods),
+          usage.ru_maxrss / 1024);
       std::fflush(stdout);
     }
 }
@@ -75,7 +79,8 @@ int main(int argc, char** argv) {
   if (!kube::call(**api, {.path = kube::node_path(bench::node_name(options.nodes - 1))}).ok()) {
     const auto start = bench::steady_clock::now();
     bench::create_nodes(**api, options.nodes);
-    std::printf("%zu nodes posted, %.0f nodes/s\n", options.nodes, static_cast<double>(options.nodes) / bench::seconds_since(start));
+    std::printf("%zu nodes posted, %.0f nodes/s\n", options.nodes,
+                static_cast<double>(options.nodes) / bench::seconds_since(start));
   }
   if (mode == "list") return measure_lists(**api, options), 0;
   for (int run = 0; run < repeat; ++run) {
@@ -90,7 +95,8 @@ int main(int argc, char** argv) {
     created.seconds = bench::seconds_since(start);
     created.client_cpu_seconds = bench::cpu_seconds() - cpu_start;
     print("create", options, created);
-    print(options.with_watch ? ("bind, one pod watch open (" + encoding + ")").c_str() : "bind, no watch", options, bench::bind_all(**api, options));
+    print(options.with_watch ? ("bind, one pod watch open (" + encoding + ")").c_str() : "bind, no watch", options,
+          bench::bind_all(**api, options));
   }
   return 0;
 }

@@ -1,6 +1,6 @@
-// How fast can any scheduler bind on this machine? The plain raw-bind client: it decides nothing and writes bindings as fast as the API server
-// takes them, on one HTTP/2 connection with a window of requests in flight, while one pod watch is open. Used alone (rawbind.cpp) and beside
-// schedulers, whose rates are given as shares of this one.
+// How fast can any scheduler bind on this machine? The plain raw-bind client: it decides nothing and writes bindings as
+// fast as the API server takes them, on one HTTP/2 connection with a window of requests in flight, while one pod watch
+// is open. Used alone (rawbind.cpp) and beside schedulers, whose rates are given as shares of this one.
 #pragma once
 
 #include <sys/resource.h>
@@ -21,18 +21,24 @@ namespace ashlar::bench {
 
 using std::chrono::steady_clock;
 
-inline double seconds_since(steady_clock::time_point start) { return std::chrono::duration<double>(steady_clock::now() - start).count(); }
+inline double seconds_since(steady_clock::time_point start) {
+  return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
 
 /// User and system seconds of this process.
 inline double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Sends `count` requests with at most `window` unanswered; returns how many failed. `send(i, on_answer)` must send the i-th.
-inline std::size_t pump(kube::Api& api, std::size_t count, std::size_t window, const std::function<void(std::size_t, kube::OnAnswer)>& send) {
+/// Sends `count` requests with at most `window` unanswered; returns how many failed. `send(i, on_answer)` must send the
+/// i-th.
+inline std::size_t pump(kube::Api& api, std::size_t count, std::size_t window,
+                        const std::function<void(std::size_t, kube::OnAnswer)>& send) {
   std::size_t sent = 0, answered = 0, failed = 0;
   std::string first_failure;
   const auto on_answer = [&](kube::Answer answer) {
@@ -62,7 +68,9 @@ struct RawBindReport {
   double seconds = 0, client_cpu_seconds = 0, server_cpu_seconds = 0;
   std::size_t failed = 0;
   double rate(const RawBindOptions& options) const { return static_cast<double>(options.pods) / seconds; }
-  double cpu_per_10k(const RawBindOptions& options) const { return client_cpu_seconds * 1e4 / static_cast<double>(options.pods); }
+  double cpu_per_10k(const RawBindOptions& options) const {
+    return client_cpu_seconds * 1e4 / static_cast<double>(options.pods);
+  }
 };
 
 /// CPU seconds of the API server so far, from its own metrics; 0 where they cannot be read. Costs it some 20 ms.
@@ -73,7 +81,9 @@ inline double server_cpu_seconds(kube::Api& api) {
 }
 
 inline std::string node_name(std::size_t i) { return "node-" + std::to_string(i); }
-inline std::string pod_name(const RawBindOptions& options, std::size_t i) { return options.prefix + "-" + std::to_string(i); }
+inline std::string pod_name(const RawBindOptions& options, std::size_t i) {
+  return options.prefix + "-" + std::to_string(i);
+}
 
 inline std::size_t create_nodes(kube::Api& api, std::size_t count) {
   return pump(api, count, 64, [&](std::size_t i, kube::OnAnswer on_answer) {
@@ -87,8 +97,10 @@ inline std::size_t create_nodes(kube::Api& api, std::size_t count) {
 
 inline std::size_t create_pods(kube::Api& api, const RawBindOptions& options) {
   return pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
-    kube::PodSpec spec{
-        .ns = options.ns, .name = pod_name(options, i), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+    kube::PodSpec spec{.ns = options.ns,
+                       .name = pod_name(options, i),
+                       .scheduler_name = "raw-bind",
+                       .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
     if (options.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(options.gpus));
     kube::create_pod(api, spec, std::move(on_answer));
   });
@@ -97,7 +109,8 @@ inline std::size_t create_pods(kube::Api& api, const RawBindOptions& options) {
 /// Binds the pre-created pods of `options` to nodes in turn.
 inline RawBindReport bind_all(kube::Api& api, const RawBindOptions& options) {
   std::size_t changes = 0;
-  kube::Reflector<kube::Pod> watch(api, {.encoding = options.watch_encoding}, [&](kube::Change<kube::Pod>&&) { ++changes; });
+  kube::Reflector<kube::Pod> watch(api, {.encoding = options.watch_encoding},
+                                   [&](kube::Change<kube::Pod>&&) { ++changes; });
   if (options.with_watch) {
     watch.start();
     while (!watch.is_synced()) api.poll(Millis(100));
@@ -107,8 +120,8 @@ inline RawBindReport bind_all(kube::Api& api, const RawBindOptions& options) {
   const auto start = steady_clock::now();
   const double cpu_start = cpu_seconds();
   report.failed = pump(api, options.pods, options.in_flight, [&](std::size_t i, kube::OnAnswer on_answer) {
-    kube::bind(api, {.ns = options.ns, .pod = pod_name(options, i), .node = node_name(i % options.nodes)}, std::move(on_answer),
-               options.bind_encoding);
+    kube::bind(api, {.ns = options.ns, .pod = pod_name(options, i), .node = node_name(i % options.nodes)},
+               std::move(on_answer), options.bind_encoding);
   });
   report.seconds = seconds_since(start);
   report.client_cpu_seconds = cpu_seconds() - cpu_start;
@@ -129,9 +142,11 @@ inline ListReport list_all(kube::Api& api, kube::Encoding encoding, std::size_t 
   const auto start = steady_clock::now();
   const double cpu_start = cpu_seconds();
   const std::uint64_t bytes_start = api.counters().bytes_received;
-  kube::Reflector<kube::Pod> watch(api, {.encoding = encoding, .page_items = page_items}, [&](kube::Change<kube::Pod>&& change) {
-    if (change.kind == kube::Change<kube::Pod>::Kind::kAdded) pods.push_back(std::move(change.object));
-  });
+  kube::Reflector<kube::Pod> watch(api, {.encoding = encoding, .page_items = page_items},
+                                   [&](kube::Change<kube::Pod>&& change) {
+                                     if (change.kind == kube::Change<kube::Pod>::Kind::kAdded)
+                                       pods.push_back(std::move(change.object));
+                                   });
   watch.start();
   while (!watch.is_synced()) api.poll(Millis(100));
   report.seconds = seconds_since(start);
@@ -149,7 +164,10 @@ inline RawBindReport create_and_bind(kube::Api& api, const RawBindOptions& optio
   std::size_t seen = 0;
   kube::Reflector<kube::Pod> watch(api, {.encoding = options.watch_encoding}, [&](kube::Change<kube::Pod>&& change) {
     if (change.kind != kube::Change<kube::Pod>::Kind::kAdded || !change.object.node_name.empty()) return;
-    due.push_back({.ns = change.object.ns, .pod = change.object.name, .uid = change.object.uid, .node = node_name(seen++ % options.nodes)});
+    due.push_back({.ns = change.object.ns,
+                   .pod = change.object.name,
+                   .uid = change.object.uid,
+                   .node = node_name(seen++ % options.nodes)});
   });
   watch.start();
   while (!watch.is_synced()) api.poll(Millis(100));
@@ -160,8 +178,10 @@ inline RawBindReport create_and_bind(kube::Api& api, const RawBindOptions& optio
   std::size_t created = 0, creating = 0, binding = 0, bound = 0;
   while (bound < options.pods) {
     for (; created < options.pods && creating < options.in_flight; ++created, ++creating) {
-      kube::PodSpec spec{
-          .ns = options.ns, .name = pod_name(options, created), .scheduler_name = "raw-bind", .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+      kube::PodSpec spec{.ns = options.ns,
+                         .name = pod_name(options, created),
+                         .scheduler_name = "raw-bind",
+                         .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
       if (options.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(options.gpus));
       kube::create_pod(api, spec, [&](kube::Answer answer) {
         --creating;

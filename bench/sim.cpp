@@ -1,6 +1,7 @@
-// bench sim: how fast the simulator is, as a user feels it: whole processes of the program `ashlar` beside this one, from start to exit, reading packed
-// input. Best of N by wall time; peak memory is that of the process. Published traces are read from $ASHLAR_TRACES (default ../shared/traces beside the
-// repository); cases whose traces are absent are said to be skipped.
+// bench sim: how fast the simulator is, as a user feels it: whole processes of the program `ashlar` beside this one,
+// from start to exit, reading packed input. Best of N by wall time; peak memory is that of the process. Published
+// traces are read from $ASHLAR_TRACES (default ../shared/traces beside the repository); cases whose traces are absent
+// are said to be skipped.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -80,16 +81,20 @@ std::optional<Measured> measure_once(const std::string& program, const Words& wo
   }
   int status = 0;
   rusage used{};
-  if (child < 0 || wait4(child, &status, 0, &used) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  if (child < 0 || wait4(child, &status, 0, &used) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return std::nullopt;
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   std::ifstream printed(out);
   return Measured{wall, seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<double>(used.ru_maxrss) / 1024,
                   std::string(std::istreambuf_iterator<char>(printed), {})};
 }
 
 Measured measure(const std::string& program, const Words& words, int runs) {
-  const std::string out = (std::filesystem::temp_directory_path() / ("bench-sim-" + std::to_string(getpid()) + ".json")).string();
+  const std::string out =
+      (std::filesystem::temp_directory_path() / ("bench-sim-" + std::to_string(getpid()) + ".json")).string();
   std::optional<Measured> best;
   for (int i = 0; i < runs; ++i) {
     const std::optional<Measured> m = measure_once(program, words, out);
@@ -120,16 +125,21 @@ int main() {
     line("Philly-P, 68,503 jobs, a quarter of the nodes: Tiresias", queue("tiresias"), 4000);
     line("Philly-P, 68,503 jobs, a quarter of the nodes: SRTF", queue("srtf"), 4000);
   } else {
-    std::printf("  SKIPPED: no published traces in %s; set ASHLAR_TRACES to the folder that holds them\n", traces().c_str());
+    std::printf("  SKIPPED: no published traces in %s; set ASHLAR_TRACES to the folder that holds them\n",
+                traces().c_str());
   }
-  const Measured million = measure(program, {"sim", "run", ASHLAR_SOURCE_DIR "/bench/sim_million.yaml", "-o", "json"}, 3);
+  const Measured million =
+      measure(program, {"sim", "run", ASHLAR_SOURCE_DIR "/bench/sim_million.yaml", "-o", "json"}, 3);
   if (million.value("jobs") + million.value("unfinished_jobs") != kMillionJobs) {
     std::fprintf(stderr, "bench sim: the million jobs did not all come\n");
     return 1;
   }
-  report.at_most("1,000,000 generated jobs, 1,250 x 8 cards, load 0.85, 10 % gangs, profile ashlar (best of 3)", million.seconds * 1000, "ms", 10000);
+  report.at_most("1,000,000 generated jobs, 1,250 x 8 cards, load 0.85, 10 % gangs, profile ashlar (best of 3)",
+                 million.seconds * 1000, "ms", 10000);
   report.note("  the same: CPU time of all threads", million.cpu_seconds * 1000, "ms");
-  report.note("  the same: events (submit, start, end) a second, thousands", 3 * kMillionJobs / million.seconds / 1000, "k/s");
-  report.at_most("  the same: peak memory of the process, by job", million.mebibytes * 1024 * 1024 / kMillionJobs, "bytes", 300);
+  report.note("  the same: events (submit, start, end) a second, thousands", 3 * kMillionJobs / million.seconds / 1000,
+              "k/s");
+  report.at_most("  the same: peak memory of the process, by job", million.mebibytes * 1024 * 1024 / kMillionJobs,
+                 "bytes", 300);
   return report.finish();
 }

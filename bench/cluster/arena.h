@@ -1,5 +1,5 @@
-// The ground on which schedulers meet: one real control plane with 5,000 nodes, and what a run needs: a fresh namespace with pods, a scheduler started
-// and stopped, the server's own count of writes.
+// The ground on which schedulers meet: one real control plane with 5,000 nodes, and what a run needs: a fresh namespace
+// with pods, a scheduler started and stopped, the server's own count of writes.
 #pragma once
 
 #include <fstream>
@@ -62,7 +62,8 @@ class Arena {
   /// A namespace nobody used before.
   std::string fresh_namespace() {
     const std::string ns = "bench-" + std::to_string(++namespaces_);
-    pump(api_, 1, 1, [&](std::size_t, kube::OnAnswer on_answer) { kube::create_namespace(api_, ns, std::move(on_answer)); });
+    pump(api_, 1, 1,
+         [&](std::size_t, kube::OnAnswer on_answer) { kube::create_namespace(api_, ns, std::move(on_answer)); });
     return ns;
   }
   void create_groups(const std::string& ns, const Batch& batch) {
@@ -79,8 +80,9 @@ class Arena {
   /// Creates the pods (and groups first); returns when the last creation was answered.
   void create(const std::string& ns, const Batch& batch, const Scheduler& by) {
     create_groups(ns, batch);
-    pump(api_, batch.pods(), 64,
-         [&](std::size_t i, kube::OnAnswer on_answer) { kube::create_pod(api_, pod(ns, batch, by, i), std::move(on_answer)); });
+    pump(api_, batch.pods(), 64, [&](std::size_t i, kube::OnAnswer on_answer) {
+      kube::create_pod(api_, pod(ns, batch, by, i), std::move(on_answer));
+    });
   }
   kube::PodSpec pod(const std::string& ns, const Batch& batch, const Scheduler& by, std::size_t i) const {
     kube::PodSpec spec{.ns = ns,
@@ -91,14 +93,17 @@ class Arena {
     if (batch.gangs > 0) spec.group_name = group_name(batch, i / batch.size);
     if (batch.shape.gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(batch.shape.gpus));
     if (batch.shape.is_own_kind)
-      spec.extra_spec_json = R"("tolerations":[{"key":"kind","operator":"Equal","value":")" + std::to_string(i) + R"(","effect":"NoSchedule"}])";
+      spec.extra_spec_json = R"("tolerations":[{"key":"kind","operator":"Equal","value":")" + std::to_string(i) +
+                             R"(","effect":"NoSchedule"}])";
     return spec;
   }
   /// Pods that are bound from the start, one after the other over the nodes.
   void create_bound(const std::string& ns, std::size_t count, std::size_t nodes, int gpus) {
     pump(api_, count, 64, [&](std::size_t i, kube::OnAnswer on_answer) {
-      kube::PodSpec spec{
-          .ns = ns, .name = "filler-" + std::to_string(i), .node_name = node_name(i % nodes), .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
+      kube::PodSpec spec{.ns = ns,
+                         .name = "filler-" + std::to_string(i),
+                         .node_name = node_name(i % nodes),
+                         .requests = {{"cpu", "100m"}, {"memory", "128Mi"}}};
       if (gpus > 0) spec.requests.emplace_back("nvidia.com/gpu", std::to_string(gpus));
       kube::create_pod(api_, spec, std::move(on_answer));
     });
@@ -111,19 +116,23 @@ class Arena {
               std::move(on_answer));
   }
   void delete_pods(const std::string& ns) {
-    kube::call(api_,
-               {.method = http::Method::kDelete, .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0", .timeout = Millis(300'000)});
+    kube::call(api_, {.method = http::Method::kDelete,
+                      .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0",
+                      .timeout = Millis(300'000)});
   }
 
   Result<cluster::ChildProcess*> start(const Scheduler& scheduler) {
     return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar(scheduler.holds_lease);
   }
 
-  /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be read, which is said.
+  /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be
+  /// read, which is said.
   std::map<std::string, double> writes() {
     std::map<std::string, double> sums;
-    const kube::Answer answer = kube::call(api_, {.path = "/metrics", .accept = "text/plain", .timeout = Millis(5000), .has_own_connection = true});
-    if (!answer.ok()) std::fprintf(stderr, "the server's metrics could not be read: %s\n", answer.result.error().message.c_str());
+    const kube::Answer answer = kube::call(
+        api_, {.path = "/metrics", .accept = "text/plain", .timeout = Millis(5000), .has_own_connection = true});
+    if (!answer.ok())
+      std::fprintf(stderr, "the server's metrics could not be read: %s\n", answer.result.error().message.c_str());
     std::size_t from = 0;
     while (from < answer.body.size()) {
       const std::size_t end = std::min(answer.body.find('\n', from), answer.body.size());
@@ -132,7 +141,8 @@ class Arena {
       if (line.rfind("apiserver_request_total{", 0) != 0) continue;
       const std::string verb = field(line, "verb");
       if (verb == "POST" || verb == "PUT" || verb == "PATCH" || verb == "DELETE")
-        sums[verb + " " + field(line, "resource") + "/" + field(line, "subresource")] += std::stod(std::string(line.substr(line.rfind(' ') + 1)));
+        sums[verb + " " + field(line, "resource") + "/" + field(line, "subresource")] +=
+            std::stod(std::string(line.substr(line.rfind(' ') + 1)));
     }
     return sums;
   }
@@ -151,20 +161,24 @@ class Arena {
     return path;
   }
   Result<cluster::ChildProcess*> start_kube() {
-    const std::string config = write_file(
-        "kube-scheduler.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: " +
-                                   plane_.kubeconfig() + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
-    return plane_.run("kube-scheduler",
-                      {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
+    const std::string config =
+        write_file("kube-scheduler.yaml",
+                   "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  "
+                   "kubeconfig: " +
+                       plane_.kubeconfig() + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
+    return plane_.run("kube-scheduler", {"--config=" + config, "--secure-port=0",
+                                         "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   }
   Result<cluster::ChildProcess*> start_ashlar(bool holds_lease) {
-    const std::string config = write_file("ashlar.yaml",
-                                          "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\n"
-                                          "leaderElection:\n  enabled: " +
-                                              std::string(holds_lease ? "true" : "false") +
-                                              "\n  namespace: default\nbatch:\n  bindsInFlight: " + std::to_string(binds_in_flight_) + "\n");
-    auto process = cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
-                                                plane_.folder() + "/ashlar.log");
+    const std::string config = write_file(
+        "ashlar.yaml",
+        "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\n"
+        "leaderElection:\n  enabled: " +
+            std::string(holds_lease ? "true" : "false") +
+            "\n  namespace: default\nbatch:\n  bindsInFlight: " + std::to_string(binds_in_flight_) + "\n");
+    auto process =
+        cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
+                                     plane_.folder() + "/ashlar.log");
     if (!process) return process.error();
     own_.push_back(std::make_unique<cluster::ChildProcess>(std::move(*process)));
     return own_.back().get();

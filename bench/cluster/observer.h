@@ -1,6 +1,6 @@
-// When was each pod bound? Observer: a watch of the bound pods of one namespace, in protobuf, which the API server encodes once for all who watch in it
-// (schedulers, kubelets, controllers), so that watching costs every scheduler the same little. Times are those at which the watch showed the pod.
-// Runs inside Api::poll().
+// When was each pod bound? Observer: a watch of the bound pods of one namespace, in protobuf, which the API server
+// encodes once for all who watch in it (schedulers, kubelets, controllers), so that watching costs every scheduler the
+// same little. Times are those at which the watch showed the pod. Runs inside Api::poll().
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,14 @@ class Observer {
   void start() {
     bool is_open = false;
     const std::string path =
-        "/api/v1/namespaces/" + ns_ + "/pods?watch=1&fieldSelector=spec.nodeName%21%3D&allowWatchBookmarks=false&timeoutSeconds=3600";
-    stream_ = api_.stream({.path = path, .accept = "application/vnd.kubernetes.protobuf;stream=watch", .timeout = Millis(0)},
-                          {.on_open = [&is_open](const http::Response&) { is_open = true; },
-                           .on_chunk = [this](std::string_view chunk) { return read(chunk); },
-                           .on_done = [](Result<http::Response>) {}},
-                          Millis(0));
+        "/api/v1/namespaces/" + ns_ +
+        "/pods?watch=1&fieldSelector=spec.nodeName%21%3D&allowWatchBookmarks=false&timeoutSeconds=3600";
+    stream_ =
+        api_.stream({.path = path, .accept = "application/vnd.kubernetes.protobuf;stream=watch", .timeout = Millis(0)},
+                    {.on_open = [&is_open](const http::Response&) { is_open = true; },
+                     .on_chunk = [this](std::string_view chunk) { return read(chunk); },
+                     .on_done = [](Result<http::Response>) {}},
+                    Millis(0));
     const auto start = steady_clock::now();
     while (!is_open && seconds_since(start) < 2) api_.poll(Millis(20));  // headers may come only with the first event
   }
@@ -53,7 +55,8 @@ class Observer {
     return last;
   }
   std::size_t bound_of(const std::string& prefix) const {
-    return static_cast<std::size_t>(std::count_if(bound_at_.begin(), bound_at_.end(), [&](const auto& p) { return p.first.rfind(prefix, 0) == 0; }));
+    return static_cast<std::size_t>(std::count_if(bound_at_.begin(), bound_at_.end(),
+                                                  [&](const auto& p) { return p.first.rfind(prefix, 0) == 0; }));
   }
 
  private:

@@ -8,7 +8,9 @@
 namespace ashlar::bench {
 namespace {
 
-double between(steady_clock::time_point from, steady_clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
+double between(steady_clock::time_point from, steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
 
 /// Nothing where the counters could not be read.
 std::optional<double> total(const std::map<std::string, double>& writes) {
@@ -19,7 +21,8 @@ std::optional<double> total(const std::map<std::string, double>& writes) {
   return sum;
 }
 
-/// Polls the server's counters until no write came for five seconds; returns the count and when the last one was noticed.
+/// Polls the server's counters until no write came for five seconds; returns the count and when the last one was
+/// noticed.
 std::pair<double, steady_clock::time_point> settle(Arena& arena, double patience) {
   double count = total(arena.writes()).value_or(0);
   auto last = steady_clock::now();
@@ -35,7 +38,8 @@ std::pair<double, steady_clock::time_point> settle(Arena& arena, double patience
   return {count, last};
 }
 
-/// Waits until a freshly started scheduler stands: its first own write or watch cannot be seen from outside, so a probe pod is bound.
+/// Waits until a freshly started scheduler stands: its first own write or watch cannot be seen from outside, so a probe
+/// pod is bound.
 bool warm_up(Arena& arena, const Scheduler& scheduler) {
   const std::string ns = arena.fresh_namespace();
   Observer observer(arena.api(), ns);
@@ -60,11 +64,14 @@ class LeaseWatch {
   void look() {
     if (seconds_since(looked_) < 0.25) return;
     looked_ = steady_clock::now();
-    const kube::Answer answer =
-        kube::call(arena_.api(), {.path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/ashlar-scheduler", .timeout = Millis(5000)});
-    const auto lease = answer.ok() ? kube::decode_object<kube::Lease>(answer.body, kube::Encoding::kJson) : Result<kube::Lease>(kube::Lease{});
+    const kube::Answer answer = kube::call(
+        arena_.api(),
+        {.path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/ashlar-scheduler", .timeout = Millis(5000)});
+    const auto lease = answer.ok() ? kube::decode_object<kube::Lease>(answer.body, kube::Encoding::kJson)
+                                   : Result<kube::Lease>(kube::Lease{});
     if (!lease || lease->holder.empty()) return;
-    if (holders_.insert(lease->holder).second || lease->renewed != renewed_) renewed_ = lease->renewed, since_ = steady_clock::now();
+    if (holders_.insert(lease->holder).second || lease->renewed != renewed_)
+      renewed_ = lease->renewed, since_ = steady_clock::now();
     oldest_ = std::max(oldest_, seconds_since(since_));
   }
   bool is_held() const { return !holders_.empty(); }
@@ -127,7 +134,8 @@ DrainResult arrive(Arena& arena, const Scheduler& scheduler, const Batch& batch,
   return result;
 }
 
-std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler& scheduler, const Batch& gang, double patience_seconds) {
+std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler& scheduler, const Batch& gang,
+                                                  double patience_seconds) {
   Running running;
   auto process = arena.start(scheduler);
   if (!process) return std::nullopt;
@@ -144,8 +152,8 @@ std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler&
   return is_bound ? std::optional(std::max(took, 0.0)) : std::nullopt;
 }
 
-std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical,
-                                            std::size_t after_bound) {
+std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog,
+                                            const Batch& critical, std::size_t after_bound) {
   const std::string ns = arena.fresh_namespace();
   arena.create(ns, backlog, scheduler);
   Observer observer(arena.api(), ns);
@@ -157,10 +165,12 @@ std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& sched
   if (!observer.wait_for(after_bound, 120)) return std::nullopt;
   arena.create(ns, critical, scheduler);
   const auto created = steady_clock::now();
-  while (observer.bound_of(critical.prefix + "-") < critical.pods() && seconds_since(created) < 60) arena.api().poll(Millis(5));
+  while (observer.bound_of(critical.prefix + "-") < critical.pods() && seconds_since(created) < 60)
+    arena.api().poll(Millis(5));
   const bool is_bound = observer.bound_of(critical.prefix + "-") == critical.pods();
   const double took = between(created, observer.last_of(critical.prefix + "-"));
-  const std::size_t left = backlog.pods() + critical.pods() - std::min(observer.bound(), backlog.pods() + critical.pods());
+  const std::size_t left =
+      backlog.pods() + critical.pods() - std::min(observer.bound(), backlog.pods() + critical.pods());
   std::printf("    (%zu pods of the backlog still waited)\n", left);
   arena.delete_pods(ns);
   return is_bound ? std::optional(std::max(took, 0.0)) : std::nullopt;
@@ -178,26 +188,35 @@ RefusalResult refusal(Arena& arena, const Scheduler& scheduler, const Batch& gan
   std::size_t refused_pods = 0;
   steady_clock::time_point first_pod{}, last_pod{}, group_at{};
   std::unordered_map<std::string, bool> has_condition;
-  kube::Reflector<kube::Pod> pods(arena.api(), {.path = "/api/v1/namespaces/" + ns + "/pods"}, [&](kube::Change<kube::Pod>&& change) {
-    if (change.object.scheduled.status != kube::ConditionStatus::kFalse || has_condition[std::string(change.object.name)]) return;
-    has_condition[std::string(change.object.name)] = true;
-    last_pod = steady_clock::now();
-    if (refused_pods++ == 0) first_pod = last_pod;
-  });
+  kube::Reflector<kube::Pod> pods(arena.api(), {.path = "/api/v1/namespaces/" + ns + "/pods"},
+                                  [&](kube::Change<kube::Pod>&& change) {
+                                    if (change.object.scheduled.status != kube::ConditionStatus::kFalse ||
+                                        has_condition[std::string(change.object.name)])
+                                      return;
+                                    has_condition[std::string(change.object.name)] = true;
+                                    last_pod = steady_clock::now();
+                                    if (refused_pods++ == 0) first_pod = last_pod;
+                                  });
   kube::Reflector<kube::PodGroup> groups(
-      arena.api(), {.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns + "/podgroups"}, [&](kube::Change<kube::PodGroup>&& change) {
-        if (change.object.scheduled.status != kube::ConditionStatus::kFalse || group_at != steady_clock::time_point{}) return;
+      arena.api(), {.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns + "/podgroups"},
+      [&](kube::Change<kube::PodGroup>&& change) {
+        if (change.object.scheduled.status != kube::ConditionStatus::kFalse || group_at != steady_clock::time_point{})
+          return;
         group_at = steady_clock::now();
-        result.message = std::string(change.object.scheduled.reason) + ": " + std::string(change.object.scheduled.message);
+        result.message =
+            std::string(change.object.scheduled.reason) + ": " + std::string(change.object.scheduled.message);
       });
   pods.start();
   groups.start();
   while (!pods.is_synced() || !groups.is_synced()) arena.api().poll(Millis(50));
   arena.create(ns, gang, scheduler);
   const auto created = steady_clock::now();
-  while (seconds_since(created) < patience_seconds && (refused_pods < gang.pods() || group_at == steady_clock::time_point{}))
+  while (seconds_since(created) < patience_seconds &&
+         (refused_pods < gang.pods() || group_at == steady_clock::time_point{}))
     arena.api().poll(Millis(10));
-  const auto after = [&](steady_clock::time_point t) { return t == steady_clock::time_point{} ? -1.0 : std::max(0.0, between(created, t)); };
+  const auto after = [&](steady_clock::time_point t) {
+    return t == steady_clock::time_point{} ? -1.0 : std::max(0.0, between(created, t));
+  };
   result.group_seconds = after(group_at);
   result.first_pod_seconds = after(first_pod);
   result.all_pods_seconds = refused_pods == gang.pods() ? after(last_pod) : -1;
@@ -223,9 +242,10 @@ KindsResult kinds(Arena& arena, const Batch& waiting, std::size_t nodes, std::si
   const auto start = steady_clock::now();
   while (!lease.is_held() && seconds_since(start) < 60) lease.look(), arena.api().poll(Millis(20));
   for (std::size_t round = 0; round < rounds && result.is_bound; ++round) {
-    kube::call(arena.api(), {.method = http::Method::kDelete,
-                             .path = kube::pod_path(filled, "filler-" + std::to_string(round)) + "?gracePeriodSeconds=0",
-                             .timeout = Millis(30'000)});
+    kube::call(arena.api(),
+               {.method = http::Method::kDelete,
+                .path = kube::pod_path(filled, "filler-" + std::to_string(round)) + "?gracePeriodSeconds=0",
+                .timeout = Millis(30'000)});
     const auto ended = steady_clock::now();
     pump(arena.api(), kRelabelled, kRelabelled, [&](std::size_t i, kube::OnAnswer on_answer) {
       arena.relabel(node_name((round * kRelabelled + i) % nodes), "tick", std::to_string(round), std::move(on_answer));
@@ -243,6 +263,8 @@ KindsResult kinds(Arena& arena, const Batch& waiting, std::size_t nodes, std::si
   return result;
 }
 
-DrainResult start_to_first_bind(Arena& arena, const Scheduler& scheduler) { return drain(arena, scheduler, {.prefix = "one", .size = 1}, 120); }
+DrainResult start_to_first_bind(Arena& arena, const Scheduler& scheduler) {
+  return drain(arena, scheduler, {.prefix = "one", .size = 1}, 120);
+}
 
 }  // namespace ashlar::bench

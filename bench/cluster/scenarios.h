@@ -1,4 +1,5 @@
-// The runs of bench_cluster, one function each. Every run uses a fresh namespace, starts its scheduler anew and deletes its pods afterwards.
+// The runs of bench_cluster, one function each. Every run uses a fresh namespace, starts its scheduler anew and deletes
+// its pods afterwards.
 #pragma once
 
 #include <optional>
@@ -24,11 +25,12 @@ DrainResult drain(Arena& arena, const Scheduler& scheduler, const Batch& batch, 
 DrainResult arrive(Arena& arena, const Scheduler& scheduler, const Batch& batch, double patience_seconds);
 
 /// Seconds from the last creation of a gang's pods to its last bind; nothing if it was not bound in time.
-std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler& scheduler, const Batch& gang, double patience_seconds);
+std::optional<double> last_bind_after_last_create(Arena& arena, const Scheduler& scheduler, const Batch& gang,
+                                                  double patience_seconds);
 
 /// The same for a critical gang that comes when `after_bound` of a backlog's pods are bound.
-std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog, const Batch& critical,
-                                            std::size_t after_bound);
+std::optional<double> critical_amid_backlog(Arena& arena, const Scheduler& scheduler, const Batch& backlog,
+                                            const Batch& critical, std::size_t after_bound);
 
 struct RefusalResult {
   double group_seconds = -1;      ///< last creation to the PodGroup's condition with its reason; -1 = not seen
@@ -48,8 +50,8 @@ struct KindsResult {
   std::size_t lease_holders = 0;  ///< how many names it carried, one is right
   double resident_mib = 0;
 };
-/// A full cluster where `waiting` pods wait, no two alike. Pods end one after the other, nodes are relabelled meanwhile: does the scheduler keep its
-/// Lease, and how soon is the room taken?
+/// A full cluster where `waiting` pods wait, no two alike. Pods end one after the other, nodes are relabelled
+/// meanwhile: does the scheduler keep its Lease, and how soon is the room taken?
 KindsResult kinds(Arena& arena, const Batch& waiting, std::size_t nodes, std::size_t rounds);
 
 /// Start of the scheduler to the bind of one pod that waits, on a cluster that is already full of bound pods.

@@ -1,6 +1,7 @@
-// bench fidelity: our replays beside the published tables. Prints one line per trace and policy (packing) and per input, shrink and policy
-// (queueing) with the largest deviation; exit status 1 beyond the tolerance. Traces are read from $ASHLAR_TRACES (default ../shared/traces beside
-// the repository); without them it says so and ends with 0. Cost: about a minute for everything.
+// bench fidelity: our replays beside the published tables. Prints one line per trace and policy (packing) and per
+// input, shrink and policy (queueing) with the largest deviation; exit status 1 beyond the tolerance. Traces are read
+// from $ASHLAR_TRACES (default ../shared/traces beside the repository); without them it says so and ends with 0. Cost:
+// about a minute for everything.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -37,7 +38,8 @@ struct Selection {
   std::vector<std::string> packing{"fgd", "best-fit", "dotprod", "gpu-packing", "gpu-clustering", "random"};
   std::vector<std::uint64_t> seeds{42, 43, 44, 45, 46};
   std::vector<std::int32_t> shrinks{1, 2, 3, 4};
-  std::vector<std::string> queue{"fifo", "fifo-skip", "easy", "sjf", "sjf-skip", "qssf", "qssf-oracle", "tiresias", "srtf"};
+  std::vector<std::string> queue{"fifo", "fifo-skip",   "easy",     "sjf", "sjf-skip",
+                                 "qssf", "qssf-oracle", "tiresias", "srtf"};
   bool has_packing = true, has_queue = true, has_lucid = true;
 };
 
@@ -73,7 +75,8 @@ void compare_policy(const std::string& trace_name, const PackingTrace& trace, co
     for (int t = 0; t < 3; ++t) {
       const ExpectedPacking* row = find_expected(*tables[t], trace_name, policy, order.seed);
       if (row == nullptr) {
-        std::printf("  no published row for %s %s seed %lu\n", trace_name.c_str(), policy.c_str(), static_cast<unsigned long>(order.seed));
+        std::printf("  no published row for %s %s seed %lu\n", trace_name.c_str(), policy.c_str(),
+                    static_cast<unsigned long>(order.seed));
         verdict.is_within = false;
         return;
       }
@@ -94,9 +97,11 @@ void compare_policy(const std::string& trace_name, const PackingTrace& trace, co
   const double headline = std::abs(ours_at_headline - published_at_headline);
   bool is_within = is_random ? headline <= kRandomTolerance : true;
   if (!is_random)
-    for (const CurveDeviation& d : worst) is_within = is_within && d.largest <= kPackingTolerance && d.one_sided_bins == 0;
+    for (const CurveDeviation& d : worst)
+      is_within = is_within && d.largest <= kPackingTolerance && d.one_sided_bins == 0;
   std::printf("%-12s %-15s %9.4f %9.4f  ", trace_name.c_str(), policy.c_str(), ours_at_headline, published_at_headline);
-  for (int t = 0; t < 3; ++t) std::printf(" %s %.4f at %zu%%%s", words[t], worst[t].largest, worst[t].bin, t < 2 ? "," : "");
+  for (int t = 0; t < 3; ++t)
+    std::printf(" %s %.4f at %zu%%%s", words[t], worst[t].largest, worst[t].bin, t < 2 ? "," : "");
   std::printf("  %.2f s%s\n", seconds / static_cast<double>(orders.size()), is_within ? "" : "  BEYOND TOLERANCE");
   std::fflush(stdout);
   verdict.is_within = verdict.is_within && is_within;
@@ -112,21 +117,24 @@ Verdict compare_packing(const std::string& folder, const Selection& selection) {
   const auto ratio = must(read_expected_packing(folder + "/fgd-expected/analysis_frag_ratio_discrete.csv.zst"));
   const std::vector<ExpectedPacking>* tables[3] = {&allocation, &fragment, &ratio};
   const auto nodes = must(read_openb_nodes(folder + "/openb/openb_node_list_gpu_node.csv.zst"));
-  std::printf("packing: allocation %% at 130 %% load (mean of seeds), and the largest deviation in any bin of any seed\n");
+  std::printf(
+      "packing: allocation %% at 130 %% load (mean of seeds), and the largest deviation in any bin of any seed\n");
   std::printf("%-12s %-15s %9s %9s\n", "trace", "policy", "ours", "published");
   for (const std::string& name : selection.traces) {
     const auto pods = must(read_openb_pods(folder + "/openb/openb_pod_list_" + name + ".csv.zst", nodes));
     auto orders = must(read_arrivals(folder + "/fgd-arrivals/" + name + ".csv.xz", pods.size(), nodes.size()));
-    std::erase_if(orders,
-                  [&](const ArrivalOrder& o) { return std::find(selection.seeds.begin(), selection.seeds.end(), o.seed) == selection.seeds.end(); });
+    std::erase_if(orders, [&](const ArrivalOrder& o) {
+      return std::find(selection.seeds.begin(), selection.seeds.end(), o.seed) == selection.seeds.end();
+    });
     const PackingTrace trace = must(PackingTrace::make(nodes, pods));
     for (const std::string& policy : selection.packing) compare_policy(name, trace, orders, tables, policy, verdict);
   }
-  std::printf("packing: %zu runs, largest deviation (random apart) of allocation %.4f points, of fragments %.4f: %s\n\n", verdict.runs,
-              verdict.largest, verdict.largest_fragment,
-              verdict.runs == 0   ? "NOTHING COMPARED"
-              : verdict.is_within ? "within tolerance"
-                                  : "BEYOND TOLERANCE");
+  std::printf(
+      "packing: %zu runs, largest deviation (random apart) of allocation %.4f points, of fragments %.4f: %s\n\n",
+      verdict.runs, verdict.largest, verdict.largest_fragment,
+      verdict.runs == 0   ? "NOTHING COMPARED"
+      : verdict.is_within ? "within tolerance"
+                          : "BEYOND TOLERANCE");
   return verdict;
 }
 
@@ -137,7 +145,8 @@ struct QueueLine {
   std::string policy;
 };
 
-void compare_queue(const QueueReplay& replay, const QueueLine& line, const std::vector<ExpectedQueue>& table, Verdict& verdict) {
+void compare_queue(const QueueReplay& replay, const QueueLine& line, const std::vector<ExpectedQueue>& table,
+                   Verdict& verdict) {
   const bool is_listed = std::any_of(table.begin(), table.end(), [&](const ExpectedQueue& e) {
     return e.input == line.input && e.shrink == line.shrink && e.is_pooled == line.is_pooled && e.policy == line.policy;
   });
@@ -145,8 +154,9 @@ void compare_queue(const QueueReplay& replay, const QueueLine& line, const std::
   const QueueRun run = run_queue(replay, must(builtin_profile(line.policy)));
   const std::vector<std::string> found = differences(run, table, line.input, line.shrink, line.is_pooled);
   std::printf("%-10s %d %-8s %-12s %11.1f %11.1f %10.0f %10.0f %7ld  %.2f s  %s\n", line.input.c_str(), line.shrink,
-              line.is_pooled ? "pooled" : "isolated", line.policy.c_str(), run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds,
-              run.makespan_seconds, static_cast<long>(run.preemptions), run.wall_seconds, found.empty() ? "equal" : "DIFFERS");
+              line.is_pooled ? "pooled" : "isolated", line.policy.c_str(), run.mean_jct_seconds, run.mean_queue_seconds,
+              run.p999_queue_seconds, run.makespan_seconds, static_cast<long>(run.preemptions), run.wall_seconds,
+              found.empty() ? "equal" : "DIFFERS");
   for (const std::string& difference : found) std::printf("    %s\n", difference.c_str());
   std::fflush(stdout);
   ++verdict.runs;
@@ -157,7 +167,8 @@ Verdict compare_queues(const std::string& folder, const Selection& selection) {
   Verdict verdict;
   const auto table = must(read_expected_queue(folder + "/philly-p-expected.csv"));
   std::printf("queueing: every figure of every virtual cluster, to the digits of the expected table\n");
-  std::printf("%-10s k %-8s %-12s %11s %11s %10s %10s %7s\n", "input", "walls", "policy", "mean JCT", "mean queue", "p99.9", "makespan", "stops");
+  std::printf("%-10s k %-8s %-12s %11s %11s %10s %10s %7s\n", "input", "walls", "policy", "mean JCT", "mean queue",
+              "p99.9", "makespan", "stops");
   if (selection.has_queue) {
     const JobTrace trace = must(read_jobs(folder + "/philly-p-octnov-replay-input.csv.xz"));
     const auto vcs = must(read_vcs(folder + "/philly-vc-nodes.csv.xz"));
@@ -173,9 +184,13 @@ Verdict compare_queues(const std::string& folder, const Selection& selection) {
     const JobTrace trace = must(read_jobs(folder + "/philly-lucid-week-replay-input.csv.xz"));
     const std::vector<VcNodes> vcs{{"philly", kLucidNodes}};
     for (const std::string& policy : selection.queue)
-      compare_queue({.trace = trace, .vcs = vcs, .overhead = kLucidOverhead}, {"lucid-week", 1, false, policy}, table, verdict);
+      compare_queue({.trace = trace, .vcs = vcs, .overhead = kLucidOverhead}, {"lucid-week", 1, false, policy}, table,
+                    verdict);
   }
-  std::printf("queueing: %zu runs: %s\n", verdict.runs, verdict.runs == 0 ? "NOTHING COMPARED" : verdict.is_within ? "all equal" : "DIFFERENCES");
+  std::printf("queueing: %zu runs: %s\n", verdict.runs,
+              verdict.runs == 0   ? "NOTHING COMPARED"
+              : verdict.is_within ? "all equal"
+                                  : "DIFFERENCES");
   return verdict;
 }
 
@@ -201,7 +216,8 @@ int main(int argc, char** argv) {
   const char* const set = std::getenv("ASHLAR_TRACES");
   const std::string folder = set != nullptr && *set != '\0' ? set : ASHLAR_SOURCE_DIR "/../shared/traces";
   if (!std::filesystem::is_directory(folder)) {
-    std::printf("bench fidelity: SKIPPED: no published traces in %s; set ASHLAR_TRACES to the folder that holds them\n", folder.c_str());
+    std::printf("bench fidelity: SKIPPED: no published traces in %s; set ASHLAR_TRACES to the folder that holds them\n",
+                folder.c_str());
     return 0;
   }
   bool is_within = true;

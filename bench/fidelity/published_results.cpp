@@ -16,12 +16,13 @@ namespace {
 constexpr std::string_view kWorkloadPrefix = "openb_pod_list_";
 
 /// Names of the published experiment and ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPolicies = {{{"01-Random", "random"},
-                                                                                     {"02-DotProd", "dotprod"},
-                                                                                     {"03-GpuClustering", "gpu-clustering"},
-                                                                                     {"04-GpuPacking", "gpu-packing"},
-                                                                                     {"05-BestFit", "best-fit"},
-                                                                                     {"06-FGD", "fgd"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPolicies = {
+    {{"01-Random", "random"},
+     {"02-DotProd", "dotprod"},
+     {"03-GpuClustering", "gpu-clustering"},
+     {"04-GpuPacking", "gpu-packing"},
+     {"05-BestFit", "best-fit"},
+     {"06-FGD", "fgd"}}};
 
 std::string our_policy(CsvReader& csv, CsvColumn column) {
   const std::string_view published = csv.text(column);
@@ -49,8 +50,8 @@ class Differences {
     // Half a unit of rounding on either side, and nothing for the binary rounding of the sums.
     if (std::abs(ours - expected) <= 0.5 * unit * (1 + 1e-9)) return;
     char line[200];
-    std::snprintf(line, sizeof line, "%s %.*s: %.*f against %.*f", prefix_.c_str(), static_cast<int>(figure.size()), figure.data(), decimals + 1,
-                  ours, decimals, expected);
+    std::snprintf(line, sizeof line, "%s %.*s: %.*f against %.*f", prefix_.c_str(), static_cast<int>(figure.size()),
+                  figure.data(), decimals + 1, ours, decimals, expected);
     found_.emplace_back(line);
   }
   void compare_if_any(std::string_view figure, double ours, const std::optional<double>& expected) {
@@ -67,7 +68,8 @@ class Differences {
 };
 
 void compare_whole(const QueueRun& run, const ExpectedQueue& row, Differences& differences) {
-  if (run.jobs != row.jobs) differences.add("jobs: " + std::to_string(run.jobs) + " against " + std::to_string(row.jobs));
+  if (run.jobs != row.jobs)
+    differences.add("jobs: " + std::to_string(run.jobs) + " against " + std::to_string(row.jobs));
   differences.compare("mean JCT", run.mean_jct_seconds, row.mean_jct, 1);
   differences.compare("mean queue", run.mean_queue_seconds, row.mean_queue, 1);
   differences.compare_if_any("p50 queue", run.p50_queue_seconds, row.p50_queue);
@@ -82,9 +84,11 @@ void compare_whole(const QueueRun& run, const ExpectedQueue& row, Differences& d
 }
 
 void compare_vc(const QueueRun& run, const ExpectedQueue& row, Differences& differences) {
-  const auto vc = std::find_if(run.per_vc.begin(), run.per_vc.end(), [&](const VcMeans& each) { return each.vc == row.vc; });
+  const auto vc =
+      std::find_if(run.per_vc.begin(), run.per_vc.end(), [&](const VcMeans& each) { return each.vc == row.vc; });
   if (vc == run.per_vc.end()) return differences.add("is missing");
-  if (vc->jobs != row.jobs) differences.add("jobs: " + std::to_string(vc->jobs) + " against " + std::to_string(row.jobs));
+  if (vc->jobs != row.jobs)
+    differences.add("jobs: " + std::to_string(vc->jobs) + " against " + std::to_string(row.jobs));
   differences.compare("mean JCT", vc->mean_jct_seconds, row.mean_jct, 0);
   differences.compare("mean queue", vc->mean_queue_seconds, row.mean_queue, 0);
 }
@@ -112,8 +116,8 @@ Result<std::vector<ExpectedPacking>> read_expected_packing(const std::string& pa
   return table;
 }
 
-const ExpectedPacking* find_expected(const std::vector<ExpectedPacking>& table, const std::string& workload, const std::string& policy,
-                                     std::uint64_t seed) {
+const ExpectedPacking* find_expected(const std::vector<ExpectedPacking>& table, const std::string& workload,
+                                     const std::string& policy, std::uint64_t seed) {
   for (const ExpectedPacking& row : table) {
     if (row.seed == seed && row.policy == policy && row.workload == workload) return &row;
   }
@@ -137,15 +141,20 @@ CurveDeviation compare(const LoadCurve& ours, const LoadCurve& published) {
 Result<std::vector<ExpectedQueue>> read_expected_queue(const std::string& path) {
   Result<CsvReader> csv = CsvReader::open(path);
   if (!csv) return csv.error();
-  const CsvColumn input = csv->column("input"), shrink = csv->column("shrink"), policy = csv->column("policy"), walls = csv->column("walls");
-  const CsvColumn vc = csv->column("vc"), jobs = csv->column("jobs"), jct = csv->column("mean_jct"), queue = csv->column("mean_queue");
-  const CsvColumn p50 = csv->column("p50_queue"), p90 = csv->column("p90_queue"), p99 = csv->column("p99_queue"), p999 = csv->column("p999_queue");
-  const CsvColumn p99_jct = csv->column("p99_jct"), makespan = csv->column("makespan"), preemptions = csv->column("preemptions");
+  const CsvColumn input = csv->column("input"), shrink = csv->column("shrink"), policy = csv->column("policy"),
+                  walls = csv->column("walls");
+  const CsvColumn vc = csv->column("vc"), jobs = csv->column("jobs"), jct = csv->column("mean_jct"),
+                  queue = csv->column("mean_queue");
+  const CsvColumn p50 = csv->column("p50_queue"), p90 = csv->column("p90_queue"), p99 = csv->column("p99_queue"),
+                  p999 = csv->column("p999_queue");
+  const CsvColumn p99_jct = csv->column("p99_jct"), makespan = csv->column("makespan"),
+                  preemptions = csv->column("preemptions");
   std::vector<ExpectedQueue> table;
   while (csv->next_row()) {
     ExpectedQueue row;
     row.input = csv->word(input, "the name of an input");
-    row.shrink = static_cast<std::int32_t>(csv->integer(shrink, {1, 1000, "a divisor of node counts, a whole number 1..1000"}));
+    row.shrink =
+        static_cast<std::int32_t>(csv->integer(shrink, {1, 1000, "a divisor of node counts, a whole number 1..1000"}));
     row.policy = csv->word(policy, "the name of a policy");
     row.is_pooled = csv->text(walls) == "pooled";
     if (!row.is_pooled && csv->text(walls) != "isolated") csv->reject(walls, "isolated or pooled");
@@ -166,8 +175,8 @@ Result<std::vector<ExpectedQueue>> read_expected_queue(const std::string& path) 
   return table;
 }
 
-std::vector<std::string> differences(const QueueRun& run, const std::vector<ExpectedQueue>& table, const std::string& input, std::int32_t shrink,
-                                     bool is_pooled) {
+std::vector<std::string> differences(const QueueRun& run, const std::vector<ExpectedQueue>& table,
+                                     const std::string& input, std::int32_t shrink, bool is_pooled) {
   std::vector<std::string> all;
   std::size_t matches = 0;
   for (const ExpectedQueue& row : table) {
@@ -181,7 +190,8 @@ std::vector<std::string> differences(const QueueRun& run, const std::vector<Expe
     }
     found.move_to(all);
   }
-  if (matches == 0) all.push_back("the table has no row for " + input + ", shrink " + std::to_string(shrink) + ", " + run.policy);
+  if (matches == 0)
+    all.push_back("the table has no row for " + input + ", shrink " + std::to_string(shrink) + ", " + run.policy);
   return all;
 }
 

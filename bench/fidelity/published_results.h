@@ -23,10 +23,11 @@ struct ExpectedPacking {
 /// Any of the three tables (allocation, fragment amount, fragment ratio).
 Result<std::vector<ExpectedPacking>> read_expected_packing(const std::string& path);
 /// Null where the table has no such row.
-const ExpectedPacking* find_expected(const std::vector<ExpectedPacking>& table, const std::string& workload, const std::string& policy,
-                                     std::uint64_t seed);
+const ExpectedPacking* find_expected(const std::vector<ExpectedPacking>& table, const std::string& workload,
+                                     const std::string& policy, std::uint64_t seed);
 
-/// Largest difference between two curves over the bins that both have, and where. Bins that only one has are counted apart.
+/// Largest difference between two curves over the bins that both have, and where. Bins that only one has are counted
+/// apart.
 struct CurveDeviation {
   double largest = 0;
   std::size_t bin = 0;
@@ -48,8 +49,9 @@ struct ExpectedQueue {
 };
 Result<std::vector<ExpectedQueue>> read_expected_queue(const std::string& path);
 
-/// Every figure in which the run differs from its expected rows, after rounding to the digits of the table, as "name: ours against expected"; empty = equal.
-std::vector<std::string> differences(const QueueRun& run, const std::vector<ExpectedQueue>& table, const std::string& input, std::int32_t shrink,
-                                     bool is_pooled);
+/// Every figure in which the run differs from its expected rows, after rounding to the digits of the table, as "name:
+/// ours against expected"; empty = equal.
+std::vector<std::string> differences(const QueueRun& run, const std::vector<ExpectedQueue>& table,
+                                     const std::string& input, std::int32_t shrink, bool is_pooled);
 
 }  // namespace ashlar::sim

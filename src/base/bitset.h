@@ -1,4 +1,5 @@
-// BitSet: a growable set of rows stored as 64-bit words; intersection and counting run at memory speed (5,000 rows = 79 words).
+// BitSet: a growable set of rows stored as 64-bit words; intersection and counting run at memory speed (5,000 rows = 79
+// words).
 #pragma once
 
 #include <bit>
@@ -52,7 +53,8 @@ class BitSet {
   template <class Visit>
   void each(Visit&& visit) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
-      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) visit((w << 6) + static_cast<std::size_t>(std::countr_zero(word)));
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
+        visit((w << 6) + static_cast<std::size_t>(std::countr_zero(word)));
   }
 
  private:

@@ -1,5 +1,6 @@
-// check: ASHLAR_CHECK(condition) states what must hold; a violated one is a bug and stops the process, in production too. Cost: one predictable
-// branch. Checks that recount whole columns belong in ASHLAR_DCHECK (debug builds and simulation tests).
+// check: ASHLAR_CHECK(condition) states what must hold; a violated one is a bug and stops the process, in production
+// too. Cost: one predictable branch. Checks that recount whole columns belong in ASHLAR_DCHECK (debug builds and
+// simulation tests).
 #pragma once
 
 #include <cstdio>
@@ -14,8 +15,9 @@ namespace ashlar {
 
 }  // namespace ashlar
 
-#define ASHLAR_CHECK(condition) \
-  (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) : ::ashlar::check_failed(#condition, __FILE__, __LINE__))
+#define ASHLAR_CHECK(condition)                                             \
+  (__builtin_expect(static_cast<bool>(condition), 1) ? static_cast<void>(0) \
+                                                     : ::ashlar::check_failed(#condition, __FILE__, __LINE__))
 
 #ifdef NDEBUG
 #define ASHLAR_DCHECK(condition) static_cast<void>(0)

@@ -1,5 +1,6 @@
-// Digest: a 64-bit fingerprint of a state as a wrapping sum of row hashes. A sum can be kept up to date row by row (subtract the old hash,
-// add the new one), undone exactly, and recounted from scratch to prove that nothing drifted. Not cryptographic.
+// Digest: a 64-bit fingerprint of a state as a wrapping sum of row hashes. A sum can be kept up to date row by row
+// (subtract the old hash, add the new one), undone exactly, and recounted from scratch to prove that nothing drifted.
+// Not cryptographic.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// grown: columns that grow when they are written and may be shorter than the rows that are read. grown(column, row): the element at a row, to which
-// the column is extended first; new elements are default values. Amortised O(1). The reference holds until the column grows again.
-// value_at(column, row): the element at a row, or the default (which may be given) if the column is shorter.
+// grown: columns that grow when they are written and may be shorter than the rows that are read. grown(column, row):
+// the element at a row, to which the column is extended first; new elements are default values. Amortised O(1). The
+// reference holds until the column grows again. value_at(column, row): the element at a row, or the default (which may
+// be given) if the column is shorter.
 #pragma once
 
 #include <cstddef>

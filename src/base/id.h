@@ -1,5 +1,5 @@
-// Id<Tag>: dense row numbers of the columns (node 0, node 1, ...). One type per kind of thing, so that a node id cannot be passed for a device id.
-// Names live in side tables at the edge; the core never sees a string.
+// Id<Tag>: dense row numbers of the columns (node 0, node 1, ...). One type per kind of thing, so that a node id cannot
+// be passed for a device id. Names live in side tables at the edge; the core never sees a string.
 #pragma once
 
 #include <compare>

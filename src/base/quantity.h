@@ -1,5 +1,5 @@
-// Quantity<Tag>: amounts with a unit in the type (milliseconds, milli-GPU, bytes). Adding milli-cores to bytes does not compile.
-// Integers only: the same log gives the same plan on every machine.
+// Quantity<Tag>: amounts with a unit in the type (milliseconds, milli-GPU, bytes). Adding milli-cores to bytes does not
+// compile. Integers only: the same log gives the same plan on every machine.
 #pragma once
 
 #include <compare>
@@ -31,7 +31,8 @@ struct Quantity {
   }
 };
 
-using Millis = Quantity<struct MillisTag>;                    ///< time point (since the epoch of the Clock) or duration, milliseconds
+/// time point (since the epoch of the Clock) or duration, milliseconds
+using Millis = Quantity<struct MillisTag>;
 using MilliGpu = Quantity<struct MilliGpuTag, std::int32_t>;  ///< thousandths of one device
 using MilliCores = Quantity<struct MilliCoresTag>;            ///< thousandths of one CPU
 using Bytes = Quantity<struct BytesTag>;                      ///< memory and storage

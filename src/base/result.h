@@ -1,5 +1,6 @@
-// Result<T>: the return type of every operation that can fail for reasons outside the program (network, parse, conflict).
-// Outcomes of scheduling ("does not fit") are Verdicts, bugs are ASHLAR_CHECK; neither belongs here. No allocation beyond T and the message.
+// Result<T>: the return type of every operation that can fail for reasons outside the program (network, parse,
+// conflict). Outcomes of scheduling ("does not fit") are Verdicts, bugs are ASHLAR_CHECK; neither belongs here. No
+// allocation beyond T and the message.
 #pragma once
 
 #include <optional>

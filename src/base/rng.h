@@ -1,4 +1,5 @@
-// Rng: seeded random numbers that are the same on every machine and standard library (std distributions are not). One stream per purpose.
+// Rng: seeded random numbers that are the same on every machine and standard library (std distributions are not). One
+// stream per purpose.
 #pragma once
 
 #include <cmath>
@@ -15,7 +16,9 @@ class Rng {
   /// splitmix64: 64 uniform bits.
   std::uint64_t next() { return mix64(state_ += 0x9e3779b97f4a7c15ull); }
   /// Uniform in [0, bound); bound > 0. Multiply-shift; its bias is below 2^-32 for bounds below 2^32.
-  std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64); }
+  std::uint64_t below(std::uint64_t bound) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   /// Exponential with the given mean.

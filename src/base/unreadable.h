@@ -9,7 +9,9 @@
 
 namespace ashlar {
 
-inline Error unreadable(const std::string& path, Error::Kind kind, const std::string& cause) { return {kind, path + ": cannot be read: " + cause}; }
+inline Error unreadable(const std::string& path, Error::Kind kind, const std::string& cause) {
+  return {kind, path + ": cannot be read: " + cause};
+}
 
 /// "PATH: cannot be read: No such file or directory".
 inline Error unreadable(const std::string& path, int error_number) {

@@ -57,16 +57,23 @@ std::string progress_line(const ProgressLine& line) {
   std::string bar;
   for (int i = 0; i < kBarWidth; ++i) bar += i < full ? kFull : kEmpty;
   const std::string plain_bar = bar;
-  text += fmt::format("  {}  {:3.0f} %  {} of {}", bar, share * 100, grouped(std::min(done, line.total)), grouped(line.total));
-  if (share > 0 && share < 1 && line.elapsed_seconds >= 1) text += "  " + short_time(line.elapsed_seconds * (1 - share) / share) + " left";
+  text += fmt::format("  {}  {:3.0f} %  {} of {}", bar, share * 100, grouped(std::min(done, line.total)),
+                      grouped(line.total));
+  if (share > 0 && share < 1 && line.elapsed_seconds >= 1)
+    text += "  " + short_time(line.elapsed_seconds * (1 - share) / share) + " left";
   text = cut(text, line.width);
   const std::size_t at = text.find(plain_bar);
-  if (line.has_colour && at != std::string::npos) text.replace(at, plain_bar.size(), "\x1b[36m" + plain_bar + "\x1b[0m");
+  if (line.has_colour && at != std::string::npos)
+    text.replace(at, plain_bar.size(), "\x1b[36m" + plain_bar + "\x1b[0m");
   return text;
 }
 
 ProgressBar::ProgressBar(std::string label, std::int64_t total)
-    : label_(std::move(label)), total_(total), is_shown_(is_screen(STDERR_FILENO)), start_(std::chrono::steady_clock::now()), last_(start_) {}
+    : label_(std::move(label)),
+      total_(total),
+      is_shown_(is_screen(STDERR_FILENO)),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
 
 ProgressBar::~ProgressBar() { finish(); }
 

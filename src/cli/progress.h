@@ -1,5 +1,6 @@
-// progress: a progress bar on stderr, for work that takes longer than a second. Draws only if stderr is a terminal, at most ten times a second,
-// without colour if NO_COLOR is set, and erases itself at the end, so that logs and pipes never contain it.
+// progress: a progress bar on stderr, for work that takes longer than a second. Draws only if stderr is a terminal, at
+// most ten times a second, without colour if NO_COLOR is set, and erases itself at the end, so that logs and pipes
+// never contain it.
 #pragma once
 
 #include <chrono>

@@ -8,7 +8,8 @@ namespace {
 
 /// Code points: bytes that do not continue one.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -18,7 +19,8 @@ bool looks_like_a_number(std::string_view cell) {
   if (cell.empty() || cell == "-" || cell == "–" || cell == "—") return true;
   if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
   if (cell.empty() || !is_digit(cell.front())) return false;
-  return std::all_of(cell.begin(), cell.end(), [](char c) { return is_digit(c) || c == ',' || c == '.' || c == ' ' || c == '%'; });
+  return std::all_of(cell.begin(), cell.end(),
+                     [](char c) { return is_digit(c) || c == ',' || c == '.' || c == ' ' || c == '%'; });
 }
 
 struct Column {

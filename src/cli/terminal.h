@@ -1,4 +1,5 @@
-// Terminal: the capabilities of a descriptor's terminal. A terminal whose TERM is unset or "dumb" is treated as a printer: no cursor, no colour.
+// Terminal: the capabilities of a descriptor's terminal. A terminal whose TERM is unset or "dumb" is treated as a
+// printer: no cursor, no colour.
 #pragma once
 
 namespace ashlar::cli {

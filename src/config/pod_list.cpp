@@ -1,4 +1,5 @@
-// Pod lists in openb columns: see profile_file.h. One pass over the text, O(its size); pods of one class become one row with their count.
+// Pod lists in openb columns: see profile_file.h. One pass over the text, O(its size); pods of one class become one row
+// with their count.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,7 +42,9 @@ class PodListReader {
       const Result<void> taken = columns_.empty() ? take_header(line) : take_row(line);
       if (!taken) return taken.error();
     }
-    if (columns_.empty()) return invalid(file_ + ":1:1: the header is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
+    if (columns_.empty())
+      return invalid(
+          file_ + ":1:1: the header is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
     std::vector<FgdSample> samples;
     for (auto& [key, count] : counts_) {
       auto& [cpu, milli, devices, models] = key;
@@ -55,7 +58,8 @@ class PodListReader {
   static constexpr std::string_view kNames[kWanted] = {"cpu_milli", "num_gpu", "gpu_milli", "gpu_spec"};
 
   Error at(std::string_view line, std::string_view cell, const std::string& message) const {
-    return invalid(file_ + ":" + std::to_string(line_number_) + ":" + std::to_string(cell.data() - line.data() + 1) + ": " + message);
+    return invalid(file_ + ":" + std::to_string(line_number_) + ":" + std::to_string(cell.data() - line.data() + 1) +
+                   ": " + message);
   }
 
   Result<void> take_header(std::string_view line) {
@@ -64,7 +68,8 @@ class PodListReader {
       where_[w] = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), kNames[w]) - columns_.begin());
       if (where_[w] == columns_.size() && w != kModels)
         return at(line, line,
-                  "column " + std::string(kNames[w]) + " is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
+                  "column " + std::string(kNames[w]) +
+                      " is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
     }
     return {};
   }
@@ -72,23 +77,30 @@ class PodListReader {
   Result<void> take_row(std::string_view line) {
     const std::vector<std::string_view> cells = cells_of(line);
     if (cells.size() != columns_.size())
-      return at(line, line, std::to_string(cells.size()) + " columns where the header has " + std::to_string(columns_.size()));
+      return at(line, line,
+                std::to_string(cells.size()) + " columns where the header has " + std::to_string(columns_.size()));
     std::array<std::int64_t, kModels> numbers{};
     for (std::size_t w = 0; w < kModels; ++w) {
       const std::string_view cell = cells[where_[w]];
       const auto [end, code] = std::from_chars(cell.data(), cell.data() + cell.size(), numbers[w]);
       if (code != std::errc() || end != cell.data() + cell.size() || numbers[w] < 0)
-        return at(line, cell, std::string(kNames[w]) + " must be an integer of at least 0, not \"" + std::string(cell) + "\"");
+        return at(line, cell,
+                  std::string(kNames[w]) + " must be an integer of at least 0, not \"" + std::string(cell) + "\"");
     }
     if (numbers[kDevices] > kDevicesPerNodeMax)
       return at(line, cells[where_[kDevices]],
-                "num_gpu must be at most " + std::to_string(kDevicesPerNodeMax) + ", not " + std::to_string(numbers[kDevices]));
+                "num_gpu must be at most " + std::to_string(kDevicesPerNodeMax) + ", not " +
+                    std::to_string(numbers[kDevices]));
     const auto devices = static_cast<std::int32_t>(numbers[kDevices]);
-    const auto milli = devices == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeDevice));
+    const auto milli =
+        devices == 0 ? 0 : static_cast<std::int32_t>(std::min<std::int64_t>(numbers[kMilli], kWholeDevice));
     if (devices > 1 && milli < kWholeDevice)
-      return at(line, cells[where_[kMilli]], "gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part");
-    if (devices == 0 && numbers[kMilli] != 0) return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
-    if (devices > 0 && milli == 0) return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
+      return at(line, cells[where_[kMilli]],
+                "gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part");
+    if (devices == 0 && numbers[kMilli] != 0)
+      return at(line, cells[where_[kMilli]], "gpu_milli must be 0 where num_gpu is 0");
+    if (devices > 0 && milli == 0)
+      return at(line, cells[where_[kMilli]], "gpu_milli must be at least 1 where num_gpu is not 0");
     const std::string models = where_[kModels] < cells.size() ? std::string(cells[where_[kModels]]) : std::string();
     ++counts_[{numbers[kCpu], milli, devices, models}];
     return {};
@@ -103,7 +115,9 @@ class PodListReader {
 
 }  // namespace
 
-Result<std::vector<FgdSample>> parse_pod_list(std::string_view text, const std::string& file) { return PodListReader(file).read(text); }
+Result<std::vector<FgdSample>> parse_pod_list(std::string_view text, const std::string& file) {
+  return PodListReader(file).read(text);
+}
 
 Result<std::vector<FgdSample>> read_pod_list(const std::string& file) {
   const Result<std::string> text = read_text_file(file, kPodListBytesMax);

@@ -21,11 +21,14 @@ std::vector<std::string_view> names_of(std::span<const Policy> table) {
 }
 
 template <class Policy>
-const Policy* policy_of(YamlReader& reader, const YAML::Node& node, std::span<const Policy> table, std::string_view kind) {
+const Policy* policy_of(YamlReader& reader, const YAML::Node& node, std::span<const Policy> table,
+                        std::string_view kind) {
   const std::string name = reader.scalar(node, kind);
   for (const Policy& p : table)
     if (p.name == name) return &p;
-  if (reader.is_ok()) reader.fail(node, "unknown " + std::string(kind) + " policy \"" + name + "\"" + did_you_mean(name, names_of(table)));
+  if (reader.is_ok())
+    reader.fail(node,
+                "unknown " + std::string(kind) + " policy \"" + name + "\"" + did_you_mean(name, names_of(table)));
   return nullptr;
 }
 
@@ -45,7 +48,8 @@ void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
   if (!node.IsDefined() || !reader.is_list(node, "tiers")) return;
   profile.tiers.clear();
   if (node.size() > Profile::kTiersMax)
-    return reader.fail(node, "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(node.size()));
+    return reader.fail(node, "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " +
+                                 std::to_string(node.size()));
   for (const auto& item : node) {
     if (!reader.is_list(item, "a tier")) return reader.fail(item, "a tier must be a list of score policies");
     std::vector<const ScorePolicy*> tier;
@@ -68,17 +72,22 @@ FgdSample mix_class_of(YamlReader& reader, const YAML::Node& node) {
   }
   sample.cpu_milli = reader.amount(node, "cpu", 0, 1000);
   sample.devices = static_cast<std::int32_t>(reader.integer(node, "cards", 0, 0, kDevicesPerNodeMax));
-  sample.milli_each = static_cast<std::int32_t>(reader.integer(node, "gpuMilli", sample.devices > 0 ? kWholeDevice : 0, 0, kWholeDevice));
-  for (const std::string& model : reader.texts(node, "models")) sample.models_text += (sample.models_text.empty() ? "" : "|") + model;
+  sample.milli_each = static_cast<std::int32_t>(
+      reader.integer(node, "gpuMilli", sample.devices > 0 ? kWholeDevice : 0, 0, kWholeDevice));
+  for (const std::string& model : reader.texts(node, "models"))
+    sample.models_text += (sample.models_text.empty() ? "" : "|") + model;
   sample.count = reader.integer(node, "count", 1, 1, INT32_MAX);
-  if (sample.devices > 1 && sample.milli_each != kWholeDevice) reader.fail(node, "a fractional GPU (gpuMilli below 1000) requires cards: 1");
-  if (sample.devices > 0 && sample.milli_each == 0) reader.fail(node, "gpuMilli must be 1 to 1000 where cards is not 0");
+  if (sample.devices > 1 && sample.milli_each != kWholeDevice)
+    reader.fail(node, "a fractional GPU (gpuMilli below 1000) requires cards: 1");
+  if (sample.devices > 0 && sample.milli_each == 0)
+    reader.fail(node, "gpuMilli must be 1 to 1000 where cards is not 0");
   return sample;
 }
 
 void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
   if (!node.IsDefined() || !reader.is_map(node, "mix", {"podList", "classes"})) return;
-  if (node["podList"].IsDefined() == node["classes"].IsDefined()) return reader.fail(node, "mix takes either podList or classes");
+  if (node["podList"].IsDefined() == node["classes"].IsDefined())
+    return reader.fail(node, "mix takes either podList or classes");
   if (node["podList"].IsDefined()) {
     const std::string file = path_beside(reader.file(), reader.text(node, "podList", ""));
     Result<std::vector<FgdSample>> sample = reader.is_ok() ? read_pod_list(file) : std::vector<FgdSample>{};
@@ -109,8 +118,8 @@ void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
 ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
   ProfileSpec spec;
   if (!reader.is_map(node, "the profile",
-                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking", "placement", "victim", "cadence",
-                      "seed", "domainSearch", "mix", "replay"})) {
+                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking",
+                      "placement", "victim", "cadence", "seed", "domainSearch", "mix", "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -129,8 +138,10 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   read_tiers(reader, node["tiers"], p);
   if (node["card"].IsDefined()) p.device = policy_of(reader, node["card"], device_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
-  p.blocking = static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
-  p.placement = static_cast<PlacementRule>(reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
+  p.blocking =
+      static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
+  p.placement = static_cast<PlacementRule>(
+      reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
   p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictimNames));
   p.cadence = reader.duration(node, "cadence", p.cadence);
   p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
@@ -144,8 +155,9 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
 
 Result<void> ProfileSpec::check_mix() const {
   if (!profile.needs_mix() || !sample.empty() || !profile.mix.is_empty()) return {};
-  return invalid("profile \"" + profile.name +
-                 "\" scores by fgd, which needs a mix of expected pods: use a profile file with mix.podList or mix.classes");
+  return invalid(
+      "profile \"" + profile.name +
+      "\" scores by fgd, which needs a mix of expected pods: use a profile file with mix.podList or mix.classes");
 }
 
 Profile resolved(ProfileSpec spec, const ModelOf& model_of) {
@@ -177,7 +189,8 @@ Result<ProfileSpec> read_profile(const std::string& file) {
 }
 
 Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder) {
-  const bool is_file = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".yml");
+  const bool is_file =
+      name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".yml");
   if (is_file) return read_profile(folder.empty() ? name_or_file : path_beside(folder + "/x", name_or_file));
   Result<Profile> built_in = builtin_profile(name_or_file);
   if (!built_in) return built_in.error();

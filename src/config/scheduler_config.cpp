@@ -48,14 +48,19 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
   if (depth >= QueueTree::kDepthMax - 1)
     return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
   for (const auto& item : list) {
-    if (!reader.is_map(item, "a queue", {"name", "quota", "queues"})) return reader.fail(item, "a queue must be a map with a name");
+    if (!reader.is_map(item, "a queue", {"name", "quota", "queues"}))
+      return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{reader.text(item, "name", ""), parent, quota_of(reader, item["quota"])};
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
     if (queue.name == kRootQueue)
-      return reader.fail(item["name"], "\"root\" is the whole tree and no queue; to limit all together, give them a parent of another name");
+      return reader.fail(
+          item["name"],
+          "\"root\" is the whole tree and no queue; to limit all together, give them a parent of another name");
     if (has_queue(config, queue.name))
-      return reader.fail(item["name"], "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
-    if (config.queues.size() >= kQueuesMax) return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
+      return reader.fail(item["name"],
+                         "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
+    if (config.queues.size() >= kQueuesMax)
+      return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
     config.queues.push_back(std::move(queue));
     read_queues(reader, item["queues"], static_cast<std::int32_t>(config.queues.size()) - 1, depth + 1, config);
   }
@@ -74,10 +79,12 @@ void read_namespaces(YamlReader& reader, const YAML::Node& node, SchedulerConfig
   std::vector<std::string_view> known;
   for (const QueueConfig& q : config.queues) known.push_back(q.name);
   for (const auto& entry : node) {
-    NamespaceQueue mapping{reader.scalar(entry.first, "a namespace"), reader.scalar(entry.second, "the queue of a namespace")};
+    NamespaceQueue mapping{reader.scalar(entry.first, "a namespace"),
+                           reader.scalar(entry.second, "the queue of a namespace")};
     if (!reader.is_ok()) return;
     for (const NamespaceQueue& other : config.namespaces)
-      if (other.name_space == mapping.name_space) return reader.fail(entry.first, "\"" + mapping.name_space + "\" is given twice");
+      if (other.name_space == mapping.name_space)
+        return reader.fail(entry.first, "\"" + mapping.name_space + "\" is given twice");
     if (!has_queue(config, mapping.queue))
       return reader.fail(entry.second, "unknown queue \"" + mapping.queue + "\"" + did_you_mean(mapping.queue, known));
     config.namespaces.push_back(std::move(mapping));
@@ -98,8 +105,8 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   if (!reader.is_ok()) return;
   if (const Result<void> checked = config.profile.check_mix(); !checked) reader.fail(node, checked.error().message);
   if (config.profile.profile.victim != VictimRule::kNone)
-    reader.fail(node,
-                "profile \"" + config.profile.profile.name + "\" preempts running jobs, which the live scheduler does not do; choose another one");
+    reader.fail(node, "profile \"" + config.profile.profile.name +
+                          "\" preempts running jobs, which the live scheduler does not do; choose another one");
 }
 
 /// Users name a level by the last part of its label key, or by the whole key.
@@ -109,8 +116,8 @@ void check_level_names(YamlReader& reader, const YAML::Node& list, const std::ve
       const std::string_view name = level_name(labels[i]), other = level_name(labels[k]);
       const bool is_clear = name != other && name != labels[k] && other != labels[i];
       if (!is_clear)
-        return reader.fail(list[i], "\"" + labels[k] + "\" and \"" + labels[i] + "\" would both be the level \"" + std::string(name) +
-                                        "\"; the last parts of the label keys must differ");
+        return reader.fail(list[i], "\"" + labels[k] + "\" and \"" + labels[i] + "\" would both be the level \"" +
+                                        std::string(name) + "\"; the last parts of the label keys must differ");
     }
   }
 }
@@ -137,19 +144,27 @@ bool is_object_name(std::string_view name, std::size_t bytes_max, bool may_have_
 
 void check_lease(YamlReader& reader, const YAML::Node& node, const LeaderElectionConfig& lease) {
   if (!is_object_name(lease.lease_name, 253, true))
-    reader.fail(node["leaseName"], "\"" + lease.lease_name + "\" cannot be the name of a Lease; use small letters, digits, '-' and '.'");
+    reader.fail(node["leaseName"],
+                "\"" + lease.lease_name + "\" cannot be the name of a Lease; use small letters, digits, '-' and '.'");
   if (!is_object_name(lease.lease_namespace, 63, false))
-    reader.fail(node["namespace"], "\"" + lease.lease_namespace + "\" cannot be a namespace; use small letters, digits and '-'");
-  if (lease.lease_duration.value % 1000 != 0) reader.fail(node["leaseDuration"], "leaseDuration must be whole seconds, as a Lease states it");
+    reader.fail(node["namespace"],
+                "\"" + lease.lease_namespace + "\" cannot be a namespace; use small letters, digits and '-'");
+  if (lease.lease_duration.value % 1000 != 0)
+    reader.fail(node["leaseDuration"], "leaseDuration must be whole seconds, as a Lease states it");
   if (lease.lease_duration > kLeaseDurationMax)
-    reader.fail(node["leaseDuration"], "leaseDuration must be at most " + std::to_string(kLeaseDurationMax.value / 1000) + "s, as a Lease states it");
-  if (lease.retry_period.value <= 0 || lease.renew_deadline <= lease.retry_period || lease.lease_duration <= lease.renew_deadline)
-    reader.fail(node, "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise");
+    reader.fail(node["leaseDuration"], "leaseDuration must be at most " +
+                                           std::to_string(kLeaseDurationMax.value / 1000) + "s, as a Lease states it");
+  if (lease.retry_period.value <= 0 || lease.renew_deadline <= lease.retry_period ||
+      lease.lease_duration <= lease.renew_deadline)
+    reader.fail(node,
+                "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could "
+                "act at once otherwise");
 }
 
 void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElectionConfig& out) {
   if (!node.IsDefined() ||
-      !reader.is_map(node, "leaderElection", {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"}))
+      !reader.is_map(node, "leaderElection",
+                     {"enabled", "leaseName", "namespace", "leaseDuration", "renewDeadline", "retryPeriod"}))
     return;
   out.is_enabled = reader.boolean(node, "enabled", out.is_enabled);
   out.lease_name = reader.text(node, "leaseName", out.lease_name);
@@ -161,24 +176,32 @@ void read_leader_election(YamlReader& reader, const YAML::Node& node, LeaderElec
 }
 
 void read_operation(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
-  if (const YAML::Node log = root["decisionLog"]; log.IsDefined() && reader.is_map(log, "decisionLog", {"path", "maxFileBytes", "maxFiles"})) {
+  if (const YAML::Node log = root["decisionLog"];
+      log.IsDefined() && reader.is_map(log, "decisionLog", {"path", "maxFileBytes", "maxFiles"})) {
     config.decision_log.path = reader.text(log, "path", "");
     config.decision_log.file_bytes_max = reader.amount(log, "maxFileBytes", config.decision_log.file_bytes_max, 1);
-    config.decision_log.files_max = static_cast<std::int32_t>(reader.integer(log, "maxFiles", config.decision_log.files_max, 1, 10000));
+    config.decision_log.files_max =
+        static_cast<std::int32_t>(reader.integer(log, "maxFiles", config.decision_log.files_max, 1, 10000));
     if (reader.is_ok() && config.decision_log.path.empty()) reader.fail(log, "decisionLog needs a path");
-    if (reader.is_ok() && config.decision_log.file_bytes_max < (1 << 16)) reader.fail(log["maxFileBytes"], "maxFileBytes must be at least 64Ki");
+    if (reader.is_ok() && config.decision_log.file_bytes_max < (1 << 16))
+      reader.fail(log["maxFileBytes"], "maxFileBytes must be at least 64Ki");
   }
-  if (const YAML::Node logging = root["logging"]; logging.IsDefined() && reader.is_map(logging, "logging", {"format", "level"})) {
-    config.logging.format =
-        static_cast<LoggingConfig::Format>(reader.choice(logging, "format", static_cast<std::size_t>(config.logging.format), kFormats));
-    config.logging.level =
-        static_cast<LoggingConfig::Level>(reader.choice(logging, "level", static_cast<std::size_t>(config.logging.level), kLevels));
+  if (const YAML::Node logging = root["logging"];
+      logging.IsDefined() && reader.is_map(logging, "logging", {"format", "level"})) {
+    config.logging.format = static_cast<LoggingConfig::Format>(
+        reader.choice(logging, "format", static_cast<std::size_t>(config.logging.format), kFormats));
+    config.logging.level = static_cast<LoggingConfig::Level>(
+        reader.choice(logging, "level", static_cast<std::size_t>(config.logging.level), kLevels));
   }
   if (const YAML::Node batch = root["batch"];
-      batch.IsDefined() && reader.is_map(batch, "batch", {"bindsPerStep", "bindsInFlight", "eventsPerStep", "window"})) {
-    config.batch.binds_per_step = static_cast<std::int32_t>(reader.integer(batch, "bindsPerStep", config.batch.binds_per_step, 1, 1'000'000));
-    config.batch.binds_in_flight = static_cast<std::int32_t>(reader.integer(batch, "bindsInFlight", config.batch.binds_in_flight, 1, 4096));
-    config.batch.events_per_step = static_cast<std::int32_t>(reader.integer(batch, "eventsPerStep", config.batch.events_per_step, 1, 10'000'000));
+      batch.IsDefined() &&
+      reader.is_map(batch, "batch", {"bindsPerStep", "bindsInFlight", "eventsPerStep", "window"})) {
+    config.batch.binds_per_step =
+        static_cast<std::int32_t>(reader.integer(batch, "bindsPerStep", config.batch.binds_per_step, 1, 1'000'000));
+    config.batch.binds_in_flight =
+        static_cast<std::int32_t>(reader.integer(batch, "bindsInFlight", config.batch.binds_in_flight, 1, 4096));
+    config.batch.events_per_step =
+        static_cast<std::int32_t>(reader.integer(batch, "eventsPerStep", config.batch.events_per_step, 1, 10'000'000));
     config.batch.window = reader.duration(batch, "window", config.batch.window);
     if (config.batch.window > Millis(10'000)) reader.fail(batch["window"], "window must be at most 10s");
   }
@@ -197,14 +220,16 @@ void read_quarantine(YamlReader& reader, const YAML::Node& root, SchedulerConfig
   if (!root["quarantineFile"].IsDefined()) return;
   config.quarantine_file = reader.text(root, "quarantineFile", "");
   if (reader.is_ok() && !config.quarantine_file.starts_with('/'))
-    reader.fail(root["quarantineFile"], "quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine");
+    reader.fail(root["quarantineFile"],
+                "quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine");
 }
 
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
-  if (!reader.is_map(root, "the configuration",
-                     {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection", "listen",
-                      "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
+  if (!reader.is_map(
+          root, "the configuration",
+          {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection",
+           "listen", "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
     return config;
   reader.expect_kind(root, "SchedulerConfiguration");
   if (root["schedulerNames"].IsDefined()) {
@@ -221,7 +246,8 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_listen(reader, root, "listen", config.listen);
   read_listen(reader, root, "healthProbeBindAddress", config.health_probe_bind_address);
   const ListenConfig& probes = config.health_probe_bind_address;
-  if (reader.is_ok() && probes.is_enabled && config.listen.is_enabled && probes.port != 0 && probes.port == config.listen.port)
+  if (reader.is_ok() && probes.is_enabled && config.listen.is_enabled && probes.port != 0 &&
+      probes.port == config.listen.port)
     reader.fail(root["healthProbeBindAddress"], "healthProbeBindAddress needs a port of its own, not that of listen");
   read_operation(reader, root, config);
   read_quarantine(reader, root, config);
@@ -261,7 +287,9 @@ Result<ListenConfig> parse_listen(std::string_view text) {
     listen.is_enabled = false;
     return listen;
   }
-  const auto bad = [&] { return invalid("\"" + std::string(text) + "\" is not an address; use IP:PORT, :PORT for all addresses, or off"); };
+  const auto bad = [&] {
+    return invalid("\"" + std::string(text) + "\" is not an address; use IP:PORT, :PORT for all addresses, or off");
+  };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return bad();
   std::string_view host = text.substr(0, colon), port = text.substr(colon + 1);
@@ -273,8 +301,10 @@ Result<ListenConfig> parse_listen(std::string_view text) {
   if (code != std::errc() || end != port.data() + port.size()) return bad();
   listen.host = host;
   unsigned char address[sizeof(in6_addr)];
-  if (!host.empty() && inet_pton(AF_INET, listen.host.c_str(), address) != 1 && inet_pton(AF_INET6, listen.host.c_str(), address) != 1)
-    return invalid("\"" + listen.host + "\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses");
+  if (!host.empty() && inet_pton(AF_INET, listen.host.c_str(), address) != 1 &&
+      inet_pton(AF_INET6, listen.host.c_str(), address) != 1)
+    return invalid("\"" + listen.host +
+                   "\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses");
   return listen;
 }
 

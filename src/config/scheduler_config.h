@@ -1,5 +1,6 @@
-// scheduler_config: the settings of `ashlar scheduler` (ashlar.yaml; docs/reference/configuration.md) as plain values, with their defaults. Every key
-// is known or refused: a misspelt setting that is silently ignored would only be noticed in production.
+// scheduler_config: the settings of `ashlar scheduler` (ashlar.yaml; docs/reference/configuration.md) as plain values,
+// with their defaults. Every key is known or refused: a misspelt setting that is silently ignored would only be noticed
+// in production.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// EngineData: what an engine keeps between two decisions, as plain fields that the stages of a cycle share. All of it can be rebuilt from the state
-// except the verdicts already reported, the stream of random numbers and the reservations, which EngineFields writes out.
+// EngineData: what an engine keeps between two decisions, as plain fields that the stages of a cycle share. All of it
+// can be rebuilt from the state except the verdicts already reported, the stream of random numbers and the
+// reservations, which EngineFields writes out.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,16 @@
 namespace ashlar {
 
 struct EngineOptions {
-  /// A step stops after this many binds (a gang is never cut), so that new jobs of higher priority get their turn. The rest is decided next time.
+  /// A step stops after this many binds (a gang is never cut), so that new jobs of higher priority get their turn. The
+  /// rest is decided next time.
   std::uint32_t binds_per_step_max = UINT32_MAX;
   /// Compute and report reasons for waiting jobs. Simulations that only count turn it off.
   bool has_verdicts = true;
 };
 
 struct EngineData {
-  /// The last verdict on a job in short. The full one is kept by the parked class; one on a job of an active class has one number at most.
+  /// The last verdict on a job in short. The full one is kept by the parked class; one on a job of an active class has
+  /// one number at most.
   struct Told {
     std::uint16_t mark = 0;  ///< kind and first reason; 0 = none
     Millis at;
@@ -49,7 +52,8 @@ struct EngineData {
   /// Cluster::facts_change_count() at the last decision, and by class when its first job was last judged.
   std::uint64_t facts_seen = 0;
   std::vector<std::uint64_t> judged_on;
-  std::uint64_t heads_walked_on = 0;  ///< the same when all blocked heads were last looked at; not kept in a snapshot, which only costs a walk
+  /// the same when all blocked heads were last looked at; not kept in a snapshot, which only costs a walk
+  std::uint64_t heads_walked_on = 0;
   /// Classes found never to fit, of which an added or changed node could take a member.
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop

@@ -1,5 +1,6 @@
-// Driver: one turn of the loop that all four ways of running share: take events, apply them, decide, hand the plan over, keep a record. Events
-// between two steps can be applied at once (catch_up); they still belong to the next step, for the decision and for the record.
+// Driver: one turn of the loop that all four ways of running share: take events, apply them, decide, hand the plan
+// over, keep a record. Events between two steps can be applied at once (catch_up); they still belong to the next step,
+// for the decision and for the record.
 #pragma once
 
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace ashlar {
 
-/// Whether this step is worth a record. A step without events that looked at a job must be kept too: it may have drawn random numbers or closed a
-/// class.
+/// Whether this step is worth a record. A step without events that looked at a job must be kept too: it may have drawn
+/// random numbers or closed a class.
 inline bool has_news(const std::vector<Event>& batch, const Plan& plan) {
   return !batch.empty() || !plan.actions.empty() || !plan.verdicts.empty() || plan.examined > 0;
 }

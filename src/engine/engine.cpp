@@ -14,12 +14,15 @@ namespace {
 /// Clusters of at most this many nodes and members are recounted after each stage, in builds with checks.
 constexpr std::size_t kCheckedRows = 64;
 
-bool is_sound(const State& state) { return state.cluster().rows() + state.member_rows() > kCheckedRows || state.is_consistent(); }
+bool is_sound(const State& state) {
+  return state.cluster().rows() + state.member_rows() > kCheckedRows || state.is_consistent();
+}
 #endif
 
 }  // namespace
 
-Engine::Engine(Profile profile, EngineOptions options) : data_(std::move(profile), options), stages_(stages_of(*data_.profile)) {}
+Engine::Engine(Profile profile, EngineOptions options)
+    : data_(std::move(profile), options), stages_(stages_of(*data_.profile)) {}
 
 Plan Engine::decide(State& state, Millis now) {
   Cycle cycle;
@@ -35,7 +38,9 @@ Plan Engine::decide(State& state, Millis now) {
 
 Verdict Engine::verdict_of(JobId job) const { return ashlar::verdict_of(data_, job); }
 
-Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) { return ashlar::verdict_with_numbers_of_now(data_, state, job); }
+Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
+  return ashlar::verdict_with_numbers_of_now(data_, state, job);
+}
 
 bool Engine::try_place(Trial& trial, JobId job) {
   Rng draws(data_.draws.state());

@@ -21,21 +21,22 @@ class Engine {
   explicit Engine(Profile profile, EngineOptions options = {});
   Engine(Engine&&) = default;
 
-  /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on it; its actual outcome comes
-  /// back as events.
+  /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on
+  /// it; its actual outcome comes back as events.
   Plan decide(State& state, Millis now);
 
   const Profile& profile() const { return *data_.profile; }
   EngineOptions& options() { return data_.options; }
   const EngineOptions& options() const { return data_.options; }
   std::span<const Stage> stages() const { return stages_; }
-  /// What to do, with the job that was being decided, when a decision breaks the one inviolable rule (`within`): a bug, for which the process stops
-  /// right afterwards. Changes no decision.
+  /// What to do, with the job that was being decided, when a decision breaks the one inviolable rule (`within`): a bug,
+  /// for which the process stops right afterwards. Changes no decision.
   void before_stop(std::function<void(JobId)> call) { data_.before_stop = std::move(call); }
-  /// The last verdict on a waiting job (with has_verdicts), as reported in plans and with its numbers as of the last look; kPending if it was not
-  /// looked at yet. Plans, conditions, `why` and cases all report this one.
+  /// The last verdict on a waiting job (with has_verdicts), as reported in plans and with its numbers as of the last
+  /// look; kPending if it was not looked at yet. Plans, conditions, `why` and cases all report this one.
   Verdict verdict_of(JobId job) const;
-  /// The same with the numbers of this moment, for `why`: what is short is recounted, O(nodes x rules). No decision depends on it.
+  /// The same with the numbers of this moment, for `why`: what is short is recounted, O(nodes x rules). No decision
+  /// depends on it.
   Verdict verdict_with_numbers_of_now(State& state, JobId job);
   /// Number of times it was not settled whether a waiting job could run on the empty cluster.
   std::uint64_t unproven_count() const { return data_.unproven; }
@@ -44,8 +45,8 @@ class Engine {
   std::span<const Reservation> reservations() const { return data_.reservations.all(); }
   const Reservations& reservation_book() const { return data_.reservations; }
 
-  /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial unchanged.
-  /// For tests; ignores order, quota and reservations.
+  /// Tries to place the waiting members of a job by the profile's rules inside the trial; false leaves the trial
+  /// unchanged. For tests; ignores order, quota and reservations.
   bool try_place(Trial& trial, JobId job);
   FitTables& fit_tables() { return data_.fit_tables; }
 

@@ -9,7 +9,9 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const auto is_shape = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
   const auto are_shapes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_shape); };
   const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
-    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) { return is_shape(h.job_class) && state.is_live(h.entry.job); });
+    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
+      return is_shape(h.job_class) && state.is_live(h.entry.job);
+    });
   };
   if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
   for (const PendingQueue::Class& job_class : a.classes_)
@@ -28,11 +30,14 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const std::size_t nodes = state.cluster().rows();
   for (const Reservation& p : engine.reservations()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
-      return s.node.row() < nodes && s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
+      return s.node.row() < nodes &&
+             s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
     });
-    const bool are_queues = std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
-                                        [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
-    const bool are_places = std::all_of(p.places.begin(), p.places.end(), [&](const Reservation::Place& at) { return at.node.row() < nodes; });
+    const bool are_queues =
+        std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
+                    [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
+    const bool are_places = std::all_of(p.places.begin(), p.places.end(),
+                                        [&](const Reservation::Place& at) { return at.node.row() < nodes; });
     if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
   }
   return are_shapes(a.waiting_for_quota_) && are_shapes(a.waiting_for_anything_);

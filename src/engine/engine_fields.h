@@ -1,7 +1,8 @@
-// EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be written out and read back exactly:
-// which jobs wait in which class and why it is parked, which verdicts were reported, reached on which nodes, and the position of the stream of random
-// numbers. An engine of the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are not
-// listed: they never change a decision.
+// EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be
+// written out and read back exactly: which jobs wait in which class and why it is parked, which verdicts were reported,
+// reached on which nodes, and the position of the stream of random numbers. An engine of the same profile and options
+// that reads it back decides the same, byte for byte, on the same state. Class views are not listed: they never change
+// a decision.
 #pragma once
 
 #include <concepts>
@@ -16,13 +17,13 @@ struct EngineFields {
   requires std::same_as<std::remove_const_t<E>, Engine>
   static void each(E& e, Visit&& visit) {
     auto& d = e.data_;
-    visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen), visit(d.judged_on), visit(d.to_prove),
-        visit(d.told);
+    visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen),
+        visit(d.judged_on), visit(d.to_prove), visit(d.told);
     auto& a = d.pending;
-    visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_), visit(a.active_heads_),
-        visit(a.blocked_heads_);
-    visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_), visit(a.waiting_for_anything_),
-        visit(a.newcomers_of_parked_), visit(a.size_);
+    visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_),
+        visit(a.active_heads_), visit(a.blocked_heads_);
+    visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_),
+        visit(a.waiting_for_anything_), visit(a.newcomers_of_parked_), visit(a.size_);
   }
   static void forget_fit_tables(Engine& e) { e.data_.fit_tables.forget_all(); }
 

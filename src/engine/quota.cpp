@@ -31,7 +31,8 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);
   const std::uint32_t waiting = j.members_present - j.members_placed;
-  if (waiting == 1 || j.members_min >= j.members_present) return waiting;  // nothing elastic: quota_refusal has looked at all
+  // nothing elastic: quota_refusal has looked at all
+  if (waiting == 1 || j.members_min >= j.members_present) return waiting;
   if (!state.queues().is_limited(j.queue)) return waiting;
   QuotaVector sum{};
   std::uint32_t within = 0;

@@ -1,4 +1,5 @@
-// quota: what a job's queue admits: whether the members that it needs together may run, and how many of an elastic gang's.
+// quota: what a job's queue admits: whether the members that it needs together may run, and how many of an elastic
+// gang's.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The list of stages. The stage that starts jobs depends on the profile's victim rule; all others are the same for every profile.
+// The list of stages. The stage that starts jobs depends on the profile's victim rule; all others are the same for
+// every profile.
 #include "engine/stage.h"
 
 #include <iterator>

@@ -1,4 +1,5 @@
-// Stage: one step of a decision. A stage reads and changes the engine's data, the state and the cycle, and knows no other stage.
+// Stage: one step of a decision. A stage reads and changes the engine's data, the state and the cycle, and knows no
+// other stage.
 #pragma once
 
 #include <string_view>

@@ -101,7 +101,8 @@ struct FaultProxy::Loop {
   std::deque<Forwarded> forwarded;  ///< entries stay where they are
   std::list<std::shared_ptr<Connection>> connections;
 
-  /// The first fault that applies, counted as hit. Streams call it with `is_event` for each event, requests once before they are forwarded.
+  /// The first fault that applies, counted as hit. Streams call it with `is_event` for each event, requests once before
+  /// they are forwarded.
   std::optional<Fault> take(const std::string& method, const std::string& target, bool is_event) {
     const std::lock_guard guard(lock);
     for (Injected& f : faults) {
@@ -160,10 +161,12 @@ struct FaultProxy::Loop {
     const std::optional<Fault> fault = take(method, target, false);
     if (fault && fault->kind == Fault::Kind::kDrop) return false;
     if (fault && fault->kind == Fault::Kind::kStatus) return refuse(c, request, *fault);
-    if (fault && fault->kind == Fault::Kind::kDelay) std::this_thread::sleep_for(std::chrono::milliseconds(fault->delay.value));
+    if (fault && fault->kind == Fault::Kind::kDelay)
+      std::this_thread::sleep_for(std::chrono::milliseconds(fault->delay.value));
     beast::error_code error;
     if (!c.upstream) open_upstream(c, error);
-    if (error) return refuse(c, request, {.status = 502, .message = "the server cannot be reached: " + error.message()});
+    if (error)
+      return refuse(c, request, {.status = 502, .message = "the server cannot be reached: " + error.message()});
     Forwarded* const entry = is_watch(target) ? nullptr : note_forwarded(request);
     wire::write(*c.upstream, request, error);
     if (error) return false;
@@ -196,7 +199,8 @@ struct FaultProxy::Loop {
     const std::string id = "fault-proxy-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
     request.set("Audit-ID", id);
     const std::lock_guard guard(lock);
-    return &forwarded.emplace_back(Forwarded{id, std::string(request.method_string()), std::string(request.target()), request.body()});
+    return &forwarded.emplace_back(
+        Forwarded{id, std::string(request.method_string()), std::string(request.target()), request.body()});
   }
 
   void open_upstream(Connection& c, beast::error_code& error) {
@@ -210,9 +214,10 @@ struct FaultProxy::Loop {
   static bool refuse(Connection& c, const Request& request, const Fault& fault) {
     Response response(static_cast<wire::status>(fault.status), request.version());
     response.set(wire::field::content_type, "application/json");
-    if (fault.retry_after.value > 0) response.set(wire::field::retry_after, std::to_string((fault.retry_after.value + 999) / 1000));
-    response.body() =
-        R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")" + fault.message + R"(","code":)" + std::to_string(fault.status) + "}";
+    if (fault.retry_after.value > 0)
+      response.set(wire::field::retry_after, std::to_string((fault.retry_after.value + 999) / 1000));
+    response.body() = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")" + fault.message +
+                      R"(","code":)" + std::to_string(fault.status) + "}";
     response.prepare_payload();
     response.keep_alive(request.keep_alive());
     beast::error_code error;
@@ -238,7 +243,8 @@ struct FaultProxy::Loop {
     return false;
   }
 
-  bool relay_stream(Connection& c, const std::string& method, const std::string& target, const std::optional<Fault>& fault) {
+  bool relay_stream(Connection& c, const std::string& method, const std::string& target,
+                    const std::optional<Fault>& fault) {
     beast::flat_buffer buffer;
     beast::error_code error;
     wire::response_parser<wire::buffer_body> parser;
@@ -250,7 +256,8 @@ struct FaultProxy::Loop {
     head.chunked(true);
     wire::response_serializer<wire::empty_body> serializer(head);
     wire::write_header(c.client, serializer, error);
-    EventCutter cutter(std::string_view(parser.get()[wire::field::content_type]).find("json") != std::string_view::npos);
+    EventCutter cutter(std::string_view(parser.get()[wire::field::content_type]).find("json") !=
+                       std::string_view::npos);
     std::vector<char> piece(kPieceBytes);
     bool is_silent = false;
     while (!error && !parser.is_done()) {
@@ -267,8 +274,11 @@ struct FaultProxy::Loop {
     return false;
   }
 
-  static void pass_event(Connection& c, const std::string& event, const std::optional<Fault>& fault, bool& is_silent, beast::error_code& error) {
-    const auto pass = [&](const std::string& bytes) { asio::write(c.client, wire::make_chunk(asio::buffer(bytes)), error); };
+  static void pass_event(Connection& c, const std::string& event, const std::optional<Fault>& fault, bool& is_silent,
+                         beast::error_code& error) {
+    const auto pass = [&](const std::string& bytes) {
+      asio::write(c.client, wire::make_chunk(asio::buffer(bytes)), error);
+    };
     if (fault && fault->kind == Fault::Kind::kSilence) {
       is_silent = true;
       return;
@@ -343,8 +353,9 @@ void FaultProxy::clear() {
 
 std::size_t FaultProxy::requests(std::string_view part) const {
   const std::lock_guard guard(loop_->lock);
-  return static_cast<std::size_t>(
-      std::count_if(loop_->seen.begin(), loop_->seen.end(), [&](const std::string& target) { return target.find(part) != std::string::npos; }));
+  return static_cast<std::size_t>(std::count_if(loop_->seen.begin(), loop_->seen.end(), [&](const std::string& target) {
+    return target.find(part) != std::string::npos;
+  }));
 }
 
 std::vector<FaultProxy::Forwarded> FaultProxy::forwarded(std::string_view part) const {

@@ -1,6 +1,7 @@
-// FaultProxy: a proxy between a client and an API server that injects the faults of a network, a load balancer or a failing server. It takes plain
-// HTTP/1.1 on a loopback port, forwards over TLS, and applies each fault to the next requests (or watch events) that match it, counting every hit, so
-// that a test can distinguish a fault that was survived from one that never happened. One thread per connection; for tests.
+// FaultProxy: a proxy between a client and an API server that injects the faults of a network, a load balancer or a
+// failing server. It takes plain HTTP/1.1 on a loopback port, forwards over TLS, and applies each fault to the next
+// requests (or watch events) that match it, counting every hit, so that a test can distinguish a fault that was
+// survived from one that never happened. One thread per connection; for tests.
 //
 //   auto proxy = envtest::FaultProxy::start(plane.server()).value();
 //   access.server = proxy->url();

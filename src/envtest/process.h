@@ -1,5 +1,5 @@
-// ChildProcess: one program in its own process group whose output goes to a log file. It dies with the thread that started it
-// (PR_SET_PDEATHSIG), even if the test crashes.
+// ChildProcess: one program in its own process group whose output goes to a log file. It dies with the thread that
+// started it (PR_SET_PDEATHSIG), even if the test crashes.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,8 @@ class ChildProcess {
   ~ChildProcess();
 
   bool is_running();
-  /// Waits for the program to end: its exit status (128 + number if a signal ended it); nullopt if it still runs after `patience`.
+  /// Waits for the program to end: its exit status (128 + number if a signal ended it); nullopt if it still runs after
+  /// `patience`.
   std::optional<int> wait(Millis patience);
   pid_t pid() const { return pid_; }
   /// SIGTERM, then SIGKILL for the whole group after `patience`. No effect if it has ended.

@@ -20,14 +20,17 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// One HTTP/2 connection carries all short exchanges; a few more are allowed for the moment a server answers GOAWAY or limits streams below our
-// window. Each stream and each long answer has its own connection (Request::has_own_connection), in a separate pool: libcurl keeps one record of a
-// host per pool, whether it multiplexes or not.
+// One HTTP/2 connection carries all short exchanges; a few more are allowed for the moment a server answers GOAWAY or
+// limits streams below our window. Each stream and each long answer has its own connection
+// (Request::has_own_connection), in a separate pool: libcurl keeps one record of a host per pool, whether it
+// multiplexes or not.
 constexpr long kConnectionsMax = 4, kStreamsMax = 1000;
-// A server that does not multiplex (HTTP/1.1, usually behind a proxy) has a connection for each exchange under way: a slow one delays no other.
+// A server that does not multiplex (HTTP/1.1, usually behind a proxy) has a connection for each exchange under way: a
+// slow one delays no other.
 constexpr long kPlainConnectionsMax = 128;
-// libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged, which costs nothing in throughput
-// (a round trip takes far longer) and saves most of the client's CPU; bench_rawbind shows both.
+// libcurl looks at every transfer under way in each round. With many in flight, rounds closer than this are merged,
+// which costs nothing in throughput (a round trip takes far longer) and saves most of the client's CPU; bench_rawbind
+// shows both.
 constexpr std::size_t kMergeFrom = 24;
 constexpr auto kMergeInterval = std::chrono::microseconds(1500);
 constexpr auto kIdleCheckInterval = std::chrono::milliseconds(500);
@@ -122,7 +125,8 @@ RequestId Client::Loop::enqueue(std::unique_ptr<Transfer> transfer) {
   if (queue.size() >= options.queue_max && !is_urgent) {
     ++counters.failures;
     OnDone& on_done = transfer->is_stream ? transfer->handlers.on_done : transfer->on_done;
-    refused.push_back({id, std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"}});
+    refused.push_back(
+        {id, std::move(on_done), Error{Error::Kind::kUnavailable, "too many requests are waiting to be sent"}});
     return id;
   }
   transfers.emplace(id, std::move(transfer));
@@ -147,7 +151,8 @@ void Client::Loop::start(Transfer& t) {
   t.last_bytes = steady_clock::now();
   configure_request(t, base_url);
   if (is_plain_server) curl_easy_setopt(t.easy.get(), CURLOPT_PIPEWAIT, 0L);
-  curl_easy_setopt(t.easy.get(), CURLOPT_SOCKOPTDATA, t.request.has_own_connection ? nullptr : &options.unacknowledged_max);
+  curl_easy_setopt(t.easy.get(), CURLOPT_SOCKOPTDATA,
+                   t.request.has_own_connection ? nullptr : &options.unacknowledged_max);
   counters.bytes_sent += t.request.body.size();
   curl_multi_add_handle(pool_of(t), t.easy.get());
   ++running;
@@ -198,7 +203,8 @@ void Client::Loop::rest(Transfer& t) {
 }
 
 bool Client::Loop::finish_completed() {
-  // All completions are collected before the first callback: callbacks may send, and libcurl's message list is valid only until the next call.
+  // All completions are collected before the first callback: callbacks may send, and libcurl's message list is valid
+  // only until the next call.
   std::vector<std::pair<Transfer*, CURLcode>> ended;
   int left = 0;
   for (CURLM* connections : {multi, solo}) {
@@ -230,9 +236,11 @@ void Client::Loop::end_silent_streams() {
   last_idle_check = now;
   std::vector<Transfer*> silent;
   for (auto& [id, t] : transfers)
-    if (t->is_stream && t->easy && t->idle.value > 0 && now - t->last_bytes > std::chrono::milliseconds(t->idle.value)) silent.push_back(t.get());
+    if (t->is_stream && t->easy && t->idle.value > 0 && now - t->last_bytes > std::chrono::milliseconds(t->idle.value))
+      silent.push_back(t.get());
   for (Transfer* t : silent) {
-    std::snprintf(t->error_text, sizeof t->error_text, "no byte arrived for %lld ms", static_cast<long long>(t->idle.value));
+    std::snprintf(t->error_text, sizeof t->error_text, "no byte arrived for %lld ms",
+                  static_cast<long long>(t->idle.value));
     finish(*t, CURLE_OPERATION_TIMEDOUT);
   }
 }
@@ -291,7 +299,8 @@ void Client::Loop::wait(std::chrono::milliseconds longest) {
   curl_multi_timeout(solo, &due);
   if (due >= 0) longest = std::min(longest, std::chrono::milliseconds(due));
   int events = 0;
-  curl_multi_poll(multi, sockets.data(), static_cast<unsigned>(sockets.size()), static_cast<int>(longest.count()), &events);
+  curl_multi_poll(multi, sockets.data(), static_cast<unsigned>(sockets.size()), static_cast<int>(longest.count()),
+                  &events);
 }
 
 Client::Client(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
@@ -303,7 +312,8 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
   if (!url) return url.error();
   const Tls& tls = options.tls;
   if (tls.ca_pem.empty())
-    if (Result<void> readable = check_readable(tls.ca_file, "certificate authority"); !readable) return readable.error();
+    if (Result<void> readable = check_readable(tls.ca_file, "certificate authority"); !readable)
+      return readable.error();
   if (tls.cert_pem.empty())
     if (Result<void> readable = check_readable(tls.cert_file, "client certificate"); !readable) return readable.error();
   if (tls.key_pem.empty())
@@ -317,7 +327,8 @@ Result<std::unique_ptr<Client>> Client::create(ClientOptions options) {
   while (!path.empty() && path.back() == '/') path.pop_back();
   const std::string& name = loop->options.tls.server_name;
   if (!name.empty() && name != url->host) {
-    // The certificate is checked against the URL's host, so the URL has the expected name and the connection goes to the actual address.
+    // The certificate is checked against the URL's host, so the URL has the expected name and the connection goes to
+    // the actual address.
     loop->connect_to = curl_slist_append(nullptr, ("::" + url->authority()).c_str());
     url->host = name;
   }

@@ -1,6 +1,7 @@
-// Client: an HTTP/2 client (libcurl multi; HTTP/1.1 if the server supports nothing newer) driven by its owner: nothing happens between two calls of
-// poll(), and every callback runs inside poll() on the owner's thread. Other threads may only call wakeup() and post(). Cost: about 50 us of CPU for
-// a small POST with 64 in flight over TLS (bench_rawbind); a request holds one pooled easy handle and its buffers.
+// Client: an HTTP/2 client (libcurl multi; HTTP/1.1 if the server supports nothing newer) driven by its owner: nothing
+// happens between two calls of poll(), and every callback runs inside poll() on the owner's thread. Other threads may
+// only call wakeup() and post(). Cost: about 50 us of CPU for a small POST with 64 in flight over TLS (bench_rawbind);
+// a request holds one pooled easy handle and its buffers.
 //
 //   http::Client client({.base_url = "https://127.0.0.1:6443", .tls = {.ca_file = "ca.crt"}, .bearer_token = token});
 //   client.send({.method = http::Method::kGet, .path = "/readyz"}, [](Result<http::Response> answer) { ... });
@@ -37,12 +38,14 @@ struct ClientOptions {
   std::string bearer_token;                ///< sent as Authorization unless empty; replaceable by set_bearer_token()
   std::string basic_user, basic_password;  ///< HTTP basic authentication if basic_user is not empty
   std::string user_agent = "ashlar";
-  std::string proxy;                         ///< "http://host:port"; empty: direct, whatever the environment says
-  Millis connect_timeout{5'000};             ///< TCP and TLS set-up
-  Millis unacknowledged_max{20'000};         ///< of short requests: data that the other side's kernel has not taken for so long is given up
-  std::size_t requests_in_flight_max = 256;  ///< more are queued here in order (Go servers allow 100 to 250 streams a connection)
-  std::size_t queue_max = 1'000'000;         ///< waiting requests; beyond it send() answers kUnavailable at once
-  std::size_t body_bytes_max = 1ull << 30;   ///< a longer answer fails its request (a page of a list is a few MB)
+  std::string proxy;              ///< "http://host:port"; empty: direct, whatever the environment says
+  Millis connect_timeout{5'000};  ///< TCP and TLS set-up
+  /// of short requests: data that the other side's kernel has not taken for so long is given up
+  Millis unacknowledged_max{20'000};
+  /// more are queued here in order (Go servers allow 100 to 250 streams a connection)
+  std::size_t requests_in_flight_max = 256;
+  std::size_t queue_max = 1'000'000;        ///< waiting requests; beyond it send() answers kUnavailable at once
+  std::size_t body_bytes_max = 1ull << 30;  ///< a longer answer fails its request (a page of a list is a few MB)
 };
 
 struct Request {
@@ -51,11 +54,14 @@ struct Request {
   std::string body;
   const char* content_type = "application/json";  ///< static string; of the body
   const char* accept = "application/json";        ///< static string
-  Millis timeout{30'000};                         ///< whole request from the moment it leaves the queue; 0 = none (watch streams)
-  /// Called when the request is about to be sent on a connection, after all waiting for one; false: it is not sent and fails with kUnavailable.
+  /// whole request from the moment it leaves the queue; 0 = none (watch streams)
+  Millis timeout{30'000};
+  /// Called when the request is about to be sent on a connection, after all waiting for one; false: it is not sent and
+  /// fails with kUnavailable.
   /// Empty: always sent. Runs inside poll() and must not call the client.
   std::function<bool()> may_send;
-  bool is_urgent = false;           ///< before all waiting requests, even beyond requests_in_flight_max; for few small ones, such as a lease's
+  /// before all waiting requests, even beyond requests_in_flight_max; for few small ones, such as a lease's
+  bool is_urgent = false;
   bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
 };
 
@@ -68,9 +74,10 @@ struct Response {
 
 /// Handlers of a streamed answer. `on_chunk` returns false to end the stream (on_done then reports success).
 struct StreamHandlers {
-  std::function<void(const Response&)> on_open;    ///< status and headers have arrived; before the first chunk
-  std::function<bool(std::string_view)> on_chunk;  ///< body bytes; not called for a status >= 400, whose body goes to on_done
-  std::function<void(Result<Response>)> on_done;   ///< the end, for whatever reason; exactly once unless cancelled
+  std::function<void(const Response&)> on_open;  ///< status and headers have arrived; before the first chunk
+  /// body bytes; not called for a status >= 400, whose body goes to on_done
+  std::function<bool(std::string_view)> on_chunk;
+  std::function<void(Result<Response>)> on_done;  ///< the end, for whatever reason; exactly once unless cancelled
 };
 
 using RequestId = std::uint64_t;
@@ -89,18 +96,22 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Sends; `on_done` runs once inside a later poll(), never inside send(). Any HTTP status is an answer; an Error means that there was none:
-  /// kTimeout (the effect is unknown), kUnavailable (not connected, broken off), kInvalid (TLS error: certificate or name not accepted).
+  /// Sends; `on_done` runs once inside a later poll(), never inside send(). Any HTTP status is an answer; an Error
+  /// means that there was none: kTimeout (the effect is unknown), kUnavailable (not connected, broken off), kInvalid
+  /// (TLS error: certificate or name not accepted).
   RequestId send(Request request, OnDone on_done);
-  /// Sends and passes the body on as it arrives. `request.timeout` 0 means no limit; `idle` > 0 ends it with kTimeout after that silence.
+  /// Sends and passes the body on as it arrives. `request.timeout` 0 means no limit; `idle` > 0 ends it with kTimeout
+  /// after that silence.
   RequestId stream(Request request, StreamHandlers handlers, Millis idle = Millis(0));
-  /// Forgets a request: its callbacks no longer run; whether the server carried it out is unknown. Unknown ids are ignored.
+  /// Forgets a request: its callbacks no longer run; whether the server carried it out is unknown. Unknown ids are
+  /// ignored.
   void cancel(RequestId id);
-  /// Ends all short requests under way (kUnavailable; their callbacks run here) and resets their connections: what the kernel has not delivered of
-  /// them it never will. Not from within a callback.
+  /// Ends all short requests under way (kUnavailable; their callbacks run here) and resets their connections: what the
+  /// kernel has not delivered of them it never will. Not from within a callback.
   void reset_connections();
 
-  /// Does all pending work and waits up to `timeout` for more; returns after the first round that made progress. Owner's thread only.
+  /// Does all pending work and waits up to `timeout` for more; returns after the first round that made progress.
+  /// Owner's thread only.
   void poll(Millis timeout);
   /// Makes a sleeping poll() return. Any thread.
   void wakeup();
@@ -108,7 +119,8 @@ class Client {
   void post(std::function<void()> work);
 
   void set_bearer_token(std::string token);
-  /// Replaces the client certificate for every request that starts from now on; those under way continue with the old one.
+  /// Replaces the client certificate for every request that starts from now on; those under way continue with the old
+  /// one.
   void set_client_certificate(std::string cert_pem, std::string key_pem);
 
   /// Requests and streams not yet answered, including queued ones.

@@ -1,5 +1,5 @@
-// retrying_get: a GET to a service of which one replica at a time can answer: repeated on a new connection while the answer is 503, since the address
-// may then lead to another replica. Blocks; for command lines.
+// retrying_get: a GET to a service of which one replica at a time can answer: repeated on a new connection while the
+// answer is 503, since the address may then lead to another replica. Blocks; for command lines.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 namespace ashlar::http {
 
 struct RetryingGetOptions {
-  int tries_max = 12;      ///< with two replicas behind an address that chooses at random, all tries reach the wrong one once in 4,096 calls
+  /// with two replicas behind an address that chooses at random, all tries reach the wrong one once in 4,096 calls
+  int tries_max = 12;
   Millis pause{150};       ///< between two tries; all of them take less than two seconds if the answers are immediate
   Millis timeout{10'000};  ///< of one try
 };

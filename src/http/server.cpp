@@ -46,7 +46,8 @@ const char* method_of(beast::http::verb verb) {
 }
 
 /// The longest route that matches the path; `path_known` tells 405 from 404.
-const Route* find_route(const std::vector<Route>& routes, const std::string& path, std::string_view method, bool& path_known) {
+const Route* find_route(const std::vector<Route>& routes, const std::string& path, std::string_view method,
+                        bool& path_known) {
   const Route* best = nullptr;
   for (const Route& route : routes) {
     const bool fits = route.path == path || (route.path.ends_with('/') && path.starts_with(route.path));
@@ -59,7 +60,8 @@ const Route* find_route(const std::vector<Route>& routes, const std::string& pat
 
 class Connection;
 
-/// The server's thread as other threads see it: late answers are passed through here while it runs, and dropped once it has ended.
+/// The server's thread as other threads see it: late answers are passed through here while it runs, and dropped once it
+/// has ended.
 struct Gate {
   std::mutex mutex;
   asio::io_context* context = nullptr;  ///< null once the server has ended
@@ -68,14 +70,17 @@ struct Gate {
 struct Shared {
   ServerOptions options;
   std::vector<Route> routes;
-  std::list<Connection*> open;  ///< those whose last step (accepted, request begun, answer begun or written) is the longest ago come first
+  /// those whose last step (accepted, request begun, answer begun or written) is the longest ago come first
+  std::list<Connection*> open;
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 };
 
-/// One client. Reads a request, answers it, and continues while the client keeps the connection. Lives as long as an operation is pending.
+/// One client. Reads a request, answers it, and continues while the client keeps the connection. Lives as long as an
+/// operation is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, Shared& shared) : stream_(std::move(socket)), patience_(stream_.get_executor()), shared_(shared) {
+  Connection(tcp::socket socket, Shared& shared)
+      : stream_(std::move(socket)), patience_(stream_.get_executor()), shared_(shared) {
     buffer_.reserve(shared_.options.read_buffer_bytes);
     place_ = shared_.open.insert(shared_.open.end(), this);
   }
@@ -109,7 +114,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!is_cut_off_) shared_.open.splice(shared_.open.end(), shared_.open, place_);
   }
 
-  /// For the first byte of a request. A new connection has the time limit of its headers for it, so that silence is no cheaper than slowness.
+  /// For the first byte of a request. A new connection has the time limit of its headers for it, so that silence is no
+  /// cheaper than slowness.
   void wait(Millis patience) {
     step();
     is_silent_ = true;
@@ -129,8 +135,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     parser_->body_limit(shared_.options.body_bytes_max);
     parser_->eager(true);
     stream_.expires_after(duration_of(shared_.options.header_timeout));
-    beast::http::async_read_header(stream_, buffer_, *parser_,
-                                   [self = shared_from_this()](beast::error_code error, std::size_t) { self->take_headers(error); });
+    beast::http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, std::size_t) { self->take_headers(error); });
   }
 
   void take_headers(beast::error_code error) {
@@ -138,14 +145,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
     step();
     is_silent_ = false;
     stream_.expires_after(duration_of(shared_.options.request_timeout));
-    beast::http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code failed, std::size_t) { self->take(failed); });
+    beast::http::async_read(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](beast::error_code failed, std::size_t) { self->take(failed); });
   }
 
   void take(beast::error_code error) {
     if (error == beast::http::error::body_limit) return refuse(413, "the body is too large\n");
     if (error == beast::http::error::header_limit) return refuse(431, "the headers are too large\n");
-    if (error == beast::error::timeout || error == beast::http::error::end_of_stream || error == asio::error::operation_aborted ||
-        (error && error.category() == asio::error::get_system_category()))
+    if (error == beast::error::timeout || error == beast::http::error::end_of_stream ||
+        error == asio::error::operation_aborted || (error && error.category() == asio::error::get_system_category()))
       return close();
     if (error) return refuse(400, "malformed request: " + error.message() + "\n");
     auto message = parser_->release();
@@ -262,10 +270,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string remote_;
 };
 
-/// Makes a place for one more: closes the silent one whose last step is the longest ago or, if none is silent, the oldest of all.
+/// Makes a place for one more: closes the silent one whose last step is the longest ago or, if none is silent, the
+/// oldest of all.
 void make_room(Shared& shared) {
   if (shared.open.size() < shared.options.connections_max || shared.open.empty()) return;
-  const auto silent = std::find_if(shared.open.begin(), shared.open.end(), [](const Connection* c) { return c->is_silent(); });
+  const auto silent =
+      std::find_if(shared.open.begin(), shared.open.end(), [](const Connection* c) { return c->is_silent(); });
   (silent == shared.open.end() ? shared.open.front() : *silent)->cut_off();
 }
 
@@ -276,7 +286,8 @@ std::string ServerRequest::query_value(std::string_view key) const {
     const std::string_view pair = rest.substr(0, rest.find('&'));
     rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
-    if (percent_decode(pair.substr(0, equals)) == key) return equals == std::string_view::npos ? "" : percent_decode(pair.substr(equals + 1));
+    if (percent_decode(pair.substr(0, equals)) == key)
+      return equals == std::string_view::npos ? "" : percent_decode(pair.substr(equals + 1));
   }
   return {};
 }

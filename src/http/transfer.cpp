@@ -12,14 +12,16 @@
 namespace ashlar::http {
 namespace {
 
-// Sent data not acknowledged for this long means a dead path (a vanished node, a silent firewall); without this, TCP waits about 15 minutes.
+// Sent data not acknowledged for this long means a dead path (a vanished node, a silent firewall); without this, TCP
+// waits about 15 minutes.
 constexpr unsigned kUnacknowledgedMs = 20'000;
 constexpr long kKeepIdleSeconds = 15, kKeepIntervalSeconds = 5;
 // Lists and watches arrive in large pieces; small answers must not pay for large buffers at every request.
 constexpr long kReadBufferBytes = 128 << 10, kSmallBufferBytes = 16 << 10;
 
-/// `user`: how long data of short requests may be in flight; null for lists and streams. When a connection of short requests is closed, by us or with
-/// the process, its undelivered data is dropped: a write must not arrive long after its writer has given it up.
+/// `user`: how long data of short requests may be in flight; null for lists and streams. When a connection of short
+/// requests is closed, by us or with the process, its undelivered data is dropped: a write must not arrive long after
+/// its writer has given it up.
 int tune_socket(void* user, curl_socket_t socket, curlsocktype) {
   const auto* most = static_cast<const Millis*>(user);
   const unsigned unacknowledged_ms = most != nullptr ? static_cast<unsigned>(most->value) : kUnacknowledgedMs;
@@ -154,12 +156,16 @@ void configure_connection(CURL* easy, const ClientOptions& options) {
 
 void configure_request(Transfer& t, const std::string& base_url) {
   CURL* easy = t.easy.get();
-  // libcurl 7.88 can stall a long answer that shares its HTTP/2 connection with other open streams until the server sends something else: a list then
-  // waits for the next bookmark of a watch, up to a minute. Requests with their own connection use HTTP/1.1.
-  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(t.request.has_own_connection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
-  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, t.request.has_own_connection ? 0L : 1L);  // wait for the one connection instead of opening more
+  // libcurl 7.88 can stall a long answer that shares its HTTP/2 connection with other open streams until the server
+  // sends something else: a list then waits for the next bookmark of a watch, up to a minute. Requests with their own
+  // connection use HTTP/1.1.
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                   static_cast<long>(t.request.has_own_connection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS));
+  // wait for the one connection instead of opening more
+  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, t.request.has_own_connection ? 0L : 1L);
   curl_easy_setopt(easy, CURLOPT_URL, (base_url + t.request.path).c_str());
-  const bool has_body = t.request.method != Method::kGet && (!t.request.body.empty() || t.request.method != Method::kDelete);
+  const bool has_body =
+      t.request.method != Method::kGet && (!t.request.body.empty() || t.request.method != Method::kDelete);
   if (has_body) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(t.request.body.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t.request.body.data());
@@ -186,9 +192,11 @@ Result<Response> conclude(Transfer& t, CURLcode code) {
     return std::move(t.response);
   }
   if (t.too_long)
-    return Error{Error::Kind::kInvalid, "the answer to " + t.request.path + " is longer than " + std::to_string(t.body_bytes_max) + " bytes"};
+    return Error{Error::Kind::kInvalid,
+                 "the answer to " + t.request.path + " is longer than " + std::to_string(t.body_bytes_max) + " bytes"};
   if (t.is_held_back)
-    return Error{Error::Kind::kUnavailable, std::string(method_text(t.request.method)) + " " + t.request.path + ": not sent before its timeout"};
+    return Error{Error::Kind::kUnavailable,
+                 std::string(method_text(t.request.method)) + " " + t.request.path + ": not sent before its timeout"};
   const std::string why = t.error_text[0] != '\0' ? t.error_text : curl_easy_strerror(code);
   const std::string what = std::string(method_text(t.request.method)) + " " + t.request.path + ": " + why;
   if (code == CURLE_OPERATION_TIMEDOUT) return Error{Error::Kind::kTimeout, what};

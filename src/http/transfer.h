@@ -1,5 +1,6 @@
-// transfer: what one request of the Client holds while it is queued or under way (private to the folder): the callbacks, the answer so far and, once
-// started, a pooled libcurl easy handle. Options are set here, so that client.cpp only deals with order and limits.
+// transfer: what one request of the Client holds while it is queued or under way (private to the folder): the
+// callbacks, the answer so far and, once started, a pooled libcurl easy handle. Options are set here, so that
+// client.cpp only deals with order and limits.
 #pragma once
 
 #include <curl/curl.h>
@@ -28,7 +29,8 @@ struct Transfer {
   Response response;
   OnDone on_done;
   StreamHandlers handlers;
-  bool is_stream = false, is_open = false, ended_by_reader = false, too_long = false, is_cancelled = false, is_held_back = false;
+  bool is_stream = false, is_open = false, ended_by_reader = false, too_long = false, is_cancelled = false,
+       is_held_back = false;
   Millis idle;              ///< longest silence of a stream; 0: any
   SteadyTime last_bytes{};  ///< of a stream
   std::size_t body_bytes_max = 0;

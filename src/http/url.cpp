@@ -15,7 +15,9 @@ int hex_value(char c) {
   return -1;
 }
 
-Error bad_url(std::string_view text, const char* why) { return invalid("\"" + std::string(text) + "\" is not a server URL: " + why); }
+Error bad_url(std::string_view text, const char* why) {
+  return invalid("\"" + std::string(text) + "\" is not a server URL: " + why);
+}
 
 }  // namespace
 
@@ -30,11 +32,13 @@ Result<Url> parse_url(std::string_view text) {
   Url url;
   const std::size_t scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) return bad_url(text, "it must begin with https:// or http://");
-  for (const char c : text.substr(0, scheme_end)) url.scheme += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : text.substr(0, scheme_end))
+    url.scheme += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (url.scheme != "https" && url.scheme != "http") return bad_url(text, "only https and http are known");
   std::string_view rest = text.substr(scheme_end + 3);
   for (const char c : rest)
-    if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\\') return bad_url(text, "it contains spaces or control characters");
+    if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\\')
+      return bad_url(text, "it contains spaces or control characters");
 
   const std::size_t authority_end = rest.find_first_of("/?#");
   std::string_view authority = rest.substr(0, authority_end);

@@ -1,5 +1,5 @@
-// url: the parts of a URL: small pure functions: splitting an absolute http(s) URL, percent-encoding of one path segment or query value, joining base
-// and path. Cost: one pass over the text.
+// url: the parts of a URL: small pure functions: splitting an absolute http(s) URL, percent-encoding of one path
+// segment or query value, joining base and path. Cost: one pass over the text.
 #pragma once
 
 #include <cstdint>

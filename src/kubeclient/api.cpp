@@ -22,10 +22,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr Millis kTokenFileAge{60'000};  // kubelet rotates tokens well before they expire; client-go reads once a minute too
+// kubelet rotates tokens well before they expire; client-go reads once a minute too
+constexpr Millis kTokenFileAge{60'000};
 constexpr std::size_t kTokenBytesMax = 1 << 20;
 constexpr Millis kExecTimeout{30'000};
-// An exec credential is renewed in the background this long before its expiry, or in the last fifth of its life if that is shorter.
+// An exec credential is renewed in the background this long before its expiry, or in the last fifth of its life if that
+// is shorter.
 constexpr Millis kRenewBeforeExpiry{120'000};
 constexpr std::int64_t kRenewFraction = 5;
 constexpr Millis kExecRetry{10'000};  // after a failed run, while the old credential stays in use
@@ -94,7 +96,8 @@ Answer to_answer(Result<http::Response> response) {
   if (status && !status->message.empty()) {
     answer.reason = status->reason;
     message += ": " + status->message;
-    if (answer.retry_after.value == 0) answer.retry_after = Millis(std::clamp(status->retry_after_seconds, 0, 3600) * 1000ll);
+    if (answer.retry_after.value == 0)
+      answer.retry_after = Millis(std::clamp(status->retry_after_seconds, 0, 3600) * 1000ll);
   } else if (!response->body.empty()) {
     message += ": " + trimmed(response->body.substr(0, 200));
   }
@@ -140,7 +143,8 @@ struct Api::Session {
   bool has_exec_failed = false;        ///< the last run brought nothing
   std::optional<std::thread> exec_run;
   std::vector<Waiting> waiting;
-  std::unordered_map<http::RequestId, http::RequestId> resent;  ///< first id → id of the second sending, while under way
+  /// first id → id of the second sending, while under way
+  std::unordered_map<http::RequestId, http::RequestId> resent;
 
   ~Session() {
     if (exec_run) exec_run->join();  // it posts to the client, which must still be there; bounded by kExecTimeout
@@ -152,7 +156,9 @@ struct Api::Session {
   void renew();  ///< fresh credentials now, or soon from the plugin
   void resend_waiting(bool renewed);
   void start_exec();
-  bool may_start_exec() const { return !exec_run && (!exec_started || options.monotonic() - *exec_started >= options.exec_interval_min); }
+  bool may_start_exec() const {
+    return !exec_run && (!exec_started || options.monotonic() - *exec_started >= options.exec_interval_min);
+  }
   void plan_exec(const ExecCredential& credential);
   void take_exec(Result<ExecCredential> credential);
   bool reread_token();
@@ -162,10 +168,13 @@ struct Api::Session {
 
 http::RequestId Api::Session::send(http::Request request, OnAnswer on_answer) {
   if (!renews())
-    return client->send(std::move(request), [on_answer = std::move(on_answer)](Result<http::Response> r) { on_answer(to_answer(std::move(r))); });
+    return client->send(std::move(request), [on_answer = std::move(on_answer)](Result<http::Response> r) {
+      on_answer(to_answer(std::move(r)));
+    });
   http::Request copy = request;
   auto id = std::make_shared<http::RequestId>(0);
-  *id = client->send(std::move(request), [this, id, copy = std::move(copy), on_answer = std::move(on_answer)](Result<http::Response> r) mutable {
+  *id = client->send(std::move(request), [this, id, copy = std::move(copy),
+                                          on_answer = std::move(on_answer)](Result<http::Response> r) mutable {
     const bool refused = r.ok() && r->status == 401;
     Answer answer = to_answer(std::move(r));
     if (refused)
@@ -185,7 +194,8 @@ void Api::Session::renew() {
   if (!options.access.exec) return resend_waiting(reread_token());
   if (exec_run) return;  // its end sends them
   if (may_start_exec()) return start_exec();
-  // The plugin has just run, so it would return the same: what was sent before its answer is sent again with that, the rest fails here.
+  // The plugin has just run, so it would return the same: what was sent before its answer is sent again with that, the
+  // rest fails here.
   resend_waiting(!has_exec_failed);
 }
 
@@ -198,10 +208,11 @@ void Api::Session::resend_waiting(bool renewed) {
       continue;
     }
     const http::RequestId first = one.id;
-    resent[first] = client->send(std::move(one.request), [this, first, on_answer = std::move(one.on_answer)](Result<http::Response> r) {
-      resent.erase(first);
-      on_answer(to_answer(std::move(r)));
-    });
+    resent[first] = client->send(std::move(one.request),
+                                 [this, first, on_answer = std::move(one.on_answer)](Result<http::Response> r) {
+                                   resent.erase(first);
+                                   on_answer(to_answer(std::move(r)));
+                                 });
   }
 }
 
@@ -232,7 +243,8 @@ void Api::Session::take_exec(Result<ExecCredential> credential) {
 void Api::Session::plan_exec(const ExecCredential& credential) {
   exec_due = Millis(0);
   if (credential.expires.value == 0) return;
-  const std::int64_t life = std::max<std::int64_t>(0, (credential.expires - options.now()).value);  // 0: expired already, by clocks that differ
+  // 0: expired already, by clocks that differ
+  const std::int64_t life = std::max<std::int64_t>(0, (credential.expires - options.now()).value);
   exec_due = credential.expires - Millis(std::min(kRenewBeforeExpiry.value, life / kRenewFraction));
 }
 
@@ -268,10 +280,15 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
   auto session = std::make_unique<Session>();
   if (!options.now)
     options.now = [] {
-      return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+      return Millis(
+          std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+              .count());
     };
   if (!options.monotonic)
-    options.monotonic = [] { return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now().time_since_epoch()).count()); };
+    options.monotonic = [] {
+      return Millis(
+          std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now().time_since_epoch()).count());
+    };
   session->rng = Rng(options.seed != 0 ? options.seed : std::random_device{}());
   session->options = std::move(options);
   const Access& access = session->options.access;
@@ -305,7 +322,9 @@ Result<std::unique_ptr<Api>> Api::create(ApiOptions options) {
   return std::unique_ptr<Api>(new Api(std::move(session)));
 }
 
-http::RequestId Api::send(http::Request request, OnAnswer on_answer) { return session_->send(std::move(request), std::move(on_answer)); }
+http::RequestId Api::send(http::Request request, OnAnswer on_answer) {
+  return session_->send(std::move(request), std::move(on_answer));
+}
 
 http::RequestId Api::stream(http::Request request, http::StreamHandlers handlers, Millis idle) {
   if (session_->renews()) {

@@ -1,5 +1,6 @@
-// Api: the http::Client of one cluster plus credentials that renew themselves (token file each minute; exec plugin before expiry and after a 401,
-// never without a pause) and one mapping from HTTP answers to kinds of error. Driven by its owner through poll(); all callbacks run there.
+// Api: the http::Client of one cluster plus credentials that renew themselves (token file each minute; exec plugin
+// before expiry and after a 401, never without a pause) and one mapping from HTTP answers to kinds of error. Driven by
+// its owner through poll(); all callbacks run there.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 namespace ashlar::kube {
 
 /// An answer of the API server, or the lack of one.
-/// `result`: ok for 2xx; else kConflict 409, kNotFound 404, kExpired 410, kDenied 401/403, kInvalid 400/405/406/413/415/422,
-/// kUnavailable 429/5xx or no connection, kTimeout (also 504: the effect is unknown).
+/// `result`: ok for 2xx; else kConflict 409, kNotFound 404, kExpired 410, kDenied 401/403, kInvalid
+/// 400/405/406/413/415/422, kUnavailable 429/5xx or no connection, kTimeout (also 504: the effect is unknown).
 struct Answer {
   Result<void> result;
   int status = 0;         ///< HTTP status; 0 if there was no answer
@@ -29,7 +30,8 @@ struct Answer {
 };
 using OnAnswer = std::function<void(Answer)>;
 
-/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and timeouts are unclear; every other answer is sound.
+/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and timeouts are unclear; every other answer is
+/// sound.
 ServerHealth health_of(const Answer& answer);
 
 /// The server's answer as an Answer: parses metav1.Status of failures (JSON or protobuf).
@@ -43,19 +45,21 @@ struct ApiOptions {
   std::function<Millis()> now;        ///< wall clock for credential expiry and jitter; default: the system's
   std::function<Millis()> monotonic;  ///< never set back; for timers and pauses; default: the system's
   std::uint64_t seed = 0;             ///< of the jitter of back-offs; 0: from the system
-  Millis exec_interval_min{5'000};    ///< between two starts of the exec plugin: one that only has expired credentials is not run without pause
+  /// between two starts of the exec plugin: one that only has expired credentials is not run without pause
+  Millis exec_interval_min{5'000};
 };
 
 class Api {
  public:
-  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection. From now on the process ignores SIGPIPE, unless it has a
-  /// handler: a connection that breaks during a write is an error, not the end of the process.
+  /// Reads TLS files and credentials (runs the exec plugin once); opens no connection. From now on the process ignores
+  /// SIGPIPE, unless it has a handler: a connection that breaks during a write is an error, not the end of the process.
   static Result<std::unique_ptr<Api>> create(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it; `may_send` is checked each time.
+  /// A request whose credentials are refused (401) is sent once more with fresh ones before the callback sees it;
+  /// `may_send` is checked each time.
   http::RequestId send(http::Request request, OnAnswer on_answer);
   /// A stream refused with 401 only causes the credentials to renew; reopening it is left to the caller.
   http::RequestId stream(http::Request request, http::StreamHandlers handlers, Millis idle);

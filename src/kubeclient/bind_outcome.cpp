@@ -28,8 +28,9 @@ bool says_bound(const Answer& answer) {
   return status.ok() && status->is_success;
 }
 
-/// Length in bytes of the control character that `text` begins with, 0 if there is none: C0, DEL, C1 and characters that change the writing direction
-/// (Unicode's Bidi_Control), so that text is shown in the order in which it was written.
+/// Length in bytes of the control character that `text` begins with, 0 if there is none: C0, DEL, C1 and characters
+/// that change the writing direction (Unicode's Bidi_Control), so that text is shown in the order in which it was
+/// written.
 std::size_t control_size(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;

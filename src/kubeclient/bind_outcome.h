@@ -13,8 +13,10 @@
 namespace ashlar::kube {
 
 enum class BindOutcome : std::uint8_t {
-  kBound,      ///< 2xx with a Status of Success
-  kRefused,    ///< 4xx without those below: policy, permissions or form; the same request would be answered the same. 401: after renewed credentials
+  kBound,  ///< 2xx with a Status of Success
+  /// 4xx without those below: policy, permissions or form; the same request would be answered the same. 401: after
+  /// renewed credentials
+  kRefused,
   kConflict,   ///< 409: bound already, being deleted, gated, or another pod of that name
   kMissing,    ///< 404, 410
   kThrottled,  ///< 429: not done
@@ -27,7 +29,8 @@ enum class BindStep : std::uint8_t {
   kConfirm,  ///< the pod is bound
   kResend,   ///< the same binding again; the pod keeps its place
   kReread,   ///< the server's state counts: bound here or elsewhere, gone, or unbound: then the same binding again
-  kGiveUp,   ///< the place is free at once; the pod, or the unbound part of its gang, waits outside the engine with a reason
+  /// the place is free at once; the pod, or the unbound part of its gang, waits outside the engine with a reason
+  kGiveUp,
 };
 
 struct BindRule {
@@ -35,19 +38,23 @@ struct BindRule {
   std::string_view name;  ///< of the metric's label
   BindStep step;
   int unbound_reads_max;  ///< after this many re-reads that find the pod unbound the binding is given up; 0: no re-read
-  Millis place_kept_max;  ///< this long after the first sending the binding is given up instead of sent again; 0: no limit of its own
+  /// this long after the first sending the binding is given up instead of sent again; 0: no limit of its own
+  Millis place_kept_max;
 };
 
 BindOutcome bind_outcome(const Answer& answer);
 const BindRule& rule_of(BindOutcome outcome);
 
-/// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling up to `longest`.
+/// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling up to
+/// `longest`.
 Millis hold_time(Millis first, Millis longest, int times);
 
-inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;  ///< bytes; annotations may have 256 KiB
+/// bytes; annotations may have 256 KiB
+inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLineMax = 8'000;
 
-/// Text of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most this many bytes, whole characters, and a
-/// space for each control character (C0, DEL, C1, Bidi_Control), so that it is one line, moves no cursor and is shown in its own order.
+/// Text of others (the server, tenants) in a form fit for conditions, events, logs and terminals: at most this many
+/// bytes, whole characters, and a space for each control character (C0, DEL, C1, Bidi_Control), so that it is one line,
+/// moves no cursor and is shown in its own order.
 std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
 
 }  // namespace ashlar::kube

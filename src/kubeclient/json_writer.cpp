@@ -3,7 +3,8 @@
 namespace ashlar::kube {
 namespace {
 
-/// Length of the valid UTF-8 sequence at `p`, 0 if it is malformed (overlong forms, surrogates and values beyond U+10FFFF included).
+/// Length of the valid UTF-8 sequence at `p`, 0 if it is malformed (overlong forms, surrogates and values beyond
+/// U+10FFFF included).
 std::size_t utf8_length(const unsigned char* p, std::size_t left) {
   const auto continues = [&](std::size_t i) { return i < left && (p[i] & 0xc0) == 0x80; };
   if (p[0] >= 0xc2 && p[0] <= 0xdf) return continues(1) ? 2 : 0;

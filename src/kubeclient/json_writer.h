@@ -1,5 +1,5 @@
-// JsonWriter: JSON appended to one string, with commas and escapes inserted as needed. Bytes that are not valid UTF-8 are replaced by U+FFFD, since
-// API servers refuse such bodies. Cost: about 100 ns for a Binding.
+// JsonWriter: JSON appended to one string, with commas and escapes inserted as needed. Bytes that are not valid UTF-8
+// are replaced by U+FFFD, since API servers refuse such bodies. Cost: about 100 ns for a Binding.
 #pragma once
 
 #include <cstdint>

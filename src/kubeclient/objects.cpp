@@ -17,7 +17,9 @@ const std::shared_ptr<const PodRules>& no_rules() {
 
 bool holds(const Requirement& requirement, const Labels& labels) {
   const PooledString* value = find_label(labels, requirement.key);
-  const auto listed = [&] { return std::find(requirement.values.begin(), requirement.values.end(), *value) != requirement.values.end(); };
+  const auto listed = [&] {
+    return std::find(requirement.values.begin(), requirement.values.end(), *value) != requirement.values.end();
+  };
   switch (requirement.op) {
     case SelectorOp::kIn:
       return value != nullptr && listed();
@@ -56,7 +58,8 @@ bool matches(const LabelSelector& selector, const Labels& labels) {
     const PooledString* value = find_label(labels, wanted.key);
     if (value == nullptr || !(*value == wanted.value)) return false;
   }
-  return std::all_of(selector.expressions.begin(), selector.expressions.end(), [&](const Requirement& r) { return holds(r, labels); });
+  return std::all_of(selector.expressions.begin(), selector.expressions.end(),
+                     [&](const Requirement& r) { return holds(r, labels); });
 }
 
 }  // namespace ashlar::kube

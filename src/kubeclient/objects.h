@@ -1,6 +1,7 @@
-// objects: the parts of a Kubernetes object that the scheduler keeps: plain structs of the fields that matter for decisions, at most 1 KB per pod.
-// Strings are pooled (PooledString); label sets and scheduling rules are shared between pods of one template. Units: CPU in thousandths of a core,
-// memory and storage in bytes, extended resources in whole units, requests rounded up, times in milliseconds since the Unix epoch (0 if absent).
+// objects: the parts of a Kubernetes object that the scheduler keeps: plain structs of the fields that matter for
+// decisions, at most 1 KB per pod. Strings are pooled (PooledString); label sets and scheduling rules are shared
+// between pods of one template. Units: CPU in thousandths of a core, memory and storage in bytes, extended resources in
+// whole units, requests rounded up, times in milliseconds since the Unix epoch (0 if absent).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct Amount {
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
-/// A set of resource amounts. `extended` is sorted by name and includes hugepages-* (bytes) but neither cpu, memory, ephemeral-storage nor pods.
+/// A set of resource amounts. `extended` is sorted by name and includes hugepages-* (bytes) but neither cpu, memory,
+/// ephemeral-storage nor pods.
 struct Resources {
   MilliCores cpu;
   Bytes memory, ephemeral_storage;
@@ -104,7 +106,8 @@ struct PodAffinityTerm {
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// Everything of a pod that restricts where it may run beyond amounts. Pods of one template share one object; compare by value or by address.
+/// Everything of a pod that restricts where it may run beyond amounts. Pods of one template share one object; compare
+/// by value or by address.
 struct PodRules {
   Labels node_selector;
   bool has_required_affinity = false;
@@ -113,8 +116,9 @@ struct PodRules {
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
-  PooledString unsupported;                             ///< path of the first hard field that Ashlar does not evaluate; empty: none
-  std::vector<PooledString> ignored_soft;               ///< paths of preferences that are present and not evaluated
+  /// path of the first hard field that Ashlar does not evaluate; empty: none
+  PooledString unsupported;
+  std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };
 
@@ -142,9 +146,10 @@ struct Pod {
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;
-  Condition scheduled;         ///< PodScheduled
-  PooledString problem;        ///< the part of it that could not be read: "field: why"; empty: it was read whole
-  bool lacks_amounts = false;  ///< with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
+  Condition scheduled;   ///< PodScheduled
+  PooledString problem;  ///< the part of it that could not be read: "field: why"; empty: it was read whole
+  /// with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
+  bool lacks_amounts = false;
 
   Pod();
   bool is_terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }

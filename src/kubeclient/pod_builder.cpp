@@ -10,7 +10,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;  ///< larger amounts are capped: no node has it, and sums of thousands stay within int64
+/// larger amounts are capped: no node has it, and sums of thousands stay within int64
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -24,8 +25,8 @@ void merge_into(Resources& into, const Resources& from, Merge&& merge) {
   into.memory.value = merge(into.memory.value, from.memory.value);
   into.ephemeral_storage.value = merge(into.ephemeral_storage.value, from.ephemeral_storage.value);
   for (const Amount& amount : from.extended) {
-    const auto at =
-        std::lower_bound(into.extended.begin(), into.extended.end(), amount, [](const Amount& a, const Amount& b) { return a.name < b.name; });
+    const auto at = std::lower_bound(into.extended.begin(), into.extended.end(), amount,
+                                     [](const Amount& a, const Amount& b) { return a.name < b.name; });
     if (at != into.extended.end() && at->name == amount.name)
       at->value = merge(at->value, amount.value);
     else
@@ -38,8 +39,10 @@ void raise(Resources& into, const Resources& from) {
   merge_into(into, from, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }
 
-/// The request counted for a container: the larger of its spec and its status; only the status while a resize is infeasible.
-Resources counted(const ContainerBuilder& container, const std::vector<ContainerBuilder>& statuses, bool resize_infeasible) {
+/// The request counted for a container: the larger of its spec and its status; only the status while a resize is
+/// infeasible.
+Resources counted(const ContainerBuilder& container, const std::vector<ContainerBuilder>& statuses,
+                  bool resize_infeasible) {
   for (const ContainerBuilder& status : statuses) {
     if (!(status.name == container.name) || !status.has_requests) continue;
     Resources amounts = status.requests;
@@ -88,15 +91,21 @@ void PodBuilder::reset() {
 
 void PodBuilder::ignore(std::string_view path) {
   const PooledString text(path);
-  if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end()) rules.ignored_soft.push_back(text);
+  if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end())
+    rules.ignored_soft.push_back(text);
 }
 
-std::shared_ptr<const Labels> SharedParts::share(Labels&& labels) { return share_among(labels_, next_labels_, std::move(labels)); }
-std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) { return share_among(rules_, next_rules_, std::move(rules)); }
+std::shared_ptr<const Labels> SharedParts::share(Labels&& labels) {
+  return share_among(labels_, next_labels_, std::move(labels));
+}
+std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) {
+  return share_among(rules_, next_rules_, std::move(rules));
+}
 
 Resources effective_request(const PodBuilder& draft) {
   Resources running, sidecars, starting;
-  for (const ContainerBuilder& container : draft.containers) add(running, counted(container, draft.statuses, draft.resize_infeasible));
+  for (const ContainerBuilder& container : draft.containers)
+    add(running, counted(container, draft.statuses, draft.resize_infeasible));
   for (const ContainerBuilder& init : draft.init_containers) {
     const Resources amounts = counted(init, draft.init_statuses, draft.resize_infeasible);
     if (init.is_sidecar) {
@@ -118,7 +127,8 @@ Resources effective_request(const PodBuilder& draft) {
         running.memory = draft.pod_level.memory;
       else if (name.view().starts_with("hugepages-")) {
         const auto same = [&](const Amount& a) { return a.name == name; };
-        running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same), running.extended.end());
+        running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same),
+                               running.extended.end());
         Resources one;
         one.extended.push_back({name, amount_of(draft.pod_level, name)});
         add(running, one);
@@ -235,7 +245,8 @@ std::uint64_t read_resource_version(std::string_view text) {
 bool is_our_annotation(std::string_view key) { return key.starts_with(kOwnPrefix); }
 
 std::string_view hard_volume_source(std::string_view source) {
-  // persistentVolumeClaim and ephemeral bind late; the others have exclusive-attach or per-node limits that upstream filters by.
+  // persistentVolumeClaim and ephemeral bind late; the others have exclusive-attach or per-node limits that upstream
+  // filters by.
   if (source == "persistentVolumeClaim") return "spec.volumes[].persistentVolumeClaim";
   if (source == "ephemeral") return "spec.volumes[].ephemeral";
   if (source == "gcePersistentDisk") return "spec.volumes[].gcePersistentDisk";
@@ -270,7 +281,9 @@ bool skip(std::string_view text, std::size_t& position, char c) {
 }
 
 /// Days since 1970-01-01 of a proleptic Gregorian date; a day that its month lacks is one of the next month.
-std::int64_t days_of(int year, int month, int day) { return std::chrono::sys_days(std::chrono::year(year) / month / day).time_since_epoch().count(); }
+std::int64_t days_of(int year, int month, int day) {
+  return std::chrono::sys_days(std::chrono::year(year) / month / day).time_since_epoch().count();
+}
 
 }  // namespace
 
@@ -291,7 +304,8 @@ Result<Millis> read_time(std::string_view text) {
   if (second < 0 || second > 60) return bad;
   std::int64_t millis = 0, unit = 100;
   if (at < text.size() && text[at] == '.')
-    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) millis += unit * (text[at] - '0');
+    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+      millis += unit * (text[at] - '0');
   std::int64_t zone_minutes = 0;
   if (!skip(text, at, 'Z')) {
     if (at >= text.size() || (text[at] != '+' && text[at] != '-')) return bad;

@@ -1,5 +1,5 @@
-// PodBuilder: reused from pod to pod, so that a list costs few allocations; both encodings fill it, finish_pod() turns it into a Pod. Private to the
-// folder.
+// PodBuilder: reused from pod to pod, so that a list costs few allocations; both encodings fill it, finish_pod() turns
+// it into a Pod. Private to the folder.
 #pragma once
 
 #include <memory>
@@ -54,15 +54,16 @@ class SharedParts {
 /// Computes the effective request and shares what can be shared; `draft` is empty afterwards.
 Pod finish_pod(PodBuilder& draft, SharedParts& shared);
 
-/// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over init containers of
-/// that one + the sidecars before it), each container at the larger of spec and status (in-place resize) unless the resize is infeasible;
-/// pod-level requests replace cpu, memory and hugepages; overhead is added.
+/// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over
+/// init containers of that one + the sidecars before it), each container at the larger of spec and status (in-place
+/// resize) unless the resize is infeasible; pod-level requests replace cpu, memory and hugepages; overhead is added.
 Resources effective_request(const PodBuilder& draft);  // for tests
 
 /// The larger amount of each resource.
 Resources larger_of(Resources a, const Resources& b);
 
-/// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is malformed or negative.
+/// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
+/// malformed or negative.
 Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);
 /// The node's side: fills allocatable and, for the resource "pods", pods_max.
 Result<void> add_allocatable(Node& node, std::string_view name, std::string_view quantity);

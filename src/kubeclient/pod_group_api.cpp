@@ -61,7 +61,8 @@ std::string pod_groups_path(PodGroupVersion version) {
 
 std::string pod_group_path(PodGroupVersion version, std::string_view ns, std::string_view name) {
   if (version == PodGroupVersion::kNone) return {};
-  std::string path = "/apis/" + std::string(group_version_text(version)) + "/namespaces/" + http::percent_encode(ns) + "/podgroups";
+  std::string path =
+      "/apis/" + std::string(group_version_text(version)) + "/namespaces/" + http::percent_encode(ns) + "/podgroups";
   if (!name.empty()) path += "/" + http::percent_encode(name);
   return path;
 }
@@ -70,6 +71,8 @@ std::string_view scheduled_condition_type(PodGroupVersion version) {
   return version == PodGroupVersion::kV1Alpha2 ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
 }
 
-void discover_pod_groups(Api& api, std::function<void(Result<PodGroupVersion>)> on_found) { ask(api, PodGroupVersion::kV1, std::move(on_found)); }
+void discover_pod_groups(Api& api, std::function<void(Result<PodGroupVersion>)> on_found) {
+  ask(api, PodGroupVersion::kV1, std::move(on_found));
+}
 
 }  // namespace ashlar::kube

@@ -1,5 +1,6 @@
-// pod_group_api: the versions of PodGroup that servers offer. Kubernetes 1.37 serves scheduling.k8s.io/v1beta1, 1.36 v1alpha2, a later one v1; all
-// are read into one PodGroup and written back in the server's version. Everything that differs between the versions is in this file.
+// pod_group_api: the versions of PodGroup that servers offer. Kubernetes 1.37 serves scheduling.k8s.io/v1beta1, 1.36
+// v1alpha2, a later one v1; all are read into one PodGroup and written back in the server's version. Everything that
+// differs between the versions is in this file.
 #pragma once
 
 #include <functional>

@@ -68,7 +68,9 @@ struct PooledString::Pool {
   struct Equal {
     using is_transparent = void;
     bool operator()(const Entry* a, const Entry* b) const { return a == b; }
-    bool operator()(const Probe& a, const Entry* b) const { return a.hash == b->hash && a.text == std::string_view(b->bytes(), b->size); }
+    bool operator()(const Probe& a, const Entry* b) const {
+      return a.hash == b->hash && a.text == std::string_view(b->bytes(), b->size);
+    }
     bool operator()(const Entry* a, const Probe& b) const { return (*this)(b, a); }
   };
   struct Shard {
@@ -94,7 +96,8 @@ PooledString::Entry* PooledString::intern(std::string_view text) {
   Pool::Shard& shard = Pool::instance().shard_of(probe.hash);
   const std::lock_guard lock(shard.mutex);
   if (const auto found = shard.entries.find(probe); found != shard.entries.end()) {
-    // The last user takes the lock before it frees, and frees only while the count is still zero; so an entry in the set is alive.
+    // The last user takes the lock before it frees, and frees only while the count is still zero; so an entry in the
+    // set is alive.
     (*found)->users.fetch_add(1, std::memory_order_relaxed);
     return *found;
   }
@@ -114,10 +117,12 @@ void PooledString::acquire(Entry* entry) {
 }
 
 void PooledString::release(Entry* entry) {
-  // Fast path while there are other users. The last step to zero is made under the lock only, so that intern() cannot hand out the entry meanwhile.
+  // Fast path while there are other users. The last step to zero is made under the lock only, so that intern() cannot
+  // hand out the entry meanwhile.
   std::uint32_t users = entry->users.load(std::memory_order_relaxed);
   while (users > 1)
-    if (entry->users.compare_exchange_weak(users, users - 1, std::memory_order_release, std::memory_order_relaxed)) return;
+    if (entry->users.compare_exchange_weak(users, users - 1, std::memory_order_release, std::memory_order_relaxed))
+      return;
   Pool::Shard& shard = Pool::instance().shard_of(entry->hash);
   const std::lock_guard lock(shard.mutex);
   if (entry->users.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -129,7 +134,9 @@ void PooledString::release(Entry* entry) {
 
 std::uint64_t PooledString::content_hash() const { return entry_ == nullptr ? 0 : entry_->hash; }
 
-std::string_view PooledString::view() const { return entry_ == nullptr ? std::string_view() : std::string_view(entry_->bytes(), entry_->size); }
+std::string_view PooledString::view() const {
+  return entry_ == nullptr ? std::string_view() : std::string_view(entry_->bytes(), entry_->size);
+}
 
 PooledString::PoolSize PooledString::pool_size() {
   PoolSize size;

@@ -1,6 +1,6 @@
-// PooledString: an immutable string kept once in a process-wide pool, counted and freed with its last user. Equality is a pointer comparison; copying
-// costs one atomic increment, interning a hash and an uncontended lock (about 60 ns). Thread-safe as std::shared_ptr is: different Text objects may
-// be used on different threads.
+// PooledString: an immutable string kept once in a process-wide pool, counted and freed with its last user. Equality is
+// a pointer comparison; copying costs one atomic increment, interning a hash and an uncontended lock (about 60 ns).
+// Thread-safe as std::shared_ptr is: different Text objects may be used on different threads.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ class PooledString {
   /// Order by content, so that sorted containers do not depend on addresses.
   friend bool operator<(const PooledString& a, const PooledString& b) { return a.view() < b.view(); }
 
-  /// Of the characters: equal strings have the same, even after the string left the pool and came back. A new seed in every process.
+  /// Of the characters: equal strings have the same, even after the string left the pool and came back. A new seed in
+  /// every process.
   std::uint64_t content_hash() const;
   /// Stable only within the process and while the string is alive.
   std::size_t hash() const { return reinterpret_cast<std::uintptr_t>(entry_) * 0x9e3779b97f4a7c15ull >> 7; }

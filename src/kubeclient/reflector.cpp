@@ -13,11 +13,13 @@
 namespace ashlar::kube {
 namespace {
 
-// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not requested in a hot loop.
+// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not requested in
+// a hot loop.
 constexpr Millis kWatchShortLife{1'000};
 // After this many failed watches in a row the remembered version is no longer trusted.
 constexpr int kWatchFailuresBeforeList = 5;
-// A server that requests a longer pause is tried all the same, so that a misconfigured proxy cannot block a scheduler for long.
+// A server that requests a longer pause is tried all the same, so that a misconfigured proxy cannot block a scheduler
+// for long.
 constexpr Millis kRetryAfterMax{60'000};
 
 }  // namespace
@@ -27,7 +29,8 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   using Event = WatchEvent<T>;
   using Kind = typename Change<T>::Kind;
 
-  Follower(Api& a, ReflectorOptions o, OnChange c) : api(a), options(std::move(o)), on_change(std::move(c)), frames(options.encoding) {
+  Follower(Api& a, ReflectorOptions o, OnChange c)
+      : api(a), options(std::move(o)), on_change(std::move(c)), frames(options.encoding) {
     if (options.path.empty()) options.path = kDefaultPath<T>;
   }
 
@@ -66,7 +69,6 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   void finish_list();
 
   void begin_watch();
-  void take_open(const http::Response& response);
   bool take_chunk(std::string_view chunk);
   bool take_event(std::string_view frame);
   void take_watch_end(Result<http::Response> end);
@@ -202,7 +204,8 @@ void Reflector<T>::Follower::take_page(Answer answer) {
   }
   if (list_version.empty()) {
     list_version = page->resource_version;
-    // A consistent list that is older than what we saw means that the server's store was restored: trust the list, not the cache.
+    // A consistent list that is older than what we saw means that the server's store was restored: trust the list, not
+    // the cache.
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
@@ -220,12 +223,14 @@ void Reflector<T>::Follower::finish_list() {
   std::vector<std::pair<Key, Known>> vanished;
   for (const auto& [key, entry] : known) {
     if (list_has_nameless) break;  // an object missing from the list may be the one without a name
-    const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;  // the watch will report what became of it
+    // the watch will report what became of it
+    const bool is_newer_than_list = !list_rewinds && listed_at != 0 && entry.version > listed_at;
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }
   // In order of names, so that the order of deletions does not depend on the hash table.
-  std::sort(vanished.begin(), vanished.end(),
-            [](const auto& a, const auto& b) { return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns; });
+  std::sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) {
+    return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns;
+  });
   for (const auto& [key, entry] : vanished) {
     counters.unreadable -= entry.is_unread;
     known.erase(key);
@@ -238,7 +243,8 @@ void Reflector<T>::Follower::finish_list() {
   }
   version = list_version;
   must_list = false;
-  watch_failures = 0;  // `failures` stays until a watch works, or list and refused watch could chase each other without a pause
+  // `failures` stays until a watch works, or list and refused watch could chase each other without a pause
+  watch_failures = 0;
   is_synced = true;
   list_trouble.clear();
   is_path_gone = is_refused = false;
@@ -251,18 +257,20 @@ void Reflector<T>::Follower::begin_watch() {
   ++counters.watches;
   watch_end = Result<void>();
   watch_began = contact = api.now();
-  const double spread = static_cast<double>((options.watch_timeout_max - options.watch_timeout_min).value) * api.jitter();
+  const double spread =
+      static_cast<double>((options.watch_timeout_max - options.watch_timeout_min).value) * api.jitter();
   const std::int64_t seconds = (options.watch_timeout_min.value + static_cast<std::int64_t>(spread)) / 1000;
-  http::Request watch{.path = query("watch=1&allowWatchBookmarks=true&resourceVersion=" + http::percent_encode(version) +
-                                    "&timeoutSeconds=" + std::to_string(std::max<std::int64_t>(1, seconds))),
-                      .accept = options.encoding == Encoding::kProtobuf ? kProtobufWatchType : kJsonType,
-                      .timeout = Millis(0)};
+  http::Request watch{
+      .path = query("watch=1&allowWatchBookmarks=true&resourceVersion=" + http::percent_encode(version) +
+                    "&timeoutSeconds=" + std::to_string(std::max<std::int64_t>(1, seconds))),
+      .accept = options.encoding == Encoding::kProtobuf ? kProtobufWatchType : kJsonType,
+      .timeout = Millis(0)};
   const std::weak_ptr<Follower> weak = this->weak_from_this();
   const std::uint64_t now = round;
   http::StreamHandlers handlers;
-  handlers.on_open = [weak, now](const http::Response& response) {
+  handlers.on_open = [weak, now](const http::Response&) {
     const auto self = weak.lock();
-    if (self && self->round == now) self->take_open(response);
+    if (self && self->round == now) self->contact = self->api.now();
   };
   handlers.on_chunk = [weak, now](std::string_view chunk) {
     const auto self = weak.lock();
@@ -273,11 +281,6 @@ void Reflector<T>::Follower::begin_watch() {
     if (self && self->round == now) self->take_watch_end(std::move(end));
   };
   request = api.stream(std::move(watch), std::move(handlers), options.silence_max);
-}
-
-template <class T>
-void Reflector<T>::Follower::take_open(const http::Response&) {
-  contact = api.now();
 }
 
 template <class T>
@@ -309,7 +312,8 @@ bool Reflector<T>::Follower::take_event(std::string_view frame) {
     case Event::Kind::kAdded:
     case Event::Kind::kModified:
       ++counters.events;
-      if (event->object.resource_version != 0) version = event->resource_version;  // before the callback, which may read it
+      // before the callback, which may read it
+      if (event->object.resource_version != 0) version = event->resource_version;
       upsert(std::move(event->object), false);
       return true;
     case Event::Kind::kDeleted:
@@ -336,7 +340,8 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
     is_refused_watch = answer.status == 403 || answer.status == 404;
     if (why.error().kind == Error::Kind::kExpired) ++counters.expired;
   }
-  // Only a watch that lasted has worked: a server that reports an error inside (410, 500) may send bookmarks or events before it, each time.
+  // Only a watch that lasted has worked: a server that reports an error inside (410, 500) may send bookmarks or events
+  // before it, each time.
   const bool lived = api.now() - watch_began >= kWatchShortLife;
   if (lived) failures = watch_failures = 0;
   if (why.ok()) {
@@ -348,11 +353,12 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   ++counters.errors;
   const Error::Kind kind = why.error().kind;
   report(why.error());
-  // An unreadable or outdated version needs a fresh list; a broken connection only needs a new watch from where the old one ended, however
-  // long the server was unreachable.
+  // An unreadable or outdated version needs a fresh list; a broken connection only needs a new watch from where the old
+  // one ended, however long the server was unreachable.
   const bool is_disconnected = watch_end.ok() && !has_answer && kind != Error::Kind::kInvalid;
   if (!is_disconnected) ++watch_failures;
-  must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || is_refused_watch || watch_failures >= kWatchFailuresBeforeList;
+  must_list = kind == Error::Kind::kExpired || kind == Error::Kind::kInvalid || is_refused_watch ||
+              watch_failures >= kWatchFailuresBeforeList;
   if (must_list) is_synced = false;
   if (kind == Error::Kind::kExpired && failures == 0) {
     ++failures;

@@ -33,8 +33,9 @@ struct Change {
   T object;
 };
 
-/// Keeps several reflectors from sending requests to a server in trouble all at once: a new attempt of any of them follows the last one after an
-/// interval. With the lease's and the writes' own limits five kinds stay within ten requests a second.
+/// Keeps several reflectors from sending requests to a server in trouble all at once: a new attempt of any of them
+/// follows the last one after an interval. With the lease's and the writes' own limits five kinds stay within ten
+/// requests a second.
 class RetryPace {
  public:
   explicit RetryPace(Millis interval = Millis(250)) : interval_(interval) {}
@@ -51,29 +52,38 @@ class RetryPace {
 };
 
 struct ReflectorOptions {
-  std::string field_selector, label_selector;  ///< not metadata.namespace=X: servers (1.37.1) cut such lists after the first page; use `path`
-  std::string path;                            ///< default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
-  Encoding encoding = Encoding::kJson;         ///< kProtobuf for pods and nodes only
-  std::size_t page_items = 2000;               ///< list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
-  bool from_watch_cache = true;                ///< first list may be served from the server's cache (resourceVersion=0) if page_items is 0
+  /// not metadata.namespace=X: servers (1.37.1) cut such lists after the first page; use `path`
+  std::string field_selector, label_selector;
+  /// default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
+  std::string path;
+  Encoding encoding = Encoding::kJson;  ///< kProtobuf for pods and nodes only
+  /// list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
+  std::size_t page_items = 2000;
+  /// first list may be served from the server's cache (resourceVersion=0) if page_items is 0
+  bool from_watch_cache = true;
   Millis list_timeout{60'000};
-  Millis watch_timeout_min{300'000}, watch_timeout_max{600'000};  ///< the server ends the watch in this range; then it is reopened
-  Millis silence_max{240'000};  ///< a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
-                                ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
-  Millis backoff_min{100}, backoff_max{3'000};  ///< a scheduler is one client: short, so that it recovers soon after its server
-  Millis refused_max{30'000};                   ///< back-off if the server has no such kind (404, 406) or reading it is not permitted (403)
-  std::shared_ptr<RetryPace> pace;              ///< shared with other reflectors; null: none
-  std::function<void(const Error&)> on_error;   ///< errors survived, for the log; never called for orderly ends
+  /// the server ends the watch in this range; then it is reopened
+  Millis watch_timeout_min{300'000}, watch_timeout_max{600'000};
+  /// a watch without a byte for so long is taken for dead; servers send bookmarks each minute, but none while
+  Millis silence_max{240'000};
+  ///< nothing changes at all (1.37.1); dead connections are found by TCP within a minute
+  /// a scheduler is one client: short, so that it recovers soon after its server
+  Millis backoff_min{100}, backoff_max{3'000};
+  /// back-off if the server has no such kind (404, 406) or reading it is not permitted (403)
+  Millis refused_max{30'000};
+  std::shared_ptr<RetryPace> pace;             ///< shared with other reflectors; null: none
+  std::function<void(const Error&)> on_error;  ///< errors survived, for the log; never called for orderly ends
 };
 
 struct ReflectorCounters {
-  std::uint64_t lists = 0, watches = 0, events = 0, bookmarks = 0, stale_dropped = 0, bad_events = 0, expired = 0, errors = 0;
+  std::uint64_t lists = 0, watches = 0, events = 0, bookmarks = 0, stale_dropped = 0, bad_events = 0, expired = 0,
+                errors = 0;
   std::uint64_t unreadable = 0;  ///< objects whose last version could not be read whole
 };
 
-/// Reactions: a stream that ends or falls silent: a watch from the last version; 410 or a frame that is no event (named): a new list, of which the
-/// difference is reported, deletions included; an object that cannot be read whole: a report with its `problem`, once for each version, and no new
-/// list; an error: a pause with jitter.
+/// Reactions: a stream that ends or falls silent: a watch from the last version; 410 or a frame that is no event
+/// (named): a new list, of which the difference is reported, deletions included; an object that cannot be read whole: a
+/// report with its `problem`, once for each version, and no new list; an error: a pause with jitter.
 template <class T>
 class Reflector {
  public:
@@ -86,7 +96,8 @@ class Reflector {
   void start();
   /// Drops list, watch and timers; start() continues from a fresh list and reports the difference.
   void stop();
-  /// Lists again and reports the difference, for a leader that must not trust an old cache; is_synced() is false meanwhile.
+  /// Lists again and reports the difference, for a leader that must not trust an old cache; is_synced() is false
+  /// meanwhile.
   void relist();
 
   bool is_synced() const;

@@ -1,6 +1,7 @@
-// RequestBudget: how many requests may be sent to an API server that is in trouble. After 429, 502, 503 or a failed connection, one request is sent
-// at a time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The first sound answer to a request sent since then ends the
-// trouble; the number under way then grows from 8, by one for each sound answer, so that a recovering server is not flooded.
+// RequestBudget: how many requests may be sent to an API server that is in trouble. After 429, 502, 503 or a failed
+// connection, one request is sent at a time: after the server's Retry-After, else after 200 ms, doubling to 5 s. The
+// first sound answer to a request sent since then ends the trouble; the number under way then grows from 8, by one for
+// each sound answer, so that a recovering server is not flooded.
 //
 //   if (!budget.may_send(now)) return;              // called again at budget.next_at() or after the next answer
 //   const RequestBudget::Pass pass = budget.begin(now);
@@ -29,7 +30,8 @@ class RequestBudget {
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
   static constexpr Millis kRetryAfterMax{60'000};  ///< a server that requests more gets one request a minute
   static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
-  static constexpr int kUnclearInRowMax = 16;  ///< this many failures without one sound answer between them are trouble, too
+  /// this many failures without one sound answer between them are trouble, too
+  static constexpr int kUnclearInRowMax = 16;
 
   /// Identifies one request: answers to requests sent before the trouble began do not end it.
   struct Pass {

@@ -55,11 +55,16 @@ std::string ns_path(std::string_view prefix, std::string_view ns, std::string_vi
 }
 
 http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, SendGuard fence = {}) {
-  return api.send({.method = Method::kPost, .path = std::move(path), .body = std::move(body), .timeout = kWriteTimeout, .may_send = std::move(fence)},
+  return api.send({.method = Method::kPost,
+                   .path = std::move(path),
+                   .body = std::move(body),
+                   .timeout = kWriteTimeout,
+                   .may_send = std::move(fence)},
                   std::move(on_answer));
 }
 
-http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer, SendGuard fence = {}) {
+http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer,
+                      SendGuard fence = {}) {
   return api.send({.method = Method::kPatch,
                    .path = std::move(path),
                    .body = std::move(body),
@@ -69,8 +74,8 @@ http::RequestId patch(Api& api, std::string path, std::string body, const char* 
                   std::move(on_answer));
 }
 
-/// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on 1.37.1), not 409 as a binding is; for
-/// callers both mean that the known object is gone.
+/// A patch that names another uid than the object's is answered 422 "metadata.uid: field is immutable" (seen on
+/// 1.37.1), not 409 as a binding is; for callers both mean that the known object is gone.
 OnAnswer uid_mismatch_is_conflict(OnAnswer on_answer) {
   return [on_answer = std::move(on_answer)](Answer answer) {
     if (answer.status == 422 && answer.result.error().message.find("metadata.uid") != std::string::npos)
@@ -125,7 +130,8 @@ using OnLease = std::function<void(Answer, Lease)>;
 
 http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
   request.timeout = kLeaseTimeout;
-  // Neither queued behind bindings nor on their connection: otherwise a lease delayed by them would be lost for no reason.
+  // Neither queued behind bindings nor on their connection: otherwise a lease delayed by them would be lost for no
+  // reason.
   request.is_urgent = request.has_own_connection = true;
   return api.send(std::move(request), [on_answer = std::move(on_answer)](Answer answer) {
     Lease lease;
@@ -142,7 +148,9 @@ http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
 
 void write_condition(JsonWriter& w, std::string_view type, const ConditionUpdate& update) {
   w.begin_object().member("type", type).member("status", update.is_true ? "True" : "False");
-  w.member("reason", update.reason).member("message", update.message).member("lastTransitionTime", time_text(update.now, Precision::kSeconds));
+  w.member("reason", update.reason)
+      .member("message", update.message)
+      .member("lastTransitionTime", time_text(update.now, Precision::kSeconds));
 }
 
 /// The binding in Kubernetes' protobuf envelope.
@@ -169,7 +177,9 @@ std::string binding_message(const Binding& binding) {
 
 }  // namespace
 
-std::string pod_path(std::string_view ns, std::string_view name) { return ns_path("/api/v1", ns, "pods") + "/" + http::percent_encode(name); }
+std::string pod_path(std::string_view ns, std::string_view name) {
+  return ns_path("/api/v1", ns, "pods") + "/" + http::percent_encode(name);
+}
 std::string node_path(std::string_view name) { return "/api/v1/nodes/" + http::percent_encode(name); }
 
 std::string binding_body(const Binding& binding, Encoding encoding) {
@@ -179,7 +189,12 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
   w.key("metadata").begin_object().member("name", binding.pod.view()).member("namespace", binding.ns.view());
   if (!binding.uid.empty()) w.member("uid", binding.uid.view());
   write_pairs(w, "annotations", binding.annotations);
-  w.end_object().key("target").begin_object().member("apiVersion", "v1").member("kind", "Node").member("name", binding.node.view());
+  w.end_object()
+      .key("target")
+      .begin_object()
+      .member("apiVersion", "v1")
+      .member("kind", "Node")
+      .member("name", binding.node.view());
   w.end_object().end_object();
   return w.take();
 }
@@ -196,18 +211,19 @@ http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encod
                   std::move(on_answer));
 }
 
-http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence) {
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer,
+                                    SendGuard fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type, update);
   w.key("lastProbeTime").null().end_object().end_array().end_object().end_object();
-  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, uid_mismatch_is_conflict(std::move(on_answer)),
-               std::move(fence));
+  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch,
+               uid_mismatch_is_conflict(std::move(on_answer)), std::move(fence));
 }
 
-http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
-                                          SendGuard fence) {
+http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
+                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", group.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
@@ -219,18 +235,32 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
 
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence) {
   const std::string ns =
-      event.ns.empty() ? "default" : event.ns.str();  // events about nodes and other cluster-scoped objects are stored in "default"
+      // events about nodes and other cluster-scoped objects are stored in "default"
+      event.ns.empty() ? "default" : event.ns.str();
   char suffix[40];
   std::snprintf(suffix, sizeof suffix, ".%llx%04llx", static_cast<unsigned long long>(event.now.value),
                 static_cast<unsigned long long>(event.sequence & 0xffffff));
-  constexpr std::size_t kNoteBytesMax = 1000, kNameMax = 200;  // the server refuses notes beyond 1,024 bytes and names beyond 253
+  // the server refuses notes beyond 1,024 bytes and names beyond 253
+  constexpr std::size_t kNoteBytesMax = 1000, kNameMax = 200;
   JsonWriter w;
   w.begin_object().member("apiVersion", "events.k8s.io/v1").member("kind", "Event");
-  w.key("metadata").begin_object().member("name", event.name.str().substr(0, kNameMax) + suffix).member("namespace", ns).end_object();
+  w.key("metadata")
+      .begin_object()
+      .member("name", event.name.str().substr(0, kNameMax) + suffix)
+      .member("namespace", ns)
+      .end_object();
   w.member("eventTime", time_text(event.now, Precision::kMicros));
-  w.member("reportingController", event.controller).member("reportingInstance", event.instance.empty() ? event.controller : event.instance);
-  w.member("action", event.action).member("reason", event.reason).member("type", event.type).member("note", event.note.substr(0, kNoteBytesMax));
-  w.key("regarding").begin_object().member("kind", event.kind).member("apiVersion", event.api_version).member("name", event.name.view());
+  w.member("reportingController", event.controller)
+      .member("reportingInstance", event.instance.empty() ? event.controller : event.instance);
+  w.member("action", event.action)
+      .member("reason", event.reason)
+      .member("type", event.type)
+      .member("note", event.note.substr(0, kNoteBytesMax));
+  w.key("regarding")
+      .begin_object()
+      .member("kind", event.kind)
+      .member("apiVersion", event.api_version)
+      .member("name", event.name.view());
   if (!event.ns.empty()) w.member("namespace", event.ns.view());
   if (!event.uid.empty()) w.member("uid", event.uid.view());
   w.end_object().end_object();
@@ -241,10 +271,12 @@ http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, 
   return send_lease(api, {.path = lease_path(ns, name)}, std::move(on_answer));
 }
 http::RequestId create_lease(Api& api, const Lease& lease, OnLease on_answer) {
-  return send_lease(api, {.method = Method::kPost, .path = lease_path(lease.ns, {}), .body = lease_body(lease)}, std::move(on_answer));
+  return send_lease(api, {.method = Method::kPost, .path = lease_path(lease.ns, {}), .body = lease_body(lease)},
+                    std::move(on_answer));
 }
 http::RequestId update_lease(Api& api, const Lease& lease, OnLease on_answer) {
-  return send_lease(api, {.method = Method::kPut, .path = lease_path(lease.ns, lease.name), .body = lease_body(lease)}, std::move(on_answer));
+  return send_lease(api, {.method = Method::kPut, .path = lease_path(lease.ns, lease.name), .body = lease_body(lease)},
+                    std::move(on_answer));
 }
 
 void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_answer) {
@@ -262,9 +294,18 @@ void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_an
   s.begin_object().key("status").begin_object();
   write_pairs(s, "capacity", spec.allocatable);
   write_pairs(s, "allocatable", spec.allocatable);
-  s.key("conditions").begin_array().begin_object().member("type", "Ready").member("status", "True").member("reason", "KubeletReady");
+  s.key("conditions")
+      .begin_array()
+      .begin_object()
+      .member("type", "Ready")
+      .member("status", "True")
+      .member("reason", "KubeletReady");
   s.member("message", "posted by ashlar").member("lastHeartbeatTime", time_text(now, Precision::kSeconds));
-  s.member("lastTransitionTime", time_text(now, Precision::kSeconds)).end_object().end_array().end_object().end_object();
+  s.member("lastTransitionTime", time_text(now, Precision::kSeconds))
+      .end_object()
+      .end_array()
+      .end_object()
+      .end_object();
 
   // The server's admission adds a not-ready taint to every new node; replacing the list removes it.
   JsonWriter t;
@@ -297,13 +338,15 @@ std::string pod_body(const PodSpec& spec) {
   if (!spec.scheduler_name.empty()) w.member("schedulerName", spec.scheduler_name);
   if (!spec.node_name.empty()) w.member("nodeName", spec.node_name);
   if (!spec.priority_class.empty()) w.member("priorityClassName", spec.priority_class);
-  if (!spec.group_name.empty()) w.key("schedulingGroup").begin_object().member("podGroupName", spec.group_name).end_object();
+  if (!spec.group_name.empty())
+    w.key("schedulingGroup").begin_object().member("podGroupName", spec.group_name).end_object();
   write_pairs(w, "nodeSelector", spec.node_selector);
   w.key("containers").begin_array().begin_object().member("name", "main").member("image", spec.image);
   if (!spec.requests.empty()) {
     Pairs extended;  // the server requires limits equal to requests for extended resources
-    std::copy_if(spec.requests.begin(), spec.requests.end(), std::back_inserter(extended),
-                 [](const auto& request) { return request.first.find('/') != std::string::npos || request.first.starts_with("hugepages-"); });
+    std::copy_if(spec.requests.begin(), spec.requests.end(), std::back_inserter(extended), [](const auto& request) {
+      return request.first.find('/') != std::string::npos || request.first.starts_with("hugepages-");
+    });
     w.key("resources").begin_object();
     write_pairs(w, "requests", spec.requests);
     write_pairs(w, "limits", extended);

@@ -1,5 +1,6 @@
-// writes: what Ashlar writes to the cluster, one function for each write; the Answer is delivered through Api::poll(). Nothing is retried here: a
-// timeout leaves the effect unknown, and only the caller knows whether to re-read or to repeat. Times are milliseconds since the Unix epoch.
+// writes: what Ashlar writes to the cluster, one function for each write; the Answer is delivered through Api::poll().
+// Nothing is retried here: a timeout leaves the effect unknown, and only the caller knows whether to re-read or to
+// repeat. Times are milliseconds since the Unix epoch.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,16 @@ namespace ashlar::kube {
 /// one; see http::Request::may_send.
 using SendGuard = std::function<bool()>;
 
-/// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) if bound, deleted, gated or another uid; 404 if gone.
+/// POST pods/NAME/binding with uid precondition. 201; 409 (kConflict) if bound, deleted, gated or another uid; 404 if
+/// gone.
 struct Binding {
   PooledString ns, pod, uid, node;
-  std::vector<std::pair<std::string, std::string>> annotations;  ///< merged into the pod by the server, e.g. ashlar.dev/devices
+  /// merged into the pod by the server, e.g. ashlar.dev/devices
+  std::vector<std::pair<std::string, std::string>> annotations;
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);  // for tests
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson, SendGuard fence = {});
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson,
+                     SendGuard fence = {});
 
 /// Condition to set, with the caller's reason and message.
 struct ConditionUpdate {
@@ -36,11 +40,13 @@ struct ConditionUpdate {
   std::string_view reason, message;
   Millis now;
 };
-/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict if the pod is another one of the same name).
-http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence = {});
+/// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict if the pod is another one of the
+/// same name).
+http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer,
+                                    SendGuard fence = {});
 /// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
-http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group, const ConditionUpdate& update, OnAnswer on_answer,
-                                          SendGuard fence = {});
+http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
+                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence = {});
 
 /// events.k8s.io/v1 Event about one object.
 struct EventNote {
@@ -55,15 +61,18 @@ struct EventNote {
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence = {});
 
 // Leases for leader election. The resource version inside `lease` makes the update conditional.
-http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, std::function<void(Answer, Lease)> on_answer);
+http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name,
+                          std::function<void(Answer, Lease)> on_answer);
 http::RequestId create_lease(Api& api, const Lease& lease, std::function<void(Answer, Lease)> on_answer);
 http::RequestId update_lease(Api& api, const Lease& lease, std::function<void(Answer, Lease)> on_answer);
 
-/// A node to post (ashlar load, tests, demo): created, then its status set (allocatable, Ready) and the server's not-ready taint removed.
+/// A node to post (ashlar load, tests, demo): created, then its status set (allocatable, Ready) and the server's
+/// not-ready taint removed.
 struct NodeSpec {
   std::string name;
   std::vector<std::pair<std::string, std::string>> labels, annotations;
-  std::vector<std::pair<std::string, std::string>> allocatable;  ///< resource → quantity text, e.g. {"nvidia.com/gpu", "8"}
+  /// resource → quantity text, e.g. {"nvidia.com/gpu", "8"}
+  std::vector<std::pair<std::string, std::string>> allocatable;
   std::vector<Taint> taints;
   bool unschedulable = false;
 };
@@ -73,7 +82,8 @@ void post_node(Api& api, const NodeSpec& spec, Millis now, const OnAnswer& on_an
 struct PodSpec {
   std::string ns = "default", name, scheduler_name, node_name, group_name, priority_class;
   std::vector<std::pair<std::string, std::string>> labels, annotations, node_selector;
-  std::vector<std::pair<std::string, std::string>> requests;  ///< resource → quantity text; extended ones are set as limits too
+  /// resource → quantity text; extended ones are set as limits too
+  std::vector<std::pair<std::string, std::string>> requests;
   std::string image = "pause";
   std::string extra_spec_json;  ///< members of spec, ready-made, e.g. "\"hostNetwork\":true"; empty: none
 };

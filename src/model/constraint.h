@@ -1,5 +1,6 @@
-// Constraint: which nodes a member may use at all, and which it prefers, by facts that do not change when pods start and end (labels, taints,
-// accelerator model). Interned once per distinct content; the state keeps one feasibility set per constraint.
+// Constraint: which nodes a member may use at all, and which it prefers, by facts that do not change when pods start
+// and end (labels, taints, accelerator model). Interned once per distinct content; the state keeps one feasibility set
+// per constraint.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct Toleration {
   LabelId value;
   TaintEffect effect = TaintEffect::kAny;
   bool tolerates(const Taint& t) const {
-    return (key.is_none() || key == t.key) && (value.is_none() || value == t.value) && (effect == TaintEffect::kAny || effect == t.effect);
+    return (key.is_none() || key == t.key) && (value.is_none() || value == t.value) &&
+           (effect == TaintEffect::kAny || effect == t.effect);
   }
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
@@ -49,7 +51,8 @@ struct Constraint {
   std::vector<DeviceClassId> models;  ///< accepted accelerator models; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
-  NodeTerm apart;                        ///< must hold: the node is in no domain from which a pod excludes it by required anti-affinity
+  /// must hold: the node is in no domain from which a pod excludes it by required anti-affinity
+  NodeTerm apart;
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

@@ -1,5 +1,6 @@
-// Demand: what one member (pod) needs from one node. Plain values, interned once per distinct content, so that jobs carry a DemandId and
-// every cache is kept per demand. Amounts are in the smallest unit of their resource (milli-cores, bytes, pieces).
+// Demand: what one member (pod) needs from one node. Plain values, interned once per distinct content, so that jobs
+// carry a DemandId and every cache is kept per demand. Amounts are in the smallest unit of their resource (milli-cores,
+// bytes, pieces).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,10 @@ inline constexpr ResourceId kMemory{1u};            ///< bytes
 inline constexpr ResourceId kEphemeralStorage{2u};  ///< bytes
 inline constexpr ResourceId kPods{3u};              ///< pods
 inline constexpr std::uint32_t kFirstExtended = 4;
-inline constexpr std::uint32_t kColumnsMax = 64;  ///< limit: more distinct extended resources than this is a configuration error
-/// Rows from kColumnsMax on are names that pods request and no node has: there is no column for them, and nothing free anywhere.
+/// limit: more distinct extended resources than this is a configuration error
+inline constexpr std::uint32_t kColumnsMax = 64;
+/// Rows from kColumnsMax on are names that pods request and no node has: there is no column for them, and nothing free
+/// anywhere.
 inline constexpr std::uint32_t kRowsMax = 1u << 22;
 inline constexpr bool has_column(ResourceId id) { return id.value < kColumnsMax; }
 }  // namespace resource
@@ -32,8 +35,8 @@ struct ResourceAmount {
   friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
 };
 
-/// Devices requested of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory on each. Sharing (milli_each
-/// < 1000) is of one device only: count is then 1.
+/// Devices requested of one node: `count` devices with at least `milli_each` free compute and `memory_each` free memory
+/// on each. Sharing (milli_each < 1000) is of one device only: count is then 1.
 struct DeviceRequest {
   std::int32_t count = 0;
   MilliGpu milli_each{kWholeDevice};
@@ -43,7 +46,8 @@ struct DeviceRequest {
   friend bool operator==(const DeviceRequest&, const DeviceRequest&) = default;
 };
 
-/// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either address is 0 or both agree.
+/// A port on the node itself. `address` 0 means every address; ports clash when protocol and number agree and either
+/// address is 0 or both agree.
 struct HostPort {
   std::uint8_t protocol = 6;  ///< IP protocol number (6 TCP, 17 UDP, 132 SCTP)
   std::uint32_t address = 0;  ///< interned address, 0 = all
@@ -55,7 +59,8 @@ struct HostPort {
 };
 
 struct Demand {
-  std::vector<ResourceAmount> amounts;  ///< ascending by resource, each amount > 0; a pod always requests one of resource::kPods
+  /// ascending by resource, each amount > 0; a pod always requests one of resource::kPods
+  std::vector<ResourceAmount> amounts;
   DeviceRequest devices;
   std::vector<HostPort> ports;
   friend bool operator==(const Demand&, const Demand&) = default;

@@ -1,5 +1,6 @@
-// Event: everything the engine ever learns, as values with dense ids. The same list of events, seed and profile gives the same plans, byte for byte.
-// Ids are chosen by the edge (which keeps the names) and are introduced by the event that first uses them.
+// Event: everything the engine ever learns, as values with dense ids. The same list of events, seed and profile gives
+// the same plans, byte for byte. Ids are chosen by the edge (which keeps the names) and are introduced by the event
+// that first uses them.
 #pragma once
 
 #include <array>
@@ -62,7 +63,9 @@ struct MembersAdded {
   JobId job;
   std::uint32_t members_min = 1;
   std::vector<MemberSpec> members;
-};  ///< more pods of a known job, in rank order after the others; without any: another number must start together (0: see Workload)
+  /// more pods of a known job, in rank order after the others; without any: another number must start together (0: see
+  /// Workload)
+};
 struct MemberGone {
   MemberId member;
 };  ///< the pod ended, failed or was deleted: frees what it held, leaves its job
@@ -73,7 +76,9 @@ struct Bound {
   MemberId member;
   NodeId node;
   DeviceMask devices;
-};  ///< reported by the API server: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() = owed by number
+  /// reported by the API server: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() =
+  /// owed by number
+};
 struct BindRejected {
   MemberId member;
 };  ///< the assumption is dropped, the member waits again
@@ -100,16 +105,18 @@ struct Nominated {
 };               ///< another scheduler wants this node for its pod; node none = no longer
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted, MembersAdded,
-                               MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged, PriorityChanged, Nominated,
-                               NodeCapacityChanged, NodeDevicesChanged>;
+using EventBody =
+    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
+                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
+                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged>;
 
 struct Event {
   Millis at;
   EventBody body;
 };
 
-/// What a known node's change to other facts is reported as: only what changed, or NodeSeen if more than capacity and devices did. Empty: no change.
+/// What a known node's change to other facts is reported as: only what changed, or NodeSeen if more than capacity and
+/// devices did. Empty: no change.
 std::vector<EventBody> node_changes(NodeId node, const NodeFacts& before, const NodeFacts& after);
 
 /// The name of an event's kind, for logs.

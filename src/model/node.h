@@ -12,8 +12,8 @@ namespace ashlar {
 
 struct Constraint;
 
-/// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the key that the edge reserves
-/// for it, so that nodeName and matchFields need no rule of their own.
+/// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the
+/// key that the edge reserves for it, so that nodeName and matchFields need no rule of their own.
 struct NodeLabel {
   static constexpr std::int64_t kNotANumber = std::numeric_limits<std::int64_t>::min();
   LabelKeyId key;
@@ -50,7 +50,8 @@ struct NodeFacts {
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-/// Whether the constraint allows a node of these facts, regardless of what runs there. The rules are in src/policy/node.
+/// Whether the constraint allows a node of these facts, regardless of what runs there. The rules are in
+/// src/policy/node.
 using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts);
 
 }  // namespace ashlar

@@ -1,5 +1,5 @@
-// Names of wake-ups and verdicts, and the fingerprint of a plan. The names are part of what users see in status, metrics, logs and cases:
-// they never change. Cost of a fingerprint: a few multiplications for each action and reason.
+// Names of wake-ups and verdicts, and the fingerprint of a plan. The names are part of what users see in status,
+// metrics, logs and cases: they never change. Cost of a fingerprint: a few multiplications for each action and reason.
 #include "model/plan.h"
 
 #include "base/digest.h"
@@ -26,7 +26,9 @@ class Hash {
   std::uint64_t sum_ = 0;
 };
 
-void add_action(Hash& hash, const Bind& a) { hash.add(a.member).add(a.job).add(a.node).add(a.devices.low).add(a.devices.high); }
+void add_action(Hash& hash, const Bind& a) {
+  hash.add(a.member).add(a.job).add(a.node).add(a.devices.low).add(a.devices.high);
+}
 void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
 
 void add_verdict(Hash& hash, const VerdictChange& change) {
@@ -79,7 +81,11 @@ std::string_view verdict_name(VerdictKind kind) {
 
 std::uint64_t digest_of(const Plan& plan) {
   Hash hash;
-  hash.add(plan.based_on).add(plan.at).add(plan.look_again_at).add(plan.examined).add(static_cast<std::uint64_t>(plan.actions.size()));
+  hash.add(plan.based_on)
+      .add(plan.at)
+      .add(plan.look_again_at)
+      .add(plan.examined)
+      .add(static_cast<std::uint64_t>(plan.actions.size()));
   for (const Action& action : plan.actions) {
     hash.add(static_cast<std::uint64_t>(action.index()));
     std::visit([&](const auto& a) { add_action(hash, a); }, action);

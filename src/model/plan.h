@@ -1,4 +1,5 @@
-// Plan: what the engine decided in one step and why. Values only; the actuator carries it out, the recorder keeps it, every reader shows the same reasons.
+// Plan: what the engine decided in one step and why. Values only; the actuator carries it out, the recorder keeps it,
+// every reader shows the same reasons.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Reason: why a job waits or was refused, as a code with a subject and numbers. The name of each code, the meaning of its numbers and its text are in
-// one row of a table, which every printer of reasons reads.
+// Reason: why a job waits or was refused, as a code with a subject and numbers. The name of each code, the meaning of
+// its numbers and its text are in one row of a table, which every printer of reasons reads.
 #pragma once
 
 #include <array>
@@ -37,7 +37,8 @@ enum class ReasonCode : std::uint8_t {
 };
 inline constexpr ReasonCode kLastReason = ReasonCode::kPodAntiAffinity;
 
-/// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty cluster.
+/// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
+/// cluster.
 inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
 
 /// One reason with its numbers; their meaning is in the code's row.
@@ -80,8 +81,8 @@ struct ReasonRow {
   std::array<ReasonNumber, 3> numbers{};
   /// Whether other or more nodes would help. Autoscalers act on exactly these.
   bool is_about_nodes = false;
-  /// A sentence for people. {0} {1} {2} are the numbers with their units, {subject} the subject's name, {detail} what only the reader's side knows,
-  /// {0|is|are} a word depending on whether the first number is one.
+  /// A sentence for people. {0} {1} {2} are the numbers with their units, {subject} the subject's name, {detail} what
+  /// only the reader's side knows, {0|is|are} a word depending on whether the first number is one.
   std::string_view english = {};
   /// kube-scheduler's text for each node that it counts; empty if it counts none, or has a separate text for each.
   std::string_view per_node = {};

@@ -1,5 +1,5 @@
-// Workload: a job as submitted. A gang of members, or a single pod as a gang of one; its queue, priority and order, and what is known of its
-// duration. Members are rows of their own, since pods are bound, lost and replaced one by one.
+// Workload: a job as submitted. A gang of members, or a single pod as a gang of one; its queue, priority and order, and
+// what is known of its duration. Members are rows of their own, since pods are bound, lost and replaced one by one.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct MemberSpec {
   friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
 };
 
-/// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum. `members_min` 0: any member may
-/// start by itself and none is surplus, as in a gang that has run and gets lost members back. `members` is in rank order.
+/// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum.
+/// `members_min` 0: any member may start by itself and none is surplus, as in a gang that has run and gets lost members
+/// back. `members` is in rank order.
 struct Workload {
   JobId job;
   QueueId queue{0u};
@@ -37,8 +38,9 @@ struct Workload {
   LevelId prefer;  ///< soft: the same, if possible
   Millis submitted;
   Estimate estimate;
-  bool is_ours = true;          ///< false: another scheduler's, or a static pod; accounted, never decided
-  std::int64_t order_hint = 0;  ///< free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
+  bool is_ours = true;  ///< false: another scheduler's, or a static pod; accounted, never decided
+  /// free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
+  std::int64_t order_hint = 0;
   std::vector<MemberSpec> members;
 };
 

@@ -1,4 +1,5 @@
-// Interned: names and their rows, both ways, in order of first appearance; a row is never given back. Cost: one hash per lookup.
+// Interned: names and their rows, both ways, in order of first appearance; a row is never given back. Cost: one hash
+// per lookup.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

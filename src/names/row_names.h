@@ -1,4 +1,5 @@
-// RowNames: names and their rows, both ways; a row that is given back is the next one used, the lowest first. Cost: one hash per lookup.
+// RowNames: names and their rows, both ways; a row that is given back is the next one used, the lowest first. Cost: one
+// hash per lookup.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

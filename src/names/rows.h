@@ -1,5 +1,5 @@
-// Rows: rows without names (jobs, members). A row given back is reused only after the next settle(), so that the engine's answers about a row are
-// never about its successor.
+// Rows: rows without names (jobs, members). A row given back is reused only after the next settle(), so that the
+// engine's answers about a row are never about its successor.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// ValueRows: one row for each distinct value in use, the lowest free one for a new value. A row whose last user is gone keeps its value until the
-// next settle(), so that events the engine has not taken yet never refer to its successor. Cost: one hash lookup per value.
+// ValueRows: one row for each distinct value in use, the lowest free one for a new value. A row whose last user is gone
+// keeps its value until the next settle(), so that events the engine has not taken yet never refer to its successor.
+// Cost: one hash lookup per value.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -49,7 +50,8 @@ class ValueRows {
     }
     unused_.clear();
     const std::size_t had = rows_.size();
-    for (; !rows_.empty() && !rows_.back().is_known; rows_.pop_back()) free_.erase(static_cast<std::uint32_t>(rows_.size() - 1));
+    for (; !rows_.empty() && !rows_.back().is_known; rows_.pop_back())
+      free_.erase(static_cast<std::uint32_t>(rows_.size() - 1));
     if (rows_.size() >= had) return;
     if (rows_.capacity() > 2 * rows_.size() + kSpareMax) rows_.shrink_to_fit();
     if (unused_.capacity() > kSpareMax) unused_.shrink_to_fit();

@@ -1,4 +1,5 @@
-// DevicePolicy: which devices of a chosen node, one that fits, a member takes. One row per policy, in the order of the docs.
+// DevicePolicy: which devices of a chosen node, one that fits, a member takes. One row per policy, in the order of the
+// docs.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// FeasiblePolicy: a node rule, which only removes nodes: by facts of the node alone, or by what is free. One row per rule, in the order of the docs.
+// FeasiblePolicy: a node rule, which only removes nodes: by facts of the node alone, or by what is free. One row per
+// rule, in the order of the docs.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,12 @@ using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<
 /// One of `holds` and `lower` is set.
 struct FeasiblePolicy {
   std::string_view name;
-  ReasonCode reason;               ///< the reason a node is counted under when this is the first rule to refuse it
-  NodeRule holds = nullptr;        ///< by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
+  ReasonCode reason;  ///< the reason a node is counted under when this is the first rule to refuse it
+  /// by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
+  NodeRule holds = nullptr;
   FeasibleKernel lower = nullptr;  ///< by what is free
-  bool is_lasting = false;         ///< of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
+  /// of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
+  bool is_lasting = false;
 
   bool is_by_facts() const { return holds != nullptr; }
 };

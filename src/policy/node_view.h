@@ -1,6 +1,6 @@
-// node_view: what a policy about nodes sees and gives: the columns of the cluster, one member's demand and constraint, and the profile's parameters.
-// A kernel is called once per decision for a range of rows; it reads only this view, does not allocate, and has no branch per node where that can be
-// avoided.
+// node_view: what a policy about nodes sees and gives: the columns of the cluster, one member's demand and constraint,
+// and the profile's parameters. A kernel is called once per decision for a range of rows; it reads only this view, does
+// not allocate, and has no branch per node where that can be avoided.
 #pragma once
 
 #include <cstdint>

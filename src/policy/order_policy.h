@@ -18,7 +18,9 @@ struct OrderKey {
   std::int64_t minor = 0;
   bool operator==(const OrderKey&) const = default;
   /// Written by hand: sets of thousands are walked with it, and the compiler does not inline the default one.
-  std::strong_ordering operator<=>(const OrderKey& o) const { return major != o.major ? major <=> o.major : minor <=> o.minor; }
+  std::strong_ordering operator<=>(const OrderKey& o) const {
+    return major != o.major ? major <=> o.major : minor <=> o.minor;
+  }
 };
 struct OrderPolicy {
   std::string_view name;
@@ -26,7 +28,8 @@ struct OrderPolicy {
   OrderKey (*running)(const Job& job, Millis now);  ///< may change with time; null if running jobs are never reordered
   /// If the order of waiting jobs that all arrived at `now` differs from `waiting` (QSSF), their key; else null.
   OrderKey (*newcomers)(const Job& job);
-  /// First time after `now` at which a running job's key changes, without an event, in a way that could change which jobs may run; null = never.
+  /// First time after `now` at which a running job's key changes, without an event, in a way that could change which
+  /// jobs may run; null = never.
   Millis (*changes_at)(const Job& job, Millis now);
 };
 std::span<const OrderPolicy> order_policies();

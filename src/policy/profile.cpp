@@ -14,7 +14,8 @@ namespace {
 using Tiers = std::initializer_list<std::initializer_list<std::string_view>>;
 
 constexpr Millis kEverySecond{1000}, kEveryMinute{60000};
-constexpr Millis kCountedDown{1000};  ///< their simulator counts down second by second: a job's end is seen one second after its last
+/// their simulator counts down second by second: a job's end is seen one second after its last
+constexpr Millis kCountedDown{1000};
 
 Profile composed(std::string_view name, Tiers tiers, std::string_view device, std::string_view order) {
   Profile p;
@@ -108,7 +109,8 @@ constexpr auto kNames = [] {
 
 bool Profile::needs_mix() const {
   const auto is_fgd = [](const ScorePolicy* s) { return s->name == "fgd"; };
-  const bool scores = std::any_of(tiers.begin(), tiers.end(), [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
+  const bool scores = std::any_of(tiers.begin(), tiers.end(),
+                                  [&](const auto& tier) { return std::any_of(tier.begin(), tier.end(), is_fgd); });
   return scores || (device != nullptr && device->name == "fgd");
 }
 
@@ -120,7 +122,8 @@ void Profile::lower_by_what_is_free(const NodeView& view, NodeRange rows, std::s
 void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible) {
   std::vector<const FeasiblePolicy*> all;
   const auto add = [&](const FeasiblePolicy& policy, bool is_by_facts) {
-    if (policy.is_by_facts() == is_by_facts && std::find(all.begin(), all.end(), &policy) == all.end()) all.push_back(&policy);
+    if (policy.is_by_facts() == is_by_facts && std::find(all.begin(), all.end(), &policy) == all.end())
+      all.push_back(&policy);
   };
   for (const bool is_by_facts : {true, false}) {
     for (const FeasiblePolicy* policy : feasible) add(*policy, is_by_facts);
@@ -141,22 +144,27 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
     if (std::find(profile.feasible.begin(), profile.feasible.end(), &policy) == profile.feasible.end())
       return ProfileProblem{"feasible", "the rule " + std::string(policy.name) + " is missing; every profile needs it"};
   if (profile.tiers.size() > Profile::kTiersMax)
-    return ProfileProblem{"tiers",
-                          "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(profile.tiers.size())};
+    return ProfileProblem{"tiers", "at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " +
+                                       std::to_string(profile.tiers.size())};
   for (const auto& tier : profile.tiers)
     for (const ScorePolicy* policy : tier)
-      if (tier.size() > 1 && is_exclusive(*policy)) return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
+      if (tier.size() > 1 && is_exclusive(*policy))
+        return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
-    return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
-                                        " has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"};
+    return ProfileProblem{
+        "victim", "victim: by-quota-unverified needs an order of running jobs, which " +
+                      std::string(profile.order->name) +
+                      " has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"};
   return std::nullopt;
 }
 
 std::span<const std::string_view> builtin_profile_names() { return kNames; }
 
 Result<Profile> builtin_profile(std::string_view name) {
-  const auto row = std::find_if(std::begin(kProfiles), std::end(kProfiles), [&](const Row& r) { return r.name == name; });
-  if (row == std::end(kProfiles)) return invalid("unknown profile \"" + std::string(name) + "\"" + did_you_mean(name, kNames));
+  const auto row =
+      std::find_if(std::begin(kProfiles), std::end(kProfiles), [&](const Row& r) { return r.name == name; });
+  if (row == std::end(kProfiles))
+    return invalid("unknown profile \"" + std::string(name) + "\"" + did_you_mean(name, kNames));
   Profile p = row->make(name);
   for (const auto& tier : p.tiers)
     for (const auto* s : tier) ASHLAR_CHECK(s != nullptr);

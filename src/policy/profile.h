@@ -1,5 +1,5 @@
-// Profile: which policies decide, in which order. Data, never an if: a profile that reproduces a paper names the paper's rules as policies.
-// Built-in profiles are a table; others come from YAML (src/config) by the same names.
+// Profile: which policies decide, in which order. Data, never an if: a profile that reproduces a paper names the
+// paper's rules as policies. Built-in profiles are a table; others come from YAML (src/config) by the same names.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,10 @@ namespace ashlar {
 
 /// What happens behind a job that cannot start.
 enum class Blocking : std::uint8_t {
-  kStrict,       ///< no job of the same queue passes it
-  kSkip,         ///< any job that fits may start
-  kEasy,         ///< a job may start that ends before the reserved time, or leaves what is needed then (EASY backfill on named nodes)
+  kStrict,  ///< no job of the same queue passes it
+  kSkip,    ///< any job that fits may start
+  /// a job may start that ends before the reserved time, or leaves what is needed then (EASY backfill on named nodes)
+  kEasy,
   kEasyByCount,  ///< the same by the number of devices of the whole cluster, as published
 };
 /// Their names in YAML and .case files, by value.
@@ -38,11 +39,14 @@ inline constexpr std::size_t kPlacementRules = 2;
 /// Whether running jobs may be stopped for waiting ones.
 enum class VictimRule : std::uint8_t {
   kNone,
-  kByQuotaUnverified,  ///< order decides which jobs may run by device count alone, before any placement is known (SRTF, Tiresias as published)
+  /// order decides which jobs may run by device count alone, before any placement is known (SRTF, Tiresias as
+  /// published)
+  kByQuotaUnverified,
 };
 inline constexpr std::size_t kVictimRules = 2;
 
-/// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar sim queue); ignored elsewhere.
+/// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar
+/// sim queue); ignored elsewhere.
 struct ReplayRules {
   bool ranks_by_estimate = false;  ///< Workload::order_hint is the trace's estimate of the run time, else the true one
   Millis end_lag{0};               ///< delay from a job's last second until its end is seen
@@ -73,8 +77,8 @@ struct Profile {
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };
 
-/// Adds the missing rules, facts of the node first: every profile has them all, since a pod placed against one would be refused by its node or take
-/// another pod's resources. Rules already in the list keep their order.
+/// Adds the missing rules, facts of the node first: every profile has them all, since a pod placed against one would be
+/// refused by its node or take another pod's resources. Rules already in the list keep their order.
 void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible);
 /// Has its tier to itself: its points cannot be added to those of others.
 bool is_exclusive(const ScorePolicy& policy);

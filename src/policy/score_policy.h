@@ -1,4 +1,5 @@
-// ScorePolicy: a preference between nodes, which only adds points inside its tier. One row per policy, in the order of the docs.
+// ScorePolicy: a preference between nodes, which only adds points inside its tier. One row per policy, in the order of
+// the docs.
 #pragma once
 
 #include <span>

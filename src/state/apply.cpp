@@ -1,4 +1,5 @@
-// apply(): one small overload per kind of event. Every one tolerates late and duplicate delivery, since watches do both.
+// apply(): one small overload per kind of event. Every one tolerates late and duplicate delivery, since watches do
+// both.
 #include <algorithm>
 
 #include "base/check.h"
@@ -96,7 +97,8 @@ struct Applier {
       s.changed_nodes_.push_back(e.node);
       // Devices that the node does not have are owed, like unknown ones.
       const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
-      s.place(e.member, e.node, e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
+      s.place(e.member, e.node,
+              e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
               Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
@@ -158,7 +160,8 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster_.is_live(e.node)) {
       s.changed_nodes_.push_back(e.node);
-      s.place(e.member, e.node, choose_devices(s.cluster_, e.node, s.demand(m.demand).devices), Member::Phase::kAssumed);
+      s.place(e.member, e.node, choose_devices(s.cluster_, e.node, s.demand(m.demand).devices),
+              Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;
         s.nominations_.push_back(e.member);
@@ -179,8 +182,8 @@ struct Applier {
     DeviceMask devices;
     Member::Phase phase;
   };
-  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again without those devices, they are
-  /// owed them.
+  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again
+  /// without those devices, they are owed them.
   std::vector<Displaced> lift_from_devices(NodeId node, std::int32_t devices) {
     std::vector<Displaced> displaced;
     if (!s.cluster_.is_live(node) || devices >= s.cluster_.devices()[node.row()]) return displaced;

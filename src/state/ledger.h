@@ -1,5 +1,5 @@
-// Ledger: the interface by which decisions change a State: placements, running jobs, and what the engine has taken note of. Readers hold the State
-// alone.
+// Ledger: the interface by which decisions change a State: placements, running jobs, and what the engine has taken note
+// of. Readers hold the State alone.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,19 @@ class Ledger {
   State& state() const { return *state_; }
 
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
-  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) const { state_->place(id, node, devices, phase); }
+  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) const {
+    state_->place(id, node, devices, phase);
+  }
   void unplace(MemberId id) const { state_->unplace(id); }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
-  void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const { state_->cluster_.allocate(node, demand, devices); }
-  void release(NodeId node, const Demand& demand, const DeviceMask& devices) const { state_->cluster_.release(node, demand, devices); }
-  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
+  void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const {
+    state_->cluster_.allocate(node, demand, devices);
+  }
+  void release(NodeId node, const Demand& demand, const DeviceMask& devices) const {
+    state_->cluster_.release(node, demand, devices);
+  }
+  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every
+  /// member is placed.
   void start(JobId id, Millis now) const { state_->start(id, now); }
   void run(JobId id, Millis now) const { state_->run(id, now); }
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.

@@ -106,7 +106,8 @@ void State::stop(JobId id, Millis now) {
 
 void State::settle_backlog(JobId id) {
   Job& j = jobs_[id.row()];
-  const bool should = j.is_live && j.is_ours && j.members_present >= j.members_min && j.members_placed < j.members_present;
+  const bool should =
+      j.is_live && j.is_ours && j.members_present >= j.members_min && j.members_placed < j.members_present;
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);
@@ -240,9 +241,12 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
-    if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0) ++classes[m.node.row()][device_class_of(ask)];
+    if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0)
+      ++classes[m.node.row()][device_class_of(ask)];
   }
-  if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(), cluster_.device_class_counts().end())) return false;
+  if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
+                  cluster_.device_class_counts().end()))
+    return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {
@@ -261,7 +265,8 @@ bool State::is_consistent() const {
   const std::vector<RowUse> of_constraints = counted_constraint_uses();
   return digest == placement_digest_ && waiting == backlog_size_ &&
          std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
-         std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(), are_as_many);
+         std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(),
+                    are_as_many);
 }
 
 }  // namespace ashlar

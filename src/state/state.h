@@ -1,5 +1,6 @@
-// State: everything decide() looks at, in columns, and apply(), the only way in which the outside world changes it; decisions change it by a Ledger
-// or a Trial. Two states that have seen the same events are equal, digest included. Owned and changed by one thread.
+// State: everything decide() looks at, in columns, and apply(), the only way in which the outside world changes it;
+// decisions change it by a Ledger or a Trial. Two states that have seen the same events are equal, digest included.
+// Owned and changed by one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct RowUse {
   std::uint32_t edition = 0;
 };
 
-/// A job began to wait, or stopped waiting (placed, removed, changed). In chronological order; a row may be reused in between.
+/// A job began to wait, or stopped waiting (placed, removed, changed). In chronological order; a row may be reused in
+/// between.
 struct BacklogChange {
   JobId job;
   bool has_entered = false;
@@ -37,7 +39,9 @@ class State {
   std::size_t demand_rows() const { return demands_.size(); }
   /// Whether a member names the row. Such a row keeps its value.
   bool is_used(DemandId id) const { return id.row() < demand_uses_.size() && demand_uses_[id.row()].members > 0; }
-  bool is_used(ConstraintId id) const { return id.row() < constraint_uses_.size() && constraint_uses_[id.row()].members > 0; }
+  bool is_used(ConstraintId id) const {
+    return id.row() < constraint_uses_.size() && constraint_uses_[id.row()].members > 0;
+  }
   /// Grows whenever one of the two rows is given another value: what was computed for the former pair is void.
   std::uint64_t edition(DemandId demand, ConstraintId constraint) const {
     return (std::uint64_t{demand_uses_[demand.row()].edition} << 32) | constraint_uses_[constraint.row()].edition;
@@ -49,14 +53,17 @@ class State {
   std::size_t job_rows() const { return jobs_.size(); }
   std::size_t member_rows() const { return members_.size(); }
   bool is_live(JobId id) const { return id.row() < jobs_.size() && jobs_[id.row()].is_live; }
-  bool is_live(MemberId id) const { return id.row() < members_.size() && members_[id.row()].phase != Member::Phase::kAbsent; }
+  bool is_live(MemberId id) const {
+    return id.row() < members_.size() && members_[id.row()].phase != Member::Phase::kAbsent;
+  }
   Revision revision() const { return revision_; }
   Millis now() const { return now_; }
-  /// Members of other schedulers' jobs for which a node is reserved though they are not bound to it (Nominated); in order of arrival.
+  /// Members of other schedulers' jobs for which a node is reserved though they are not bound to it (Nominated); in
+  /// order of arrival.
   std::span<const MemberId> nominations() const { return nominations_; }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
-  /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a job ended before or after its
-  /// time or has another estimate, a node was added or changed.
+  /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
+  /// job ended before or after its time or has another estimate, a node was added or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
   /// The domain of members already placed, at this level; none if none is placed there.
   DomainId anchor(JobId id, LevelId level) const;
@@ -80,8 +87,8 @@ class State {
   /// Recounts everything derived. For checks.
   bool is_consistent() const;
 
-  /// Changes since the engine last looked; Ledger::forget_news clears them. Freed nodes are those with more free capacity; changed nodes those of
-  /// which another scheduler took capacity, or whose facts changed.
+  /// Changes since the engine last looked; Ledger::forget_news clears them. Freed nodes are those with more free
+  /// capacity; changed nodes those of which another scheduler took capacity, or whose facts changed.
   std::span<const BacklogChange> backlog_changes() const { return backlog_changes_; }
   std::span<const NodeId> freed_nodes() const { return freed_nodes_; }
   std::span<const NodeId> changed_nodes() const { return changed_nodes_; }
@@ -95,7 +102,8 @@ class State {
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
   void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase);
   void unplace(MemberId id);
-  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every member is placed.
+  /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every
+  /// member is placed.
   void start(JobId id, Millis now);
   /// The same whatever its minimum: a gang that lost members since it started runs on.
   void run(JobId id, Millis now);
@@ -109,8 +117,8 @@ class State {
   void refresh_backlog(JobId id);
   /// Another scheduler's nomination no longer counts; its member stays where it is placed, or not placed.
   void forget_nomination(MemberId id) { std::erase(nominations_, id); }
-  /// A nomination is withdrawn or dropped for a job that outranks it: the capacity it leaves is a change for waiting jobs and for reservations beside
-  /// it.
+  /// A nomination is withdrawn or dropped for a job that outranks it: the capacity it leaves is a change for waiting
+  /// jobs and for reservations beside it.
   void drop_nomination(MemberId id, NodeId node) {
     forget_nomination(id);
     note_freed(node);
@@ -148,12 +156,12 @@ class State {
   Millis now_;
 };
 
-/// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated. Cost: O(size of the event);
-/// NodeGone O(members). `event.at` never makes time run backwards.
+/// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated.
+/// Cost: O(size of the event); NodeGone O(members). `event.at` never makes time run backwards.
 void apply(State& state, const Event& event);
 
-/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device with least left free. Fewer
-/// than requested if there are not enough.
+/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device
+/// with least left free. Fewer than requested if there are not enough.
 DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& ask);
 
 }  // namespace ashlar

@@ -28,13 +28,16 @@ bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
 
 bool is_sound_demand(const Demand& d) {
   return d.devices.count >= 0 && d.devices.count <= kDevicesPerNodeMax && d.devices.milli_each.value >= 0 &&
-         d.devices.milli_each.value <= kWholeDevice && d.devices.memory_each.value >= 0 && is_mib(d.devices.memory_each.value) &&
-         all_of(d.amounts, [](const ResourceAmount& a) { return a.resource.row() < resource::kRowsMax && is_amount(a.amount); });
+         d.devices.milli_each.value <= kWholeDevice && d.devices.memory_each.value >= 0 &&
+         is_mib(d.devices.memory_each.value) && all_of(d.amounts, [](const ResourceAmount& a) {
+           return a.resource.row() < resource::kRowsMax && is_amount(a.amount);
+         });
 }
 
 bool is_sound_job(const Job& j) {
-  return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.started_at) && is_time(j.served) && is_time_or_unknown(j.remaining) &&
-         is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
+  return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.started_at) && is_time(j.served) &&
+         is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) &&
+         is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
 }
 
 }  // namespace
@@ -43,53 +46,73 @@ bool StateFields::are_numbers_sound(const State& s) {
   const Cluster& c = s.cluster_;
   const auto are_numbers = [](const auto& column) { return all_of(column, is_number); };
   const auto are_small = [](const auto& column) { return all_of(column, is_small_number); };
-  if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_devices_)) return false;
-  if (!are_small(c.idle_devices_) || !are_small(c.free_milli_) || !are_small(c.device_debt_) || !are_small(c.device_free_milli_)) return false;
+  if (!all_of(c.free_, are_numbers) || !all_of(c.allocatable_, are_numbers) || !are_numbers(c.group_idle_devices_))
+    return false;
+  if (!are_small(c.idle_devices_) || !are_small(c.free_milli_) || !are_small(c.device_debt_) ||
+      !are_small(c.device_free_milli_))
+    return false;
   if (!all_of(c.device_free_mib_, is_mib)) return false;
-  const bool are_facts = all_of(c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.devices.memory_each.value); });
+  const bool are_facts = all_of(
+      c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.devices.memory_each.value); });
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });
-  const bool are_ends = all_of(s.timeline_.ends_, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
+  const bool are_ends = all_of(s.timeline_.ends_,
+                               [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
   return are_facts && are_weights && are_ends && all_of(s.queues_.used_, are_numbers) &&
-         all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) && all_of(s.demands_, is_sound_demand) &&
-         all_of(s.jobs_, is_sound_job) && all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
+         all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
+         all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) &&
+         all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
 }
 
 bool StateFields::is_cluster_sound(const Cluster& c) {
   const std::size_t rows = c.facts_.size();
   const auto has_rows = [&](const auto& column) { return column.size() == rows; };
-  if (!has_rows(c.is_live_) || !has_rows(c.idle_devices_) || !has_rows(c.free_milli_) || !has_rows(c.device_count_) || !has_rows(c.device_debt_))
+  if (!has_rows(c.is_live_) || !has_rows(c.idle_devices_) || !has_rows(c.free_milli_) || !has_rows(c.device_count_) ||
+      !has_rows(c.device_debt_))
     return false;
-  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_)) return false;
+  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_))
+    return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
-  if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) || (rows > 0 && c.free_.size() < resource::kFirstExtended)) return false;
+  if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) ||
+      (rows > 0 && c.free_.size() < resource::kFirstExtended))
+    return false;
   constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 62;  // 0 means "not computed" in feasibility sets
   if (c.facts_change_count_ == 0 || c.facts_change_count_ > kChangesMax) return false;
   const std::size_t devices = c.device_free_milli_.size();
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
-    const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax && c.facts_[n].devices.count == c.device_count_[n];
-    if (!has_devices || c.first_device_[n] > devices || devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n])) return false;
+    const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax &&
+                             c.facts_[n].devices.count == c.device_count_[n];
+    if (!has_devices || c.first_device_[n] > devices ||
+        devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n]))
+      return false;
     if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
   }
   for (std::size_t width = 0; width < c.spare_devices_.size(); ++width)
-    if (!all_of(c.spare_devices_[width], [&](std::uint32_t first) { return first <= devices && devices - first >= width; })) return false;
+    if (!all_of(c.spare_devices_[width],
+                [&](std::uint32_t first) { return first <= devices && devices - first >= width; }))
+      return false;
   return is_topology_sound(c);
 }
 
 bool StateFields::is_topology_sound(const Cluster& c) {
   const Topology& t = c.topology_;
   const std::size_t rows = c.facts_.size();
-  const auto are_nodes = [&](const std::vector<NodeId>& nodes) { return all_of(nodes, [&](NodeId n) { return n.row() < rows; }); };
-  if (t.domain_of_.size() != t.nodes_of_.size() || t.domain_of_.size() > Topology::kLevelsMax || t.nested_ > t.domain_of_.size()) return false;
+  const auto are_nodes = [&](const std::vector<NodeId>& nodes) {
+    return all_of(nodes, [&](NodeId n) { return n.row() < rows; });
+  };
+  if (t.domain_of_.size() != t.nodes_of_.size() || t.domain_of_.size() > Topology::kLevelsMax ||
+      t.nested_ > t.domain_of_.size())
+    return false;
   for (std::size_t l = 0; l < t.domain_of_.size(); ++l) {
     if (t.domain_of_[l].size() > rows || !all_of(t.nodes_of_[l], are_nodes)) return false;
     if (!all_of(t.domain_of_[l], [&](DomainId d) { return is_row_or_none(d, t.nodes_of_[l].size()); })) return false;
   }
   const std::size_t groups = t.nodes_of_group_.size();
   const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
-  if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) || !all_of(t.group_of_chunk_, is_group))
+  if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) ||
+      !all_of(t.group_of_chunk_, is_group))
     return false;
   if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_devices_.size() > groups) return false;
   for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups exist
@@ -110,7 +133,8 @@ bool StateFields::are_jobs_sound(const State& s) {
     }
     if (m.job.row() >= jobs || !s.jobs_[m.job.row()].is_live || m.demand.row() >= s.demands_.size()) return false;
     if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
-    if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number))) return false;
+    if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number)))
+      return false;
   }
   // Every live job's members form one list of the stated length; a list with a cycle would be longer.
   for (std::size_t row = 0; row < jobs; ++row) {
@@ -119,7 +143,9 @@ bool StateFields::are_jobs_sound(const State& s) {
     std::uint32_t counted = 0;
     for (MemberId m = j.first; !m.is_none() && counted <= j.members_present; m = s.members_[m.row()].next, ++counted)
       if (m.row() >= members || s.members_[m.row()].job != JobId(row)) return false;
-    if (counted != j.members_present || j.queue.is_none() || !is_row_or_none(j.within, s.cluster_.topology_.domain_of_.size())) return false;
+    if (counted != j.members_present || j.queue.is_none() ||
+        !is_row_or_none(j.within, s.cluster_.topology_.domain_of_.size()))
+      return false;
   }
   return are_ends_sound(s);
 }
@@ -132,21 +158,25 @@ bool StateFields::are_ends_sound(const State& s) {
     const Job& j = s.job(e.job);
     return j.is_started && e.at == j.end_at && e.devices == j.devices_total;
   };
-  const auto started = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_started; });
-  return all_of(ends, is_of_its_job) && std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end() &&
+  const auto started =
+      std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_started; });
+  return all_of(ends, is_of_its_job) &&
+         std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end() &&
          static_cast<std::size_t>(started) == ends.size();
 }
 
 bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
-  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues) return false;
+  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues)
+    return false;
   for (std::size_t row = 0; row < queues; ++row) {
     std::size_t depth = 0;
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
       if (at.row() >= queues || ++depth > queues) return false;
   }
-  return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) && are_jobs_sound(s);
+  return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) &&
+         are_jobs_sound(s);
 }
 
 }  // namespace ashlar

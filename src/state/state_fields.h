@@ -1,6 +1,7 @@
-// StateFields: every private column of the state, listed once, so that code that can write numbers and lists can write a state out and read it back
-// exactly (the decision log's snapshots). `visit(column)` is called for each in a fixed order, with const access for a const state. Caches that
-// rebuild themselves (feasibility sets, the change log) are not listed; after reading, forget_caches resets them.
+// StateFields: every private column of the state, listed once, so that code that can write numbers and lists can write
+// a state out and read it back exactly (the decision log's snapshots). `visit(column)` is called for each in a fixed
+// order, with const access for a const state. Caches that rebuild themselves (feasibility sets, the change log) are not
+// listed; after reading, forget_caches resets them.
 #pragma once
 
 #include <concepts>
@@ -15,10 +16,11 @@ struct StateFields {
   requires std::same_as<std::remove_const_t<S>, State>
   static void each(S& s, Visit&& visit) {
     cluster(s.cluster_, visit);
-    visit(s.queues_.parent_), visit(s.queues_.quota_), visit(s.queues_.used_), visit(s.queues_.is_known_), visit(s.queues_.change_count_);
+    visit(s.queues_.parent_), visit(s.queues_.quota_), visit(s.queues_.used_), visit(s.queues_.is_known_),
+        visit(s.queues_.change_count_);
     visit(s.timeline_.ends_);
-    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_), visit(s.freed_nodes_),
-        visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
+    visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
+        visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
@@ -35,7 +37,8 @@ struct StateFields {
 
   static std::size_t constraint_count(const State& s) { return s.cluster_.constraints_.size(); }
 
-  /// Whether all columns have the lengths and all rows the bounds that the code relies on. False for columns that no state ever had.
+  /// Whether all columns have the lengths and all rows the bounds that the code relies on. False for columns that no
+  /// state ever had.
   static bool are_sound(const State& state);
 
  private:
@@ -44,10 +47,12 @@ struct StateFields {
     visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_);
     visit(c.idle_devices_), visit(c.free_milli_), visit(c.device_count_), visit(c.device_debt_), visit(c.first_device_),
         visit(c.device_class_counts_);
-    visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_), visit(c.ports_), visit(c.spare_devices_);
+    visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
+        visit(c.ports_), visit(c.spare_devices_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& t = c.topology_;
-    visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_), visit(t.nodes_of_group_);
+    visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_),
+        visit(t.nodes_of_group_);
     visit(t.group_of_domain_), visit(t.group_of_chunk_);
   }
   static bool is_cluster_sound(const Cluster& c);

@@ -1,5 +1,6 @@
-// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the scope without commit() undoes its
-// steps backwards, indexes and digest included. Cost per step: that of State::place (about 100 ns for an 8-device member); opening a trial is free.
+// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the
+// scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of State::place
+// (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,8 @@ class Trial {
   using Step = std::variant<Placement, Eviction, Block>;
 
   explicit Trial(State& state) : ledger_(state) {}
-  Trial(Trial&& other) noexcept : ledger_(other.ledger_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
+  Trial(Trial&& other) noexcept
+      : ledger_(other.ledger_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
   Trial& operator=(Trial&&) = delete;
   Trial(const Trial&) = delete;
   ~Trial() { rollback_to(0); }
@@ -60,7 +62,8 @@ class Trial {
     steps_.emplace_back(Block{node, devices, static_cast<std::uint32_t>(blocked_.size())});
     blocked_.push_back(std::move(demand));
   }
-  /// Frees what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void. Must be called before commit().
+  /// Frees what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void.
+  /// Must be called before commit().
   void unblock() {
     if (blocked_.empty()) return;
     std::erase_if(steps_, [&](const Step& step) {

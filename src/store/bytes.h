@@ -1,6 +1,7 @@
-// bytes: Bytes in and out: the smallest units of the log's format. Whole numbers are little-endian base-128 varints (1 byte below 128), signed ones
-// are zigzagged first, fingerprints are 8 plain bytes. The reader never reads past its end: after the first fault it stays failed and yields zeros,
-// so that decoders need one check at the end and garbage only yields an Error with its offset.
+// bytes: Bytes in and out: the smallest units of the log's format. Whole numbers are little-endian base-128 varints (1
+// byte below 128), signed ones are zigzagged first, fingerprints are 8 plain bytes. The reader never reads past its
+// end: after the first fault it stays failed and yields zeros, so that decoders need one check at the end and garbage
+// only yields an Error with its offset.
 #pragma once
 
 #include <bit>
@@ -11,7 +12,8 @@
 
 namespace ashlar::store {
 
-static_assert(std::endian::native == std::endian::little, "the log is written as the machine stores it; a big-endian machine must swap here");
+static_assert(std::endian::native == std::endian::little,
+              "the log is written as the machine stores it; a big-endian machine must swap here");
 
 class ByteWriter {
  public:
@@ -25,8 +27,11 @@ class ByteWriter {
     buffer[n++] = static_cast<char>(v);
     out_->append(buffer, n);
   }
-  /// The two extremes, which mean "unknown" and "unlimited" in the columns, take one byte each: zigzag + 2 wraps them to 0 and 1.
-  void zigzag(std::int64_t v) { varint(((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63)) + 2); }
+  /// The two extremes, which mean "unknown" and "unlimited" in the columns, take one byte each: zigzag + 2 wraps them
+  /// to 0 and 1.
+  void zigzag(std::int64_t v) {
+    varint(((static_cast<std::uint64_t>(v) << 1) ^ static_cast<std::uint64_t>(v >> 63)) + 2);
+  }
   void fixed64(std::uint64_t v) {
     char buffer[8];
     std::memcpy(buffer, &v, 8);
@@ -114,8 +119,8 @@ class ByteReader {
   const char* fault_ = nullptr;
 };
 
-/// Check of a record: 32 bits that depend on every byte and on `seed` (the record's number in its file, so that lost or duplicated records are
-/// detected). Eight bytes per step, about 1 ns per 8 bytes; not cryptographic.
+/// Check of a record: 32 bits that depend on every byte and on `seed` (the record's number in its file, so that lost or
+/// duplicated records are detected). Eight bytes per step, about 1 ns per 8 bytes; not cryptographic.
 std::uint32_t record_check(std::string_view bytes, std::uint64_t seed);
 
 }  // namespace ashlar::store

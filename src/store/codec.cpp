@@ -42,7 +42,9 @@ std::uint32_t record_check(std::string_view bytes, std::uint64_t seed) {
   return static_cast<std::uint32_t>(h ^ (h >> 32));
 }
 
-Error fault_of(const ByteReader& in) { return invalid("at byte " + std::to_string(in.fault_offset()) + ": " + in.fault()); }
+Error fault_of(const ByteReader& in) {
+  return invalid("at byte " + std::to_string(in.fault_offset()) + ": " + in.fault());
+}
 
 void encode_event(ByteWriter& out, const Event& event) { encode(out, event); }
 void decode_event(ByteReader& in, Event& event) { decode(in, event); }

@@ -1,5 +1,6 @@
-// Codec: events and plans as bytes and back, in the layout of fields.h and docs/reference/decision-log.md. Equal values have equal bytes, so plans
-// are compared byte for byte; decoding tolerates any bytes and reports the offset of the first fault. Cost: some 100 ns to encode a pod's event.
+// Codec: events and plans as bytes and back, in the layout of fields.h and docs/reference/decision-log.md. Equal values
+// have equal bytes, so plans are compared byte for byte; decoding tolerates any bytes and reports the offset of the
+// first fault. Cost: some 100 ns to encode a pod's event.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace ashlar::store {
 
-/// Incremented whenever the bytes of an event, a plan, a profile or a snapshot change their meaning. A reader reads its own version only.
+/// Incremented whenever the bytes of an event, a plan, a profile or a snapshot change their meaning. A reader reads its
+/// own version only.
 inline constexpr std::uint32_t kFormatVersion = 6;
 
 void encode_event(ByteWriter& out, const Event& event);
@@ -29,8 +31,8 @@ std::string bytes_of(const Plan& plan);
 Result<Event> event_of(std::string_view bytes);  // for tests
 Result<Plan> plan_of(std::string_view bytes);    // for tests
 
-/// A profile is written in full, policies by name, so that a log replays without the file it came from. Bytes that name a policy which this build
-/// does not have are an Error that names it.
+/// A profile is written in full, policies by name, so that a log replays without the file it came from. Bytes that name
+/// a policy which this build does not have are an Error that names it.
 std::string bytes_of(const Profile& profile);
 Result<Profile> profile_of(std::string_view bytes);
 

@@ -12,7 +12,8 @@ namespace ashlar::store {
 namespace {
 
 std::int64_t wall_clock_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 bool are_equal(const EngineOptions& a, const EngineOptions& b) {
@@ -22,13 +23,15 @@ bool are_equal(const EngineOptions& a, const EngineOptions& b) {
 }  // namespace
 
 Result<std::unique_ptr<DecisionLog>> DecisionLog::open(DecisionLogOptions options, Subject subject) {
-  auto writer = FileWriter::open(
-      {.folder = options.folder, .files_max = std::max<std::uint64_t>(options.files_max, 1), .waiting_bytes_max = options.waiting_bytes_max});
+  auto writer = FileWriter::open({.folder = options.folder,
+                                  .files_max = std::max<std::uint64_t>(options.files_max, 1),
+                                  .waiting_bytes_max = options.waiting_bytes_max});
   if (!writer) return writer.error();
   auto log = std::make_unique<DecisionLog>(std::move(options), subject, *writer);
   (*writer)->flush();  // so that a folder that cannot be written is an error now and not later
   if (!log->has_gap_ && !log->has_stopped()) return log;
-  return Error{Error::Kind::kUnavailable, log->has_stopped() ? log->trouble() : "the snapshot is larger than the buffer of the decision log"};
+  return Error{Error::Kind::kUnavailable,
+               log->has_stopped() ? log->trouble() : "the snapshot is larger than the buffer of the decision log"};
 }
 
 DecisionLog::DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer)
@@ -41,8 +44,10 @@ DecisionLog::~DecisionLog() { end_file(); }
 bool DecisionLog::begin_file() {
   const Profile& profile = subject_.engine.profile();
   engine_options_ = subject_.engine.options();
-  LogHeader header{options_.written_by, options_.note, wall_clock_ms(), writer_->next_file(),  subject_.state.revision(), subject_.state.digest(),
-                   engine_options_,     profile.seed,  profile.name,    options_.profile_text, bytes_of(profile)};
+  LogHeader header{
+      options_.written_by,     options_.note,   wall_clock_ms(), writer_->next_file(), subject_.state.revision(),
+      subject_.state.digest(), engine_options_, profile.seed,    profile.name,         options_.profile_text,
+      bytes_of(profile)};
   framed_ = kMagic;
   ByteWriter frame(framed_);
   frame.fixed32(kFormatVersion);
@@ -95,9 +100,12 @@ void DecisionLog::tell_trouble() {
   if (writer_->has_stopped() == has_told_trouble_) return;
   has_told_trouble_ = !has_told_trouble_;
   if (!options_.on_trouble) return;
-  options_.on_trouble(has_told_trouble_
-                          ? writer_->trouble() + "; steps are missing from the decision log until it can be written again, scheduling continues"
-                          : "the decision log continues in a new file; " + std::to_string(writer_->lost()) + " steps are missing so far");
+  options_.on_trouble(
+      has_told_trouble_
+          ? writer_->trouble() +
+                "; steps are missing from the decision log until it can be written again, scheduling continues"
+          : "the decision log continues in a new file; " + std::to_string(writer_->lost()) +
+                " steps are missing so far");
 }
 
 void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) {

@@ -1,7 +1,8 @@
-// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ...; each opens with the profile,
-// the names and a snapshot, so that it replays alone (replay.h). It never blocks scheduling: a separate thread writes behind a bounded buffer, and
-// steps that do not fit are dropped and counted. Cost: about 0.2 us on the loop's thread and some 120 bytes for a pod's life, and a snapshot per file
-// (about 6 ms for 5,000 nodes and 50,000 pods, every 64 MiB of log).
+// DecisionLog: the Recorder that keeps every step in a folder of bounded, rotated files `decisions-000001.alog`, ...;
+// each opens with the profile, the names and a snapshot, so that it replays alone (replay.h). It never blocks
+// scheduling: a separate thread writes behind a bounded buffer, and steps that do not fit are dropped and counted.
+// Cost: about 0.2 us on the loop's thread and some 120 bytes for a pod's life, and a snapshot per file (about 6 ms for
+// 5,000 nodes and 50,000 pods, every 64 MiB of log).
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,12 @@ struct DecisionLogOptions {
   std::string written_by = "ashlar";
   std::string profile_text;  ///< the YAML of the profile, for people; the log also holds the profile itself
   std::string note;
-  std::function<void(const std::string&)> on_trouble;  ///< called from record, once when recording stops and once when it resumes
+  /// called from record, once when recording stops and once when it resumes
+  std::function<void(const std::string&)> on_trouble;
 };
 
-/// After dropped steps, a new file begins with a snapshot once the disk has caught up. If writing fails (e.g. the disk is full), the error is
-/// reported and a new file is tried after a pause of 1 s that grows to a minute.
+/// After dropped steps, a new file begins with a snapshot once the disk has caught up. If writing fails (e.g. the disk
+/// is full), the error is reported and a new file is tried after a pause of 1 s that grows to a minute.
 class DecisionLog final : public Recorder {
  public:
   /// What is recorded; must outlive the log. `names` may be null.
@@ -50,7 +52,8 @@ class DecisionLog final : public Recorder {
   /// Starts a new file, numbered after the existing ones, with a snapshot of the present state. An Error if the folder
   /// cannot be used. Waits for the disk.
   static Result<std::unique_ptr<DecisionLog>> open(DecisionLogOptions options, Subject subject);
-  /// The same with an existing writer, whose folder and bounds apply; never waits for the disk, and errors are reported like later ones.
+  /// The same with an existing writer, whose folder and bounds apply; never waits for the disk, and errors are reported
+  /// like later ones.
   DecisionLog(DecisionLogOptions options, Subject subject, std::shared_ptr<FileWriter> writer);
   ~DecisionLog() override;
 
@@ -77,7 +80,8 @@ class DecisionLog final : public Recorder {
   NameLedger names_;
   Counts counts_;
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t file_bytes_end_ = 0;  ///< it ends here: never less than two snapshots, so that snapshots stay the smaller part
+  /// it ends here: never less than two snapshots, so that snapshots stay the smaller part
+  std::uint64_t file_bytes_end_ = 0;
   std::uint64_t file_records_ = 0;
   std::uint64_t file_steps_ = 0;
   EngineOptions engine_options_;  ///< as last written

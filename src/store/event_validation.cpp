@@ -29,7 +29,8 @@ struct Guard {
 
   const char* operator()(const LevelsDefined& e) const {
     const Topology& t = s.cluster().topology();
-    if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested) return "more levels than allowed";
+    if (e.nested > Topology::kLevelsMax || e.orthogonal > Topology::kLevelsMax - e.nested)
+      return "more levels than allowed";
     if (t.level_count() > 0 && e.nested != t.nested_count()) return "the nested levels change";
     return e.nested + e.orthogonal < t.level_count() ? "levels are removed" : nullptr;
   }
@@ -37,11 +38,14 @@ struct Guard {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is redefined";
     const DeviceRequest& ask = e.demand.devices;
-    if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 || ask.milli_each.value > kWholeDevice)
+    if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 ||
+        ask.milli_each.value > kWholeDevice)
       return "a demand requests an impossible number of GPUs";
-    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax) return "a demand requests an impossible GPU memory";
+    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax)
+      return "a demand requests an impossible GPU memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
-      return a.resource.row() < resource::kRowsMax && a.amount >= 0;  // "more than exists" is an amount that waits forever
+      // "more than exists" is an amount that waits forever
+      return a.resource.row() < resource::kRowsMax && a.amount >= 0;
     });
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
@@ -51,14 +55,21 @@ struct Guard {
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
-  const char* operator()(const Evicted& e) const { return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible"; }
-  const char* operator()(const EstimateChanged& e) const { return is_estimate(e.estimate) ? nullptr : "an estimate is impossible"; }
-  const char* operator()(const QueueDefined& e) const { return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds"; }
+  const char* operator()(const Evicted& e) const {
+    return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible";
+  }
+  const char* operator()(const EstimateChanged& e) const {
+    return is_estimate(e.estimate) ? nullptr : "an estimate is impossible";
+  }
+  const char* operator()(const QueueDefined& e) const {
+    return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds";
+  }
   const char* operator()(const NodeSeen& e) const {
     if (!is_near(e.node, s.cluster().rows())) return "a node's row is out of bounds";
     if (const char* problem = devices(e.facts.devices)) return problem;
     if (const char* problem = capacity(e.facts.allocatable)) return problem;
-    const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(), [](DomainId d) { return d.is_none() || is_near(d, 0); });
+    const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(),
+                                      [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";
   }
   const char* operator()(const NodeCapacityChanged& e) const { return capacity(e.allocatable); }
@@ -67,10 +78,12 @@ struct Guard {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
     if (!is_near(w.queue, s.queues().rows())) return "a job's queue is out of bounds";
-    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) || !is_amount(w.order_hint < 0 ? -(w.order_hint + 1) : w.order_hint))
+    if (!is_amount(w.submitted.value) || !is_estimate(w.estimate) ||
+        !is_amount(w.order_hint < 0 ? -(w.order_hint + 1) : w.order_hint))
       return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})
-      if (!level.is_none() && level.row() >= s.cluster().topology().level_count()) return "a job names a level that does not exist";
+      if (!level.is_none() && level.row() >= s.cluster().topology().level_count())
+        return "a job names a level that does not exist";
     return members(w.members);
   }
   const char* operator()(const MembersAdded& e) const { return members(e.members); }
@@ -86,12 +99,16 @@ struct Guard {
 
   static const char* devices(const NodeDevices& of_node) {
     if (of_node.count < 0 || of_node.count > kDevicesPerNodeMax) return "a node has an impossible number of GPUs";
-    if (of_node.memory_each.value < 0 || of_node.memory_each.value > kDeviceMemoryMax) return "a node has an impossible GPU memory";
-    return of_node.device_class.is_none() || is_near(of_node.device_class, 0) ? nullptr : "a node's model is out of bounds";
+    if (of_node.memory_each.value < 0 || of_node.memory_each.value > kDeviceMemoryMax)
+      return "a node has an impossible GPU memory";
+    return of_node.device_class.is_none() || is_near(of_node.device_class, 0) ? nullptr
+                                                                              : "a node's model is out of bounds";
   }
   static const char* capacity(std::span<const std::int64_t> allocatable) {
     if (allocatable.size() > resource::kColumnsMax) return "a node has more resources than allowed";
-    return std::all_of(allocatable.begin(), allocatable.end(), is_amount) ? nullptr : "a node has an impossible amount of a resource";
+    return std::all_of(allocatable.begin(), allocatable.end(), is_amount)
+               ? nullptr
+               : "a node has an impossible amount of a resource";
   }
   const char* placed(MemberId member) const {
     if (!s.is_live(member)) return nullptr;

@@ -1,5 +1,6 @@
-// event_validation: whether an event may be applied to a state. apply() trusts its caller: a row far out of bounds, a demand that was never defined
-// or a level that does not exist is a bug there and stops the process. Events from a file are validated first. Cost: O(size of the event).
+// event_validation: whether an event may be applied to a state. apply() trusts its caller: a row far out of bounds, a
+// demand that was never defined or a level that does not exist is a bug there and stops the process. Events from a file
+// are validated first. Cost: O(size of the event).
 #pragma once
 
 #include "model/event.h"

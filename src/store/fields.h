@@ -1,6 +1,7 @@
-// fields: the byte layout of every value of the model, by one rule: a struct is its fields in the order of their declaration, a list is its length
-// and its elements, a variant is its index and its value. Fields are found by Boost.PFR, so a new field of a struct is in the log without a line
-// here; the format version must then be incremented, which tests/unit/store/format_test.cpp checks. Only codec files include this header (templates).
+// fields: the byte layout of every value of the model, by one rule: a struct is its fields in the order of their
+// declaration, a list is its length and its elements, a variant is its index and its value. Fields are found by
+// Boost.PFR, so a new field of a struct is in the log without a line here; the format version must then be incremented,
+// which tests/unit/store/format_test.cpp checks. Only codec files include this header (templates).
 #pragma once
 
 #include <array>
@@ -25,15 +26,18 @@
 
 namespace ashlar::store {
 
-/// Largest row number that a reader accepts. Rows index columns, so a corrupt row must not create a column of gigabytes.
+/// Largest row number that a reader accepts. Rows index columns, so a corrupt row must not create a column of
+/// gigabytes.
 inline constexpr std::uint64_t kRowMax = 1u << 27;
 
-/// Signed numbers are within these bounds, or are one of the two extremes of 64 bits, which mean "unknown" and "unlimited". Times in milliseconds,
-/// bytes and milli-cores of any real cluster are far below; so sums of numbers from a corrupt file do not overflow.
+/// Signed numbers are within these bounds, or are one of the two extremes of 64 bits, which mean "unknown" and
+/// "unlimited". Times in milliseconds, bytes and milli-cores of any real cluster are far below; so sums of numbers from
+/// a corrupt file do not overflow.
 inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
 inline constexpr std::int64_t kSmallNumberMax = std::int64_t{1} << 28;  ///< of 32 bits
 
-/// Last enumerator of every enum that is in the log; a larger value is corrupt. An enum without a line here does not compile.
+/// Last enumerator of every enum that is in the log; a larger value is corrupt. An enum without a line here does not
+/// compile.
 template <class E>
 inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
 template <>
@@ -151,7 +155,8 @@ void decode_signed(ByteReader& in, T& value) {
 template <class T>
 void decode_list(ByteReader& in, T& list) {
   const std::uint64_t count = in.varint();
-  if (count > in.left()) return in.fail("a list is longer than the bytes that are left");  // every element takes at least one
+  // every element takes at least one
+  if (count > in.left()) return in.fail("a list is longer than the bytes that are left");
   list.clear();
   for (std::uint64_t i = 0; i < count && !in.has_failed(); ++i) {
     if constexpr (IsList<T>::value) {

@@ -17,10 +17,12 @@
 namespace ashlar::store {
 namespace {
 
-/// The thread is woken when this much waits (a wake-up costs the loop more than the copy of a step), and by itself after kIdle.
+/// The thread is woken when this much waits (a wake-up costs the loop more than the copy of a step), and by itself
+/// after kIdle.
 constexpr std::size_t kWakeBytes = 256u << 10;
 constexpr std::chrono::milliseconds kIdle{200};
-/// No log gets there, even with a file each second for 30,000 years; a file with a larger number is not ours, and must not exhaust the numbers.
+/// No log gets there, even with a file each second for 30,000 years; a file with a larger number is not ours, and must
+/// not exhaust the numbers.
 constexpr std::uint64_t kLastFileMax = 1'000'000'000'000;
 constexpr mode_t kFolderMode = 0700, kFileMode = 0600;
 
@@ -45,11 +47,13 @@ Result<std::shared_ptr<FileWriter>> FileWriter::open(Options options) {
                       is_no_folder ? Error::Kind::kInvalid : Error::Kind::kUnavailable);
     }
   }
-  if (::access(options.folder.c_str(), W_OK | X_OK) != 0) return unusable("write to", std::strerror(errno), Error::Kind::kInvalid);
+  if (::access(options.folder.c_str(), W_OK | X_OK) != 0)
+    return unusable("write to", std::strerror(errno), Error::Kind::kInvalid);
   std::uint64_t last_file = 0;
-  for (auto it = std::filesystem::directory_iterator(options.folder, error); !error && it != std::filesystem::directory_iterator();
-       it.increment(error))
-    if (const std::uint64_t n = file_number(it->path().filename().string()); n <= kLastFileMax) last_file = std::max(last_file, n);
+  for (auto it = std::filesystem::directory_iterator(options.folder, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error))
+    if (const std::uint64_t n = file_number(it->path().filename().string()); n <= kLastFileMax)
+      last_file = std::max(last_file, n);
   if (error) return unusable("read", error.message(), Error::Kind::kUnavailable);
   return std::shared_ptr<FileWriter>(new FileWriter(std::move(options), last_file));
 }
@@ -125,7 +129,8 @@ std::string FileWriter::trouble() const {
 void FileWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    has_work_.wait_for(lock, kIdle, [&] { return is_ending_ || waiting_bytes_ >= kWakeBytes || (must_hurry_ && !pieces_.empty()); });
+    has_work_.wait_for(lock, kIdle,
+                       [&] { return is_ending_ || waiting_bytes_ >= kWakeBytes || (must_hurry_ && !pieces_.empty()); });
     std::deque<Piece> work = std::exchange(pieces_, {});
     const bool is_last = is_ending_;
     is_writing_ = true;
@@ -195,13 +200,16 @@ std::string FileWriter::open_file(std::uint64_t number) {
 void FileWriter::remove_old_files(std::uint64_t newest) const {
   std::error_code error;
   std::vector<std::uint64_t> numbers;
-  // Not a range-for, whose steps throw. If the folder cannot be read to its end, the unseen files are removed with a later file.
-  for (auto it = std::filesystem::directory_iterator(options_.folder, error); !error && it != std::filesystem::directory_iterator();
-       it.increment(error))
-    if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0 && n <= newest) numbers.push_back(n);
+  // Not a range-for, whose steps throw. If the folder cannot be read to its end, the unseen files are removed with a
+  // later file.
+  for (auto it = std::filesystem::directory_iterator(options_.folder, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error))
+    if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0 && n <= newest)
+      numbers.push_back(n);
   std::sort(numbers.begin(), numbers.end());
   for (std::size_t i = 0; i + options_.files_max < numbers.size(); ++i)
-    std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);  // a failed removal is retried with the next file
+    // a failed removal is retried with the next file
+    std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);
 }
 
 void FileWriter::close_file() {

@@ -1,6 +1,6 @@
-// FileWriter: bytes to numbered files on a separate thread, so that a slow disk never delays a decision. Unwritten data is bounded: beyond
-// that append() returns false, and the caller leaves a gap. A failed write (disk full, folder removed) stops it for 1 s at first and up to a
-// minute; then a new file may begin.
+// FileWriter: bytes to numbered files on a separate thread, so that a slow disk never delays a decision. Unwritten data
+// is bounded: beyond that append() returns false, and the caller leaves a gap. A failed write (disk full, folder
+// removed) stops it for 1 s at first and up to a minute; then a new file may begin.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class FileWriter {
     std::chrono::milliseconds pause_min{1'000};  ///< after a failure; doubled with each further one
     std::chrono::milliseconds pause_max{60'000};
   };
-  /// Creates the folder if missing and lists its files. kInvalid if it is no folder or not writable, kUnavailable if it cannot be created or read.
-  /// Blocks on the disk; of the other functions only flush() and the destructor do.
+  /// Creates the folder if missing and lists its files. kInvalid if it is no folder or not writable, kUnavailable if it
+  /// cannot be created or read. Blocks on the disk; of the other functions only flush() and the destructor do.
   static Result<std::shared_ptr<FileWriter>> open(Options options);
   /// Writes what waits and closes the file.
   ~FileWriter();
@@ -38,8 +38,9 @@ class FileWriter {
 
   /// Number of the next file.
   std::uint64_t next_file() const;
-  /// What follows goes to a new file with the number next_file(). False if there is no space for `bytes`, or writing has stopped and the pause is not
-  /// over; nothing is queued then. If `bytes` cannot be written whole, the file is removed.
+  /// What follows goes to a new file with the number next_file(). False if there is no space for `bytes`, or writing
+  /// has stopped and the pause is not over; nothing is queued then. If `bytes` cannot be written whole, the file is
+  /// removed.
   bool begin_file(std::string_view bytes);
   bool append(std::string_view bytes);
   /// Whether a file may begin now and everything queued has been written.
@@ -53,7 +54,8 @@ class FileWriter {
   /// Why it stopped; empty if it has not.
   std::string trouble() const;
 
-  /// Records that did not reach a file: those its callers left out, and those given up with a failed write. Kept here since logs of several leaderships, one after the other, share a writer.
+  /// Records that did not reach a file: those its callers left out, and those given up with a failed write. Kept here
+  /// since logs of several leaderships, one after the other, share a writer.
   void count_lost() { lost_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 

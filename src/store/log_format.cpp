@@ -32,7 +32,9 @@ std::string file_name(std::uint64_t number) {
 }
 
 std::uint64_t file_number(std::string_view name) {
-  if (!name.starts_with(kFilePrefix) || !name.ends_with(kFileSuffix) || name.size() <= kFilePrefix.size() + kFileSuffix.size()) return 0;
+  if (!name.starts_with(kFilePrefix) || !name.ends_with(kFileSuffix) ||
+      name.size() <= kFilePrefix.size() + kFileSuffix.size())
+    return 0;
   name.remove_prefix(kFilePrefix.size());
   name.remove_suffix(kFileSuffix.size());
   std::uint64_t number = 0;

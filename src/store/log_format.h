@@ -1,5 +1,6 @@
-// log_format: the shape of a log file: eight bytes of magic and version, then records. A record is kind (1 byte), length (varint), payload, check (4
-// bytes, seeded with the record's number and kind). Documented for other readers in docs/reference/decision-log.md.
+// log_format: the shape of a log file: eight bytes of magic and version, then records. A record is kind (1 byte),
+// length (varint), payload, check (4 bytes, seeded with the record's number and kind). Documented for other readers in
+// docs/reference/decision-log.md.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,9 @@ void decode_options(ByteReader& in, EngineOptions& options);
 /// Appends one record. `number` counts the records of the file from 0.
 void append_record(std::string& out, RecordKind kind, std::string_view payload, std::uint64_t number);
 /// Seed of a record's check.
-inline std::uint64_t record_seed(RecordKind kind, std::uint64_t number) { return number << 8 | static_cast<std::uint64_t>(kind); }
+inline std::uint64_t record_seed(RecordKind kind, std::uint64_t number) {
+  return number << 8 | static_cast<std::uint64_t>(kind);
+}
 
 /// "decisions-000001.alog".
 std::string file_name(std::uint64_t number);

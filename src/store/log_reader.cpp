@@ -33,10 +33,12 @@ Result<LogReader> LogReader::open(const std::string& path) {
 
 Result<void> LogReader::read_opening() {
   ByteReader in(bytes_);
-  if (in.take(kMagic.size()) != kMagic) return invalid(path_ + ": is not a decision log (it does not begin with " + std::string(kMagic) + ")");
+  if (in.take(kMagic.size()) != kMagic)
+    return invalid(path_ + ": is not a decision log (it does not begin with " + std::string(kMagic) + ")");
   const std::uint32_t version = in.fixed32();
   if (version != kFormatVersion)
-    return invalid(path_ + ": has format version " + std::to_string(version) + "; this build reads version " + std::to_string(kFormatVersion));
+    return invalid(path_ + ": has format version " + std::to_string(version) + "; this build reads version " +
+                   std::to_string(kFormatVersion));
   at_ = in.offset();
   for (const RecordKind wanted : {RecordKind::kHeader, RecordKind::kNames, RecordKind::kSnapshot}) {
     const std::size_t offset = at_;
@@ -65,8 +67,9 @@ std::optional<LogReader::Record> LogReader::whole_record_at(std::size_t offset, 
   return Record{kind, {first, payload.size()}};
 }
 
-/// Whether the file ends with the record of a proper close. Then it is not truncated and a fault before it is corruption. The check of that record is
-/// verified too: a truncated file may end with bytes that look like the start of one.
+/// Whether the file ends with the record of a proper close. Then it is not truncated and a fault before it is
+/// corruption. The check of that record is verified too: a truncated file may end with bytes that look like the start
+/// of one.
 bool LogReader::has_end_record() const {
   if (bytes_.size() < kEndRecordBytes) return false;
   const std::string_view tail = std::string_view(bytes_).substr(bytes_.size() - kEndRecordBytes);
@@ -77,7 +80,8 @@ bool LogReader::has_end_record() const {
   return in.fixed32() == record_check(payload, record_seed(RecordKind::kEnd, kRecordsBeforeSteps + steps));
 }
 
-/// Whether a fault at `offset` is the trace of a crash: the record there is longer than the file, or it is the last one, or only zeros follow it.
+/// Whether a fault at `offset` is the trace of a crash: the record there is longer than the file, or it is the last
+/// one, or only zeros follow it.
 bool LogReader::is_torn(std::size_t offset) const {
   if (has_end_record()) return false;
   const std::string_view rest = std::string_view(bytes_).substr(offset);
@@ -105,7 +109,8 @@ Result<std::optional<LogReader::Record>> LogReader::next_record() {
   }
   is_over_ = true;
   if (!is_torn(at_)) return damage(at_, "the checksum of record " + std::to_string(records_) + " does not match");
-  notes_.push_back(path_ + ": cut off at byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()) + "; the incomplete end is ignored");
+  notes_.push_back(path_ + ": cut off at byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()) +
+                   "; the incomplete end is ignored");
   return std::optional<Record>();
 }
 
@@ -138,7 +143,8 @@ Result<std::optional<LogStep>> LogReader::next() {
   if ((*record)->kind == RecordKind::kEnd) {
     is_over_ = true;
     ByteReader in(record_at((*record)->payload));
-    if (in.fixed64() != steps_read_ || in.has_failed()) return damage(offset, "the number of steps differs from that in the end record");
+    if (in.fixed64() != steps_read_ || in.has_failed())
+      return damage(offset, "the number of steps differs from that in the end record");
     if (at_ != bytes_.size()) return damage(at_, "there are bytes after the end");
     is_whole_ = true;
     return std::optional<LogStep>();
@@ -161,8 +167,10 @@ Result<std::vector<std::string>> log_files(const std::string& path) {
   if (!std::filesystem::exists(path, error)) return unreadable(path, error ? error.value() : ENOENT);
   if (!std::filesystem::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::pair<std::uint64_t, std::string>> numbered;
-  for (auto it = std::filesystem::directory_iterator(path, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
-    if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0) numbered.emplace_back(n, it->path().string());
+  for (auto it = std::filesystem::directory_iterator(path, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error))
+    if (const std::uint64_t n = file_number(it->path().filename().string()); n != 0)
+      numbered.emplace_back(n, it->path().string());
   if (error) return unreadable(path, error.value());
   if (numbered.empty()) return Error{Error::Kind::kNotFound, path + ": holds no log file (" + file_name(1) + ", ...)"};
   std::sort(numbered.begin(), numbered.end());

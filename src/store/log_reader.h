@@ -1,5 +1,6 @@
-// LogReader: one log file, record by record. No file can crash it: every record is checked, every number bounded. A file truncated by a crash (bytes
-// missing or zero at its end) is read up to the cut, with a note; corruption before the end is an Error that names the byte.
+// LogReader: one log file, record by record. No file can crash it: every record is checked, every number bounded. A
+// file truncated by a crash (bytes missing or zero at its end) is read up to the cut, with a note; corruption before
+// the end is an Error that names the byte.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,10 @@
 namespace ashlar::store {
 namespace {
 
-constexpr std::string_view kKindWords[kNameKinds] = {"node", "job", "member", "queue", "level", "domain", "resource", "model"};
-constexpr std::size_t kNameBytesMax = 1024;  ///< a Kubernetes namespace and name are at most 63 + 253; longer ones are truncated
+constexpr std::string_view kKindWords[kNameKinds] = {"node",  "job",    "member",   "queue",
+                                                     "level", "domain", "resource", "model"};
+/// a Kubernetes namespace and name are at most 63 + 253; longer ones are truncated
+constexpr std::size_t kNameBytesMax = 1024;
 
 }  // namespace
 
@@ -94,7 +96,8 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
   } else if (const auto* changed = std::get_if<NodeDevicesChanged>(&event.body)) {
     tell_model(changed->devices, out);
   } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
-    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;  // the row may be reused for another node
+    // the row may be reused for another node
+    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;
   } else if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
     tell({NameKind::kJob, submitted->workload.job.value}, out);
     tell_members(submitted->workload.members, out);
@@ -142,7 +145,9 @@ void read_names(ByteReader& in, NameTable& names) {
     const std::uint64_t level = is_domain ? in.varint() : 0;
     const std::string_view name = in.text();
     if (row > kRowMax || level > Topology::kLevelsMax) return in.fail("a name's row number is too large");
-    if (!in.has_failed()) names.set({static_cast<NameKind>(kind - 1), static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(level)}, name);
+    if (!in.has_failed())
+      names.set({static_cast<NameKind>(kind - 1), static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(level)},
+                name);
   }
 }
 

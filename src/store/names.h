@@ -1,5 +1,6 @@
-// names: the names of rows. The core knows rows only; the owner of the names (the cluster's cache, the simulator's catalog, a test) lends them to the
-// log, which writes each name when its row first appears or is reassigned, so that a log read a year later mentions "nlp/train-a" and not job 17.
+// names: the names of rows. The core knows rows only; the owner of the names (the cluster's cache, the simulator's
+// catalog, a test) lends them to the log, which writes each name when its row first appears or is reassigned, so that a
+// log read a year later mentions "nlp/train-a" and not job 17.
 // Cost: one lookup, and some 40 bytes for a new row.
 #pragma once
 
@@ -48,7 +49,8 @@ class NameTable {
   std::vector<std::vector<std::string>> domains_;  ///< [level][domain]
 };
 
-/// Writes the names of rows that are not written yet. The list ends with a zero byte; an entry is its kind + 1, row, level (of a domain), text.
+/// Writes the names of rows that are not written yet. The list ends with a zero byte; an entry is its kind + 1, row,
+/// level (of a domain), text.
 class NameLedger {
  public:
   /// `source` may be null: then no names are written. Kept by reference.

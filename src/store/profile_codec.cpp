@@ -1,4 +1,5 @@
-// A profile as bytes: policies by their names, rules by their codes, the FGD mix by its classes. Read back, the names are looked up again.
+// A profile as bytes: policies by their names, rules by their codes, the FGD mix by its classes. Read back, the names
+// are looked up again.
 #include <utility>
 
 #include "store/codec.h"
@@ -35,13 +36,15 @@ struct Written {
 template <class Policy>
 Result<const Policy*> known(const Policy* policy, const char* kind, const std::string& name) {
   if (policy != nullptr) return policy;
-  return invalid("the profile uses the " + std::string(kind) + " policy \"" + name + "\", which this build does not have");
+  return invalid("the profile uses the " + std::string(kind) + " policy \"" + name +
+                 "\", which this build does not have");
 }
 
 }  // namespace
 
 // `replay` is left out: it concerns the world of a replayed trace, not decisions.
-static_assert(boost::pfr::tuple_size_v<Profile> == 13, "a field was added to Profile: write it here too, and raise kFormatVersion");
+static_assert(boost::pfr::tuple_size_v<Profile> == 13,
+              "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
   Written w{profile.name,
@@ -93,8 +96,9 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (!order) return order.error();
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   for (const FgdClass& c : w.mix) {
-    const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 && c.devices <= kDevicesPerNodeMax &&
-                             c.milli_each >= 0 && c.milli_each <= kWholeDevice && c.frequency >= 0 && c.frequency <= 1;
+    const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 &&
+                             c.devices <= kDevicesPerNodeMax && c.milli_each >= 0 && c.milli_each <= kWholeDevice &&
+                             c.frequency >= 0 && c.frequency <= 1;
     if (!is_possible) return invalid("the profile's target workload has an impossible class");
   }
   profile.name = w.name;

@@ -25,7 +25,8 @@ bool are_equal(JobDecision& a, JobDecision& b) {
   const auto by_member = [](const Bind& x, const Bind& y) { return x.member < y.member; };
   std::sort(a.binds.begin(), a.binds.end(), by_member);
   std::sort(b.binds.begin(), b.binds.end(), by_member);
-  return a.is_evicted == b.is_evicted && std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
+  return a.is_evicted == b.is_evicted &&
+         std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
            return x.member == y.member && x.node == y.node && x.devices == y.devices;
          });
 }
@@ -33,11 +34,13 @@ bool are_equal(JobDecision& a, JobDecision& b) {
 }  // namespace
 
 ProfileComparison::ProfileComparison(Profile profile, EngineOptions options, const State& start)
-    : state_(start), engine_(std::move(profile), {.binds_per_step_max = options.binds_per_step_max, .has_verdicts = true}) {
+    : state_(start),
+      engine_(std::move(profile), {.binds_per_step_max = options.binds_per_step_max, .has_verdicts = true}) {
   // The new engine has seen nothing yet: it gets the waiting jobs, in order of arrival.
   std::vector<std::pair<std::uint64_t, JobId>> waiting;
   for (std::size_t j = 0; j < state_.job_rows(); ++j)
-    if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog) waiting.emplace_back(job.backlog_seq, JobId(j));
+    if (const Job& job = state_.job(JobId(j)); job.is_live && job.is_in_backlog)
+      waiting.emplace_back(job.backlog_seq, JobId(j));
   std::sort(waiting.begin(), waiting.end());
   for (const auto& [turn, job] : waiting) Ledger(state_).refresh_backlog(job);
 }

@@ -1,6 +1,6 @@
-// ProfileComparison: what another profile would have decided, step by step, in the recorded situations. It has its own state, takes the same events,
-// decides, is compared, and is then reset to the recorded placements, so that every comparison starts from what really happened. Cost: one more
-// engine, and O(members) of the jobs that either one moved.
+// ProfileComparison: what another profile would have decided, step by step, in the recorded situations. It has its own
+// state, takes the same events, decides, is compared, and is then reset to the recorded placements, so that every
+// comparison starts from what really happened. Cost: one more engine, and O(members) of the jobs that either one moved.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class ProfileComparison {
   ProfileComparison(Profile profile, EngineOptions options, const State& start);
 
   void apply(const Event& event);
-  /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already reported as different are not reported again.
+  /// After the recorded engine has decided: `recorded` is its state, `plan` its plan. Jobs already reported as
+  /// different are not reported again.
   void decide(const State& recorded, const Plan& plan);
   std::vector<JobComparison> take_comparisons() { return std::exchange(comparisons_, {}); }
   const State& state() const { return state_; }

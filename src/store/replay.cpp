@@ -26,15 +26,17 @@ std::string first_unlike(const std::vector<T>& recorded, const std::vector<T>& r
 
 /// The first difference between two plans.
 std::string difference_of(const Plan& recorded, const Plan& replayed, const NameTable& names) {
-  std::string what = first_unlike(recorded.actions, replayed.actions, [&](const Action& a) { return action_in_words(a, names); });
+  std::string what =
+      first_unlike(recorded.actions, replayed.actions, [&](const Action& a) { return action_in_words(a, names); });
   if (what.empty()) {
-    what = first_unlike(recorded.verdicts, replayed.verdicts,
-                        [&](const VerdictChange& v) { return job_in_words(v.job, names) + " " + verdict_in_words(v.verdict, names); });
+    what = first_unlike(recorded.verdicts, replayed.verdicts, [&](const VerdictChange& v) {
+      return job_in_words(v.job, names) + " " + verdict_in_words(v.verdict, names);
+    });
   }
   if (!what.empty()) return what;
   const auto numbers = [](const Plan& p) {
-    return "based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) + ", look again at " +
-           std::to_string(p.look_again_at.value);
+    return "based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) +
+           ", look again at " + std::to_string(p.look_again_at.value);
   };
   return "recorded: plan " + numbers(recorded) + "; replayed: plan " + numbers(replayed);
 }
@@ -58,7 +60,9 @@ class FileReplay {
     report_.last_revision = state_.revision();
     report_.notes.insert(report_.notes.end(), log_.notes().begin(), log_.notes().end());
     if (!log_.is_whole() && !report_.first_difference && log_.notes().empty())
-      report_.notes.push_back(path_ + ": has no end record: it is still being written, or its writer was killed, or the disk could not keep up");
+      report_.notes.push_back(
+          path_ +
+          ": has no end record: it is still being written, or its writer was killed, or the disk could not keep up");
     return {};
   }
   const State& state() const { return state_; }
@@ -94,7 +98,8 @@ class FileReplay {
     if (step.new_options) engine_->options() = *step.new_options;
     for (const Event& event : step.batch) {
       if (const char* why = refusal_of(state_, event))
-        return invalid(path_ + ": step " + std::to_string(step_) + ": " + std::string(kind_name(event.body)) + ": " + why);
+        return invalid(path_ + ": step " + std::to_string(step_) + ": " + std::string(kind_name(event.body)) + ": " +
+                       why);
       apply(state_, event);
       if (second_) second_->apply(event);
     }
@@ -141,13 +146,14 @@ class FileReplay {
       ++report_.jobs_different;
       if (report_.differences.size() >= options_.differences_max) continue;
       const NameTable& names = log_.names();
-      report_.differences.push_back(
-          {step_, plan.based_on, plan.at, job_in_words(o.job, names), decision_in_words(o.recorded, names), decision_in_words(o.other, names)});
+      report_.differences.push_back({step_, plan.based_on, plan.at, job_in_words(o.job, names),
+                                     decision_in_words(o.recorded, names), decision_in_words(o.other, names)});
     }
   }
   static std::string decision_in_words(const JobDecision& decision, const NameTable& names) {
     if (decision.is_evicted && decision.binds.empty()) return "evicted";
-    const std::string placed = decision.binds.empty() ? verdict_in_words(decision.verdict, names) : placement_in_words(decision.binds, names);
+    const std::string placed =
+        decision.binds.empty() ? verdict_in_words(decision.verdict, names) : placement_in_words(decision.binds, names);
     return (decision.is_evicted ? "evicted, then " : "") + placed;
   }
 
@@ -182,7 +188,8 @@ Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& o
     }
     const LogHeader& header = log->header();
     if (before && before->file_number + 1 == header.file_number && header.revision > revision_before)
-      report.notes.push_back((*files)[f] + ": " + std::to_string(header.revision - revision_before) + " events before it are in no file");
+      report.notes.push_back((*files)[f] + ": " + std::to_string(header.revision - revision_before) +
+                             " events before it are in no file");
     else if (before && header.revision == revision_before && header.digest != digest_before)
       report.notes.push_back((*files)[f] + ": begins with another state than the file before it ended with");
     if (report.files.empty()) report.first_revision = std::max(header.revision, options.from);
@@ -197,8 +204,8 @@ Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& o
     digest_before = replay.state().digest();
   }
   if (options.from > 0 && report.steps == 0)  // an empty comparison proves nothing
-    return invalid(path + ": no plan is based on revision " + std::to_string(options.from) + " or a later one; the log ends at revision " +
-                   std::to_string(report.last_revision));
+    return invalid(path + ": no plan is based on revision " + std::to_string(options.from) +
+                   " or a later one; the log ends at revision " + std::to_string(report.last_revision));
   return report;
 }
 

@@ -1,6 +1,6 @@
-// Replay: whether the engine still makes the recorded decisions. It applies the events of a log to its snapshot, decides at the recorded times and
-// compares plans byte for byte, and digests. With another profile it shows where that one would have decided differently, at every step from the
-// recorded state (profile_comparison.h).
+// Replay: whether the engine still makes the recorded decisions. It applies the events of a log to its snapshot,
+// decides at the recorded times and compares plans byte for byte, and digests. With another profile it shows where that
+// one would have decided differently, at every step from the recorded state (profile_comparison.h).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@
 namespace ashlar::store {
 
 struct ReplayOptions {
-  /// A second profile to decide by; none if empty. Given the names of the file, since a profile may name accelerator models.
+  /// A second profile to decide by; none if empty. Given the names of the file, since a profile may name accelerator
+  /// models.
   std::function<Profile(const NameTable&)> other;
   Revision from = 0;                     ///< compare and report only plans based on this revision or later
   std::size_t differences_max = 10'000;  ///< differences of the other profile that are kept; the rest is counted
@@ -60,8 +61,8 @@ struct ReplayReport {
   bool is_identical() const { return !first_difference && plans_identical == steps; }
 };
 
-/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read, its events are invalid,
-/// or no plan is as late as `from`.
+/// One file, or all files of a folder, each from its own snapshot. An Error if a file cannot be read, its events are
+/// invalid, or no plan is as late as `from`.
 Result<ReplayReport> replay_file(const std::string& path, const ReplayOptions& options = {});
 
 /// For people: a few lines, the first difference or the differences of the other profile as a table.

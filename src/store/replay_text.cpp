@@ -11,7 +11,8 @@ constexpr std::size_t kDifferencesShown = 40;  ///< in text; JSON has them all
 
 std::string seconds(Millis at) {
   char text[32];
-  std::snprintf(text, sizeof text, "%lld.%03lld s", static_cast<long long>(at.value / 1000), static_cast<long long>(at.value % 1000));
+  std::snprintf(text, sizeof text, "%lld.%03lld s", static_cast<long long>(at.value / 1000),
+                static_cast<long long>(at.value % 1000));
   return text;
 }
 
@@ -19,17 +20,20 @@ std::string where(std::uint64_t step, Revision revision, Millis at) {
   return "step " + std::to_string(step) + " (revision " + std::to_string(revision) + ", at " + seconds(at) + ")";
 }
 
-std::string count(std::uint64_t n, const char* one, const char* many) { return std::to_string(n) + " " + (n == 1 ? one : many); }
+std::string count(std::uint64_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
 
 std::string opinions_text(const ReplayReport& r) {
   std::string text = "profile " + r.other_profile + " would have treated " + std::to_string(r.jobs_different) + " of " +
                      count(r.jobs_compared, "job", "jobs") + " otherwise\n";
   for (std::size_t i = 0; i < r.differences.size() && i < kDifferencesShown; ++i) {
     const OpinionDifference& d = r.differences[i];
-    text += "  " + where(d.step, d.revision, d.at) + "  " + d.job + "\n    " + r.profile + ": " + d.recorded + "\n    " + r.other_profile + ": " +
-            d.other + "\n";
+    text += "  " + where(d.step, d.revision, d.at) + "  " + d.job + "\n    " + r.profile + ": " + d.recorded +
+            "\n    " + r.other_profile + ": " + d.other + "\n";
   }
-  if (r.jobs_different > kDifferencesShown) text += "  ... and " + std::to_string(r.jobs_different - kDifferencesShown) + " more; -o json has them\n";
+  if (r.jobs_different > kDifferencesShown)
+    text += "  ... and " + std::to_string(r.jobs_different - kDifferencesShown) + " more; -o json has them\n";
   return text;
 }
 
@@ -38,16 +42,16 @@ std::string opinions_text(const ReplayReport& r) {
 std::string report_text(const ReplayReport& r) {
   std::string text;
   for (const std::string& note : r.notes) text += "note: " + note + "\n";
-  text += count(r.files.size(), "file", "files") + ", profile " + r.profile + ", seed " + std::to_string(r.seed) + ", revisions " +
-          std::to_string(r.first_revision) + " to " + std::to_string(r.last_revision) + ": " + count(r.events, "event", "events") + ", " +
-          count(r.binds, "placement", "placements") + ", " + count(r.evictions, "eviction", "evictions") + ", " +
-          count(r.verdicts, "verdict", "verdicts") + "\n";
+  text += count(r.files.size(), "file", "files") + ", profile " + r.profile + ", seed " + std::to_string(r.seed) +
+          ", revisions " + std::to_string(r.first_revision) + " to " + std::to_string(r.last_revision) + ": " +
+          count(r.events, "event", "events") + ", " + count(r.binds, "placement", "placements") + ", " +
+          count(r.evictions, "eviction", "evictions") + ", " + count(r.verdicts, "verdict", "verdicts") + "\n";
   if (!r.first_difference)
     text += count(r.steps, "step", "steps") + ", " + count(r.plans_identical, "plan", "plans") + " identical\n";
   else
     text += "first difference: " + r.first_difference->file + " " +
-            where(r.first_difference->step, r.first_difference->revision, r.first_difference->at) + "\n  " + r.first_difference->what + "\n" +
-            count(r.plans_identical, "plan", "plans") + " before it identical\n";
+            where(r.first_difference->step, r.first_difference->revision, r.first_difference->at) + "\n  " +
+            r.first_difference->what + "\n" + count(r.plans_identical, "plan", "plans") + " before it identical\n";
   if (!r.other_profile.empty()) text += opinions_text(r);
   return text;
 }
@@ -70,8 +74,8 @@ std::string report_json(const ReplayReport& r) {
   o["identical"] = r.is_identical();
   if (r.first_difference) {
     const StepDifference& d = *r.first_difference;
-    o["firstDifference"] =
-        boost::json::object{{"file", d.file}, {"step", d.step}, {"revision", d.revision}, {"atMilliseconds", d.at.value}, {"what", d.what}};
+    o["firstDifference"] = boost::json::object{
+        {"file", d.file}, {"step", d.step}, {"revision", d.revision}, {"atMilliseconds", d.at.value}, {"what", d.what}};
   }
   if (!r.other_profile.empty()) {
     o["otherProfile"] = r.other_profile;
@@ -79,8 +83,12 @@ std::string report_json(const ReplayReport& r) {
     o["jobsDifferent"] = r.jobs_different;
     boost::json::array rows;
     for (const OpinionDifference& d : r.differences)
-      rows.push_back(boost::json::object{
-          {"step", d.step}, {"revision", d.revision}, {"atMilliseconds", d.at.value}, {"job", d.job}, {"recorded", d.recorded}, {"other", d.other}});
+      rows.push_back(boost::json::object{{"step", d.step},
+                                         {"revision", d.revision},
+                                         {"atMilliseconds", d.at.value},
+                                         {"job", d.job},
+                                         {"recorded", d.recorded},
+                                         {"other", d.other}});
     o["differences"] = std::move(rows);
   }
   o["notes"] = boost::json::array(r.notes.begin(), r.notes.end());

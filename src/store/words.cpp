@@ -27,7 +27,8 @@ std::string subject_in_words(const Reason& reason, const NameTable& names) {
 std::string reason_in_words(const Reason& reason, const NameTable& names) {
   std::string text(reason_name(reason.code));
   text += subject_in_words(reason, names) + " (";
-  for (std::size_t i = 0; i < reason.numbers.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(reason.numbers[i]);
+  for (std::size_t i = 0; i < reason.numbers.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(reason.numbers[i]);
   return text + ")";
 }
 
@@ -45,7 +46,8 @@ std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& 
 
 std::string verdict_in_words(const Verdict& verdict, const NameTable& names) {
   std::string text(verdict_name(verdict.kind));
-  for (std::size_t i = 0; i < verdict.reasons.size(); ++i) text += (i == 0 ? ": " : "; ") + reason_in_words(verdict.reasons[i], names);
+  for (std::size_t i = 0; i < verdict.reasons.size(); ++i)
+    text += (i == 0 ? ": " : "; ") + reason_in_words(verdict.reasons[i], names);
   if (verdict.wake_on != WakeOn::kNothing) text += ", wakes on " + std::string(wake_name(verdict.wake_on));
   return text;
 }
@@ -53,7 +55,8 @@ std::string verdict_in_words(const Verdict& verdict, const NameTable& names) {
 std::string action_in_words(const Action& action, const NameTable& names) {
   if (const auto* bind = std::get_if<Bind>(&action)) {
     const NameKey member{NameKind::kMember, bind->member.value};
-    const std::string who = names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
+    const std::string who =
+        names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
     return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
   }
   const auto& evict = std::get<Evict>(action);

@@ -13,7 +13,8 @@
 namespace ashlar {
 namespace {
 
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 52;  ///< still exact in a double, and sums over a whole trace stay within int64
+/// still exact in a double, and sums over a whole trace stay within int64
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 52;
 
 std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_per_one) {
   const Result<std::int64_t> amount = parse_quantity(text, units_per_one);
@@ -22,10 +23,13 @@ std::optional<std::int64_t> quantity(std::string_view text, std::int64_t units_p
 }
 
 /// "64GiB" is "64Gi".
-std::string_view without_b(std::string_view text) { return text.ends_with("iB") ? text.substr(0, text.size() - 1) : text; }
+std::string_view without_b(std::string_view text) {
+  return text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
+}
 
 std::string bytes_word(std::int64_t amount) {
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {{"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
   for (const auto& [unit, size] : kUnits)
     if (amount != 0 && amount % size == 0) return std::to_string(amount / size) + std::string(unit);
   return std::to_string(amount);
@@ -43,7 +47,8 @@ std::string quota_text(std::int64_t dimension, std::int64_t amount) {
       std::snprintf(text.data(), text.size(), "%.3f GPU", static_cast<double>(amount) / 1000);
       return text.data();
     case QuotaDimension::kMilliCores:
-      std::snprintf(text.data(), text.size(), amount == 1000 ? "%.6g core" : "%.6g cores", static_cast<double>(amount) / 1000);
+      std::snprintf(text.data(), text.size(), amount == 1000 ? "%.6g core" : "%.6g cores",
+                    static_cast<double>(amount) / 1000);
       return text.data();
     case QuotaDimension::kMemoryBytes:
       std::snprintf(text.data(), text.size(), "%.6g GiB", static_cast<double>(amount) / (1 << 30));

@@ -29,14 +29,16 @@ std::string quota_word(std::int64_t dimension, std::int64_t amount);
 /// A quantity as Kubernetes writes it: "8", "0.5" or "500m". At least 0; none if it cannot be read exactly.
 std::optional<MilliCores> parse_cores(std::string_view text);
 inline constexpr std::string_view kCoresForm = "CPU cores such as 8, 0.5 or 500m";
-/// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024, "KiB" too) or k .. E (powers of 1000). From 0 to 4Pi; none as above.
+/// A quantity as Kubernetes writes it: bytes, or with Ki .. Ei (powers of 1024, "KiB" too) or k .. E (powers of 1000).
+/// From 0 to 4Pi; none as above.
 std::optional<Bytes> parse_bytes(std::string_view text);
 inline constexpr std::string_view kBytesForm = "memory such as 64Gi, 512Mi or 1Ti";
 inline constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///< of one GPU; more is a typing error
-/// GPU memory that is requested: as above, at least 1Mi or 0, rounded up to whole MiB. kInvalid says what is wrong with `text`.
+/// GPU memory that is requested: as above, at least 1Mi or 0, rounded up to whole MiB. kInvalid says what is wrong with
+/// `text`.
 Result<MiB> parse_gpu_memory(std::string_view text);
-/// A limit of a queue in the unit of its dimension (QuotaDimension): thousandths of a GPU, thousandths of a core, bytes. A quantity as above, of any
-/// size: "8", "0.5", "500m" or "1k" GPUs. kInvalid says what is wrong with `text`.
+/// A limit of a queue in the unit of its dimension (QuotaDimension): thousandths of a GPU, thousandths of a core,
+/// bytes. A quantity as above, of any size: "8", "0.5", "500m" or "1k" GPUs. kInvalid says what is wrong with `text`.
 Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text);
 
 }  // namespace ashlar

@@ -16,8 +16,9 @@ struct Unit {
   std::int64_t times = 1;
   std::int64_t per = 1;
 };
-constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000},  {"ms", 1},         {"s", 1000},       {"m", 60'000},
-                                   {"min", 60'000},      {"h", 3'600'000}, {"d", 86'400'000}, {"w", 604'800'000}};
+constexpr Unit kDurationUnits[] = {{"ns", 1, 1'000'000}, {"us", 1, 1000},   {"ms", 1},
+                                   {"s", 1000},          {"m", 60'000},     {"min", 60'000},
+                                   {"h", 3'600'000},     {"d", 86'400'000}, {"w", 604'800'000}};
 
 /// A decimal number as digits / 10^places.
 struct Decimal {
@@ -69,7 +70,8 @@ Result<Millis> parse_duration(std::string_view text) {
     const Wide under = static_cast<Wide>(number.scale) * static_cast<Wide>(unit->per);
     if (over % under != 0) return invalid("\"" + std::string(text) + "\" is not a whole number of milliseconds");
     millis += over / under;
-    if (millis > static_cast<Wide>(kDurationMax.value)) return invalid("\"" + std::string(text) + "\" is longer than 100 years");
+    if (millis > static_cast<Wide>(kDurationMax.value))
+      return invalid("\"" + std::string(text) + "\" is longer than 100 years");
     rest.remove_prefix(letters);
     is_first = false;
   }

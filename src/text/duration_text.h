@@ -1,4 +1,5 @@
-// duration_text: durations as people read and write them, in one grammar for configuration, labels, scenarios and cases.
+// duration_text: durations as people read and write them, in one grammar for configuration, labels, scenarios and
+// cases.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ inline constexpr Millis kDurationMax{std::int64_t{36'500} * 86'400'000};  // for
 /// What parse_duration() accepts, for error messages.
 inline constexpr std::string_view kDurationForm = "a time such as 90s, 5m, 1h30m or 2d, at most 100 years";
 
-/// Numbers with units put together: "8s", "500ms", "1h30m", "1.5h"; units ns, us, ms, s, m (or min), h, d, w. A bare number is seconds. Whole
-/// milliseconds from 0 to kDurationMax; kInvalid otherwise.
+/// Numbers with units put together: "8s", "500ms", "1h30m", "1.5h"; units ns, us, ms, s, m (or min), h, d, w. A bare
+/// number is seconds. Whole milliseconds from 0 to kDurationMax; kInvalid otherwise.
 Result<Millis> parse_duration(std::string_view text);
 
 /// "90s", "1.5s": exact, as cases write times.

@@ -34,7 +34,8 @@ std::string suggestion(std::string_view name, std::span<const std::string_view> 
   const std::string_view cut = name.substr(0, kLengthMax);
   if (cut.empty()) return {};
   std::string_view nearest;
-  const std::size_t most = cut.size() < 2 ? 0 : cut.size() <= 4 ? 1 : std::max<std::size_t>(2, cut.size() / 3);  // short names are near to anything
+  // short names are near to anything
+  const std::size_t most = cut.size() < 2 ? 0 : cut.size() <= 4 ? 1 : std::max<std::size_t>(2, cut.size() / 3);
   std::size_t least = 2 * (most + 1);
   for (const std::string_view k : known) {
     const bool is_cut_short = cut.size() >= kPrefixMin && k.starts_with(cut);
@@ -55,7 +56,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& kn
 
 std::string or_list(std::span<const std::string_view> words) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) text += std::string(i == 0 ? "" : i + 1 < words.size() ? ", " : " or ").append(words[i]);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 < words.size() ? ", " : " or ").append(words[i]);
   return text;
 }
 

@@ -1,4 +1,5 @@
-// nearest_name: the known name that an unknown one was probably meant to be, for error messages. Cost: O(names x length^2).
+// nearest_name: the known name that an unknown one was probably meant to be, for error messages. Cost: O(names x
+// length^2).
 #pragma once
 
 #include <span>

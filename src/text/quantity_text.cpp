@@ -41,7 +41,9 @@ bool read_suffix(std::string_view suffix, Scale& scale) {
   return error == std::errc() && end == suffix.data() + suffix.size();
 }
 
-Error bad_quantity(std::string_view text, const char* why) { return invalid("quantity \"" + std::string(text.substr(0, 64)) + "\" " + why); }
+Error bad_quantity(std::string_view text, const char* why) {
+  return invalid("quantity \"" + std::string(text.substr(0, 64)) + "\" " + why);
+}
 
 using Wide = unsigned __int128;
 constexpr Wide kWideMax = ~Wide(0);
@@ -52,7 +54,8 @@ bool multiply(Wide& value, Wide factor) {
   return true;
 }
 
-/// The digits of a quantity as an integer, and the number of decimal places. Leading zeros and trailing zeros of the fraction do not count.
+/// The digits of a quantity as an integer, and the number of decimal places. Leading zeros and trailing zeros of the
+/// fraction do not count.
 struct Mantissa {
   Wide value = 0;
   int fraction_digits = 0;
@@ -95,7 +98,8 @@ bool scaled(const Mantissa& m, std::int64_t units_per_one, const Scale& scale, s
   if (m.is_too_long || scale.decimal_exponent > kExponentMax) return false;
   const int exponent = scale.decimal_exponent - m.fraction_digits;
   Wide value = m.value;
-  if (!multiply(value, static_cast<Wide>(units_per_one)) || !multiply(value, Wide(1) << scale.binary_shift)) return false;
+  if (!multiply(value, static_cast<Wide>(units_per_one)) || !multiply(value, Wide(1) << scale.binary_shift))
+    return false;
   for (int i = 0; i < exponent; ++i)
     if (!multiply(value, 10)) return false;
   bool has_remainder = false;
@@ -122,7 +126,8 @@ Result<std::int64_t> parse_quantity(std::string_view text, std::int64_t units_pe
   if (!mantissa.has_digit) return bad_quantity(text, "is not a number; write for example 640, 1500m, 2.5 or 4Ti");
   if (mantissa.has_two_points) return bad_quantity(text, "has two decimal points");
   Scale scale;
-  if (!read_suffix(rest.substr(mantissa.end), scale)) return bad_quantity(text, "has an unknown suffix; write for example 640, 1500m, 2.5 or 4Ti");
+  if (!read_suffix(rest.substr(mantissa.end), scale))
+    return bad_quantity(text, "has an unknown suffix; write for example 640, 1500m, 2.5 or 4Ti");
   if (mantissa.value == 0 && !mantissa.is_too_long) return std::int64_t{0};
   std::int64_t amount = 0;
   if (!scaled(mantissa, units_per_one, scale, amount)) {

@@ -39,7 +39,8 @@ std::string value_of(std::string_view field, const Reason& reason, const ReasonN
   const std::size_t first = field.find('|');
   if (first == std::string_view::npos) return number_text(reason, index, names);
   const std::size_t second = field.find('|', first + 1);
-  return std::string(reason.numbers[index] == 1 ? field.substr(first + 1, second - first - 1) : field.substr(second + 1));
+  return std::string(reason.numbers[index] == 1 ? field.substr(first + 1, second - first - 1)
+                                                : field.substr(second + 1));
 }
 
 }  // namespace
@@ -58,6 +59,8 @@ std::string filled_in(std::string_view sentence, const Reason& reason, const Rea
   return text;
 }
 
-std::string reason_text(const Reason& reason, const ReasonNames& names) { return filled_in(row_of(reason.code).english, reason, names); }
+std::string reason_text(const Reason& reason, const ReasonNames& names) {
+  return filled_in(row_of(reason.code).english, reason, names);
+}
 
 }  // namespace ashlar

@@ -40,7 +40,8 @@ Result<std::string> read_text_file(const std::string& path, std::size_t bytes_ma
   if (!file) return file.error();
   const auto too_large = [&] {
     const bool is_large = bytes_max >= std::size_t{1} << 30;
-    const std::string limit = is_large ? std::to_string(bytes_max >> 30) + " GiB" : std::to_string(bytes_max >> 20) + " MiB";
+    const std::string limit =
+        is_large ? std::to_string(bytes_max >> 30) + " GiB" : std::to_string(bytes_max >> 20) + " MiB";
     return unreadable(path, Error::Kind::kInvalid, "it is larger than " + limit);
   };
   std::error_code is_pipe;

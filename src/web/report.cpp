@@ -67,7 +67,8 @@ bool looks_like_a_number(std::string_view cell) {
   return true;
 }
 
-void append_numbers(std::string& out, std::string_view name, const std::vector<double>& values, const std::vector<bool>& is_kept) {
+void append_numbers(std::string& out, std::string_view name, const std::vector<double>& values,
+                    const std::vector<bool>& is_kept) {
   fmt::format_to(std::back_inserter(out), "\"{}\":[", name);
   bool is_first = true;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -87,7 +88,8 @@ void append_numbers(std::string& out, std::string_view name, const std::vector<d
 void append_series(std::string& out, const Chart& chart, const Series& series) {
   std::vector<bool> is_kept(series.x.size(), true);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    const bool is_drawable = std::isfinite(series.x[i]) && !(chart.is_x_log && series.x[i] <= 0) && !(chart.is_y_log && series.y[i] <= 0);
+    const bool is_drawable =
+        std::isfinite(series.x[i]) && !(chart.is_x_log && series.x[i] <= 0) && !(chart.is_y_log && series.y[i] <= 0);
     is_kept[i] = is_drawable;
   }
   fmt::format_to(std::back_inserter(out), "{{\"name\":{},\"dashed\":{},", json(series.name), series.is_dashed);
@@ -102,9 +104,10 @@ std::string charts_json(const std::vector<Chart>& charts) {
   for (std::size_t i = 0; i < charts.size(); ++i) {
     const Chart& chart = charts[i];
     fmt::format_to(std::back_inserter(out),
-                   "{}{{\"x_label\":{},\"y_label\":{},\"x_unit\":{},\"y_unit\":{},\"x_log\":{},\"y_log\":{},\"stepped\":{},\"series\":[",
-                   i == 0 ? "" : ",\n", json(chart.x_label), json(chart.y_label), json(chart.x_unit), json(chart.y_unit), chart.is_x_log,
-                   chart.is_y_log, chart.is_stepped);
+                   "{}{{\"x_label\":{},\"y_label\":{},\"x_unit\":{},\"y_unit\":{},\"x_log\":{},\"y_log\":{},"
+                   "\"stepped\":{},\"series\":[",
+                   i == 0 ? "" : ",\n", json(chart.x_label), json(chart.y_label), json(chart.x_unit),
+                   json(chart.y_unit), chart.is_x_log, chart.is_y_log, chart.is_stepped);
     for (std::size_t k = 0; k < chart.series.size(); ++k) {
       if (k > 0) out += ",\n";
       append_series(out, chart, chart.series[k]);
@@ -145,14 +148,18 @@ std::string summary_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string head(const ReportPage& page) {
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" + html(page.title) + "</title>\n<style>\n";
+  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" + html(page.title) +
+         "</title>\n<style>\n";
   out += assets::kPlotStyle;
   out += '\n';
   out += assets::kPageStyle;
   out += "</style>\n</head>\n<body>\n<main>\n<header><div><h1>" + html(page.title) + "</h1>\n";
   if (!page.subtitle.empty()) out += "<p class=\"subtitle\">" + html(page.subtitle) + "</p>";
-  out += "</div><button id=\"theme\" type=\"button\" title=\"Light or dark\">Light / dark</button></header>\n<dl class=\"facts\">";
-  for (const auto& [name, value] : page.facts) out += "<div><dt>" + html(name) + "</dt><dd>" + html(value) + "</dd></div>\n";
+  out +=
+      "</div><button id=\"theme\" type=\"button\" title=\"Light or dark\">Light / dark</button></header>\n<dl "
+      "class=\"facts\">";
+  for (const auto& [name, value] : page.facts)
+    out += "<div><dt>" + html(name) + "</dt><dd>" + html(value) + "</dd></div>\n";
   return out + "</dl>\n";
 }
 
@@ -165,7 +172,9 @@ std::string body(const ReportPage& page) {
     out += "</div>";
   }
   if (!page.summary.empty() || !page.notes.empty()) out += "</section>\n";
-  out += "<noscript>The plots are drawn by the script in this file; allow it to see them.</noscript>\n<div class=\"charts\">\n";
+  out +=
+      "<noscript>The plots are drawn by the script in this file; allow it to see them.</noscript>\n<div "
+      "class=\"charts\">\n";
   for (std::size_t i = 0; i < page.charts.size(); ++i) {
     const Chart& chart = page.charts[i];
     out += "<section><h2>" + html(chart.title) + "</h2>\n";
@@ -177,7 +186,9 @@ std::string body(const ReportPage& page) {
 
 std::string foot(const ReportPage& page) {
   std::string out = "<footer>Drag across a plot to zoom in, double-click to reset; click a name to hide its line. ";
-  out += "This file needs no network. Plots: uPlot 1.6.32, MIT licence.</footer>\n</main>\n<script type=\"application/json\" id=\"charts\">";
+  out +=
+      "This file needs no network. Plots: uPlot 1.6.32, MIT licence.</footer>\n</main>\n<script "
+      "type=\"application/json\" id=\"charts\">";
   out += charts_json(page.charts) + "</script>\n<script>";
   out += assets::kPlotScript;
   out += "</script>\n<script>";
@@ -191,9 +202,11 @@ Result<void> check(const ReportPage& page) {
   }
   for (const Chart& chart : page.charts) {
     for (const Series& series : chart.series) {
-      if (series.x.size() != series.y.size()) return invalid("report: " + chart.title + ", " + series.name + ": x and y differ in length");
+      if (series.x.size() != series.y.size())
+        return invalid("report: " + chart.title + ", " + series.name + ": x and y differ in length");
       for (std::size_t i = 1; i < series.x.size(); ++i) {
-        if (series.x[i] < series.x[i - 1]) return invalid("report: " + chart.title + ", " + series.name + ": x does not ascend");
+        if (series.x[i] < series.x[i - 1])
+          return invalid("report: " + chart.title + ", " + series.name + ": x does not ascend");
       }
     }
   }

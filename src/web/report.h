@@ -1,5 +1,5 @@
-// report: one HTML file with plots and a table that works without a network, in light and dark. The plots are drawn by uPlot (src/web/vendor), whose
-// code is embedded. Cost: the page is about 60 KB plus 16 bytes per point.
+// report: one HTML file with plots and a table that works without a network, in light and dark. The plots are drawn by
+// uPlot (src/web/vendor), whose code is embedded. Cost: the page is about 60 KB plus 16 bytes per point.
 #pragma once
 
 #include <string>
@@ -21,10 +21,11 @@ struct Chart {
   std::string title;
   std::string reading;  ///< how to read it, in one or two sentences
   std::string x_label, y_label;
-  bool is_x_log = false;       ///< points with x <= 0 are left out
-  bool is_y_log = false;       ///< points with y <= 0 are left out
-  bool is_stepped = false;     ///< the value holds until the next x
-  std::string x_unit, y_unit;  ///< "%", "s", ... behind values; the unit "duration" prints seconds as 90 s, 5 min, 3 h, 2 d
+  bool is_x_log = false;    ///< points with x <= 0 are left out
+  bool is_y_log = false;    ///< points with y <= 0 are left out
+  bool is_stepped = false;  ///< the value holds until the next x
+  /// "%", "s", ... behind values; the unit "duration" prints seconds as 90 s, 5 min, 3 h, 2 d
+  std::string x_unit, y_unit;
   std::vector<Series> series;
 };
 

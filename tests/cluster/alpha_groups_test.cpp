@@ -1,5 +1,5 @@
-// PodGroups of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2) on a real server that serves them: KUBEBUILDER_ASSETS has to give one, since later servers
-// do not; left out by name elsewhere.
+// PodGroups of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2) on a real server that serves them: KUBEBUILDER_ASSETS has
+// to give one, since later servers do not; left out by name elsewhere.
 #include "cluster/scheduler_world.h"
 
 namespace ashlar::live_tests {
@@ -26,7 +26,9 @@ class AlphaGroups : public SchedulerWorld {
   /// The group's condition of that status, in the server's words, once it is there.
   bool is_told(const std::string& name, const std::string& status) {
     return wait([&] {
-      const Answer answer = answer_of([&](OnAnswer done) { api_->send({.path = kube::pod_group_path(kVersion, "default", name)}, std::move(done)); });
+      const Answer answer = answer_of([&](OnAnswer done) {
+        api_->send({.path = kube::pod_group_path(kVersion, "default", name)}, std::move(done));
+      });
       const std::size_t at = answer.body.find("\"type\":\"PodGroupScheduled\"");
       return at != std::string::npos && answer.body.find("\"status\":\"" + status + "\"") != std::string::npos;
     });
@@ -61,7 +63,8 @@ TEST_F(AlphaGroups, AGangWithoutRoomWaitsWholeAndItsGroupIsTold) {
   EXPECT_TRUE(is_told("big", "False"));
   EXPECT_EQ(audit().bindings_of("default/big-"), 0u);
   post_nodes(1, [&](std::size_t) {
-    return kube::NodeSpec{.name = "late", .allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}};
+    return kube::NodeSpec{
+        .name = "late", .allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}};
   });
   EXPECT_TRUE(wait_bound(3, "big")) << pod("big-0").scheduled.message.view();
   EXPECT_TRUE(is_told("big", "True"));

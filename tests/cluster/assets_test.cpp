@@ -1,4 +1,5 @@
-// An API server that is given by KUBEBUILDER_ASSETS and too old for what is tested: named as such, by the error that leaves a test out.
+// An API server that is given by KUBEBUILDER_ASSETS and too old for what is tested: named as such, by the error that
+// leaves a test out.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,7 +17,8 @@ namespace fs = std::filesystem;
 class GivenServer : public ::testing::Test {
  protected:
   void SetUp() override {
-    const Result<std::string> etcd = ControlPlane::find_binary("etcd"), server = ControlPlane::find_binary("kube-apiserver");
+    const Result<std::string> etcd = ControlPlane::find_binary("etcd"),
+                              server = ControlPlane::find_binary("kube-apiserver");
     if (!etcd || !server) GTEST_SKIP() << "skipped: " << (etcd ? server : etcd).error().message;
     server_ = fs::canonical(*server);
     folder_ = (fs::temp_directory_path() / "ashlar-assets-XXXXXX").string();
@@ -41,11 +43,14 @@ class GivenServer : public ::testing::Test {
 
 TEST_F(GivenServer, ThatLacksAFeatureGateIsNamedAndCountsAsAbsent) {
   write_server(
-      "echo 'Error: invalid argument \"GenericWorkload=true\" for \"--feature-gates\" flag: unrecognized feature gate: GenericWorkload' >&2\nexit 1");
+      "echo 'Error: invalid argument \"GenericWorkload=true\" for \"--feature-gates\" flag: unrecognized feature gate: "
+      "GenericWorkload' >&2\nexit 1");
   const auto plane = ControlPlane::start({});
   ASSERT_FALSE(plane.ok());
   EXPECT_EQ(plane.error().kind, Error::Kind::kNotFound);
-  EXPECT_NE(plane.error().message.find("kube-apiserver does not know the feature gate GenericWorkload"), std::string::npos) << plane.error().message;
+  EXPECT_NE(plane.error().message.find("kube-apiserver does not know the feature gate GenericWorkload"),
+            std::string::npos)
+      << plane.error().message;
 }
 
 TEST_F(GivenServer, ThatStartsAndServesNoSuchPodGroupsIsNamedAndCountsAsAbsent) {
@@ -53,9 +58,11 @@ TEST_F(GivenServer, ThatStartsAndServesNoSuchPodGroupsIsNamedAndCountsAsAbsent) 
   const auto plane = ControlPlane::start({});
   ASSERT_FALSE(plane.ok());
   EXPECT_EQ(plane.error().kind, Error::Kind::kNotFound);
-  EXPECT_NE(plane.error().message.find("kube-apiserver does not know PodGroups of scheduling.k8s.io/v1beta1"), std::string::npos)
+  EXPECT_NE(plane.error().message.find("kube-apiserver does not know PodGroups of scheduling.k8s.io/v1beta1"),
+            std::string::npos)
       << plane.error().message;
-  EXPECT_TRUE(ControlPlane::start({.pod_groups = kube::PodGroupVersion::kNone}).ok()) << "who asks for none gets the server";
+  EXPECT_TRUE(ControlPlane::start({.pod_groups = kube::PodGroupVersion::kNone}).ok())
+      << "who asks for none gets the server";
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// BindAudit: what bindings did the API server itself see? Read from its audit log: for every pod the binding requests by target and answer, and the
-// reads of the pod between them, in the order in which they were received. A server never changes spec.nodeName, so a pod that somebody tried to bind
-// twice shows here only. The log has uid and target of a binding once it was answered; of one that never was (its server was killed) they come from
-// the fault proxy that forwarded it, found by the request's audit id, as does the answer that the binder was given.
+// BindAudit: what bindings did the API server itself see? Read from its audit log: for every pod the binding requests
+// by target and answer, and the reads of the pod between them, in the order in which they were received. A server never
+// changes spec.nodeName, so a pod that somebody tried to bind twice shows here only. The log has uid and target of a
+// binding once it was answered; of one that never was (its server was killed) they come from the fault proxy that
+// forwarded it, found by the request's audit id, as does the answer that the binder was given.
 #pragma once
 
 #include <algorithm>
@@ -65,9 +66,10 @@ class BindAudit {
     return count_if([](const Request& r) { return r.code == 0; }, prefix);
   }
 
-  /// Pods for which a binding to another node was sent although an earlier one might have been carried out: it was answered 2xx, or its binder learned
-  /// nothing of it and has not read the pod since. `ours` names the binder that is judged; others may do as they like. A binding that might have been
-  /// carried out and whose body nobody knows cannot be judged, and is named, too.
+  /// Pods for which a binding to another node was sent although an earlier one might have been carried out: it was
+  /// answered 2xx, or its binder learned nothing of it and has not read the pod since. `ours` names the binder that is
+  /// judged; others may do as they like. A binding that might have been carried out and whose body nobody knows cannot
+  /// be judged, and is named, too.
   std::vector<std::string> second_targets(const std::string& ours) const {
     std::vector<std::string> found;
     std::map<std::string, std::vector<const Request*>> by_uid;
@@ -79,12 +81,15 @@ class BindAudit {
         found.push_back(pod_of_.at(id) + ": nobody knows where it was to be bound");
     }
     for (auto& [pod, bindings] : by_uid) {
-      std::sort(bindings.begin(), bindings.end(), [](const Request* a, const Request* b) { return a->received < b->received; });
+      std::sort(bindings.begin(), bindings.end(),
+                [](const Request* a, const Request* b) { return a->received < b->received; });
       for (std::size_t later = 1; later < bindings.size(); ++later) {
-        const auto open = std::find_if(bindings.begin(), bindings.begin() + static_cast<std::ptrdiff_t>(later), [&](const Request* r) {
-          return r->target != bindings[later]->target && !is_settled(pod, *r, bindings[later]->received);
-        });
-        if (*open != bindings[later]) found.push_back(pod + ": " + (*open)->target + ", then " + bindings[later]->target);
+        const auto open = std::find_if(
+            bindings.begin(), bindings.begin() + static_cast<std::ptrdiff_t>(later), [&](const Request* r) {
+              return r->target != bindings[later]->target && !is_settled(pod, *r, bindings[later]->received);
+            });
+        if (*open != bindings[later])
+          found.push_back(pod + ": " + (*open)->target + ", then " + bindings[later]->target);
       }
     }
     return found;
@@ -99,16 +104,20 @@ class BindAudit {
     Request& r = requests_[id];
     if (!pod_of_.contains(id)) {
       r.received = number;
-      pod_of_[id] = is_list ? "" : std::string(of.at("namespace").as_string()) + "/" + std::string(of.at("name").as_string());
+      pod_of_[id] =
+          is_list ? "" : std::string(of.at("namespace").as_string()) + "/" + std::string(of.at("name").as_string());
     }
     r.is_binding = of.contains("subresource") && of.at("subresource").as_string() == "binding";
     r.user = std::string(event.at("user").at("username").as_string());
-    if (const auto* body = event.if_contains("requestObject"); body != nullptr && body->is_object()) read_body(body->as_object(), r);
-    const bool is_answered = event.at("stage").as_string() == "ResponseComplete" || event.at("stage").as_string() == "Panic";
+    if (const auto* body = event.if_contains("requestObject"); body != nullptr && body->is_object())
+      read_body(body->as_object(), r);
+    const bool is_answered =
+        event.at("stage").as_string() == "ResponseComplete" || event.at("stage").as_string() == "Panic";
     if (!is_answered) return;
     r.answered = number;
     const auto* status = event.if_contains("responseStatus");
-    if (status != nullptr && status->as_object().contains("code")) r.code = static_cast<int>(status->at("code").as_int64());
+    if (status != nullptr && status->as_object().contains("code"))
+      r.code = static_cast<int>(status->at("code").as_int64());
   }
   /// Pages that continue an older list, and what comes from a server's cache, say nothing about this moment.
   static bool is_fresh_list(const std::string& uri) {
@@ -135,8 +144,8 @@ class BindAudit {
     return std::any_of(requests_.begin(), requests_.end(), [&](const auto& one) {
       const auto& [id, r] = one;
       const std::string& of = pod_of_.at(id);
-      const bool tells_of_it =
-          !r.is_binding && r.user == binding.user && r.code == 200 && !r.is_answer_lost && (of.empty() || pod.starts_with(of + " "));
+      const bool tells_of_it = !r.is_binding && r.user == binding.user && r.code == 200 && !r.is_answer_lost &&
+                               (of.empty() || pod.starts_with(of + " "));
       return tells_of_it && r.received > end && r.answered < before;
     });
   }

@@ -1,5 +1,5 @@
-// The audit of bindings that the other programs here rely on: what a real server writes of bindings that it answered and of one that it never did, and
-// which second bindings are found with that.
+// The audit of bindings that the other programs here rely on: what a real server writes of bindings that it answered
+// and of one that it never did, and which second bindings are found with that.
 #include "cluster/audit.h"
 
 #include <signal.h>
@@ -35,8 +35,11 @@ class AuditOfAServer : public SchedulerWorld {
     std::optional<Answer> answer;
     const kube::Pod p = uids_.contains(name) ? uids_[name] : (uids_[name] = pod(name));
     const std::size_t before = proxy_->forwarded("/binding").size();
-    kube::bind(*binder_, {p.ns, p.name, p.uid, kube::PooledString(node_name(node)), {}}, [&](Answer a) { answer = std::move(a); });
-    const auto is_done = [&] { return is_answered ? answer.has_value() : proxy_->forwarded("/binding").size() > before; };
+    kube::bind(*binder_, {p.ns, p.name, p.uid, kube::PooledString(node_name(node)), {}},
+               [&](Answer a) { answer = std::move(a); });
+    const auto is_done = [&] {
+      return is_answered ? answer.has_value() : proxy_->forwarded("/binding").size() > before;
+    };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!is_done() && std::chrono::steady_clock::now() < deadline) binder_->poll(Millis(10));
     if (!is_answered) binder_->reset_connections();
@@ -55,7 +58,8 @@ TEST_F(AuditOfAServer, FindsTheSecondTargetOfABindingThatWasNeverAnswered) {
   for (const char* name : {"wrong", "right"}) bind(name, 0, false);
   ASSERT_TRUE([&] {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (audit().unanswered() < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (audit().unanswered() < 2 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return audit().unanswered() == 2;
   }());
   plane_->kill_api_server();
@@ -69,7 +73,8 @@ TEST_F(AuditOfAServer, FindsTheSecondTargetOfABindingThatWasNeverAnswered) {
   const Answer read = kube::call(*binder_, {.path = kube::pod_path("default", "right")});
   EXPECT_TRUE(read.ok());
   bind("right", 1);
-  EXPECT_EQ(found(), std::vector<std::string>{"default/wrong " + uids_["wrong"].uid.str() + ": node-000, then node-001"});
+  EXPECT_EQ(found(),
+            std::vector<std::string>{"default/wrong " + uids_["wrong"].uid.str() + ": node-000, then node-001"});
   second_targets_ = 1;
 }
 
@@ -87,15 +92,19 @@ TEST_F(AuditOfAServer, FindsTheSecondTargetOfABindingWhoseAnswerWasLost) {
     EXPECT_EQ(bind(name, 1).status, 409);
   }
   EXPECT_EQ(bind("gated", 0).status, 409) << "after a definite no it may be tried anywhere";
-  const auto wrong = [&](const char* name) { return "default/" + std::string(name) + " " + uids_[name].uid.str() + ": node-000, then node-001"; };
+  const auto wrong = [&](const char* name) {
+    return "default/" + std::string(name) + " " + uids_[name].uid.str() + ": node-000, then node-001";
+  };
   const std::vector<std::string> all = found();
-  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()), (std::set<std::string>{wrong("carried-out"), wrong("gated")}));
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()),
+            (std::set<std::string>{wrong("carried-out"), wrong("gated")}));
   second_targets_ = 2;
 }
 
-// ---- without a server: what one wrote in the first test above -------------------------------------------------------------------------------
+// ---- without a server: what one wrote in the first test above -------------------------------------------------------
 
-/// Lines of a kube-apiserver 1.37.1: pods `wrong` and `right` were to be bound to node-000 when it was killed, then to node-001; `right` was read before.
+/// Lines of a kube-apiserver 1.37.1: pods `wrong` and `right` were to be bound to node-000 when it was killed, then to
+/// node-001; `right` was read before.
 std::vector<std::string> recorded() {
   std::ifstream in(ASHLAR_SOURCE_DIR "/tests/cluster/records/kube-apiserver-1.37.1-audit.log");
   std::vector<std::string> lines;
@@ -117,12 +126,17 @@ BindAudit audit_of(const std::vector<std::string>& lines, const BindAudit::Forwa
 constexpr const char* kUs = "system:serviceaccount:ashlar:ashlar";
 
 /// What a proxy would have noted of the binding whose reception stands in this line.
-envtest::FaultProxy::Forwarded noted(const boost::json::object& event, const std::string& uid, const std::string& node, int status) {
+envtest::FaultProxy::Forwarded noted(const boost::json::object& event, const std::string& uid, const std::string& node,
+                                     int status) {
   return {std::string(event.at("auditID").as_string()), "POST", std::string(event.at("requestURI").as_string()),
-          R"({"apiVersion":"v1","kind":"Binding","metadata":{"uid":")" + uid + R"("},"target":{"kind":"Node","name":")" + node + "\"}}", status};
+          R"({"apiVersion":"v1","kind":"Binding","metadata":{"uid":")" + uid +
+              R"("},"target":{"kind":"Node","name":")" + node + "\"}}",
+          status};
 }
 boost::json::object event_of(const std::string& line) { return boost::json::parse(line).as_object(); }
-std::string uid_in(const std::string& line) { return std::string(event_of(line).at("requestObject").at("metadata").at("uid").as_string()); }
+std::string uid_in(const std::string& line) {
+  return std::string(event_of(line).at("requestObject").at("metadata").at("uid").as_string());
+}
 
 TEST(BindAudit, JudgesTheRecordOfAServerThatDied) {
   std::vector<std::string> lines = recorded();
@@ -144,7 +158,8 @@ struct Asked {
   int code = 201;
   bool is_lost = false;  ///< the answer did not reach the binder
 };
-/// The recorded lines with other answers: one pod, asked to be bound to these nodes one after the other; between them it is read where `reader` says by whom.
+/// The recorded lines with other answers: one pod, asked to be bound to these nodes one after the other; between them
+/// it is read where `reader` says by whom.
 std::vector<std::string> judged(const std::vector<Asked>& asked, const std::string& reader = "") {
   const std::vector<std::string> record = recorded();
   std::vector<std::string> lines;
@@ -175,7 +190,8 @@ TEST(BindAudit, SeesASecondTarget) {
   EXPECT_EQ(judged({{"a", 500}, {"b", 201}}, "admin").size(), 1u) << "what others read tells the binder nothing";
   EXPECT_EQ(judged({{"a", 0}, {"b", 201}}).size(), 1u);
   EXPECT_EQ(judged({{"a", 409, true}, {"b", 201}}).size(), 1u) << "the binder did not learn of its refusal";
-  EXPECT_EQ(judged({{"a", 500}, {"b", 409}, {"c", 409}}).size(), 2u) << "a refusal of the second says nothing about the first";
+  EXPECT_EQ(judged({{"a", 500}, {"b", 409}, {"c", 409}}).size(), 2u)
+      << "a refusal of the second says nothing about the first";
 }
 
 TEST(BindAudit, TakesAnAnswerOrAReadForDefinite) {

@@ -1,5 +1,6 @@
-// The client against a real kube-apiserver and etcd: writes, both encodings of the watch, conflicts, lost history, a killed server. It is the service
-// account of deploy/; what only an administrator may do is set-up, and goes through a client of its own.
+// The client against a real kube-apiserver and etcd: writes, both encodings of the watch, conflicts, lost history, a
+// killed server. It is the service account of deploy/; what only an administrator may do is set-up, and goes through a
+// client of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -153,9 +154,12 @@ TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
   Mirror<Node> nodes_json, nodes_proto;
   auto pods_json = json.follow(*api_, in_namespace("both", Encoding::kJson)),
        pods_proto = proto.follow(*api_, in_namespace("both", Encoding::kProtobuf));
-  auto follow_json = nodes_json.follow(*api_), follow_proto = nodes_proto.follow(*api_, {.encoding = Encoding::kProtobuf});
+  auto follow_json = nodes_json.follow(*api_),
+       follow_proto = nodes_proto.follow(*api_, {.encoding = Encoding::kProtobuf});
   pods_json.start(), pods_proto.start(), follow_json.start(), follow_proto.start();
-  ASSERT_TRUE(wait([&] { return pods_json.is_synced() && pods_proto.is_synced() && follow_json.is_synced() && follow_proto.is_synced(); }));
+  ASSERT_TRUE(wait([&] {
+    return pods_json.is_synced() && pods_proto.is_synced() && follow_json.is_synced() && follow_proto.is_synced();
+  }));
   EXPECT_EQ(json.objects.size(), 120u) << "in three pages";
   EXPECT_EQ(nodes_json.objects, nodes_proto.objects);
   EXPECT_EQ(nodes_json.objects.at("/both-9").taints.size(), 0u) << "the poster removed the server's taint";
@@ -165,10 +169,12 @@ TEST_F(ClientOnCluster, BothEncodingsShowTheSameNodesAndPodsAndTheirBindings) {
   ASSERT_TRUE(wait([&] { return json.objects.size() == 200 && proto.objects.size() == 200; }));
   int bound = 0;
   for (const auto& [key, pod] : json.objects)
-    bind(*api_, {.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = "both-1", .annotations = {{"ashlar.dev/cards", "3"}}},
+    bind(*api_,
+         {.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = "both-1", .annotations = {{"ashlar.dev/cards", "3"}}},
          [&](Answer a) { bound += a.ok(); });
   const auto all_bound = [](const Mirror<Pod>& mirror) {
-    return std::all_of(mirror.objects.begin(), mirror.objects.end(), [](const auto& entry) { return entry.second.node_name == "both-1"; });
+    return std::all_of(mirror.objects.begin(), mirror.objects.end(),
+                       [](const auto& entry) { return entry.second.node_name == "both-1"; });
   };
   ASSERT_TRUE(wait([&] { return bound == 200 && all_bound(json) && all_bound(proto); })) << bound;
   for (const auto& [key, pod] : json.objects) {
@@ -189,14 +195,18 @@ TEST_F(ClientOnCluster, AnswersAreMappedToKindsOfError) {
   const auto bind_to = [&](const char* pod, const char* uid, const char* node) {
     return answer_of([&](OnAnswer done) { bind(*api_, {.ns = "kinds", .pod = pod, .uid = uid, .node = node}, done); });
   };
-  EXPECT_EQ(bind_to("p0", "00000000-0000-0000-0000-000000000000", "kinds-0").result.error().kind, Error::Kind::kConflict) << "another uid";
+  EXPECT_EQ(bind_to("p0", "00000000-0000-0000-0000-000000000000", "kinds-0").result.error().kind,
+            Error::Kind::kConflict)
+      << "another uid";
   EXPECT_TRUE(bind_to("p0", "", "kinds-0").ok());
   const Answer second = bind_to("p0", "", "kinds-1");
   EXPECT_EQ(second.result.error().kind, Error::Kind::kConflict);
   EXPECT_EQ(second.status, 409);
   EXPECT_NE(second.result.error().message.find("already assigned"), std::string::npos) << second.result.error().message;
   EXPECT_EQ(bind_to("nobody", "", "kinds-0").result.error().kind, Error::Kind::kNotFound);
-  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = pod_path("kinds", "p1") + "/binding", .body = "{"}).result.error().kind,
+  EXPECT_EQ(call(*api_, {.method = http::Method::kPost, .path = pod_path("kinds", "p1") + "/binding", .body = "{"})
+                .result.error()
+                .kind,
             Error::Kind::kInvalid);
   EXPECT_EQ(call(*api_, {.path = "/api/v1/pods?limit=1&continue=nonsense"}).result.error().kind, Error::Kind::kInvalid);
   const Answer twice = answer_of([&](OnAnswer done) { create_namespace(*admin_, "kinds", done); });
@@ -219,14 +229,16 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   Answer read = call(*api_, {.path = pod_path("writes", "p0")});
   ASSERT_TRUE(read.ok());
   Pod pod = decode_object<Pod>(read.body, Encoding::kJson).value();
-  const ConditionUpdate unschedulable{.reason = "Unschedulable", .message = "0/3 nodes are available: 3 Insufficient \"gpu\".", .now = api_->now()};
+  const ConditionUpdate unschedulable{
+      .reason = "Unschedulable", .message = "0/3 nodes are available: 3 Insufficient \"gpu\".", .now = api_->now()};
   Answer patched = answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); });
   ASSERT_TRUE(patched.ok()) << patched.result.error().message;
   pod = decode_object<Pod>(patched.body, Encoding::kJson).value();
   EXPECT_EQ(pod.scheduled.reason, "Unschedulable");
   EXPECT_EQ(pod.scheduled.message, unschedulable.message);
   pod.uid = "00000000-0000-0000-0000-000000000000";
-  EXPECT_EQ(answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); }).result.error().kind, Error::Kind::kConflict);
+  EXPECT_EQ(answer_of([&](OnAnswer done) { patch_pod_condition(*api_, pod, unschedulable, done); }).result.error().kind,
+            Error::Kind::kConflict);
 
   const EventNote note{.ns = "writes",
                        .name = "p0",
@@ -244,8 +256,9 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   discover_pod_groups(*api_, [&](Result<PodGroupVersion> found) { version = found ? *found : PodGroupVersion::kNone; });
   ASSERT_TRUE(wait([&] { return version.has_value(); }));
   ASSERT_EQ(*version, PodGroupVersion::kV1Beta1);
-  const Answer group = answer_of(
-      [&](OnAnswer done) { create_pod_group(*admin_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done); });
+  const Answer group = answer_of([&](OnAnswer done) {
+    create_pod_group(*admin_, *version, {.ns = "writes", .name = "g", .topology_key = "rack", .min_count = 3}, done);
+  });
   ASSERT_TRUE(group.ok()) << group.result.error().message;
   Mirror<PodGroup> groups;
   auto follow = groups.follow(*api_, {.path = pod_groups_path(*version)});
@@ -255,7 +268,8 @@ TEST_F(ClientOnCluster, ConditionsEventsLeasesAndGroupsAreWritten) {
   EXPECT_EQ(seen.min_count, 3);
   EXPECT_EQ(seen.topology_key, "rack");
   const ConditionUpdate waits{.type = "", .reason = "Unschedulable", .message = "no rack has room", .now = api_->now()};
-  const Answer status = answer_of([&](OnAnswer done) { patch_pod_group_condition(*api_, *version, seen, waits, done); });
+  const Answer status =
+      answer_of([&](OnAnswer done) { patch_pod_group_condition(*api_, *version, seen, waits, done); });
   ASSERT_TRUE(status.ok()) << status.result.error().message;
   EXPECT_TRUE(wait([&] { return groups.objects.at("writes/g").scheduled.message == "no rack has room"; }));
 }
@@ -317,16 +331,19 @@ TEST_F(ClientOnCluster, AKilledServerCostsNoChange) {
     auto other = plane_->connect();
     ASSERT_TRUE(other.ok());
     for (int i = 0; i < 5; ++i)
-      ASSERT_TRUE(
-          call(**other, {.method = http::Method::kPost,
-                         .path = "/api/v1/namespaces/killed/pods",
-                         .body = pod_body({.ns = "killed", .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" + std::to_string(i)})})
-              .ok());
-    ASSERT_TRUE(call(**other, {.method = http::Method::kDelete,
-                               .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"})
-                    .ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kPost,
+                                 .path = "/api/v1/namespaces/killed/pods",
+                                 .body = pod_body({.ns = "killed",
+                                                   .name = "late-" + std::to_string(static_cast<int>(encoding)) + "-" +
+                                                           std::to_string(i)})})
+                      .ok());
+    ASSERT_TRUE(
+        call(**other, {.method = http::Method::kDelete,
+                       .path = pod_path("killed", encoding == Encoding::kJson ? "p1" : "p2") + "?gracePeriodSeconds=0"})
+            .ok());
     // Four of five arrivals and the deletion still to come give the same size: wait for the deletion too.
-    EXPECT_TRUE(wait([&] { return mirror.deleted == 1 && static_cast<int>(mirror.objects.size()) == before + 4; })) << mirror.objects.size();
+    EXPECT_TRUE(wait([&] { return mirror.deleted == 1 && static_cast<int>(mirror.objects.size()) == before + 4; }))
+        << mirror.objects.size();
     EXPECT_EQ(mirror.wrong, "");
     EXPECT_EQ(mirror.added, before + 5) << "nothing is reported twice";
   }
@@ -346,21 +363,25 @@ TEST_F(ClientOnCluster, LostHistoryIsListedAnewAndOnlyTheDifferenceReported) {
     {
       auto other = plane_->connect();
       ASSERT_TRUE(other.ok());
-      ASSERT_TRUE(
-          call(**other, {.method = http::Method::kPost, .path = "/api/v1/namespaces/lost/pods", .body = pod_body({.ns = "lost", .name = name})})
-              .ok());
-      ASSERT_TRUE(
-          call(**other, {.method = http::Method::kDelete, .path = pod_path("lost", name == "json" ? "p3" : "p4") + "?gracePeriodSeconds=0"}).ok());
       ASSERT_TRUE(call(**other, {.method = http::Method::kPost,
-                                 .path = pod_path("lost", name == "json" ? "p5" : "p6") + "/binding",
-                                 .body = binding_body({.ns = "lost", .pod = name == "json" ? "p5" : "p6", .node = "n"})})
+                                 .path = "/api/v1/namespaces/lost/pods",
+                                 .body = pod_body({.ns = "lost", .name = name})})
                       .ok());
+      ASSERT_TRUE(call(**other, {.method = http::Method::kDelete,
+                                 .path = pod_path("lost", name == "json" ? "p3" : "p4") + "?gracePeriodSeconds=0"})
+                      .ok());
+      ASSERT_TRUE(
+          call(**other, {.method = http::Method::kPost,
+                         .path = pod_path("lost", name == "json" ? "p5" : "p6") + "/binding",
+                         .body = binding_body({.ns = "lost", .pod = name == "json" ? "p5" : "p6", .node = "n"})})
+              .ok());
     }
     plane_->kill_api_server();
     Result<void> compacted = plane_->compact_history();
     ASSERT_TRUE(compacted.ok()) << compacted.error().message;
     ASSERT_TRUE(plane_->start_api_server().ok());
-    EXPECT_TRUE(wait([&] { return mirror.synced >= 2 || (pods.is_synced() && mirror.objects.contains("lost/" + name)); }));
+    EXPECT_TRUE(
+        wait([&] { return mirror.synced >= 2 || (pods.is_synced() && mirror.objects.contains("lost/" + name)); }));
     EXPECT_TRUE(wait([&] { return mirror.objects.size() == before; }));
     EXPECT_TRUE(mirror.objects.contains("lost/" + name));
     EXPECT_EQ(mirror.deleted, 1);
@@ -372,8 +393,8 @@ TEST_F(ClientOnCluster, LostHistoryIsListedAnewAndOnlyTheDifferenceReported) {
   }
 }
 
-// Two long lists beside open watches on a busy machine. On one shared HTTP/2 connection about every hundredth round left a page lying until the next
-// bookmark, a minute later.
+// Two long lists beside open watches on a busy machine. On one shared HTTP/2 connection about every hundredth round
+// left a page lying until the next bookmark, a minute later.
 TEST_F(ClientOnCluster, ALongListNeverWaitsForTheNextEventOfAWatch) {
   constexpr std::size_t kNodes = 2000, kPods = 4000, kRounds = 60;
   create_namespace_named("many");
@@ -399,7 +420,8 @@ TEST_F(ClientOnCluster, ALongListNeverWaitsForTheNextEventOfAWatch) {
     follow_pods.start();
     follow_namespaces.start();
     const auto start = steady_clock::now();
-    while (!(nodes.synced > 0 && pods.synced > 0 && namespaces.synced > 0) && steady_clock::now() - start < std::chrono::seconds(20))
+    while (!(nodes.synced > 0 && pods.synced > 0 && namespaces.synced > 0) &&
+           steady_clock::now() - start < std::chrono::seconds(20))
       (*api)->poll(Millis(100));
     EXPECT_GE(pods.objects.size(), kPods) << "round " << round;
     EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(20)) << "round " << round;

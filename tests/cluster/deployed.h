@@ -1,5 +1,6 @@
-// A control plane that a cluster's operator has deployed Ashlar to: the shipped namespace and roles are there, and a client may do what they grant and
-// nothing else, with API priority and fairness. An administrator's client (ControlPlane::connect) is exempt from both: it is for set-up only.
+// A control plane that a cluster's operator has deployed Ashlar to: the shipped namespace and roles are there, and a
+// client may do what they grant and nothing else, with API priority and fairness. An administrator's client
+// (ControlPlane::connect) is exempt from both: it is for set-up only.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,8 @@ inline Result<std::unique_ptr<ControlPlane>> start_deployed(ControlPlaneOptions 
   Result<std::unique_ptr<ControlPlane>> plane = ControlPlane::start(std::move(options));
   if (!plane) return plane;
   const std::string deploy = ASHLAR_SOURCE_DIR "/deploy/";
-  if (const Result<void> granted = (*plane)->apply({deploy + "namespace.yaml", deploy + "rbac.yaml"}); !granted) return granted.error();
+  if (const Result<void> granted = (*plane)->apply({deploy + "namespace.yaml", deploy + "rbac.yaml"}); !granted)
+    return granted.error();
   return plane;
 }
 

@@ -1,5 +1,5 @@
-// Writes that may not leave any more, on the connection that matters: HTTP/2 over TLS to a real API server, as the scheduler's service account, shared
-// with writes that may.
+// Writes that may not leave any more, on the connection that matters: HTTP/2 over TLS to a real API server, as the
+// scheduler's service account, shared with writes that may.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +16,8 @@ namespace {
 
 TEST(FenceOnCluster, HoldsBackWhatItRefusesAndLeavesTheSharedConnectionToTheOthers) {
   Result<std::unique_ptr<cluster::ControlPlane>> plane = cluster::start_deployed();
-  if (!plane && plane.error().kind == Error::Kind::kNotFound) GTEST_SKIP() << "skipped, no control plane: " << plane.error().message;
+  if (!plane && plane.error().kind == Error::Kind::kNotFound)
+    GTEST_SKIP() << "skipped, no control plane: " << plane.error().message;
   ASSERT_TRUE(plane.ok()) << plane.error().message;
   Result<std::unique_ptr<Api>> made = cluster::connect_as_scheduler(**plane);
   ASSERT_TRUE(made.ok()) << made.error().message;

@@ -1,5 +1,6 @@
-// A hundred faults between the scheduler and its server, each kind several times, each proven to have hit something: after each of them every pod is
-// bound, once, to a node that has room, and the audit log of the server shows no pod for which a second node was asked while the first might have been taken.
+// A hundred faults between the scheduler and its server, each kind several times, each proven to have hit something:
+// after each of them every pod is bound, once, to a node that has room, and the audit log of the server shows no pod
+// for which a second node was asked while the first might have been taken.
 #include "cluster/scheduler_world.h"
 #include "envtest/fault_proxy.h"
 
@@ -25,8 +26,10 @@ std::vector<FaultKind> kinds() {
       {"a binding meets 500", {.kind = K::kStatus, .method = "POST", .path = bind, .status = 500}},
       {"a binding meets 503", {.kind = K::kStatus, .method = "POST", .path = bind, .status = 503}},
       {"a binding meets 504", {.kind = K::kStatus, .method = "POST", .path = bind, .status = 504}},
-      {"a binding meets 429", {.kind = K::kStatus, .method = "POST", .path = bind, .status = 429, .retry_after = Millis(1000)}},
-      {"a binding is denied", {.kind = K::kStatus, .method = "POST", .path = bind, .status = 403, .message = "not today"}},
+      {"a binding meets 429",
+       {.kind = K::kStatus, .method = "POST", .path = bind, .status = 429, .retry_after = Millis(1000)}},
+      {"a binding is denied",
+       {.kind = K::kStatus, .method = "POST", .path = bind, .status = 403, .message = "not today"}},
       {"a binding's answer is nonsense", {.kind = K::kGarble, .method = "POST", .path = bind}},
       {"a binding's answer is cut", {.kind = K::kTruncate, .method = "POST", .path = bind}},
       {"a watch of pods tells twice", {.kind = K::kDuplicate, .method = "GET", .path = "/pods?"}},
@@ -34,10 +37,13 @@ std::vector<FaultKind> kinds() {
       {"a watch of pods falls silent", {.kind = K::kSilence, .method = "GET", .path = "/pods?"}},
       {"a watch of nodes tells twice", {.kind = K::kDuplicate, .method = "GET", .path = "/nodes?"}, "node"},
       {"a watch of nodes tells nonsense", {.kind = K::kGarble, .method = "GET", .path = "/nodes?"}, "node"},
-      {"the API group of PodGroups goes and comes", {.kind = K::kStatus, .method = "GET", .path = "/podgroups?", .status = 404}},
+      {"the API group of PodGroups goes and comes",
+       {.kind = K::kStatus, .method = "GET", .path = "/podgroups?", .status = 404}},
       {"a renewal of the lease meets 500", {.kind = K::kStatus, .path = "/leases", .status = 500}},
       {"a renewal of the lease is carried out, its answer is lost", {.kind = K::kResetAfter, .path = "/leases"}},
-      {"a condition meets 500", {.kind = K::kStatus, .method = "PATCH", .path = "/status", .status = 500}, "impossible pod"},
+      {"a condition meets 500",
+       {.kind = K::kStatus, .method = "PATCH", .path = "/status", .status = 500},
+       "impossible pod"},
       {"a condition is lost on its way", {.kind = K::kDrop, .method = "PATCH", .path = "/status"}, "impossible pod"},
       {"an event of ours meets 500", {.kind = K::kStatus, .method = "POST", .path = "/events", .status = 500}},
   };
@@ -77,7 +83,8 @@ class HundredFaults : public SchedulerWorld {
   static int rack_of(const kube::Pod& pod) { return std::stoi(pod.node_name.str().substr(5)) / 4; }
   void remove_pods() {
     answer_of([&](OnAnswer done) {
-      api_->send({.method = http::Method::kDelete, .path = "/api/v1/namespaces/default/pods?gracePeriodSeconds=0"}, std::move(done));
+      api_->send({.method = http::Method::kDelete, .path = "/api/v1/namespaces/default/pods?gracePeriodSeconds=0"},
+                 std::move(done));
     });
   }
 };
@@ -98,7 +105,8 @@ TEST_F(HundredFaults, EveryPodIsBoundOnceAfterEachOfThem) {
       const envtest::FaultProxy::FaultId id = proxy_->inject(all[k].fault);
       post_round(name);
       cause(all[k].by, name, round);
-      ASSERT_TRUE(wait([&] { return proxy_->hits(id) == all[k].fault.times; }, std::chrono::seconds(20))) << "the fault hit nothing";
+      ASSERT_TRUE(wait([&] { return proxy_->hits(id) == all[k].fault.times; }, std::chrono::seconds(20)))
+          << "the fault hit nothing";
       ASSERT_TRUE(wait_bound(4, name + "-", std::chrono::seconds(40))) << bound_count(name + "-") << " of 4 bound";
       const auto now = pods();
       EXPECT_EQ(rack_of(now.at(name + "-g0")), rack_of(now.at(name + "-g1")));

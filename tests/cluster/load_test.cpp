@@ -1,4 +1,5 @@
-// `ashlar load` against a real API server, with kwok for the nodes and Ashlar as scheduler: a small trace is posted, placed, runs and ends.
+// `ashlar load` against a real API server, with kwok for the nodes and Ashlar as scheduler: a small trace is posted,
+// placed, runs and ends.
 #include <sys/wait.h>
 
 #include <fstream>
@@ -9,7 +10,8 @@
 namespace ashlar::live_tests {
 namespace {
 
-constexpr const char* kNodes = "sn,cpu_milli,memory_mib,gpu,model\nload-0,64000,262144,2,T4\nload-1,64000,262144,8,G2\nLoad_2,64000,262144,0,\n";
+constexpr const char* kNodes =
+    "sn,cpu_milli,memory_mib,gpu,model\nload-0,64000,262144,2,T4\nload-1,64000,262144,8,G2\nLoad_2,64000,262144,0,\n";
 constexpr const char* kPods =
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
     "pod-0,4000,8192,1,1000,,LS,Running,0,4,0\n"
@@ -27,7 +29,8 @@ class LoadTest : public SchedulerWorld {
   /// Exit status and all output.
   std::pair<int, std::string> load(const std::string& arguments) const {
     const std::string out = plane_->folder() + "/load.out";
-    const int status = std::system((std::string(ASHLAR_BINARY_DIR) + "/ashlar load " + arguments + " >" + out + " 2>&1").c_str());
+    const int status =
+        std::system((std::string(ASHLAR_BINARY_DIR) + "/ashlar load " + arguments + " >" + out + " 2>&1").c_str());
     std::ifstream file(out);
     return {WEXITSTATUS(status), {std::istreambuf_iterator<char>(file), {}}};
   }
@@ -37,8 +40,8 @@ TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
   auto kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
   if (!kwok) GTEST_SKIP() << "skipped, no kwok: " << kwok.error().message;
   auto scheduler = start();
-  const auto [status, output] =
-      load(write("pods.csv", kPods) + " --nodes " + write("nodes.csv", kNodes) + " --kubeconfig " + plane_->kubeconfig() + " --speed 2");
+  const auto [status, output] = load(write("pods.csv", kPods) + " --nodes " + write("nodes.csv", kNodes) +
+                                     " --kubeconfig " + plane_->kubeconfig() + " --speed 2");
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("nodes: 3 posted, 0 rejected"), std::string::npos) << output;
   EXPECT_NE(output.find("pods: 4 posted, 0 rejected"), std::string::npos) << output;
@@ -46,7 +49,8 @@ TEST_F(LoadTest, PostsATraceThatRunsAndEnds) {
   EXPECT_EQ(pod("pod-1").node_name, "load-0") << "the only node of its model";
   EXPECT_EQ(pod("pod-2").node_name, "load-1") << "the only node of eight cards";
   const auto has_ended = [&] { return pod("pod-0").phase == kube::PodPhase::kSucceeded; };
-  if (!wait(has_ended, std::chrono::seconds(10))) {  // kwok loses a delayed stage now and then; one that starts anew lists what runs
+  // kwok loses a delayed stage now and then; one that starts anew lists what runs
+  if (!wait(has_ended, std::chrono::seconds(10))) {
     (*kwok)->stop(Millis(5000));
     kwok = plane_->run_kwok(std::string(ASHLAR_SOURCE_DIR) + "/deploy/kwok-stages.yaml");
     ASSERT_TRUE(kwok.ok()) << kwok.error().message;
@@ -64,7 +68,10 @@ TEST_F(LoadTest, NamesTheLineOfABrokenTraceAndPostsNothing) {
   const auto [status, output] = load(write("broken.csv", broken) + " --kubeconfig " + plane_->kubeconfig());
   EXPECT_EQ(status, 2) << output;
   EXPECT_NE(output.find("broken.csv:6"), std::string::npos) << output;
-  EXPECT_EQ(answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/default/pods/pod-0"}, std::move(done)); }).status, 404);
+  EXPECT_EQ(answer_of([&](OnAnswer done) {
+              api_->send({.path = "/api/v1/namespaces/default/pods/pod-0"}, std::move(done));
+            }).status,
+            404);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and devices that `ashlar sim packing` gives.
+// One engine: the first 2,000 pods of the openb trace through a real API server end on exactly the nodes and devices
+// that `ashlar sim packing` gives.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +36,8 @@ Result<Trace> read_trace(const std::string& folder) {
   if (!pods) return pods.error();
   auto orders = sim::read_arrivals(folder + "/packing/fgd-arrivals/default.csv.xz", pods->size(), nodes->size());
   if (!orders) return orders.error();
-  const auto order = std::find_if(orders->begin(), orders->end(), [](const sim::ArrivalOrder& o) { return o.seed == kSeed; });
+  const auto order =
+      std::find_if(orders->begin(), orders->end(), [](const sim::ArrivalOrder& o) { return o.seed == kSeed; });
   if (order == orders->end()) return invalid("no arrival order of seed 42");
   const std::vector<std::uint32_t> by_name = sim::sorted_by_name(*nodes);
   trace.nodes_by_rank.resize(nodes->size());
@@ -57,7 +59,8 @@ using Placements = std::vector<std::string>;
 Placements simulate(const Trace& trace, const Profile& profile) {
   Placements placements;
   const auto arrived = [&](NodeId node, const DeviceMask& devices) {
-    placements.push_back(node.is_none() ? "" : "node " + std::to_string(node.value) + " cards " + devices_text(devices));
+    placements.push_back(node.is_none() ? ""
+                                        : "node " + std::to_string(node.value) + " cards " + devices_text(devices));
   };
   sim::run_packing(*trace.packing, trace.order, profile, {.progress = {}, .arrived = arrived});
   return placements;
@@ -100,10 +103,14 @@ class OneEngine : public SchedulerWorld {
     std::map<std::string, std::string> ended;
     kube::Reflector<kube::Pod> watch(*api_, {}, [&](kube::Change<kube::Pod>&& change) {
       const kube::Pod& p = change.object;
-      if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
+      if (change.kind == kube::Change<kube::Pod>::Kind::kSynced ||
+          change.kind == kube::Change<kube::Pod>::Kind::kDeleted)
+        return;
       if (!p.node_name.empty()) {
-        const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
-        ended[p.name.str()] = "node " + p.node_name.str().substr(1) + " cards " + (devices == nullptr ? "" : devices->str());
+        const kube::PooledString* devices =
+            p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+        ended[p.name.str()] =
+            "node " + p.node_name.str().substr(1) + " cards " + (devices == nullptr ? "" : devices->str());
       } else if (p.scheduled.status == kube::ConditionStatus::kFalse) {
         ended[p.name.str()] = "";
       }
@@ -127,34 +134,42 @@ class OneEngine : public SchedulerWorld {
 
 TEST_F(OneEngine, TheApiServerAndTheSimulatorGiveTheSameNodesAndDevices) {
   const std::string folder = traces_folder();
-  if (!std::filesystem::exists(folder + "/packing/openb")) GTEST_SKIP() << "skipped: no traces in " << folder << " (ASHLAR_TRACES)";
+  if (!std::filesystem::exists(folder + "/packing/openb"))
+    GTEST_SKIP() << "skipped: no traces in " << folder << " (ASHLAR_TRACES)";
   Result<Trace> trace = read_trace(folder);
   ASSERT_TRUE(trace.ok()) << trace.error().message;
   // The mix is a file that the profile names, for the simulator and the scheduler alike.
   const Result<std::string> pods = sim::read_text(folder + "/packing/openb/openb_pod_list_default.csv.zst");
   ASSERT_TRUE(pods.ok()) << pods.error().message;
   std::ofstream(plane_->folder() + "/pods.csv") << *pods;
-  std::ofstream(plane_->folder() + "/fgd.yaml") << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: fgd\nbase: fgd\nseed: " << kSeed
-                                                << "\nmix: {podList: pods.csv}\n";
+  std::ofstream(plane_->folder() + "/fgd.yaml")
+      << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: fgd\nbase: fgd\nseed: " << kSeed
+      << "\nmix: {podList: pods.csv}\n";
   const Result<config::ProfileSpec> spec = config::find_profile(plane_->folder() + "/fgd.yaml");
   ASSERT_TRUE(spec.ok()) << spec.error().message;
-  const Placements expected =
-      simulate(*trace, config::resolved(*spec, [&](std::string_view model) { return trace->packing->catalog().find_model(model); }));
+  const Placements expected = simulate(*trace, config::resolved(*spec, [&](std::string_view model) {
+    return trace->packing->catalog().find_model(model);
+  }));
   kube::SchedulerOptions o = options();
   o.leader_term.tracker.levels.clear();
   o.leader_term.tracker.models.clear();
-  o.leader_term.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) { return config::resolved(*spec, model_of); };
+  o.leader_term.profile = [&](const std::function<DeviceClassId(std::string_view)>& model_of) {
+    return config::resolved(*spec, model_of);
+  };
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   for (std::size_t rank = 0; rank < trace->nodes_by_rank.size(); ++rank)
-    must([&](OnAnswer done) { kube::post_node(*api_, node_of(trace->nodes_by_rank[rank], rank), api_->now(), std::move(done)); });
+    must([&](OnAnswer done) {
+      kube::post_node(*api_, node_of(trace->nodes_by_rank[rank], rank), api_->now(), std::move(done));
+    });
   const Placements live = run_live(*trace);
   ASSERT_EQ(live.size(), expected.size());
   std::size_t different = 0, refused = 0;
   for (std::size_t i = 0; i < live.size(); ++i) {
     refused += expected[i].empty() ? 1 : 0;
     if (live[i] == expected[i]) continue;
-    if (++different == 1) ADD_FAILURE() << "pod " << i << " is on '" << live[i] << "', the simulator gives '" << expected[i] << "'";
+    if (++different == 1)
+      ADD_FAILURE() << "pod " << i << " is on '" << live[i] << "', the simulator gives '" << expected[i] << "'";
   }
   EXPECT_EQ(different, 0u) << "of " << live.size() << ", " << refused << " refused by the simulator";
   RecordProperty("refused", static_cast<int>(refused));

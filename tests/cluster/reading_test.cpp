@@ -1,4 +1,5 @@
-// The live scheduler on a real server when a part of what it reads cannot be read: an object, an API version, a kind without the right to it.
+// The live scheduler on a real server when a part of what it reads cannot be read: an object, an API version, a kind
+// without the right to it.
 #include "cluster/scheduler_world.h"
 
 namespace ashlar::live_tests {
@@ -8,14 +9,16 @@ class LiveSchedulerReading : public SchedulerWorld {
  protected:
   Answer patch(const std::string& path, const char* content_type, const std::string& body) {
     return answer_of([&](OnAnswer done) {
-      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = content_type}, std::move(done));
+      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = content_type},
+                 std::move(done));
     });
   }
   /// What a kubelet may write on its own pods, and 1.37.1 takes.
   void break_status(const std::string& name, int restarts) {
-    const Answer answer = patch(kube::pod_path("default", name) + "/status", "application/strategic-merge-patch+json",
-                                R"({"status":{"containerStatuses":[{"name":"main","image":"i","imageID":"i","ready":true,"restartCount":)" +
-                                    std::to_string(restarts) + R"(,"allocatedResources":{"cpu":"-1"}}]}})");
+    const Answer answer = patch(
+        kube::pod_path("default", name) + "/status", "application/strategic-merge-patch+json",
+        R"({"status":{"containerStatuses":[{"name":"main","image":"i","imageID":"i","ready":true,"restartCount":)" +
+            std::to_string(restarts) + R"(,"allocatedResources":{"cpu":"-1"}}]}})");
     ASSERT_TRUE(answer.ok()) << answer.result.error().message;
   }
   bool says(const RunningScheduler& scheduler, const std::string& line) {
@@ -27,7 +30,10 @@ class LiveSchedulerReading : public SchedulerWorld {
     ASSERT_TRUE(plane_->start_api_server().ok());
   }
   void post_gang(const std::string& name, int size) {
-    must([&](OnAnswer done) { kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = name, .min_count = size}, std::move(done)); });
+    must([&](OnAnswer done) {
+      kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = name, .min_count = size},
+                             std::move(done));
+    });
     post_members(name, size);
   }
   void post_members(const std::string& name, int size) {
@@ -47,18 +53,25 @@ TEST_F(LiveSchedulerReading, DevicesOfAPodWithABrokenStatusStayTakenAndNobodyLis
   for (int i = 0; i < 20; ++i) break_status("holder", i);
   ASSERT_TRUE(says(*scheduler, R"(ashlar_unreadable_objects{resource="pods"} 1)")) << ask(*scheduler, "/metrics");
   post_pod(gpu_pod("newcomer", 8));
-  ASSERT_TRUE(wait([&] { return pod("newcomer").scheduled.message.str().find("1 Insufficient nvidia.com/gpu") != std::string::npos; }));
+  ASSERT_TRUE(wait([&] {
+    return pod("newcomer").scheduled.message.str().find("1 Insufficient nvidia.com/gpu") != std::string::npos;
+  }));
   EXPECT_TRUE(says(*scheduler, R"(ashlar_watch_relists_total{resource="pods"} 1)")) << ask(*scheduler, "/metrics");
-  EXPECT_TRUE(has_logged("pod default/holder cannot be read whole: status.containerStatuses[].allocatedResources: cpu: quantity \"-1\" is negative"));
+  EXPECT_TRUE(
+      has_logged("pod default/holder cannot be read whole: status.containerStatuses[].allocatedResources: cpu: "
+                 "quantity \"-1\" is negative"));
   // A scheduler that never saw it in good health counts what its spec says.
   scheduler.reset();
   scheduler = start();
   EXPECT_TRUE(wait([&] { return ask(*scheduler, "/api/v1/nodes").find(R"("idleCards":0)") != std::string::npos; }))
       << ask(*scheduler, "/api/v1/nodes");
   post_nodes(1, [](std::size_t) {
-    return kube::NodeSpec{.name = node_name(1), .allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}};
+    return kube::NodeSpec{
+        .name = node_name(1),
+        .allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}}};
   });
-  EXPECT_TRUE(wait([&] { return pod("newcomer").node_name == "node-001"; })) << pod("newcomer").scheduled.message.view();
+  EXPECT_TRUE(wait([&] { return pod("newcomer").node_name == "node-001"; }))
+      << pod("newcomer").scheduled.message.view();
   expect_no_oversubscription();
 }
 
@@ -80,8 +93,9 @@ TEST_F(LiveSchedulerReading, AnApiVersionThatGoesStopsNothingElseAndIsFoundWhenI
 
 TEST_F(LiveSchedulerReading, ARightToPodGroupsThatIsTakenAwayStopsOnlyTheirPods) {
   const auto grant = [&](const std::string& resources) {
-    const Answer answer = patch("/apis/rbac.authorization.k8s.io/v1/clusterroles/ashlar-scheduler", "application/json-patch+json",
-                                R"([{"op":"replace","path":"/rules/1/resources","value":)" + resources + "}]");
+    const Answer answer =
+        patch("/apis/rbac.authorization.k8s.io/v1/clusterroles/ashlar-scheduler", "application/json-patch+json",
+              R"([{"op":"replace","path":"/rules/1/resources","value":)" + resources + "}]");
     ASSERT_TRUE(answer.ok()) << answer.result.error().message;
   };
   grant(R"(["priorityclasses"])");
@@ -90,8 +104,9 @@ TEST_F(LiveSchedulerReading, ARightToPodGroupsThatIsTakenAwayStopsOnlyTheirPods)
   post_gang("g", 2);
   post_pod(gpu_pod("plain", 1));
   EXPECT_TRUE(wait_bound(1, "plain"));
-  EXPECT_TRUE(wait([&] { return pod("g-0").scheduled.message.str().starts_with("PodGroupsUnreadable: PodGroups cannot be read: HTTP 403"); }))
-      << pod("g-0").scheduled.message.view();
+  EXPECT_TRUE(wait([&] {
+    return pod("g-0").scheduled.message.str().starts_with("PodGroupsUnreadable: PodGroups cannot be read: HTTP 403");
+  })) << pod("g-0").scheduled.message.view();
   grant(R"(["priorityclasses","podgroups"])");
   EXPECT_TRUE(wait_bound(2, "g", std::chrono::seconds(90)));
 }

@@ -12,15 +12,20 @@ constexpr const char* kPolicyBindings = "/apis/admissionregistration.k8s.io/v1/v
 class Refusals : public SchedulerWorld {
  protected:
   Answer post(const std::string& path, const std::string& body) {
-    return answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kPost, .path = path, .body = body}, std::move(done)); });
+    return answer_of([&](OnAnswer done) {
+      api_->send({.method = http::Method::kPost, .path = path, .body = body}, std::move(done));
+    });
   }
   Answer remove(const std::string& path) {
-    return answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
+    return answer_of(
+        [&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
   }
-  /// Admission comes before the look at the pod: a binding of one that does not exist tells whether the policy is in force.
+  /// Admission comes before the look at the pod: a binding of one that does not exist tells whether the policy is in
+  /// force.
   bool is_denied(const std::string& pod) {
-    const Answer answer = post("/api/v1/namespaces/default/pods/" + pod + "/binding", R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")" +
-                                                                                          pod + R"("},"target":{"kind":"Node","name":"no-node"}})");
+    const Answer answer = post("/api/v1/namespaces/default/pods/" + pod + "/binding",
+                               R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")" + pod +
+                                   R"("},"target":{"kind":"Node","name":"no-node"}})");
     return answer.status == 422 || answer.status == 403;
   }
   void deny(const std::string& prefix) {
@@ -63,7 +68,8 @@ TEST_F(Refusals, PodsThatAPolicyDeniesBlockNobodyAreToldWhyAndAreBoundWhenItGoes
     const std::string name = "denied-" + std::to_string(i);
     ASSERT_TRUE(wait([&] { return pod(name).scheduled.status == kube::ConditionStatus::kFalse; })) << name;
     EXPECT_EQ(pod(name).scheduled.reason, kube::kSchedulerError);
-    EXPECT_NE(pod(name).scheduled.message.str().find("this pod has no licence"), std::string::npos) << pod(name).scheduled.message.str();
+    EXPECT_NE(pod(name).scheduled.message.str().find("this pod has no licence"), std::string::npos)
+        << pod(name).scheduled.message.str();
   }
   EXPECT_TRUE(wait_event("FailedScheduling", "this pod has no licence"));
   std::string why;
@@ -86,8 +92,10 @@ TEST_F(Refusals, OfAGangWithOneDeniedMemberTheBoundStayAndTheRestGivesItsPlaceBa
     post_pod(spec);
   }
   const auto scheduler = start();
-  ASSERT_TRUE(
-      wait([&] { return pod("gang-1").scheduled.message.str().find("gang gang waits: pod gang-1 could not be bound") != std::string::npos; }));
+  ASSERT_TRUE(wait([&] {
+    return pod("gang-1").scheduled.message.str().find("gang gang waits: pod gang-1 could not be bound") !=
+           std::string::npos;
+  }));
   EXPECT_TRUE(wait_event("FailedScheduling", "this pod has no licence"));
   EXPECT_TRUE(wait_bound(1, "gang-0", std::chrono::seconds(5)));
   post_pod(gpu_pod("honest", 4));

@@ -1,4 +1,5 @@
-// The live scheduler when things break: restarts, killed leaders, a killed API server, other binders, lost nodes, bursts.
+// The live scheduler when things break: restarts, killed leaders, a killed API server, other binders, lost nodes,
+// bursts.
 #include <signal.h>
 
 #include <algorithm>
@@ -31,7 +32,9 @@ class BindWatch {
  public:
   explicit BindWatch(kube::Api& api)
       : pods_(api, {}, [this](kube::Change<kube::Pod>&& change) {
-          if (change.kind == kube::Change<kube::Pod>::Kind::kSynced || change.kind == kube::Change<kube::Pod>::Kind::kDeleted) return;
+          if (change.kind == kube::Change<kube::Pod>::Kind::kSynced ||
+              change.kind == kube::Change<kube::Pod>::Kind::kDeleted)
+            return;
           if (!change.object.node_name.empty()) bound_.insert(change.object.uid.str());
         }) {
     pods_.start();
@@ -50,7 +53,8 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   for (int i = 0; i < 2; ++i) {
     const kube::Pod p = pod("half-" + std::to_string(i));
     must([&](OnAnswer done) {
-      kube::bind(*api_, {p.ns, p.name, p.uid, kube::PooledString(node_name(static_cast<std::size_t>(i))), {}}, std::move(done));
+      kube::bind(*api_, {p.ns, p.name, p.uid, kube::PooledString(node_name(static_cast<std::size_t>(i))), {}},
+                 std::move(done));
     });
   }
   for (int i = 2; i < 4; ++i) {
@@ -60,7 +64,8 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   }
   auto scheduler = start();
   const std::string words = "2 members are bound and stay bound, 2 must be placed in the same domain";
-  EXPECT_TRUE(wait([&] { return pod("half-2").scheduled.message.str().find(words) != std::string::npos; })) << pod("half-2").scheduled.message.str();
+  EXPECT_TRUE(wait([&] { return pod("half-2").scheduled.message.str().find(words) != std::string::npos; }))
+      << pod("half-2").scheduled.message.str();
   EXPECT_TRUE(pod("half-2").node_name.empty());
   const auto fillers = pods();
   for (const auto& [name, p] : fillers)
@@ -88,7 +93,8 @@ TEST_F(LiveSchedulerFaults, DevicesOfSharesAreReadBackAfterARestart) {
   ASSERT_TRUE(wait_bound(8));
   EXPECT_TRUE(wait([&] {
     const auto now = pods();
-    return std::any_of(now.begin(), now.end(), [](const auto& one) { return one.second.scheduled.reason == "Unschedulable"; });
+    return std::any_of(now.begin(), now.end(),
+                       [](const auto& one) { return one.second.scheduled.reason == "Unschedulable"; });
   }));
   EXPECT_EQ(bound_count(), 8u) << "600 thousandths each: eight cards hold eight of nine";
   expect_no_oversubscription();
@@ -132,7 +138,8 @@ TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   kube::SchedulerOptions o = options_through_proxy();
   // The bindings lie in the proxy until the server can finish nothing any more: it dies with some of them in its hands.
-  const auto held = proxy_->inject({.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 40, .delay = Millis(1000)});
+  const auto held = proxy_->inject(
+      {.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 40, .delay = Millis(1000)});
   auto scheduler = start(o);
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 40; ++i) specs.push_back(gpu_pod("before-" + std::to_string(i), 1));
@@ -148,7 +155,8 @@ TEST_F(LiveSchedulerFaults, AServerKilledUnderBindingsInFlightIsSurvived) {
   ASSERT_TRUE(plane_->start_api_server().ok());
   EXPECT_TRUE(wait_bound(40, "before", std::chrono::seconds(40)));
   EXPECT_LE(audit().taken("default/before-"), 40u);
-  EXPECT_GE(audit().taken("default/before-") + unanswered, 40u) << "who was not told of its binding may have been bound by it";
+  EXPECT_GE(audit().taken("default/before-") + unanswered, 40u)
+      << "who was not told of its binding may have been bound by it";
   for (auto& spec : specs) spec.name = "after" + spec.name;
   post_pods(specs);
   EXPECT_TRUE(wait_bound(40, "after", std::chrono::seconds(40)));
@@ -180,7 +188,8 @@ TEST_F(LiveSchedulerFaults, HistoryThatTheServerForgotIsListedAgain) {
   ASSERT_TRUE(wait_bound(1));
   const std::int64_t lists = metric(*scheduler, "ashlar_watch_relists_total{resource=\"pods\"}");
   // The next watch of pods is answered that its place in history is gone; the server's own history is gone too.
-  const auto gone = proxy_->inject({.kind = envtest::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
+  const auto gone =
+      proxy_->inject({.kind = envtest::Fault::Kind::kStatus, .method = "GET", .path = "/pods?watch=1", .status = 410});
   plane_->kill_api_server();
   ASSERT_TRUE(plane_->start_api_server().ok());
   post_pods({gpu_pod("during", 1)});
@@ -200,7 +209,11 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   kube::SchedulerOptions o = options_through_proxy();
   // Pods called race-1...: there the thief wins, however the machine shares its time; the others are a race.
-  proxy_->inject({.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/pods/race-1", .times = 1000, .delay = Millis(500)});
+  proxy_->inject({.kind = envtest::Fault::Kind::kDelay,
+                  .method = "POST",
+                  .path = "/pods/race-1",
+                  .times = 1000,
+                  .delay = Millis(500)});
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::size_t answered = 0, stolen = 0;
@@ -209,8 +222,14 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
     kube::create_pod(*api_, gpu_pod("race-" + std::to_string(i), 1), [&, i](const Answer&) {
       ++answered;
       if (i % 2 == 0) return;
-      // The thief binds half of them at the same moment, at most four to each of the last nodes, which the scheduler fills last.
-      kube::bind(*api_, {"default", kube::PooledString("race-" + std::to_string(i)), {}, kube::PooledString(node_name(16 + i / 2 % 16)), {}},
+      // The thief binds half of them at the same moment, at most four to each of the last nodes, which the scheduler
+      // fills last.
+      kube::bind(*api_,
+                 {"default",
+                  kube::PooledString("race-" + std::to_string(i)),
+                  {},
+                  kube::PooledString(node_name(16 + i / 2 % 16)),
+                  {}},
                  [&](const Answer& a) { stolen += a.ok() ? 1 : 0; });
     });
   }
@@ -224,7 +243,8 @@ TEST_F(LiveSchedulerFaults, RacesWithASecondBinderEndWithEveryPodBoundOnce) {
     const std::string nodes = ask(*scheduler, "/api/v1/nodes");
     for (std::size_t i = 0; i < 32; ++i) {
       const std::size_t at = nodes.find("\"freeMilliCores\":", nodes.find("\"name\":\"" + node_name(i) + "\""));
-      if (at == std::string::npos || std::stoll(nodes.substr(at + 17)) != 96'000 - 1000 * used[node_name(i)]) return false;
+      if (at == std::string::npos || std::stoll(nodes.substr(at + 17)) != 96'000 - 1000 * used[node_name(i)])
+        return false;
     }
     return true;
   };
@@ -274,18 +294,22 @@ TEST_F(LiveSchedulerFaults, ABurstOfPodsIsBoundWithoutOversubscription) {
   auto scheduler = start();
   ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::size_t answered = 0;
-  for (std::size_t i = 0; i < count; ++i) kube::create_pod(*api_, gpu_pod("burst-" + std::to_string(i), 1), [&](const Answer&) { ++answered; });
-  EXPECT_TRUE(wait([&] { return watch.bound() == count; }, std::chrono::seconds(120))) << watch.bound() << " bound, " << answered << " created";
+  for (std::size_t i = 0; i < count; ++i)
+    kube::create_pod(*api_, gpu_pod("burst-" + std::to_string(i), 1), [&](const Answer&) { ++answered; });
+  EXPECT_TRUE(wait([&] { return watch.bound() == count; }, std::chrono::seconds(120)))
+      << watch.bound() << " bound, " << answered << " created";
   expect_no_oversubscription();
 }
 
 TEST_F(LiveSchedulerFaults, AnUrgentGangPassesALongQueue) {
   post_gpu_nodes(200);
   must([&](OnAnswer done) {
-    api_->send({.method = http::Method::kPost,
-                .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
-                .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"urgent"},"value":1000})"},
-               [done](const Answer& a) { done(a.ok() || a.status == 409 ? Answer{} : a); });
+    api_->send(
+        {.method = http::Method::kPost,
+         .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+         .body =
+             R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"urgent"},"value":1000})"},
+        [done](const Answer& a) { done(a.ok() || a.status == 409 ? Answer{} : a); });
   });
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 1000; ++i) specs.push_back(gpu_pod("many-" + std::to_string(i), 1));
@@ -299,9 +323,11 @@ TEST_F(LiveSchedulerFaults, AnUrgentGangPassesALongQueue) {
   const std::size_t bound_then = watch.bound();
   ASSERT_TRUE(wait_bound(16, "urgent"));
   ASSERT_TRUE(wait([&] { return watch.bound() == 1016; }, std::chrono::seconds(60)));
-  // In the order in which the server received the bindings: what was decided before the gang came may go first, the rest of the queue may not.
+  // In the order in which the server received the bindings: what was decided before the gang came may go first, the
+  // rest of the queue may not.
   const std::size_t overtaken = audit().bound_after("default/urgent-", "default/many-");
-  EXPECT_GT(overtaken, (1000 - bound_then) / 2) << "of " << 1000 - bound_then << " that waited when the gang was created";
+  EXPECT_GT(overtaken, (1000 - bound_then) / 2)
+      << "of " << 1000 - bound_then << " that waited when the gang was created";
   expect_no_oversubscription();
 }
 
@@ -309,8 +335,8 @@ TEST_F(LiveSchedulerFaults, KubeSchedulerBesideItOnTheSameNodes) {
   const Result<std::string> binary = ControlPlane::find_binary("kube-scheduler");
   if (!binary) GTEST_SKIP() << "skipped: " << binary.error().message;
   post_gpu_nodes(8);
-  Result<cluster::ChildProcess*> other =
-      plane_->run("kube-scheduler", {"--kubeconfig=" + plane_->kubeconfig(), "--leader-elect=false", "--secure-port=0"});
+  Result<cluster::ChildProcess*> other = plane_->run(
+      "kube-scheduler", {"--kubeconfig=" + plane_->kubeconfig(), "--leader-elect=false", "--secure-port=0"});
   ASSERT_TRUE(other.ok()) << other.error().message;
   auto scheduler = start();
   std::vector<kube::PodSpec> theirs, ours;
@@ -326,13 +352,16 @@ TEST_F(LiveSchedulerFaults, KubeSchedulerBesideItOnTheSameNodes) {
   EXPECT_TRUE(wait_bound(24, "ours"));
   EXPECT_TRUE(wait([&] {
     std::size_t refused = 0;
-    for (const auto& [name, p] : pods()) refused += name.starts_with("ours") && p.scheduled.status == kube::ConditionStatus::kFalse ? 1 : 0;
+    for (const auto& [name, p] : pods())
+      refused += name.starts_with("ours") && p.scheduled.status == kube::ConditionStatus::kFalse ? 1 : 0;
     return refused == 16;
   }));
   EXPECT_EQ(bound_count("ours"), 24u);
   expect_no_oversubscription();
   for (int i = 0; i < 16; ++i)
-    must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "theirs-" + std::to_string(i)), 0, std::move(done)); });
+    must([&](OnAnswer done) {
+      kube::remove(*api_, kube::pod_path("default", "theirs-" + std::to_string(i)), 0, std::move(done));
+    });
   EXPECT_TRUE(wait_bound(40, "ours"));
   expect_no_oversubscription();
   (*other)->stop();

@@ -1,5 +1,5 @@
-// Fields of Kubernetes that say where or when a pod may go, on a real server, and what becomes of waiting pods when they change: gates, nominations,
-// host ports, taints, sizes, other pods' anti-affinity, PodGroups.
+// Fields of Kubernetes that say where or when a pod may go, on a real server, and what becomes of waiting pods when
+// they change: gates, nominations, host ports, taints, sizes, other pods' anti-affinity, PodGroups.
 #include "cluster/scheduler_world.h"
 
 namespace ashlar::live_tests {
@@ -7,12 +7,15 @@ namespace {
 
 class LiveSchedulerFeatures : public SchedulerWorld {
  protected:
-  Answer patch(const std::string& path, const std::string& body, const char* content_type = "application/merge-patch+json") {
+  Answer patch(const std::string& path, const std::string& body,
+               const char* content_type = "application/merge-patch+json") {
     return answer_of([&](OnAnswer done) {
-      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = content_type}, std::move(done));
+      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = content_type},
+                 std::move(done));
     });
   }
-  void must_patch(const std::string& path, const std::string& body, const char* content_type = "application/merge-patch+json") {
+  void must_patch(const std::string& path, const std::string& body,
+                  const char* content_type = "application/merge-patch+json") {
     const Answer answer = patch(path, body, content_type);
     ASSERT_TRUE(answer.ok()) << answer.result.error().message;
   }
@@ -21,7 +24,8 @@ class LiveSchedulerFeatures : public SchedulerWorld {
   }
   static std::string path_of(const std::string& pod) { return kube::pod_path("default", pod); }
   bool waits_because(const std::string& name, const std::string& why) {
-    return wait([&] { return pod(name).scheduled.message.view().find(why) != std::string::npos; }, std::chrono::seconds(10));
+    return wait([&] { return pod(name).scheduled.message.view().find(why) != std::string::npos; },
+                std::chrono::seconds(10));
   }
   std::string told(const std::string& name) { return pod(name).scheduled.message.str(); }
   /// One container of one core that takes a port of its node.
@@ -30,15 +34,17 @@ class LiveSchedulerFeatures : public SchedulerWorld {
       api_->send(
           {.method = http::Method::kPost,
            .path = "/api/v1/namespaces/default/pods",
-           .body = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
-                   R"("},"spec":{"schedulerName":"ashlar","containers":[{"name":"main","image":"pause","ports":[{"containerPort":80,"hostPort":)" +
-                   std::to_string(port) + R"(}],"resources":{"requests":{"cpu":"1"}}}]}})"},
+           .body =
+               R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+               R"("},"spec":{"schedulerName":"ashlar","containers":[{"name":"main","image":"pause","ports":[{"containerPort":80,"hostPort":)" +
+               std::to_string(port) + R"(}],"resources":{"requests":{"cpu":"1"}}}]}})"},
           std::move(done));
     });
   }
   void post_group(const std::string& name, int min_count) {
     must([&](OnAnswer done) {
-      kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = name, .min_count = min_count}, std::move(done));
+      kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = name, .min_count = min_count},
+                             std::move(done));
     });
   }
   void post_members(const std::string& name, int count) {
@@ -97,7 +103,8 @@ TEST_F(LiveSchedulerFeatures, ATaintThatEvictsKeepsNewPodsAwayAndWhoIsThereIsCou
   auto scheduler = start();
   post_pod(gpu_pod("there", 6));
   ASSERT_TRUE(wait_bound(1, "there"));
-  must_patch(kube::node_path("node-000"), R"({"spec":{"taints":[{"key":"team","value":"blue","effect":"NoExecute"}]}})");
+  must_patch(kube::node_path("node-000"),
+             R"({"spec":{"taints":[{"key":"team","value":"blue","effect":"NoExecute"}]}})");
   post_pod(gpu_pod("newcomer", 1));
   EXPECT_TRUE(waits_because("newcomer", "untolerated taint {team: blue}")) << told("newcomer");
   kube::PodSpec tolerant = gpu_pod("tolerant-4", 4);
@@ -129,7 +136,8 @@ TEST_F(LiveSchedulerFeatures, APodThatIsMadeSmallerKeepsItsRoomUntilItsKubeletHa
         "application/strategic-merge-patch+json");
   };
   tell_allocated("90");
-  must_patch(path_of("large") + "/resize", R"({"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}]}})",
+  must_patch(path_of("large") + "/resize",
+             R"({"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}]}})",
              "application/strategic-merge-patch+json");
   kube::PodSpec next = gpu_pod("next", 0);
   next.requests = {{"cpu", "50"}};
@@ -166,7 +174,8 @@ TEST_F(LiveSchedulerFeatures, AGangWhoseMinCountFallsStarts) {
   post_members("lower", 2);
   ASSERT_TRUE(waits_because("lower-0", "waits until 4 of its pods exist")) << told("lower-0");
   EXPECT_EQ(audit().bindings_of("default/lower-"), 0u);
-  must_patch(kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "lower"), R"({"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}})");
+  must_patch(kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "lower"),
+             R"({"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}})");
   EXPECT_TRUE(wait_bound(2, "lower")) << told("lower-0");
 }
 

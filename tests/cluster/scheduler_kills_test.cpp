@@ -1,5 +1,6 @@
-// The program `ashlar scheduler` itself, killed between two bindings of a gang, or stopped for a bug: its successor completes the gang where it was
-// begun, and leaves alone only what it would stop for again. A server that falls silent ends no program.
+// The program `ashlar scheduler` itself, killed between two bindings of a gang, or stopped for a bug: its successor
+// completes the gang where it was begun, and leaves alone only what it would stop for again. A server that falls silent
+// ends no program.
 #include <signal.h>
 
 #include <fstream>
@@ -21,11 +22,13 @@ class SchedulerKills : public SchedulerWorld {
     SchedulerWorld::SetUp();
     if (IsSkipped()) return;
     ASSERT_NO_FATAL_FAILURE(start_proxy());
-    std::ofstream(file("kubeconfig")) << "apiVersion: v1\nkind: Config\ncurrent-context: t\nclusters:\n- {name: t, cluster: {server: \""
-                                      << proxy_->url() << "\"}}\nusers:\n- {name: t, user: {token: " << plane_->scheduler_token()
-                                      << "}}\ncontexts:\n- {name: t, context: {cluster: t, user: t}}\n";
+    std::ofstream(file("kubeconfig"))
+        << "apiVersion: v1\nkind: Config\ncurrent-context: t\nclusters:\n- {name: t, cluster: {server: \""
+        << proxy_->url() << "\"}}\nusers:\n- {name: t, user: {token: " << plane_->scheduler_token()
+        << "}}\ncontexts:\n- {name: t, context: {cluster: t, user: t}}\n";
     std::ofstream(file("yaml")) << "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\nlisten: off\n"
-                                   "topology: {levels: [example.com/block, example.com/rack]}\nleaderElection: {namespace: ashlar}\nquarantineFile: "
+                                   "topology: {levels: [example.com/block, example.com/rack]}\nleaderElection: "
+                                   "{namespace: ashlar}\nquarantineFile: "
                                 << file("quarantine") << "\nhealthProbeBindAddress: 127.0.0.1:" << probe_port_ << "\n";
     std::filesystem::remove(file("quarantine"));
   }
@@ -36,7 +39,8 @@ class SchedulerKills : public SchedulerWorld {
   static std::string file(const std::string& name) { return plane_->folder() + "/kills." + name; }
   cluster::ChildProcess run_program() {
     Result<cluster::ChildProcess> started = cluster::ChildProcess::start(
-        {ASHLAR_BINARY_DIR "/ashlar", "scheduler", "--kubeconfig", file("kubeconfig"), "--config", file("yaml")}, file("log"));
+        {ASHLAR_BINARY_DIR "/ashlar", "scheduler", "--kubeconfig", file("kubeconfig"), "--config", file("yaml")},
+        file("log"));
     EXPECT_TRUE(started.ok()) << started.error().message;
     return started ? std::move(started).value() : cluster::ChildProcess();
   }
@@ -65,10 +69,12 @@ TEST_F(SchedulerKills, BetweenTwoBindingsOfAGangTheSuccessorCompletesItInItsRack
   post_pod(gpu_pod("warm", 1));  // it leads and has listed everything
   ASSERT_TRUE(wait_bound(1, "warm")) << envtest::tail_of(file("log"), 20);
   // Two of four bindings pass; the other two lie in the proxy when their sender dies, and are never carried out.
-  const auto passed = proxy_->inject({.kind = Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 2, .delay = Millis(1)});
+  const auto passed = proxy_->inject(
+      {.kind = Fault::Kind::kDelay, .method = "POST", .path = "/binding", .times = 2, .delay = Millis(1)});
   const auto lost = proxy_->inject({.kind = Fault::Kind::kDrop, .method = "POST", .path = "/binding", .times = 1000});
   post_gang("half");
-  ASSERT_TRUE(wait([&] { return proxy_->hits(passed) == 2 && proxy_->hits(lost) >= 2; })) << envtest::tail_of(file("log"), 20);
+  ASSERT_TRUE(wait([&] { return proxy_->hits(passed) == 2 && proxy_->hits(lost) >= 2; }))
+      << envtest::tail_of(file("log"), 20);
   ASSERT_TRUE(wait_bound(2, "half"));
   first.kill();
   EXPECT_EQ(bound_count("half"), 2u) << "killed between two bindings of the gang";
@@ -86,7 +92,8 @@ TEST_F(SchedulerKills, WithABindingCarriedOutButNeverAnsweredTheSuccessorDoesNot
   post_pod(gpu_pod("warm", 1));
   ASSERT_TRUE(wait_bound(1, "warm")) << envtest::tail_of(file("log"), 20);
   // Every answer to a binding is lost from here on.
-  const auto lost = proxy_->inject({.kind = Fault::Kind::kResetAfter, .method = "POST", .path = "/binding", .times = 1000});
+  const auto lost =
+      proxy_->inject({.kind = Fault::Kind::kResetAfter, .method = "POST", .path = "/binding", .times = 1000});
   std::vector<kube::PodSpec> specs;
   for (int i = 0; i < 20; ++i) specs.push_back(gpu_pod("unanswered-" + std::to_string(i), 1));
   post_pods(specs);
@@ -113,11 +120,14 @@ TEST_F(SchedulerKills, AfterStoppingForABugTheSuccessorLeavesThatJobAloneSaysSoA
     if (name.starts_with("stopped")) gang.push_back({p.uid, p.ns, p.name, {}});
   ASSERT_TRUE(list->add(gang, Millis(1'795'000'000'000)).ok());
   const kube::Pod& alone = now.at("alone-stopped");
-  ASSERT_TRUE(list->add(std::vector<kube::Quarantine::Entry>{{alone.uid, alone.ns, alone.name, {}}}, Millis(1'795'000'000'000)).ok());
+  ASSERT_TRUE(
+      list->add(std::vector<kube::Quarantine::Entry>{{alone.uid, alone.ns, alone.name, {}}}, Millis(1'795'000'000'000))
+          .ok());
   cluster::ChildProcess successor = run_program();
   ASSERT_TRUE(wait_bound(4, "fine")) << envtest::tail_of(file("log"), 20);
   ASSERT_TRUE(wait_bound(1, "alone-fine"));
-  const std::string why = "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod";
+  const std::string why =
+      "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod";
   EXPECT_TRUE(wait_event("FailedScheduling", "Quarantined: " + why));
   for (const char* name : {"alone-stopped", "stopped-0", "stopped-1", "stopped-2", "stopped-3"}) {
     ASSERT_TRUE(wait([&] { return pod(name).scheduled.status == kube::ConditionStatus::kFalse; })) << name;
@@ -138,7 +148,8 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
   post_pod(gpu_pod("before", 1));
   ASSERT_TRUE(wait_bound(1, "before")) << envtest::tail_of(file("log"), 20);
   const auto says = [&](const std::string& path, const std::string& answer) {
-    const Result<http::Response> got = http::retrying_get("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
+    const Result<http::Response> got =
+        http::retrying_get("http://127.0.0.1:" + std::to_string(probe_port_), path, {.tries_max = 1});
     return got.ok() && std::to_string(got->status) + " " + got->body == answer;
   };
   plane_->api_server().signal(SIGSTOP);

@@ -1,4 +1,5 @@
-// What one tenant can do to others, against a real kube-apiserver: invented names, and other devices in the annotation of a pod.
+// What one tenant can do to others, against a real kube-apiserver: invented names, and other devices in the annotation
+// of a pod.
 #include "cluster/scheduler_world.h"
 #include "envtest/fault_proxy.h"
 
@@ -13,14 +14,17 @@ class Tenants : public SchedulerWorld {
     if (has_policy_) remove_policy();
     SchedulerWorld::TearDown();
   }
-  /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its devices, or takes it.
+  /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its
+  /// devices, or takes it.
   bool wait_until_claims_are(bool are_taken) {
     kube::PodSpec claiming = gpu_pod("claiming", 1);
     claiming.scheduler_name = "nobody";
     claiming.annotations = {{"ashlar.dev/cards", "0-7"}};
     return wait([&] {
       const Answer answer = answer_of([&](OnAnswer done) { kube::create_pod(*api_, claiming, std::move(done)); });
-      if (answer.ok()) answer_of([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
+      if (answer.ok())
+        answer_of(
+            [&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
       return are_taken ? answer.ok() : is_refused(answer);
     });
   }
@@ -33,7 +37,8 @@ class Tenants : public SchedulerWorld {
   void remove_policy() {
     for (const char* kind : {"validatingadmissionpolicybindings", "validatingadmissionpolicies"})
       answer_of([&](OnAnswer done) {
-        api_->send({.method = http::Method::kDelete, .path = std::string("/apis/admissionregistration.k8s.io/v1/") + kind + "/ashlar-cards"},
+        api_->send({.method = http::Method::kDelete,
+                    .path = std::string("/apis/admissionregistration.k8s.io/v1/") + kind + "/ashlar-cards"},
                    std::move(done));
       });
     EXPECT_TRUE(wait_until_claims_are(true));
@@ -41,10 +46,14 @@ class Tenants : public SchedulerWorld {
   }
   Answer patch(const std::string& path, const std::string& body) {
     return answer_of([&](OnAnswer done) {
-      api_->send({.method = http::Method::kPatch, .path = path, .body = body, .content_type = "application/merge-patch+json"}, std::move(done));
+      api_->send(
+          {.method = http::Method::kPatch, .path = path, .body = body, .content_type = "application/merge-patch+json"},
+          std::move(done));
     });
   }
-  static std::string devices_body(const std::string& devices) { return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + devices + R"("}}})"; }
+  static std::string devices_body(const std::string& devices) {
+    return R"({"metadata":{"annotations":{"ashlar.dev/cards":")" + devices + R"("}}})";
+  }
   std::string devices_of(const std::string& name) {
     const kube::Pod p = pod(name);
     const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
@@ -57,7 +66,8 @@ class Tenants : public SchedulerWorld {
   }
   static bool is_refused(const Answer& answer) {
     const std::string words =
-        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar with another user name "
+        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar with another "
+        "user name "
         "must be listed in the policy ashlar-cards";
     return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
   }
@@ -81,8 +91,11 @@ TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   kube::PodSpec foreign = gpu_pod("foreign", 1);
   foreign.scheduler_name = "somebody-else";
   post_pod(foreign);
-  kube::Binding binding{
-      kube::PooledString("default"), kube::PooledString("foreign"), {}, kube::PooledString("node-001"), {{"ashlar.dev/cards", "0-7"}}};
+  kube::Binding binding{kube::PooledString("default"),
+                        kube::PooledString("foreign"),
+                        {},
+                        kube::PooledString("node-001"),
+                        {{"ashlar.dev/cards", "0-7"}}};
   EXPECT_TRUE(is_refused(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); })));
   binding.annotations.clear();
   EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); }).ok());
@@ -138,13 +151,18 @@ TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
     bogus.back().labels.emplace_back("ashlar.dev/within", "bogus-" + std::to_string(i));
   }
   post_pods(bogus);
-  ASSERT_TRUE(wait([&] { return pod("inventor").scheduled.reason == "Unschedulable" && pod("bogus-15").scheduled.reason == "Unschedulable"; }));
-  EXPECT_EQ(pod("inventor").scheduled.message.view().find("0/2 nodes are available: 2 Insufficient example.com/invented-0, "), 0u);
+  ASSERT_TRUE(wait([&] {
+    return pod("inventor").scheduled.reason == "Unschedulable" && pod("bogus-15").scheduled.reason == "Unschedulable";
+  }));
+  EXPECT_EQ(
+      pod("inventor").scheduled.message.view().find("0/2 nodes are available: 2 Insufficient example.com/invented-0, "),
+      0u);
   post_nodes(1, [](std::size_t) {
     kube::NodeSpec spec;
     spec.name = "with-rdma";
     spec.labels = {{"example.com/nvlink", "a"}};
-    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"rdma/hca", "2"}};
+    spec.allocatable = {
+        {"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"rdma/hca", "2"}};
     return spec;
   });
   kube::PodSpec honest = gpu_pod("honest", 1);
@@ -152,7 +170,8 @@ TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
   std::vector<kube::PodSpec> specs{honest};
   for (int i = 0; i < 2; ++i) {
     specs.push_back(gpu_pod("honest-" + std::to_string(i), 1));
-    specs.back().labels = {{"ashlar.dev/gang", "honest"}, {"ashlar.dev/gang-size", "2"}, {"ashlar.dev/within", "example.com_nvlink"}};
+    specs.back().labels = {
+        {"ashlar.dev/gang", "honest"}, {"ashlar.dev/gang-size", "2"}, {"ashlar.dev/within", "example.com_nvlink"}};
     specs.back().annotations = {{"ashlar.dev/within", "example.com/nvlink"}};
   }
   post_pods(specs);
@@ -165,8 +184,11 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
   ASSERT_NO_FATAL_FAILURE(start_proxy());
   post_gpu_nodes(2);
   must([&](OnAnswer done) { kube::create_namespace(*api_, "slow", std::move(done)); });
-  const auto slow = proxy_->inject(
-      {.kind = envtest::Fault::Kind::kDelay, .method = "POST", .path = "/namespaces/slow/pods/", .times = 1000, .delay = Millis(10'000)});
+  const auto slow = proxy_->inject({.kind = envtest::Fault::Kind::kDelay,
+                                    .method = "POST",
+                                    .path = "/namespaces/slow/pods/",
+                                    .times = 1000,
+                                    .delay = Millis(10'000)});
   auto scheduler = start(options_through_proxy());
   ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
   std::vector<kube::PodSpec> specs;

@@ -70,7 +70,8 @@ TEST_F(LiveSchedulerTest, AGangWaitsForItsMembers) {
   post_pod(gpu_pod("witness", 0));  // bound only after the scheduler saw the gang's first pods
   ASSERT_TRUE(wait_bound(1, "witness"));
   EXPECT_EQ(bound_count("late"), 0u);
-  EXPECT_EQ(pod("late-0").scheduled.status, kube::ConditionStatus::kAbsent) << "a gang that is being created says nothing yet";
+  EXPECT_EQ(pod("late-0").scheduled.status, kube::ConditionStatus::kAbsent)
+      << "a gang that is being created says nothing yet";
   post_pod(last);
   EXPECT_TRUE(wait_bound(4, "late"));
 }
@@ -104,8 +105,8 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
   ASSERT_TRUE(wait_bound(1, "witness"));
   EXPECT_EQ(bound_count("pg"), 0u) << "the PodGroup must exist before its pods count";
   must([&](OnAnswer done) {
-    kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1, {.name = "pg", .topology_key = "example.com/rack", .min_count = 3},
-                           std::move(done));
+    kube::create_pod_group(*api_, kube::PodGroupVersion::kV1Beta1,
+                           {.name = "pg", .topology_key = "example.com/rack", .min_count = 3}, std::move(done));
   });
   ASSERT_TRUE(wait_bound(3, "pg"));
   std::set<std::size_t> racks;
@@ -113,9 +114,11 @@ TEST_F(LiveSchedulerTest, AnUpstreamPodGroupIsAGangWithATopologyKey) {
     if (name.starts_with("pg")) racks.insert(static_cast<std::size_t>(std::stoi(p.node_name.str().substr(5))) / 4);
   EXPECT_EQ(racks.size(), 1u);
   const auto is_told = [&] {
-    const Answer answer = answer_of(
-        [&](OnAnswer done) { api_->send({.path = kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "pg")}, std::move(done)); });
-    return answer.body.find("PodGroupInitiallyScheduled") != std::string::npos && answer.body.find("\"True\"") != std::string::npos;
+    const Answer answer = answer_of([&](OnAnswer done) {
+      api_->send({.path = kube::pod_group_path(kube::PodGroupVersion::kV1Beta1, "default", "pg")}, std::move(done));
+    });
+    return answer.body.find("PodGroupInitiallyScheduled") != std::string::npos &&
+           answer.body.find("\"True\"") != std::string::npos;
   };
   bool told = false;
   for (int i = 0; i < 50 && !told; ++i) {
@@ -161,7 +164,8 @@ TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {
     seen = pod("greedy");
   }
   EXPECT_EQ(seen.scheduled.reason, "Unschedulable");
-  EXPECT_EQ(seen.scheduled.message, "0/4 nodes are available: 1 node(s) had untolerated taint {team: blue}, 3 Insufficient nvidia.com/gpu.");
+  EXPECT_EQ(seen.scheduled.message,
+            "0/4 nodes are available: 1 node(s) had untolerated taint {team: blue}, 3 Insufficient nvidia.com/gpu.");
   EXPECT_TRUE(wait_event("FailedScheduling", seen.scheduled.message.str()));
 }
 
@@ -180,7 +184,8 @@ TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {
   }
   EXPECT_TRUE(seen.node_name.empty());
   EXPECT_EQ(seen.scheduled.reason, "SchedulerError");
-  EXPECT_NE(seen.scheduled.message.str().find("spec.affinity.podAffinity.required"), std::string::npos) << seen.scheduled.message.str();
+  EXPECT_NE(seen.scheduled.message.str().find("spec.affinity.podAffinity.required"), std::string::npos)
+      << seen.scheduled.message.str();
 }
 
 TEST_F(LiveSchedulerTest, AnswersWhyQueueNodesAndMetrics) {

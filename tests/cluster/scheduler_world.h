@@ -1,6 +1,7 @@
-// How does a test of the live scheduler look at a cluster? SchedulerWorld: one control plane for the whole program, a client, short verbs to post nodes,
-// pods and groups, and schedulers that run on threads of their own inside this process, as the service account of deploy/ and with API priority and fairness.
-// Each test ends with the server's audit log: nobody was asked for a second node while the first request might have been carried out.
+// How does a test of the live scheduler look at a cluster? SchedulerWorld: one control plane for the whole program, a
+// client, short verbs to post nodes, pods and groups, and schedulers that run on threads of their own inside this
+// process, as the service account of deploy/ and with API priority and fairness. Each test ends with the server's audit
+// log: nobody was asked for a second node while the first request might have been carried out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,13 +38,15 @@ using kube::Encoding;
 using kube::OnAnswer;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// One scheduler on a thread of its own. Its decisions are recorded, and when it is gone they are decided again from the log: every plan must be the same.
+/// One scheduler on a thread of its own. Its decisions are recorded, and when it is gone they are decided again from
+/// the log: every plan must be the same.
 class RunningScheduler {
  public:
   explicit RunningScheduler(kube::SchedulerOptions options) {
     std::string folder = (std::filesystem::temp_directory_path() / "ashlar-decisions-XXXXXX").string();
     if (::mkdtemp(folder.data()) != nullptr) decisions_ = folder;
-    options.leader_term.open_recorder = [folder](const State& state, const Engine& engine, const kube::Tracker&) -> std::unique_ptr<Recorder> {
+    options.leader_term.open_recorder = [folder](const State& state, const Engine& engine,
+                                                 const kube::Tracker&) -> std::unique_ptr<Recorder> {
       auto log = store::DecisionLog::open({.folder = folder}, {state, engine});
       EXPECT_TRUE(log.ok()) << log.error().message;
       return log ? std::move(log).value() : nullptr;
@@ -95,7 +98,8 @@ class RunningScheduler {
 class SchedulerWorld : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    Result<std::unique_ptr<ControlPlane>> plane = cluster::start_deployed({.pod_groups = pod_groups_, .with_audit = true});
+    Result<std::unique_ptr<ControlPlane>> plane =
+        cluster::start_deployed({.pod_groups = pod_groups_, .with_audit = true});
     absent_ = !plane && plane.error().kind == Error::Kind::kNotFound;
     if (plane)
       plane_ = std::move(plane).value();
@@ -128,7 +132,7 @@ class SchedulerWorld : public ::testing::Test {
     }
   }
 
-  // ---- talking to the server -----------------------------------------------------------------------------------------------------------
+  // ---- talking to the server ----------------------------------------------------------------------------------------
   bool wait(const std::function<bool()>& until, std::chrono::milliseconds patience = std::chrono::seconds(30)) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (!until()) {
@@ -172,7 +176,11 @@ class SchedulerWorld : public ::testing::Test {
       spec.labels.emplace_back("kubernetes.io/hostname", spec.name);
       spec.labels.emplace_back("example.com/rack", "r" + std::to_string(i / per_rack));
       spec.labels.emplace_back("example.com/block", "b" + std::to_string(i / per_rack / 4));
-      spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
+      spec.allocatable = {{"cpu", "96"},
+                          {"memory", "768Gi"},
+                          {"pods", "110"},
+                          {"nvidia.com/gpu", "8"},
+                          {"ashlar.dev/gpu-milli", "8000"}};
       return spec;
     });
   }
@@ -196,7 +204,8 @@ class SchedulerWorld : public ::testing::Test {
 
   std::map<std::string, kube::Pod> pods(const std::string& ns = "default") {
     std::map<std::string, kube::Pod> found;
-    const Answer answer = answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/" + ns + "/pods"}, std::move(done)); });
+    const Answer answer =
+        answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/" + ns + "/pods"}, std::move(done)); });
     if (!answer.ok()) return found;
     Result<kube::ListPage<kube::Pod>> page = kube::decode_list<kube::Pod>(answer.body, Encoding::kJson);
     if (page)
@@ -206,7 +215,10 @@ class SchedulerWorld : public ::testing::Test {
   kube::Pod pod(const std::string& name) { return pods()[name]; }
   /// The list of the namespace's events as the server writes it.
   std::string events() {
-    return answer_of([&](OnAnswer done) { api_->send({.path = "/apis/events.k8s.io/v1/namespaces/default/events"}, std::move(done)); }).body;
+    return answer_of([&](OnAnswer done) {
+             api_->send({.path = "/apis/events.k8s.io/v1/namespaces/default/events"}, std::move(done));
+           })
+        .body;
   }
   bool wait_event(const std::string& reason, const std::string& note) {
     return wait([&] {
@@ -219,7 +231,8 @@ class SchedulerWorld : public ::testing::Test {
     for (const auto& [name, p] : pods()) count += name.starts_with(prefix) && !p.node_name.empty() ? 1 : 0;
     return count;
   }
-  bool wait_bound(std::size_t count, const std::string& prefix = "", std::chrono::seconds patience = std::chrono::seconds(30)) {
+  bool wait_bound(std::size_t count, const std::string& prefix = "",
+                  std::chrono::seconds patience = std::chrono::seconds(30)) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (std::chrono::steady_clock::now() < deadline) {
       if (bound_count(prefix) >= count) return true;
@@ -231,7 +244,8 @@ class SchedulerWorld : public ::testing::Test {
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(time.value);
     while (std::chrono::steady_clock::now() < until) api_->poll(Millis(10));
   }
-  /// What the bound pods request is there on every node, in every resource, and by their annotations no device is over-full.
+  /// What the bound pods request is there on every node, in every resource, and by their annotations no device is
+  /// over-full.
   void expect_no_oversubscription(std::int64_t devices_per_node = 8) {
     const std::map<std::string, std::int64_t> there{
         {"cpu", 96'000}, {"memory", std::int64_t{768} << 30}, {"pods", 110}, {"gpu", devices_per_node * 1000}};
@@ -239,35 +253,43 @@ class SchedulerWorld : public ::testing::Test {
     std::map<std::string, std::int64_t> milli_by_device;
     for (const auto& [name, p] : pods()) {
       if (p.node_name.empty() || p.is_terminal()) continue;
-      const std::int64_t milli = kube::amount_of(p.requests, "nvidia.com/gpu") * 1000 + kube::amount_of(p.requests, "ashlar.dev/gpu-milli");
+      const std::int64_t milli =
+          kube::amount_of(p.requests, "nvidia.com/gpu") * 1000 + kube::amount_of(p.requests, "ashlar.dev/gpu-milli");
       auto& on_node = used[p.node_name.str()];
       on_node["gpu"] += milli;
       on_node["cpu"] += p.requests.cpu.value;
       on_node["memory"] += p.requests.memory.value;
       on_node["pods"] += 1;
-      const kube::PooledString* devices = p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
+      const kube::PooledString* devices =
+          p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/cards") : nullptr;
       if (devices == nullptr) continue;
       const DeviceMask mask = parse_devices(*devices);
-      mask.each([&](int device) { milli_by_device[p.node_name.str() + "/" + std::to_string(device)] += milli / mask.count(); });
+      mask.each([&](int device) {
+        milli_by_device[p.node_name.str() + "/" + std::to_string(device)] += milli / mask.count();
+      });
     }
     for (const auto& [node, amounts] : used)
-      for (const auto& [resource, amount] : amounts) EXPECT_LE(amount, there.at(resource)) << resource << " on " << node;
+      for (const auto& [resource, amount] : amounts)
+        EXPECT_LE(amount, there.at(resource)) << resource << " on " << node;
     for (const auto& [device, milli] : milli_by_device) EXPECT_LE(milli, 1000) << device;
   }
 
   /// What the server has seen of bindings in this test, and the proxy where they went through one.
-  BindAudit audit() const { return BindAudit(plane_->audit_log(), proxy_ ? proxy_->forwarded("/pods") : BindAudit::Forwarded{}, audit_from_); }
+  BindAudit audit() const {
+    return BindAudit(plane_->audit_log(), proxy_ ? proxy_->forwarded("/pods") : BindAudit::Forwarded{}, audit_from_);
+  }
   static constexpr const char* kSchedulerUser = "system:serviceaccount:ashlar:ashlar";
 
   void clean() {
     const std::string groups = kube::pod_group_path(pod_groups_, "default", "");
-    for (const std::string path : {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", groups.c_str(),
-                                   "/apis/events.k8s.io/v1/namespaces/default/events", "/apis/coordination.k8s.io/v1/namespaces/ashlar/leases"})
+    for (const std::string path :
+         {"/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "/api/v1/nodes", groups.c_str(),
+          "/apis/events.k8s.io/v1/namespaces/default/events", "/apis/coordination.k8s.io/v1/namespaces/ashlar/leases"})
       answer_of([&](OnAnswer done) { api_->send({.method = http::Method::kDelete, .path = path}, std::move(done)); });
     wait([&] { return pods().empty(); }, std::chrono::seconds(20));
   }
 
-  // ---- schedulers ----------------------------------------------------------------------------------------------------------------------
+  // ---- schedulers ---------------------------------------------------------------------------------------------------
   kube::SchedulerOptions options(const std::string& identity = "a") {
     kube::SchedulerOptions o;
     o.access = api_->access();
@@ -306,10 +328,12 @@ class SchedulerWorld : public ::testing::Test {
   std::unique_ptr<RunningScheduler> start() { return start(options()); }
   /// Body of an answer of the scheduler's own server.
   std::string ask(const RunningScheduler& scheduler, const std::string& path) {
-    Result<std::unique_ptr<http::Client>> client = http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler.port())});
+    Result<std::unique_ptr<http::Client>> client =
+        http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler.port())});
     if (!client) return client.error().message;
     std::optional<std::string> body;
-    (*client)->send({.path = path}, [&](Result<http::Response> answer) { body = answer ? answer->body : answer.error().message; });
+    (*client)->send({.path = path},
+                    [&](Result<http::Response> answer) { body = answer ? answer->body : answer.error().message; });
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!body && std::chrono::steady_clock::now() < deadline) (*client)->poll(Millis(20));
     return body.value_or("no answer");

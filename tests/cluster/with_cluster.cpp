@@ -1,5 +1,5 @@
-// with_cluster COMMAND [ARGUMENTS...]: starts a real control plane, runs the command with KUBECONFIG pointing at it, and takes it down again.
-// The exit status is the command's; 77 where the binaries are absent.
+// with_cluster COMMAND [ARGUMENTS...]: starts a real control plane, runs the command with KUBECONFIG pointing at it,
+// and takes it down again. The exit status is the command's; 77 where the binaries are absent.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// A decision log, replayed as far as it goes: as it is, and with its version and checks put right, without which no changed record would be read.
+// A decision log, replayed as far as it goes: as it is, and with its version and checks put right, without which no
+// changed record would be read.
 #include <algorithm>
 
 #include "fuzz/fuzz.h"

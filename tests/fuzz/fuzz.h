@@ -1,6 +1,6 @@
-// Fuzz targets: one parser each, under any bytes. A target is a file NAME.cpp with a function `run` and the line ASHLAR_FUZZ_TARGET(NAME); its seeds are
-// named in seeds.txt. clang's libFuzzer makes a program fuzz_NAME of each (preset fuzz), and the test fuzz_test runs all of them on their seeds and on
-// what becomes of those.
+// Fuzz targets: one parser each, under any bytes. A target is a file NAME.cpp with a function `run` and the line
+// ASHLAR_FUZZ_TARGET(NAME); its seeds are named in seeds.txt. clang's libFuzzer makes a program fuzz_NAME of each
+// (preset fuzz), and the test fuzz_test runs all of them on their seeds and on what becomes of those.
 #pragma once
 
 #include <sys/mman.h>

@@ -14,8 +14,8 @@ using namespace ashlar::http;
 
 Server& server() {
   const auto echo = [](const ServerRequest& r) { return text(200, r.path + r.query_value("name") + r.body); };
-  static const auto running =
-      Server::start({.body_bytes_max = 4096, .header_timeout = ashlar::Millis(1000)}, {{"/tree/", echo}, {"/tree/", echo, "POST"}});
+  static const auto running = Server::start({.body_bytes_max = 4096, .header_timeout = ashlar::Millis(1000)},
+                                            {{"/tree/", echo}, {"/tree/", echo, "POST"}});
   if (!running.ok()) std::abort();
   return **running;
 }

@@ -16,7 +16,9 @@ using ashlar::kube::Quarantine;
 
 /// One for all runs of the process.
 struct Folder {
-  Folder() : path((std::filesystem::temp_directory_path() / "ashlar-fuzz-XXXXXX").string()) { ASHLAR_CHECK(mkdtemp(path.data()) != nullptr); }
+  Folder() : path((std::filesystem::temp_directory_path() / "ashlar-fuzz-XXXXXX").string()) {
+    ASHLAR_CHECK(mkdtemp(path.data()) != nullptr);
+  }
   ~Folder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);

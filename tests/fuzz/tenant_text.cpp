@@ -1,5 +1,5 @@
-// What tenants write on their pods, a line each: "key=value" is a label, "@key=value" an annotation. Read word by word, and by the tracker as a pod that
-// waits and as one that is bound.
+// What tenants write on their pods, a line each: "key=value" is a label, "@key=value" an annotation. Read word by word,
+// and by the tracker as a pod that waits and as one that is bound.
 #include <algorithm>
 #include <memory>
 
@@ -26,7 +26,8 @@ Pod pod_of(std::string_view bytes) {
     (is_annotation ? annotations : labels)
         .push_back({PooledString(line.substr(0, split)), PooledString(line.substr(std::min(line.size(), split + 1)))});
   }
-  for (Labels* all : {&labels, &annotations}) std::sort(all->begin(), all->end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });
+  for (Labels* all : {&labels, &annotations})
+    std::sort(all->begin(), all->end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });
   Pod pod;
   pod.ns = PooledString("ns");
   pod.name = PooledString("p");

@@ -68,7 +68,8 @@ class Drawing {
     PlainNode node;
     node.devices = any_of({0, 1, 2, 2, 4, 4, 8});
     node.device_mib = any_of<std::int64_t>({0, 40'000, 80'000});
-    node.has = {any_of<std::int64_t>({4, 8, 16, 64}), any_of<std::int64_t>({16, 64, 256}), any_of<std::int64_t>({3, 6, 100}), below(3)};
+    node.has = {any_of<std::int64_t>({4, 8, 16, 64}), any_of<std::int64_t>({16, 64, 256}),
+                any_of<std::int64_t>({3, 6, 100}), below(3)};
     node.model = below(2);
     return node;
   }
@@ -88,8 +89,8 @@ class Drawing {
     const int count = 2 + below(4);
     for (int d = 0; d < count; ++d) {
       PlainDemand demand;
-      demand.asks = {below(3) == 0 ? 0 : any_of<std::int64_t>({1, 1, 2, 4, 7}), one_in(2) ? 0 : any_of<std::int64_t>({1, 8, 30}), 1,
-                     one_in(5) ? 1 : 0};
+      demand.asks = {below(3) == 0 ? 0 : any_of<std::int64_t>({1, 1, 2, 4, 7}),
+                     one_in(2) ? 0 : any_of<std::int64_t>({1, 8, 30}), 1, one_in(5) ? 1 : 0};
       if (demand.asks[kCores] == 0 && one_in(2)) demand.asks[kCores] = 3;
       switch (below(4)) {
         case 0:
@@ -121,10 +122,12 @@ class Drawing {
   }
   void queues() {
     world_.queues.push_back({0, 1000 * (1 + below(24)), kUnlimited});
-    world_.queues.push_back({1, one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(2) ? kUnlimited : 1 + below(24)});
+    world_.queues.push_back(
+        {1, one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(2) ? kUnlimited : 1 + below(24)});
     if (!one_in(2)) return;
     for (int siblings = below(7); siblings > 0; --siblings)
-      world_.queues.push_back({below(2), one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(3) ? 1 + below(24) : kUnlimited});
+      world_.queues.push_back(
+          {below(2), one_in(2) ? kUnlimited : 500 * (1 + below(16)), one_in(3) ? 1 + below(24) : kUnlimited});
   }
 
   int any_demand() { return below(static_cast<int>(world_.demands.size())); }
@@ -137,7 +140,8 @@ class Drawing {
     std::vector<std::pair<int, int>> kinds;
     for (int g = 0; g < groups; ++g) kinds.emplace_back(any_demand(), any_constraint());
     for (int m = 0; m < members; ++m) {
-      const auto& [demand, constraint] = kinds[static_cast<std::size_t>(one_in(6) ? below(groups) : m * groups / members)];
+      const auto& [demand, constraint] =
+          kinds[static_cast<std::size_t>(one_in(6) ? below(groups) : m * groups / members)];
       job.members.push_back({demand, constraint, kNowhere, {}});
     }
     job.min = one_in(3) ? 1 + below(members) : members;
@@ -149,7 +153,8 @@ class Drawing {
     return job;
   }
 
-  /// Puts the member somewhere where it is allowed, or leaves it. `is_forced`: more than there is of cores and slots, as another scheduler may do.
+  /// Puts the member somewhere where it is allowed, or leaves it. `is_forced`: more than there is of cores and slots,
+  /// as another scheduler may do.
   bool settle(std::size_t job, int rank, bool is_forced) {
     const int first = below(static_cast<int>(world_.nodes.size()));
     for (std::size_t k = 0; k < world_.nodes.size(); ++k) {
@@ -180,7 +185,8 @@ class Drawing {
         job.within = job.prefer = kNowhere;
         job.queue = 0;
       }
-      for (std::size_t r = 0; r < job.members.size(); ++r) settle(world_.jobs.size() - 1, static_cast<int>(r), is_foreign && one_in(3));
+      for (std::size_t r = 0; r < job.members.size(); ++r)
+        settle(world_.jobs.size() - 1, static_cast<int>(r), is_foreign && one_in(3));
       std::erase_if(world_.jobs.back().members, [](const PlainMember& m) { return !m.is_placed(); });
       world_.jobs.back().is_ours = !is_foreign;
       if (world_.jobs.back().members.empty())

@@ -1,5 +1,6 @@
-// Draw: random small worlds in which every option may meet every other: levels nested and free-standing with `within` and `prefer` together, unlike
-// members, shares with and without memory, several resources, selectors, taints, quotas, members that run already, elastic minima, foreign pods.
+// Draw: random small worlds in which every option may meet every other: levels nested and free-standing with `within`
+// and `prefer` together, unlike members, shares with and without memory, several resources, selectors, taints, quotas,
+// members that run already, elastic minima, foreign pods.
 #pragma once
 
 #include "base/rng.h"

@@ -1,6 +1,7 @@
-// Random histories: two thousand lives of small clusters in the simulated world, each played twice. After every step: nothing is oversubscribed, no
-// `within` is broken, nothing is lost or forgotten, and no reason was untrue when it was given; the second play, without the restarts of the first, is the
-// same to the last byte. ASHLAR_HISTORY=SEED ./dev test oracle -- --gtest_filter='Histories.*' repeats one.
+// Random histories: two thousand lives of small clusters in the simulated world, each played twice. After every step:
+// nothing is oversubscribed, no `within` is broken, nothing is lost or forgotten, and no reason was untrue when it was
+// given; the second play, without the restarts of the first, is the same to the last byte. ASHLAR_HISTORY=SEED ./dev
+// test oracle -- --gtest_filter='Histories.*' repeats one.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -21,8 +22,10 @@ Story shrunk(Story story, const PlayOptions& options) {
     Story shorter = story;
     shorter.script.erase(shorter.script.begin() + static_cast<std::ptrdiff_t>(i));
     const auto* body = std::get_if<EventBody>(&story.script[i].what);
-    const bool is_definition = body != nullptr && (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
-                                                   std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<QueueDefined>(*body));
+    const bool is_definition =
+        body != nullptr &&
+        (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
+         std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<QueueDefined>(*body));
     if (!is_definition && !play(shorter, options).fault.empty()) story = std::move(shorter);
   }
   return story;
@@ -44,14 +47,16 @@ std::string told(const Story& story) {
 
 struct Counts {
   long steps = 0, placed = 0, refused = 0, lost = 0, ended = 0, restarts = 0, from_snapshots = 0;
-  long restless = 0;        ///< of a profile that is known not to come to rest always
-  std::uint64_t plans = 0;  ///< what all events, plans and states come to: two builds that print the same decided the same
+  long restless = 0;  ///< of a profile that is known not to come to rest always
+  /// what all events, plans and states come to: two builds that print the same decided the same
+  std::uint64_t plans = 0;
   Heard heard;
 };
 
 std::string listed(const std::map<ReasonCode, long>& reasons) {
   std::string text;
-  for (const auto& [code, count] : reasons) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(reason_name(code));
+  for (const auto& [code, count] : reasons)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(reason_name(code));
   return text.empty() ? "none" : text;
 }
 
@@ -81,7 +86,9 @@ void play_twice(std::uint64_t seed, Counts& counts) {
     ++counts.restless;
   } else if (!first.fault.empty()) {
     const Story shorter = shrunk(story, with_restarts);
-    ADD_FAILURE() << "ASHLAR_HISTORY=" << seed << " " << first.fault << "\nshorter: " << play(shorter, with_restarts).fault << "\n" << told(shorter);
+    ADD_FAILURE() << "ASHLAR_HISTORY=" << seed << " " << first.fault
+                  << "\nshorter: " << play(shorter, with_restarts).fault << "\n"
+                  << told(shorter);
     return;
   }
   EXPECT_EQ(play(story).steps, first.steps) << "ASHLAR_HISTORY=" << seed << " differs when it is played again";
@@ -89,15 +96,19 @@ void play_twice(std::uint64_t seed, Counts& counts) {
 
 TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
   Counts counts;
-  if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr) return play_twice(std::strtoull(seed, nullptr, 10), counts);
-  for (std::uint64_t seed = 0; seed < kHistories && ::testing::Test::HasFailure() == false; ++seed) play_twice(seed, counts);
+  if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr)
+    return play_twice(std::strtoull(seed, nullptr, 10), counts);
+  for (std::uint64_t seed = 0; seed < kHistories && ::testing::Test::HasFailure() == false; ++seed)
+    play_twice(seed, counts);
   std::printf(
-      "history oracle: %llu histories twice, %ld steps, %ld members placed, %ld binds refused, %ld nodes lost, %ld jobs ended, %ld restarts from the "
+      "history oracle: %llu histories twice, %ld steps, %ld members placed, %ld binds refused, %ld nodes lost, %ld "
+      "jobs ended, %ld restarts from the "
       "log's bytes, "
       "%ld of them from a snapshot\n",
-      static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost, counts.ended, counts.restarts,
-      counts.from_snapshots);
-  std::printf("history oracle: digest of all plans and states: %016llx\n", static_cast<unsigned long long>(counts.plans));
+      static_cast<unsigned long long>(kHistories), counts.steps, counts.placed, counts.refused, counts.lost,
+      counts.ended, counts.restarts, counts.from_snapshots);
+  std::printf("history oracle: digest of all plans and states: %016llx\n",
+              static_cast<unsigned long long>(counts.plans));
   std::printf("history oracle: known: %ld histories of tiresias do not come to rest\n", counts.restless);
   std::printf("history oracle: reasons judged: %s\n", listed(counts.heard.judged).c_str());
   std::printf(

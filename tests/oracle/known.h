@@ -1,4 +1,5 @@
-// Known: faults that oracles have found and that are not mended yet. What they concern is not drawn, or only counted; with the mend the line turns true.
+// Known: faults that oracles have found and that are not mended yet. What they concern is not drawn, or only counted;
+// with the mend the line turns true.
 #pragma once
 
 namespace ashlar::oracle {

@@ -120,7 +120,8 @@ struct MirrorNews {
   void estimate(JobId id, const Estimate& estimate) {
     PlainJob& job = m.world_.jobs[id.row()];
     job.p50_ms = estimate.p50.value;
-    if (m.has_run_[id.row()] == 0) job.lasts_ms = estimate.p90 == Millis::max() ? job.p50_ms : std::max(job.p50_ms, estimate.p90.value);
+    if (m.has_run_[id.row()] == 0)
+      job.lasts_ms = estimate.p90 == Millis::max() ? job.p50_ms : std::max(job.p50_ms, estimate.p90.value);
   }
   void clear(std::size_t job, std::size_t rank) {
     PlainMember& member = m.world_.jobs[job].members[rank];
@@ -129,7 +130,8 @@ struct MirrorNews {
   }
   void add(JobId job, const std::vector<MemberSpec>& members) {
     for (const MemberSpec& spec : members) {
-      m.world_.jobs[job.row()].members.push_back({static_cast<int>(spec.demand.row()), static_cast<int>(spec.constraint.row()), kNowhere, {}});
+      m.world_.jobs[job.row()].members.push_back(
+          {static_cast<int>(spec.demand.row()), static_cast<int>(spec.constraint.row()), kNowhere, {}});
       m.ids_[job.row()].push_back(spec.member);
       m.is_bound_[job.row()].push_back(0);
       m.job_of_[spec.member] = static_cast<int>(job.row());
@@ -138,7 +140,11 @@ struct MirrorNews {
 };
 
 Mirror::Mirror(const PlainWorld& drawn)
-    : world_(drawn), ids_(drawn.jobs.size()), is_live_(drawn.jobs.size(), 0), is_bound_(drawn.jobs.size()), has_run_(drawn.jobs.size(), 0) {
+    : world_(drawn),
+      ids_(drawn.jobs.size()),
+      is_live_(drawn.jobs.size(), 0),
+      is_bound_(drawn.jobs.size()),
+      has_run_(drawn.jobs.size(), 0) {
   for (PlainNode& node : world_.nodes) node.is_there = false;
   for (PlainJob& job : world_.jobs) job = {};
 }
@@ -161,16 +167,18 @@ void Mirror::take_off(int job) {
   std::fill(is_bound_[j].begin(), is_bound_[j].end(), std::uint8_t{0});
 }
 
-/// Those fall that the job outranks and that are no longer there after the decision; false where there are none, or one on no node that the job takes.
+/// Those fall that the job outranks and that are no longer there after the decision; false where there are none, or one
+/// on no node that the job takes.
 bool Mirror::fall_to(int job, const std::vector<Bind>& binds, const std::vector<MemberId>& nominated_after) {
   long fallen = 0;
   for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
     for (std::size_t r = 0; r < world_.jobs[j].members.size(); ++r) {
       PlainMember& m = world_.jobs[j].members[r];
       const bool is_kept = std::count(nominated_after.begin(), nominated_after.end(), ids_[j][r]) > 0;
-      if (!m.is_nominated || is_kept || world_.jobs[j].priority >= world_.jobs[static_cast<std::size_t>(job)].priority) continue;
-      const bool is_on_its_node =
-          std::any_of(binds.begin(), binds.end(), [&](const Bind& bind) { return static_cast<int>(bind.node.row()) == m.node; });
+      if (!m.is_nominated || is_kept || world_.jobs[j].priority >= world_.jobs[static_cast<std::size_t>(job)].priority)
+        continue;
+      const bool is_on_its_node = std::any_of(
+          binds.begin(), binds.end(), [&](const Bind& bind) { return static_cast<int>(bind.node.row()) == m.node; });
       if (!is_on_its_node) continue;
       m = {m.demand, m.constraint, kNowhere, {}};
       ++fallen;
@@ -221,7 +229,8 @@ std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
     if (std::string fault = start_these(); !fault.empty()) return fault;
   for (std::size_t j = 0; j < world_.jobs.size(); ++j)
     for (std::size_t r = 0; r < world_.jobs[j].members.size(); ++r)
-      if (world_.jobs[j].members[r].is_nominated && std::count(judging.nominated.begin(), judging.nominated.end(), ids_[j][r]) == 0)
+      if (world_.jobs[j].members[r].is_nominated &&
+          std::count(judging.nominated.begin(), judging.nominated.end(), ids_[j][r]) == 0)
         return "the nomination of job " + std::to_string(j) + " fell and nobody needed its node";
   for (const VerdictChange& change : plan.verdicts) {
     if (!judging.has_true_reasons) {
@@ -235,7 +244,8 @@ std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
     std::string fault;
     Heard* heard = &heard_;
     for (const PlainWorld& moment : moments) {
-      fault = untrue(moment, static_cast<int>(change.job.row()), change.verdict, judging, std::exchange(heard, nullptr));
+      fault =
+          untrue(moment, static_cast<int>(change.job.row()), change.verdict, judging, std::exchange(heard, nullptr));
       if (fault.empty()) break;
     }
     if (!fault.empty()) return "job " + std::to_string(change.job.row()) + " is told what is not true: " + fault;
@@ -246,17 +256,20 @@ std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
 std::string Mirror::difference(const State& state) const {
   for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
     const std::string who = "job " + std::to_string(j);
-    if (state.is_live(JobId(j)) != (is_live_[j] != 0)) return who + (is_live_[j] != 0 ? " is lost" : " is kept though it ended");
+    if (state.is_live(JobId(j)) != (is_live_[j] != 0))
+      return who + (is_live_[j] != 0 ? " is lost" : " is kept though it ended");
     for (std::size_t r = 0; r < ids_[j].size(); ++r) {
       const MemberId id = ids_[j][r];
-      if (!state.is_live(id) || state.member(id).job != JobId(j)) return who + " has lost member " + std::to_string(id.row());
+      if (!state.is_live(id) || state.member(id).job != JobId(j))
+        return who + " has lost member " + std::to_string(id.row());
       const NodeId node = state.member(id).node;
       if ((node.is_none() ? kNowhere : static_cast<int>(node.row())) != world_.jobs[j].members[r].node)
         return who + " member " + std::to_string(id.row()) + " is not where it was put";
     }
   }
   for (const int job : waiting())
-    if (!state.job(JobId(job)).is_in_backlog) return "job " + std::to_string(job) + " is forgotten: it neither runs nor waits";
+    if (!state.job(JobId(job)).is_in_backlog)
+      return "job " + std::to_string(job) + " is forgotten: it neither runs nor waits";
   return "";
 }
 
@@ -265,7 +278,8 @@ std::vector<int> Mirror::waiting() const {
   for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
     const PlainJob& job = world_.jobs[j];
     const int present = static_cast<int>(job.members.size());
-    if (is_live_[j] != 0 && job.is_ours && present >= job.min && job.placed() < present) jobs.push_back(static_cast<int>(j));
+    if (is_live_[j] != 0 && job.is_ours && present >= job.min && job.placed() < present)
+      jobs.push_back(static_cast<int>(j));
   }
   return jobs;
 }
@@ -294,7 +308,9 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
       m = {m.demand, m.constraint, kNowhere, {}};
     }
     for (const int early : waits) {
-      if (!goes_before(early, late) || started.contains(static_cast<std::size_t>(early)) || (is_strict && is_blocked(early))) continue;
+      if (!goes_before(early, late) || started.contains(static_cast<std::size_t>(early)) ||
+          (is_strict && is_blocked(early)))
+        continue;
       const PlainJob& of = world_.jobs[static_cast<std::size_t>(early)];
       if (of.placed() >= of.min) continue;  // members above the minimum give way
       if (can_be_placed(without, early) == Answer::kYes)
@@ -306,7 +322,8 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
 
 bool waits_ahead(const PlainWorld& world, PlainOrder order, int one, int other) {
   const PlainJob &a = world.jobs[static_cast<std::size_t>(one)], &b = world.jobs[static_cast<std::size_t>(other)];
-  if (one == other || !a.is_ours || static_cast<int>(a.members.size()) < std::max(a.min, 1) || a.placed() >= a.min) return false;
+  if (one == other || !a.is_ours || static_cast<int>(a.members.size()) < std::max(a.min, 1) || a.placed() >= a.min)
+    return false;
   if (b.placed() >= b.min) return true;  // members above the minimum come after every minimum
   switch (order) {
     case PlainOrder::kFifo:

@@ -1,4 +1,5 @@
-// Mirror: the plain world that an engine has been told of, kept up to date event by event and plan by plan, to judge what it decides and what it says.
+// Mirror: the plain world that an engine has been told of, kept up to date event by event and plan by plan, to judge
+// what it decides and what it says.
 #pragma once
 
 #include <map>
@@ -43,15 +44,17 @@ class Mirror {
   explicit Mirror(const PlainWorld& drawn);
 
   void tell(const Event& event);
-  /// Carries the plan out. Empty, or the first rule that it breaks or the first reason that was not true at any moment of the decision.
+  /// Carries the plan out. Empty, or the first rule that it breaks or the first reason that was not true at any moment
+  /// of the decision.
   std::string carry_out(const Plan& plan, const Judging& judging);
   const Heard& heard() const { return heard_; }
   /// Empty, or where the state is not as it was reported.
   std::string difference(const State& state) const;
   /// Jobs that could still place something: enough members are there, and not all have a node.
   std::vector<int> waiting() const;
-  /// Of a plan that was carried out, where nobody is held for others: empty, or a job ahead of one that was started that could have run in its place.
-  /// Order is by priority, then submission; `is_strict`: nobody passes the first of its queue.
+  /// Of a plan that was carried out, where nobody is held for others: empty, or a job ahead of one that was started
+  /// that could have run in its place. Order is by priority, then submission; `is_strict`: nobody passes the first of
+  /// its queue.
   std::string passed_over(const Plan& plan, bool is_strict) const;
   /// Nothing runs, so nothing more will come free.
   bool is_idle() const;
@@ -78,6 +81,7 @@ class Mirror {
 /// Does `one` wait for members that it needs, and at least as far ahead as `other`?
 bool waits_ahead(const PlainWorld& world, PlainOrder order, int one, int other);
 /// Empty, or what is not true about a reason for which the job is said to wait. `heard`, if given, counts them.
-std::string untrue(const PlainWorld& world, int job, const Verdict& verdict, const Judging& judging, Heard* heard = nullptr);
+std::string untrue(const PlainWorld& world, int job, const Verdict& verdict, const Judging& judging,
+                   Heard* heard = nullptr);
 
 }  // namespace ashlar::oracle

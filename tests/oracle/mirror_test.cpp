@@ -43,7 +43,8 @@ class MirrorTest : public ::testing::Test {
 
 TEST_F(MirrorTest, SeesAPlanThatBreaksARule) {
   EXPECT_EQ(mirror_->carry_out(plan_of(0, {1, 0}), {}), "");
-  EXPECT_EQ(mirror_->carry_out(plan_of(1, {1, 0}), {}), "job 1 member 0 on node 0, which gives not as many cards as asked");
+  EXPECT_EQ(mirror_->carry_out(plan_of(1, {1, 0}), {}),
+            "job 1 member 0 on node 0, which gives not as many cards as asked");
 }
 
 TEST_F(MirrorTest, SeesWhatTheStateHasLost) {
@@ -57,7 +58,8 @@ TEST_F(MirrorTest, SeesWhatTheStateHasLost) {
 
 TEST_F(MirrorTest, SeesAReasonThatIsNotTrue) {
   EXPECT_EQ(said(1, {{ReasonCode::kInsufficientGpu, 0, {1, 2000, 4000}}}), "");
-  EXPECT_EQ(said(1, {{ReasonCode::kInsufficientGpu, 0, {1, 1000, 4000}}}), "job 1 is told what is not true: InsufficientGPU 1 1000 4000");
+  EXPECT_EQ(said(1, {{ReasonCode::kInsufficientGpu, 0, {1, 1000, 4000}}}),
+            "job 1 is told what is not true: InsufficientGPU 1 1000 4000");
   EXPECT_EQ(said(1, {{ReasonCode::kExceedsCluster, 0, {}}}), "");
   EXPECT_NE(said(0, {{ReasonCode::kExceedsCluster, 0, {}}}), "");
   EXPECT_NE(said(0, {{ReasonCode::kInsufficientResource, 0, {1, 8000, 1000}}}), "");
@@ -65,7 +67,8 @@ TEST_F(MirrorTest, SeesAReasonThatIsNotTrue) {
   EXPECT_NE(said(0, {{ReasonCode::kQuotaExhausted, 0, {0, 0, 0}}}), "");
 }
 
-/// Of the one node's two devices job 0 has both; job 1 waits for two, and job 2, which came later, for one. Job 3 asks for more than there is.
+/// Of the one node's two devices job 0 has both; job 1 waits for two, and job 2, which came later, for one. Job 3 asks
+/// for more than there is.
 class TurnsTest : public ::testing::Test {
  protected:
   TurnsTest() {
@@ -74,10 +77,13 @@ class TurnsTest : public ::testing::Test {
     node.devices = 2;
     node.has = {8, 64, 8, 0};
     world.nodes = {node};
-    world.demands = {{.asks = {1, 0, 1, 0}, .devices = 2}, {.asks = {1, 0, 1, 0}, .devices = 1}, {.asks = {1, 0, 1, 0}, .devices = 4}};
+    world.demands = {{.asks = {1, 0, 1, 0}, .devices = 2},
+                     {.asks = {1, 0, 1, 0}, .devices = 1},
+                     {.asks = {1, 0, 1, 0}, .devices = 4}};
     world.constraints = {{}};
     world.queues = {{}, {0}};
-    world.jobs = {{.members = {{0, 0, 0, {0, 1}}}}, {.members = {{0, 0, kNowhere, {}}}}, {.members = {{1, 0, kNowhere, {}}}}};
+    world.jobs = {
+        {.members = {{0, 0, 0, {0, 1}}}}, {.members = {{0, 0, kNowhere, {}}}}, {.members = {{1, 0, kNowhere, {}}}}};
     world.jobs.push_back({.members = {{2, 0, kNowhere, {}}}, .queue = 1});
     world.jobs.push_back({.members = {{1, 0, kNowhere, {}}}, .queue = 1});
     for (PlainJob& job : world.jobs) job.min = 1;
@@ -125,7 +131,9 @@ TEST_F(TurnsTest, CountWhatIsLetPass) {
 TEST(Histories, EndWithTheFaultThatACheckFinds) {
   const Story story = draw_story(1);
   int steps = 0;
-  const Played played = play(story, {.after = [&](const State&, const Engine&, const Plan&) { return std::string(++steps == 3 ? "bad" : ""); }});
+  const Played played =
+      play(story,
+           {.after = [&](const State&, const Engine&, const Plan&) { return std::string(++steps == 3 ? "bad" : ""); }});
   EXPECT_TRUE(played.fault.ends_with(": bad")) << played.fault;
   EXPECT_EQ(played.steps.size(), 3u);
 }

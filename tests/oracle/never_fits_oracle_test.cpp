@@ -1,5 +1,6 @@
-// NeverFits against brute force on the empty cluster: of whom the engine says that it can never run, no arrangement may exist though everybody else
-// were gone, every node ready and no taint in the way. A job that can never run and yet is left to wait is counted.
+// NeverFits against brute force on the empty cluster: of whom the engine says that it can never run, no arrangement may
+// exist though everybody else were gone, every node ready and no taint in the way. A job that can never run and yet is
+// left to wait is counted.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -34,7 +35,8 @@ void compare(const PlainWorld& world, const State& state, const Engine& engine, 
     if (is_never && could == Answer::kYes && tally.wrong_never++ < 5)
       tally.wrong_never_text += "\nseed " + std::to_string(seed) + ": job " + std::to_string(j) + ", " + kind;
     if (is_never || could != Answer::kNo) continue;
-    if (engine.verdict_of(job).kind == VerdictKind::kOverQuota) {  // the quota is asked first; whether it would fit then is not
+    // the quota is asked first; whether it would fit then is not
+    if (engine.verdict_of(job).kind == VerdictKind::kOverQuota) {
       ++tally.over_quota;
       continue;
     }
@@ -67,11 +69,13 @@ TEST(NeverFitsOracle, IsSaidOnlyOfWhoCanNotRunOnTheEmptyCluster) {
       "others for quota first; %d not searched to the end\n",
       kInstances, tally.waiting, tally.never, tally.wrong_never, waits_for_ever, tally.over_quota, tally.unknown);
   for (const auto& [kind, count] : tally.waits_for_ever)
-    std::printf("  %4d %s (for example seed %llu)\n", count, kind.c_str(), static_cast<unsigned long long>(tally.example.at(kind)));
+    std::printf("  %4d %s (for example seed %llu)\n", count, kind.c_str(),
+                static_cast<unsigned long long>(tally.example.at(kind)));
   EXPECT_EQ(tally.wrong_never, 0) << tally.wrong_never_text;
   EXPECT_GT(tally.never, tally.waiting / 20);
   EXPECT_LT(tally.unknown, tally.waiting / 100);
-  for (const auto& [kind, count] : tally.waits_for_ever) ADD_FAILURE() << count << " wait for ever: " << kind << ", seed " << tally.example.at(kind);
+  for (const auto& [kind, count] : tally.waits_for_ever)
+    ADD_FAILURE() << count << " wait for ever: " << kind << ", seed " << tally.example.at(kind);
 }
 
 /// One node of two devices that somebody uses, and a gang of two members of one device each.

@@ -1,5 +1,6 @@
-// Placement against brute force: what the engine places breaks no rule, and what it refuses cannot be placed. On more nodes than it searches exactly, a
-// gang of unlike members may be refused though it has a place; those are counted by kind.
+// Placement against brute force: what the engine places breaks no rule, and what it refuses cannot be placed. On more
+// nodes than it searches exactly, a gang of unlike members may be refused though it has a place; those are counted by
+// kind.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -82,13 +83,15 @@ int sum_of(const std::map<std::string, int>& by_kind) {
 }
 
 void print(const char* what, int instances, const Tally& tally) {
-  std::printf("%s: %d instances, %d members asked for, %d placed, %d wrong yes, %d wrong no, %d not searched to the end\n", what, instances,
-              tally.asked, tally.placed, tally.wrong_yes, sum_of(tally.wrong_no), tally.unknown);
-  std::printf("%s: %d instances of more than %zu nodes: %d jobs refused rightly, %d wrong no\n", what, tally.instances_beyond, kPackingNodesMax,
-              tally.refused_beyond, sum_of(tally.wrong_no_beyond));
+  std::printf(
+      "%s: %d instances, %d members asked for, %d placed, %d wrong yes, %d wrong no, %d not searched to the end\n",
+      what, instances, tally.asked, tally.placed, tally.wrong_yes, sum_of(tally.wrong_no), tally.unknown);
+  std::printf("%s: %d instances of more than %zu nodes: %d jobs refused rightly, %d wrong no\n", what,
+              tally.instances_beyond, kPackingNodesMax, tally.refused_beyond, sum_of(tally.wrong_no_beyond));
   for (const auto* wrong : {&tally.wrong_no, &tally.wrong_no_beyond})
     for (const auto& [kind, count] : *wrong)
-      std::printf("  %4d %s (for example seed %llu)\n", count, kind.c_str(), static_cast<unsigned long long>(tally.example.at(kind)));
+      std::printf("  %4d %s (for example seed %llu)\n", count, kind.c_str(),
+                  static_cast<unsigned long long>(tally.example.at(kind)));
 }
 
 int members_placed(const PlainWorld& world) {
@@ -155,7 +158,8 @@ TEST(PlacementOracle, SeesEveryRuleThatAPlanBreaks) {
   EXPECT_EQ(fault(plain, {{0, 0, 0, {0}}, {0, 1, 1, {0}}}), "");
   EXPECT_EQ(fault(plain, {{0, 0, 0, {0}}}), "job 0 is below its minimum");
   EXPECT_EQ(fault(plain, {{0, 0, 0, {0}}, {0, 1, 0, {0}}}), "job 0 member 1 on node 0, which has the card in use");
-  EXPECT_EQ(fault(plain, {{0, 0, 0, {}}, {0, 1, 1, {0}}}), "job 0 member 0 on node 0, which gives not as many cards as asked");
+  EXPECT_EQ(fault(plain, {{0, 0, 0, {}}, {0, 1, 1, {0}}}),
+            "job 0 member 0 on node 0, which gives not as many cards as asked");
   EXPECT_EQ(fault(plain, {{0, 0, 0, {2}}, {0, 1, 1, {0}}}), "job 0 member 0 on node 0, which has no such card");
   PlainWorld within = plain;
   within.jobs[0].within = 0;
@@ -173,12 +177,15 @@ TEST(PlacementOracle, SeesEveryRuleThatAPlanBreaks) {
   EXPECT_EQ(fault(other_model, {{0, 0, 0, {0}}, {0, 1, 1, {0}}}), "job 0 member 0 on node 0, which has another model");
   PlainWorld shares = plain;
   for (PlainMember& m : shares.jobs[0].members) m.demand = 1;
-  EXPECT_EQ(fault(shares, {{0, 0, 0, {0}}, {0, 1, 0, {0}}}), "job 0 member 1 on node 0, which has too little of the card left");
+  EXPECT_EQ(fault(shares, {{0, 0, 0, {0}}, {0, 1, 0, {0}}}),
+            "job 0 member 1 on node 0, which has too little of the card left");
   shares.demands[1].milli = 300;
-  EXPECT_EQ(fault(shares, {{0, 0, 0, {0}}, {0, 1, 0, {0}}}), "job 0 member 1 on node 0, which has too little memory on the card left");
+  EXPECT_EQ(fault(shares, {{0, 0, 0, {0}}, {0, 1, 0, {0}}}),
+            "job 0 member 1 on node 0, which has too little memory on the card left");
   PlainWorld ports = plain;
   for (PlainMember& m : ports.jobs[0].members) m.demand = 2;
-  EXPECT_EQ(fault(ports, {{0, 0, 0, {}}, {0, 1, 0, {}}}), "job 0 member 1 on node 0, which has too little of resource 0");
+  EXPECT_EQ(fault(ports, {{0, 0, 0, {}}, {0, 1, 0, {}}}),
+            "job 0 member 1 on node 0, which has too little of resource 0");
   ports.demands[2].asks[kCores] = 1;
   EXPECT_EQ(fault(ports, {{0, 0, 0, {}}, {0, 1, 0, {}}}), "job 0 member 1 on node 0, which has its port taken");
   PlainWorld quota = plain;

@@ -21,8 +21,11 @@ struct Load {
   std::vector<int> ports;
   std::int64_t owed = 0;  ///< devices taken of which nobody knows which
 
-  bool is_idle(int device) const { return milli[static_cast<std::size_t>(device)] == 0 && mib[static_cast<std::size_t>(device)] == 0; }
-  /// Idle devices, less those that are owed, and the whole ones that one device is taken for beyond itself: they are others of the node, nobody knows which.
+  bool is_idle(int device) const {
+    return milli[static_cast<std::size_t>(device)] == 0 && mib[static_cast<std::size_t>(device)] == 0;
+  }
+  /// Idle devices, less those that are owed, and the whole ones that one device is taken for beyond itself: they are
+  /// others of the node, nobody knows which.
   std::int64_t idle_for_others() const {
     std::int64_t idle = -owed;
     for (std::size_t c = 0; c < milli.size(); ++c) {
@@ -31,8 +34,11 @@ struct Load {
     }
     return idle;
   }
-  /// May a share be given this device? Of the idle ones only as many as are not owed; none at all where more are owed than idle.
-  bool is_open_to_shares(int device) const { return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(device)); }
+  /// May a share be given this device? Of the idle ones only as many as are not owed; none at all where more are owed
+  /// than idle.
+  bool is_open_to_shares(int device) const {
+    return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(device));
+  }
   void add(const PlainDemand& demand, const std::vector<int>& devices, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
     owed += sign * (demand.devices - static_cast<std::int64_t>(devices.size()));
@@ -77,19 +83,24 @@ std::string static_fault(const PlainNode& node, const PlainConstraint& constrain
 /// Empty, or what the node has too little of, devices apart.
 std::string amount_fault(const PlainNode& node, const Load& load, const PlainDemand& demand) {
   for (int r = 0; r < kPlainResources; ++r)
-    if (demand.asks[r] > 0 && load.used[r] + demand.asks[r] > node.has[r]) return "has too little of resource " + std::to_string(r);
-  if (demand.port != 0 && std::count(load.ports.begin(), load.ports.end(), demand.port) > 0) return "has its port taken";
+    if (demand.asks[r] > 0 && load.used[r] + demand.asks[r] > node.has[r])
+      return "has too little of resource " + std::to_string(r);
+  if (demand.port != 0 && std::count(load.ports.begin(), load.ports.end(), demand.port) > 0)
+    return "has its port taken";
   return "";
 }
 
-/// Empty, or why the device cannot serve the demand. Whether one that names no memory may have a device without any left is nobody's rule.
-std::string device_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int device, bool needs_some_memory = true) {
+/// Empty, or why the device cannot serve the demand. Whether one that names no memory may have a device without any
+/// left is nobody's rule.
+std::string device_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int device,
+                         bool needs_some_memory = true) {
   if (device < 0 || device >= node.devices) return "has no such card";
   const auto c = static_cast<std::size_t>(device);
   if (!demand.is_share() && !load.is_idle(device)) return "has the card in use";
   if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
   if (node.device_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
-  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.device_mib) return "has too little memory on the card left";
+  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.device_mib)
+    return "has too little memory on the card left";
   return "";
 }
 
@@ -97,12 +108,15 @@ std::string bind_fault(const PlainWorld& world, const PlainMember& member, const
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
-  if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]); !fault.empty()) return fault;
+  if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]);
+      !fault.empty())
+    return fault;
   if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
   if (static_cast<int>(bind.devices.size()) != demand.devices) return "gives not as many cards as asked";
   for (const int device : bind.devices)
     if (std::string fault = device_fault(node, load, demand, device, false); !fault.empty()) return fault;
-  const bool is_open = demand.is_share() ? std::all_of(bind.devices.begin(), bind.devices.end(), [&](int c) { return load.is_open_to_shares(c); })
+  const bool is_open = demand.is_share() ? std::all_of(bind.devices.begin(), bind.devices.end(),
+                                                       [&](int c) { return load.is_open_to_shares(c); })
                                          : load.idle_for_others() >= demand.devices;
   if (demand.devices > 0 && !is_open) return "owes its idle cards to others";
   return "";
@@ -122,10 +136,13 @@ struct Charge {
   }
 };
 
-/// Empty, or the queue that these members would put over its limit. `is_alone`: nobody else counts; `only`: just this queue.
-std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std::vector<int>& ranks, bool is_alone, int only = kNowhere) {
+/// Empty, or the queue that these members would put over its limit. `is_alone`: nobody else counts; `only`: just this
+/// queue.
+std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std::vector<int>& ranks, bool is_alone,
+                        int only = kNowhere) {
   Charge asked;
-  for (const int rank : ranks) asked.add(world.demands[static_cast<std::size_t>(job.members[static_cast<std::size_t>(rank)].demand)]);
+  for (const int rank : ranks)
+    asked.add(world.demands[static_cast<std::size_t>(job.members[static_cast<std::size_t>(rank)].demand)]);
   for (std::size_t q = 0; q < world.queues.size(); ++q) {
     if (!is_below(world, job.queue, static_cast<int>(q)) || (only != kNowhere && only != static_cast<int>(q))) continue;
     Charge used;
@@ -134,8 +151,9 @@ std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std:
         for (const PlainMember& m : other.members)
           if (m.is_placed()) used.add(world.demands[static_cast<std::size_t>(m.demand)]);
     const PlainQueue& queue = world.queues[q];
-    const bool is_over = (asked.milli > 0 && queue.milli_max != kUnlimited && used.milli + asked.milli > queue.milli_max) ||
-                         (asked.cores > 0 && queue.cores_max != kUnlimited && used.cores + asked.cores > queue.cores_max);
+    const bool is_over =
+        (asked.milli > 0 && queue.milli_max != kUnlimited && used.milli + asked.milli > queue.milli_max) ||
+        (asked.cores > 0 && queue.cores_max != kUnlimited && used.cores + asked.cores > queue.cores_max);
     if (is_over) return "exceeds the quota of queue " + std::to_string(q);
   }
   return "";
@@ -145,7 +163,8 @@ std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std
   std::set<int> domains;
   for (std::size_t r = 0; r < job.members.size(); ++r) {
     const PlainMember& m = job.members[r];
-    if (!m.is_placed() || (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0)) continue;
+    if (!m.is_placed() || (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0))
+      continue;
     domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(job.within)]);
   }
   return domains;
@@ -159,7 +178,8 @@ class Search {
     for (std::size_t n = 0; n < world.nodes.size(); ++n) loads_.push_back(load_of(world, static_cast<int>(n)));
     std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) {
       const PlainMember &x = member(a), &y = member(b);
-      const std::int64_t devices_x = demand(x).devices * demand(x).milli, devices_y = demand(y).devices * demand(y).milli;
+      const std::int64_t devices_x = demand(x).devices * demand(x).milli,
+                         devices_y = demand(y).devices * demand(y).milli;
       return std::tuple(devices_y, x.demand, x.constraint) < std::tuple(devices_x, y.demand, y.constraint);
     });
   }
@@ -195,7 +215,8 @@ class Search {
     }
     return false;
   }
-  /// Sets of devices that differ: idle devices are all the same, and so are devices with as much taken. Idle ones that are owed to others are nobody's to give.
+  /// Sets of devices that differ: idle devices are all the same, and so are devices with as much taken. Idle ones that
+  /// are owed to others are nobody's to give.
   std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
     std::vector<int> fitting;
     std::set<std::pair<std::int64_t, std::int64_t>> kinds;
@@ -218,7 +239,9 @@ class Search {
   }
   std::uint64_t fingerprint(std::size_t i, std::size_t first_node) const {
     std::uint64_t hash = 14695981039346656037ull;
-    const auto mix = [&](std::uint64_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2))) * 1099511628211ull; };
+    const auto mix = [&](std::uint64_t value) {
+      hash = (hash ^ (value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2))) * 1099511628211ull;
+    };
     mix(i * 64 + first_node);
     for (const int n : nodes_) {
       const Load& load = loads_[static_cast<std::size_t>(n)];
@@ -243,7 +266,8 @@ class Search {
 }  // namespace
 
 int PlainJob::placed() const {
-  return static_cast<int>(std::count_if(members.begin(), members.end(), [](const PlainMember& m) { return m.is_placed(); }));
+  return static_cast<int>(
+      std::count_if(members.begin(), members.end(), [](const PlainMember& m) { return m.is_placed(); }));
 }
 
 std::vector<int> PlainJob::waiting(int count) const {
@@ -292,8 +316,10 @@ bool has_devices_for(const PlainWorld& world, int node, int demand) {
   const Load load = load_of(world, node);
   int fitting = 0;
   for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
-    fitting +=
-        device_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() && (!asked.is_share() || load.is_open_to_shares(c)) ? 1 : 0;
+    fitting += device_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() &&
+                       (!asked.is_share() || load.is_open_to_shares(c))
+                   ? 1
+                   : 0;
   return fitting >= asked.devices && (asked.is_share() || load.idle_for_others() >= asked.devices);
 }
 
@@ -303,7 +329,8 @@ std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDe
   std::int64_t most = 0;
   for (int c = 0; c < facts.devices; ++c) {
     const auto device = static_cast<std::size_t>(c);
-    if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli) most = std::max(most, facts.device_mib - load.mib[device]);
+    if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli)
+      most = std::max(most, facts.device_mib - load.mib[device]);
   }
   return most;
 }
@@ -325,12 +352,14 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   NodeFacts facts;
   facts.devices.count = node.devices;
   facts.devices.memory_each = MiB(node.device_mib);
-  facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots], node.has[kAdapters]};
+  facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots],
+                       node.has[kAdapters]};
   facts.devices.device_class = DeviceClassId(node.model);
   facts.is_ready = node.is_ready;
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
-  for (const int domain : node.domain) facts.domains.push_back(domain == kNowhere ? DomainId::none() : DomainId(domain));
+  for (const int domain : node.domain)
+    facts.domains.push_back(domain == kNowhere ? DomainId::none() : DomainId(domain));
   facts.domains.resize(static_cast<std::size_t>(levels));
   return facts;
 }
@@ -370,8 +399,10 @@ Constraint constraint_of(const PlainConstraint& plain) {
   Constraint constraint;
   if (plain.model != kNowhere) constraint.models = {DeviceClassId(plain.model)};
   if (plain.zone != kNowhere) constraint.selector.all.push_back({kZoneKey, Op::kIn, {LabelId(plain.zone)}, 0});
-  if (plain.not_zone != kNowhere) constraint.any_of = {NodeTerm{{{kZoneKey, Op::kNotIn, {LabelId(plain.not_zone)}, 0}}}};
-  if (plain.wished_zone != kNowhere) constraint.preferred = {{50, NodeTerm{{{kZoneKey, Op::kIn, {LabelId(plain.wished_zone)}, 0}}}}};
+  if (plain.not_zone != kNowhere)
+    constraint.any_of = {NodeTerm{{{kZoneKey, Op::kNotIn, {LabelId(plain.not_zone)}, 0}}}};
+  if (plain.wished_zone != kNowhere)
+    constraint.preferred = {{50, NodeTerm{{{kZoneKey, Op::kIn, {LabelId(plain.wished_zone)}, 0}}}}};
   if (plain.tolerates) constraint.tolerations = {Toleration{}};
   return constraint;
 }
@@ -387,8 +418,8 @@ Workload workload_of(const PlainWorld& world, int index) {
   w.submitted = Millis(index);
   w.is_ours = job.is_ours;
   for (std::size_t r = 0; r < job.members.size(); ++r)
-    w.members.push_back(
-        {MemberId(member_row(world, index, static_cast<int>(r))), DemandId(job.members[r].demand), ConstraintId(job.members[r].constraint)});
+    w.members.push_back({MemberId(member_row(world, index, static_cast<int>(r))), DemandId(job.members[r].demand),
+                         ConstraintId(job.members[r].constraint)});
   return w;
 }
 
@@ -399,7 +430,8 @@ std::vector<Event> events_of(const PlainWorld& world) {
   const auto tell = [&](EventBody body) { out.push_back({Millis(0), std::move(body)}); };
   tell(LevelsDefined{static_cast<std::uint32_t>(world.nested), static_cast<std::uint32_t>(world.orthogonal)});
   for (std::size_t d = 0; d < world.demands.size(); ++d) tell(DemandDefined{DemandId(d), demand_of(world.demands[d])});
-  for (std::size_t c = 0; c < world.constraints.size(); ++c) tell(ConstraintDefined{ConstraintId(c), constraint_of(world.constraints[c])});
+  for (std::size_t c = 0; c < world.constraints.size(); ++c)
+    tell(ConstraintDefined{ConstraintId(c), constraint_of(world.constraints[c])});
   for (std::size_t q = 1; q < world.queues.size(); ++q) {
     const PlainQueue& queue = world.queues[q];
     const std::int64_t cores = queue.cores_max == kUnlimited ? kUnlimited : queue.cores_max * 1000;
@@ -436,8 +468,10 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
     PlainMember& m = world.jobs[j].members[static_cast<std::size_t>(bind.rank)];
     if (!world.jobs[j].is_ours) return who + " is another scheduler's";
     if (m.is_placed()) return who + " is placed already";
-    if (std::string fault = bind_fault(world, m, bind); !fault.empty()) return who + " on node " + std::to_string(bind.node) + ", which " + fault;
-    if (std::string fault = quota_fault(world, world.jobs[j], {bind.rank}, false); !fault.empty()) return who + " " + fault;
+    if (std::string fault = bind_fault(world, m, bind); !fault.empty())
+      return who + " on node " + std::to_string(bind.node) + ", which " + fault;
+    if (std::string fault = quota_fault(world, world.jobs[j], {bind.rank}, false); !fault.empty())
+      return who + " " + fault;
     m.node = bind.node;
     m.devices = bind.devices;
     jobs.insert(bind.job);
@@ -450,7 +484,8 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
     if (of.within == kNowhere) continue;
     const std::set<int> now = domains_of(world, of, &placed[j]);
     if (now.size() != 1 || *now.begin() == kNowhere) return "job " + std::to_string(job) + " is spread over domains";
-    if (before[j].size() == 1 && before[j].front() != *now.begin()) return "job " + std::to_string(job) + " is away from its other members";
+    if (before[j].size() == 1 && before[j].front() != *now.begin())
+      return "job " + std::to_string(job) + " is away from its other members";
   }
   return "";
 }
@@ -464,8 +499,12 @@ std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int dem
     if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
   for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
     if (!device_fault(facts, load, asked, c).empty()) continue;
-    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 && asked.mib + load.mib[static_cast<std::size_t>(c)] > 0) continue;
-    const auto is_tighter = [&](int than) { return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)]; };
+    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 &&
+        asked.mib + load.mib[static_cast<std::size_t>(c)] > 0)
+      continue;
+    const auto is_tighter = [&](int than) {
+      return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)];
+    };
     if (devices.empty() || is_tighter(devices[0])) devices = {c};
   }
   return devices;
@@ -480,14 +519,16 @@ PlainWorld without_outranked(PlainWorld world, int job) {
 }
 
 bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
-  const PlainMember& member = world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
+  const PlainMember& member =
+      world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
   if (!static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]).empty()) return false;
   if (!is_forced && !amount_fault(node, load, demand).empty()) return false;
   for (int k = 0; k < node.devices && static_cast<int>(bind.devices.size()) < demand.devices; ++k)
-    if (const int device = (first + k) % node.devices; device_fault(node, load, demand, device).empty()) bind.devices.push_back(device);
+    if (const int device = (first + k) % node.devices; device_fault(node, load, demand, device).empty())
+      bind.devices.push_back(device);
   return static_cast<int>(bind.devices.size()) == demand.devices;
 }
 
@@ -501,7 +542,8 @@ Answer can_be_placed(const PlainWorld& world, int job) {
     domains.insert(kNowhere);
   } else if (of.placed() > 0) {
     domains = domains_of(world, of);
-    if (domains.size() != 1) return Answer::kUnknown;  // torn apart by somebody else: where it should go on is nobody's rule
+    // torn apart by somebody else: where it should go on is nobody's rule
+    if (domains.size() != 1) return Answer::kUnknown;
   } else {
     for (const PlainNode& node : world.nodes) domains.insert(node.domain[static_cast<std::size_t>(of.within)]);
   }
@@ -510,7 +552,8 @@ Answer can_be_placed(const PlainWorld& world, int job) {
   for (const int domain : domains) {
     std::vector<int> nodes;
     for (std::size_t n = 0; n < world.nodes.size(); ++n)
-      if (of.within == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(of.within)] == domain) nodes.push_back(static_cast<int>(n));
+      if (of.within == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(of.within)] == domain)
+        nodes.push_back(static_cast<int>(n));
     const Answer here = Search(world, of, ranks, nodes).run();
     if (here == Answer::kYes) return here;
     if (here == Answer::kUnknown) answer = here;

@@ -1,5 +1,6 @@
-// Plain: a small cluster with its queues and jobs as bare numbers, and the naive answers to what may be placed where. Nothing here knows the engine:
-// rules are written down a second time, and searches try everything. Only `events_of` speaks the model's language, to tell the engine the same world.
+// Plain: a small cluster with its queues and jobs as bare numbers, and the naive answers to what may be placed where.
+// Nothing here knows the engine: rules are written down a second time, and searches try everything. Only `events_of`
+// speaks the model's language, to tell the engine the same world.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@ struct PlainNode {
   std::array<std::int64_t, kPlainResources> has{};
   int model = 0, zone = 0;
   bool is_there = true, is_ready = true;
-  int taint = kNowhere;                                                             ///< kNowhere = none, else the row of a TaintEffect
+  /// kNowhere = none, else the row of a TaintEffect
+  int taint = kNowhere;
   std::array<int, kPlainLevelsMax> domain{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by level
 };
 
@@ -44,8 +46,9 @@ struct PlainConstraint {
 struct PlainMember {
   int demand = 0, constraint = 0;
   int node = kNowhere;
-  std::vector<int> devices;   ///< fewer than asked: the others are of that node, nobody knows which
-  bool is_nominated = false;  ///< not there yet: another scheduler keeps the node for it, against jobs of its priority and below
+  std::vector<int> devices;  ///< fewer than asked: the others are of that node, nobody knows which
+  /// not there yet: another scheduler keeps the node for it, against jobs of its priority and below
+  bool is_nominated = false;
   bool is_placed() const { return node != kNowhere; }
 };
 
@@ -66,7 +69,8 @@ struct PlainJob {
   std::vector<int> waiting(int count) const;
 };
 
-/// The limit of a queue in milli-GPU and cores; kUnlimited never binds. Row 0 is the root; parents come before children.
+/// The limit of a queue in milli-GPU and cores; kUnlimited never binds. Row 0 is the root; parents come before
+/// children.
 struct PlainQueue {
   int parent = kNowhere;
   std::int64_t milli_max = kUnlimited, cores_max = kUnlimited;
@@ -106,23 +110,26 @@ bool has_devices_for(const PlainWorld& world, int node, int demand);
 std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand);
 /// Milli-GPU that such a member could use there: of the idle devices, or of the one device with most left for a share.
 std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
-/// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else were there?
+/// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else
+/// were there?
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
 
-/// Which devices a nominated member is taken to get, of those that the node has: idle ones for whole devices, the tightest that fits for a share.
+/// Which devices a nominated member is taken to get, of those that the node has: idle ones for whole devices, the
+/// tightest that fits for a share.
 std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand);
 /// The world without the nominations that the job outranks.
 PlainWorld without_outranked(PlainWorld world, int job);
 
-/// Fills in devices of the bind's node for its member, looking from device `first` on; false where the node cannot take the member. `is_forced`: cores,
-/// memory, slots, adapters and ports do not matter.
+/// Fills in devices of the bind's node for its member, looking from device `first` on; false where the node cannot take
+/// the member. `is_forced`: cores, memory, slots, adapters and ports do not matter.
 bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced);
 
 enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
-/// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the search was given up.
+/// Can the waiting members that the job needs next be placed together, whatever the arrangement? kUnknown where the
+/// search was given up.
 Answer can_be_placed(const PlainWorld& world, int job);
-/// Could the members that the job needs next be placed on the same nodes with nobody else there than those of its gang that run, all of them ready and
-/// without taints?
+/// Could the members that the job needs next be placed on the same nodes with nobody else there than those of its gang
+/// that run, all of them ready and without taints?
 Answer could_ever_run(PlainWorld world, int job);
 
 }  // namespace ashlar::oracle

@@ -16,7 +16,8 @@ namespace {
 
 /// An overdue job is put off by steps that double, so a story may end in eternity; a log keeps no time beyond 2^60 ms.
 constexpr Millis kTimeMax{std::int64_t{1} << 50};
-constexpr int kStepsMax = 4000;           ///< no story needs a quarter of this; an engine that does not come to rest does
+/// no story needs a quarter of this; an engine that does not come to rest does
+constexpr int kStepsMax = 4000;
 constexpr int kStepsOfTiresiasMax = 400;  ///< while it is known not to come to rest
 
 /// A step as a log keeps it.
@@ -76,7 +77,9 @@ class Player {
     return fate;
   }
 
-  int steps_max() const { return !kTiresiasComesToRest && story_.profile.name == "tiresias" ? kStepsOfTiresiasMax : kStepsMax; }
+  int steps_max() const {
+    return !kTiresiasComesToRest && story_.profile.name == "tiresias" ? kStepsOfTiresiasMax : kStepsMax;
+  }
 
   Millis step() {
     std::vector<Event> batch;
@@ -96,7 +99,8 @@ class Player {
     if (options_.after_in_plain && played_.fault.empty()) fail(options_.after_in_plain(mirror_, plan));
     count(batch, plan);
     std::uint64_t events = batch.size();
-    for (const Event& event : batch) events = mix64(events * 31 + event.body.index() + static_cast<std::uint64_t>(event.at.value) * 64);
+    for (const Event& event : batch)
+      events = mix64(events * 31 + event.body.index() + static_cast<std::uint64_t>(event.at.value) * 64);
     played_.steps.push_back({clock_.now(), events, digest_of(plan), state_->digest()});
     if (options_.restarts_seed != 0) record(batch, plan);
     world_.submit(plan);
@@ -106,17 +110,20 @@ class Player {
   std::vector<PlainReservation> reservations_held() const {
     std::vector<PlainReservation> held;
     for (const Reservation& reservation : engine_->reservations())
-      if (reservation.at != Millis::max()) held.push_back({static_cast<int>(reservation.entry.job.row()), reservation.at.value});
+      if (reservation.at != Millis::max())
+        held.push_back({static_cast<int>(reservation.entry.job.row()), reservation.at.value});
     return held;
   }
   std::vector<MemberId> nominated() const { return {state_->nominations().begin(), state_->nominations().end()}; }
   void check(const Plan& plan, std::vector<PlainReservation> reservations) {
     for (const PlainReservation& reservation : reservations_held()) reservations.push_back(reservation);
-    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile), std::move(reservations), nominated()}));
+    fail(mirror_.carry_out(plan, {story_.profile.victim == VictimRule::kNone, order_of(story_.profile),
+                                  std::move(reservations), nominated()}));
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;
-    if (has_plain_order && profile.blocking != Blocking::kEasy) fail(mirror_.passed_over(plan, profile.blocking == Blocking::kStrict));
+    if (has_plain_order && profile.blocking != Blocking::kEasy)
+      fail(mirror_.passed_over(plan, profile.blocking == Blocking::kStrict));
     if (!state_->is_consistent()) fail("the state's columns differ from a recount");
   }
 
@@ -134,8 +141,9 @@ class Player {
     return bytes;
   }
 
-  /// What a process does that starts anew and reads its log, from the first record or from a snapshot in the middle: the same events give the same
-  /// plans, byte for byte, and it goes on from there. It has nothing but bytes: profile, snapshot, events and plans.
+  /// What a process does that starts anew and reads its log, from the first record or from a snapshot in the middle:
+  /// the same events give the same plans, byte for byte, and it goes on from there. It has nothing but bytes: profile,
+  /// snapshot, events and plans.
   void restart(bool has_opening) {
     if (!played_.fault.empty()) return;
     const Result<Profile> profile = store::profile_of(store::bytes_of(story_.profile));
@@ -156,10 +164,12 @@ class Player {
         apply(*state, *event);
       }
       if (store::bytes_of(engine->decide(*state, record_[step].at)) != record_[step].plan)
-        return fail("decides otherwise when its log is read again" + std::string(has_opening ? " from a snapshot" : ""));
+        return fail("decides otherwise when its log is read again" +
+                    std::string(has_opening ? " from a snapshot" : ""));
     }
     if (state->digest() != state_->digest()) return fail("has another state when its log is read again");
-    if (snapshot_of(*state, *engine) != snapshot_of(*state_, *engine_)) return fail("remembers something else when its log is read again");
+    if (snapshot_of(*state, *engine) != snapshot_of(*state_, *engine_))
+      return fail("remembers something else when its log is read again");
     state_ = std::move(state);
     engine_ = std::move(engine);
     ++played_.restarts;
@@ -209,7 +219,9 @@ class Player {
 }  // namespace
 
 PlainOrder order_of(const Profile& profile) {
-  return profile.order == find_order("fifo") ? PlainOrder::kFifo : profile.order == find_order("sjf") ? PlainOrder::kSjf : PlainOrder::kPriorityAge;
+  return profile.order == find_order("fifo")  ? PlainOrder::kFifo
+         : profile.order == find_order("sjf") ? PlainOrder::kSjf
+                                              : PlainOrder::kPriorityAge;
 }
 
 Played play(const Story& story, const PlayOptions& options) { return Player(story, options).run(); }

@@ -33,15 +33,19 @@ struct Passer {
 struct Starts {
   std::map<JobId, Millis> at;
   std::vector<Passer> passers;
-  std::vector<std::pair<JobId, Millis>> by_outsiders;  ///< who waited for quota then, and was passed by a job that is not under the same limit
+  /// who waited for quota then, and was passed by a job that is not under the same limit
+  std::vector<std::pair<JobId, Millis>> by_outsiders;
   Millis of(JobId job) const { return at.contains(job) ? at.at(job) : Millis::max(); }
 };
 
-std::pair<std::int32_t, Millis> order_of(const State& state, JobId job) { return {-state.job(job).priority, state.job(job).submitted}; }
+std::pair<std::int32_t, Millis> order_of(const State& state, JobId job) {
+  return {-state.job(job).priority, state.job(job).submitted};
+}
 
 const Reservation* reserve_for(const Engine& engine, JobId job) {
   const auto all = engine.reservations();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Reservation& p) { return p.entry.job == job && p.at != Millis::max(); });
+  const auto it = std::find_if(all.begin(), all.end(),
+                               [&](const Reservation& p) { return p.entry.job == job && p.at != Millis::max(); });
   return it == all.end() ? nullptr : &*it;
 }
 
@@ -50,7 +54,8 @@ template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     for (const PendingQueue::Entry& entry : shape.jobs)
-      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job)) visit(entry.job, reserve_for(engine, entry.job));
+      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job))
+        visit(entry.job, reserve_for(engine, entry.job));
   });
 }
 
@@ -67,8 +72,10 @@ Starts starts_of(const Story& story) {
     for (const JobId job : started) {
       Passer passer{job, plan.at, {}};
       each_ahead(state, engine, job, [&](JobId head, const Reservation* reservation) {
-        const QueueId limiting = reservation != nullptr ? reservation->limiting : limiting_queue(engine.verdict_of(head));
-        // A job that waits for quota has a reservation against jobs under the same limit only (docs/reference/policies.md).
+        const QueueId limiting =
+            reservation != nullptr ? reservation->limiting : limiting_queue(engine.verdict_of(head));
+        // A job that waits for quota has a reservation against jobs under the same limit only
+        // (docs/reference/policies.md).
         if (!limiting.is_none() && !state.queues().is_within(state.job(job).queue, limiting))
           starts.by_outsiders.push_back({head, plan.at});
         else if (reservation != nullptr)
@@ -87,8 +94,9 @@ Starts starts_of(const Story& story) {
 }
 
 void withdraw(Story& story, JobId job, Millis at) {
-  const auto after = std::upper_bound(story.script.begin(), story.script.end(), at,
-                                      [](Millis time, const sim::ScriptedEvent& scripted_event) { return time < scripted_event.at; });
+  const auto after =
+      std::upper_bound(story.script.begin(), story.script.end(), at,
+                       [](Millis time, const sim::ScriptedEvent& scripted_event) { return time < scripted_event.at; });
   story.script.insert(after, {at, EventBody(Ended{job})});
 }
 
@@ -110,8 +118,9 @@ const Workload& workload_of(const Story& story, JobId job) {
   std::abort();
 }
 
-/// The same story, but once the head is passed nobody turns up before it whom its reservation does not know: neither newcomers of higher priority nor those
-/// who stand ahead of it as the second or third of their queue. They may take what is promised; where, depends on who else is there.
+/// The same story, but once the head is passed nobody turns up before it whom its reservation does not know: neither
+/// newcomers of higher priority nor those who stand ahead of it as the second or third of their queue. They may take
+/// what is promised; where, depends on who else is there.
 Story undisturbed(Story story, const Passer& passer, const Passed& passed) {
   const std::int32_t priority = workload_of(story, passed.head).priority;
   std::erase_if(story.script, [&](const sim::ScriptedEvent& scripted_event) {
@@ -122,19 +131,24 @@ Story undisturbed(Story story, const Passer& passer, const Passed& passed) {
   return story;
 }
 
-/// Was it, or somebody ahead of it beside whose promise its own is made, passed by a job that is not under the limit it waits for?
+/// Was it, or somebody ahead of it beside whose promise its own is made, passed by a job that is not under the limit it
+/// waits for?
 bool is_passed_by_outsiders(const Story& story, const Starts& starts, const Passed& passed) {
-  const auto order = [&](JobId job) { return std::pair(-workload_of(story, job).priority, workload_of(story, job).submitted); };
+  const auto order = [&](JobId job) {
+    return std::pair(-workload_of(story, job).priority, workload_of(story, job).submitted);
+  };
   return std::any_of(starts.by_outsiders.begin(), starts.by_outsiders.end(), [&](const auto& by) {
     return by.second >= passed.made_at && by.second < starts.of(passed.head) && order(by.first) <= order(passed.head);
   });
 }
 
-/// Does a job other than the passer last longer than its p50 between these times? Reservations reckon with the p50 of running jobs.
+/// Does a job other than the passer last longer than its p50 between these times? Reservations reckon with the p50 of
+/// running jobs.
 bool has_late_job(const Story& story, const Starts& starts, JobId passer, Millis from, Millis to) {
   return std::any_of(starts.at.begin(), starts.at.end(), [&](const auto& start) {
     const Estimate& estimate = workload_of(story, start.first).estimate;
-    return start.first != passer && estimate.p50 < estimate.p90 && start.second + estimate.p50 < to && start.second + estimate.p90 > from;
+    return start.first != passer && estimate.p50 < estimate.p90 && start.second + estimate.p50 < to &&
+           start.second + estimate.p90 > from;
   });
 }
 
@@ -142,7 +156,8 @@ bool has_late_job(const Story& story, const Starts& starts, JobId passer, Millis
 Story foretold(Story story) {
   for (sim::ScriptedEvent& scripted_event : story.script)
     if (auto* event = std::get_if<EventBody>(&scripted_event.what))
-      if (auto* submitted = std::get_if<Submitted>(event)) submitted->workload.estimate.p50 = submitted->workload.estimate.p90;
+      if (auto* submitted = std::get_if<Submitted>(event))
+        submitted->workload.estimate.p50 = submitted->workload.estimate.p90;
   return story;
 }
 
@@ -172,10 +187,11 @@ void compare(const Story& story, Tally& tally) {
         continue;
       }
       if (tally.delayed++ < 5)
-        tally.text += "\nseed " + std::to_string(story.seed) + ": job " + std::to_string(passed.head.row()) + " starts at " +
-                      std::to_string(start.value) + " ms, is promised " + std::to_string(passed.told.value) + " ms, and starts without job " +
-                      std::to_string(passer.job.row()) + ", which starts at " + std::to_string(passer.at.value) + " ms, by " +
-                      std::to_string(bound.value) + " ms";
+        tally.text += "\nseed " + std::to_string(story.seed) + ": job " + std::to_string(passed.head.row()) +
+                      " starts at " + std::to_string(start.value) + " ms, is promised " +
+                      std::to_string(passed.told.value) + " ms, and starts without job " +
+                      std::to_string(passer.job.row()) + ", which starts at " + std::to_string(passer.at.value) +
+                      " ms, by " + std::to_string(bound.value) + " ms";
     }
   }
 }
@@ -184,9 +200,11 @@ void expect_kept(const char* name, std::uint64_t first_seed, const std::function
   Tally tally;
   for (std::uint64_t seed = first_seed; seed < first_seed + kStories; ++seed) compare(story(seed), tally);
   std::printf(
-      "reservation oracle, %s: %llu histories, %d jobs passed somebody with a promise, %d pairs, %d delayed; %d later for jobs outside the "
+      "reservation oracle, %s: %llu histories, %d jobs passed somebody with a promise, %d pairs, %d delayed; %d later "
+      "for jobs outside the "
       "limit they wait for, %d for jobs that outlast their p50\n",
-      name, static_cast<unsigned long long>(kStories), tally.passers, tally.pairs, tally.delayed, tally.by_outsiders, tally.late);
+      name, static_cast<unsigned long long>(kStories), tally.passers, tally.pairs, tally.delayed, tally.by_outsiders,
+      tally.late);
   EXPECT_GT(tally.passers, 200);
   EXPECT_LT(tally.by_outsiders + tally.late, tally.pairs / 20);
   EXPECT_EQ(tally.delayed, 0) << tally.text;
@@ -205,7 +223,8 @@ Millis earliest_in_plain(PlainWorld world, int job, const std::multimap<Millis, 
   for (auto it = ends.begin(); it != ends.end();) {
     const Millis at = it->first;
     for (; it != ends.end() && it->first == at; ++it)
-      for (PlainMember& m : world.jobs[static_cast<std::size_t>(it->second)].members) m = {m.demand, m.constraint, kNowhere, {}};
+      for (PlainMember& m : world.jobs[static_cast<std::size_t>(it->second)].members)
+        m = {m.demand, m.constraint, kNowhere, {}};
     if (can_be_placed(world, job) == Answer::kYes) return at;
   }
   return Millis::max();
@@ -216,8 +235,9 @@ int first_waiting(const Mirror& mirror) {
   const std::vector<int> waiting = mirror.waiting();
   const auto is_first = [&](int job) {
     const PlainJob& of = mirror.world().jobs[static_cast<std::size_t>(job)];
-    return of.placed() < of.min &&
-           std::none_of(waiting.begin(), waiting.end(), [&](int other) { return waits_ahead(mirror.world(), PlainOrder::kPriorityAge, other, job); });
+    return of.placed() < of.min && std::none_of(waiting.begin(), waiting.end(), [&](int other) {
+             return waits_ahead(mirror.world(), PlainOrder::kPriorityAge, other, job);
+           });
   };
   const auto it = std::find_if(waiting.begin(), waiting.end(), is_first);
   return it == waiting.end() ? kNowhere : *it;
@@ -229,8 +249,10 @@ struct EarliestTally {
   std::string text;  ///< the first few
 };
 
-/// Ends of those who run. Who starts in this decision and comes after the first of all was not there when that one got its reservation.
-std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& world, const std::map<int, Millis>& started, int first, Millis now) {
+/// Ends of those who run. Who starts in this decision and comes after the first of all was not there when that one got
+/// its reservation.
+std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& world, const std::map<int, Millis>& started,
+                                      int first, Millis now) {
   std::multimap<Millis, int> ends;
   const auto turn = [&](int job) {
     const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
@@ -261,11 +283,13 @@ void compare_with_earliest(const Story& story, EarliestTally& tally) {
     const int first = first_waiting(mirror);
     if (!made.contains(first)) return std::string();
     ++tally.made;
-    const Millis earliest = earliest_in_plain(mirror.world(), first, known_ends(story, mirror.world(), started, first, plan.at));
+    const Millis earliest =
+        earliest_in_plain(mirror.world(), first, known_ends(story, mirror.world(), started, first, plan.at));
     if (made.at(first) > earliest && tally.too_late++ < 5)
-      tally.text += "\nseed " + std::to_string(story.seed) + ": at " + std::to_string(plan.at.value) + " ms job " + std::to_string(first) + " (" +
-                    kind_of(mirror.world(), first) + ") is promised " + std::to_string(made.at(first).value) + " ms and could start at " +
-                    std::to_string(earliest.value) + " ms";
+      tally.text += "\nseed " + std::to_string(story.seed) + ": at " + std::to_string(plan.at.value) + " ms job " +
+                    std::to_string(first) + " (" + kind_of(mirror.world(), first) + ") is promised " +
+                    std::to_string(made.at(first).value) + " ms and could start at " + std::to_string(earliest.value) +
+                    " ms";
     return std::string();
   };
   play(story, options);
@@ -273,11 +297,14 @@ void compare_with_earliest(const Story& story, EarliestTally& tally) {
 
 TEST(ReservationOracle, TheFirstOfAllIsPromisedItsEarliestTime) {
   EarliestTally tally;
-  for (std::uint64_t seed = 0; seed < kStories; ++seed) compare_with_earliest(foretold(draw_story(seed, {.is_calm = true, .is_exact = true})), tally);
+  for (std::uint64_t seed = 0; seed < kStories; ++seed)
+    compare_with_earliest(foretold(draw_story(seed, {.is_calm = true, .is_exact = true})), tally);
   for (std::uint64_t seed = 0; seed < kStories / 5; ++seed)
     compare_with_earliest(foretold(draw_story(seed, {.is_calm = true, .is_exact = true, .is_crowded = true})), tally);
-  std::printf("reservation oracle: %ld promises to the first of all, %ld later than it could start; %ld decisions with %zu promises\n", tally.made,
-              tally.too_late, tally.at_most, Reservations::kMax);
+  std::printf(
+      "reservation oracle: %ld promises to the first of all, %ld later than it could start; %ld decisions with %zu "
+      "promises\n",
+      tally.made, tally.too_late, tally.at_most, Reservations::kMax);
   EXPECT_GT(tally.made, 1000);
   EXPECT_EQ(tally.too_late, 0) << tally.text;
   EXPECT_GT(tally.at_most, 20);
@@ -296,7 +323,9 @@ TEST(ReservationOracle, FindsDelaysWhereNobodyPromises) {
       if (at == with.at.end()) continue;
       const Starts other = starts_of(without(story, {passer.job, at->second, {}}));
       for (const Passed& passed : passer.passed)
-        if (with.at.contains(passed.head) && other.at.contains(passed.head) && with.of(passed.head) > other.of(passed.head)) ++delayed;
+        if (with.at.contains(passed.head) && other.at.contains(passed.head) &&
+            with.of(passed.head) > other.of(passed.head))
+          ++delayed;
     }
   }
   EXPECT_GT(delayed, 0);

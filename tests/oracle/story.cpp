@@ -16,7 +16,8 @@ class Writer {
   Writer(std::uint64_t seed, const StoryOptions& options) : rng_(seed), options_(options) { story_.seed = seed; }
 
   Story write() {
-    DrawOptions draw{.nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
+    DrawOptions draw{
+        .nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
     if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
     story_.drawn = draw_world(rng_, draw);
     choose_profile();
@@ -35,7 +36,8 @@ class Writer {
     }
     if (options_.has_nominations)
       for (int n = 2 + below(8); n > 0; --n) nomination();
-    std::stable_sort(story_.script.begin(), story_.script.end(), [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
+    std::stable_sort(story_.script.begin(), story_.script.end(),
+                     [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
   }
 
@@ -89,7 +91,8 @@ class Writer {
   void foreign_jobs() {
     for (int n = below(4); n > 0; --n) {
       const int row = static_cast<int>(story_.drawn.jobs.size());
-      const int node = below(static_cast<int>(story_.drawn.nodes.size())), demand = below(static_cast<int>(story_.drawn.demands.size()));
+      const int node = below(static_cast<int>(story_.drawn.nodes.size())),
+                demand = below(static_cast<int>(story_.drawn.demands.size()));
       const PlainDemand& asks = story_.drawn.demands[static_cast<std::size_t>(demand)];
       const int devices = story_.drawn.nodes[static_cast<std::size_t>(node)].devices;
       if (asks.devices > devices) continue;
@@ -113,7 +116,8 @@ class Writer {
   void nomination() {
     const int row = static_cast<int>(story_.drawn.jobs.size());
     const auto& demands = story_.drawn.demands;
-    int demand = below(static_cast<int>(demands.size()));  // of two, the one with more devices: what falls should leave room
+    // of two, the one with more devices: what falls should leave room
+    int demand = below(static_cast<int>(demands.size()));
     if (const int other = below(static_cast<int>(demands.size()));
         demands[static_cast<std::size_t>(other)].devices > demands[static_cast<std::size_t>(demand)].devices)
       demand = other;
@@ -178,7 +182,8 @@ class Writer {
       case 3:
         return say(at, EstimateChanged{of.job, {Millis(1000 * (1 + below(20))), Millis(1000 * (20 + below(20)))}});
       case 4:
-        return say(at, ConstraintChanged{member, ConstraintId(below(static_cast<int>(story_.drawn.constraints.size())))});
+        return say(at,
+                   ConstraintChanged{member, ConstraintId(below(static_cast<int>(story_.drawn.constraints.size())))});
       case 5: {
         const MemberSpec like = of.members[0];
         return say(at, MembersAdded{of.job,

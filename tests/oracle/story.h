@@ -1,6 +1,6 @@
-// Story: a random life of a small cluster, written down as a script for the simulated world: jobs of every kind come, run shorter or longer than
-// estimated, change and are withdrawn; nodes fail, flap and are cordoned; binds are late, refused, answered twice; news comes doubled. The same seed
-// gives the same story.
+// Story: a random life of a small cluster, written down as a script for the simulated world: jobs of every kind come,
+// run shorter or longer than estimated, change and are withdrawn; nodes fail, flap and are cordoned; binds are late,
+// refused, answered twice; news comes doubled. The same seed gives the same story.
 #pragma once
 
 #include <functional>
@@ -24,11 +24,12 @@ struct Story {
 };
 
 struct StoryOptions {
-  bool is_calm = false;          ///< no faults of nodes and binds, no foreign pods, no changes of mind
-  bool is_exact = false;         ///< every job runs exactly as long as its p90 says, under EASY
-  bool is_crowded = false;       ///< more jobs on fewer nodes, in nine queues
-  bool has_preemption = true;    ///< now and then a profile that stops running jobs
-  bool has_nominations = false;  ///< other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
+  bool is_calm = false;        ///< no faults of nodes and binds, no foreign pods, no changes of mind
+  bool is_exact = false;       ///< every job runs exactly as long as its p90 says, under EASY
+  bool is_crowded = false;     ///< more jobs on fewer nodes, in nine queues
+  bool has_preemption = true;  ///< now and then a profile that stops running jobs
+  /// other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
+  bool has_nominations = false;
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});
@@ -44,7 +45,8 @@ struct PlayedStep {
 struct PlayOptions {
   bool has_checks = true;           ///< of rules, reasons and losses; off where only the timing matters
   std::uint64_t restarts_seed = 0;  ///< 0 = none; else now and then a new engine goes on from the record's bytes
-  /// Called when the events of a step are applied and before the engine decides, and with the plan afterwards. A text is a fault.
+  /// Called when the events of a step are applied and before the engine decides, and with the plan afterwards. A text
+  /// is a fault.
   std::function<void(const State& state, const Engine& engine, Millis now)> before = {};
   std::function<std::string(const State& state, const Engine& engine, const Plan& plan)> after = {};
   /// The same, when the plan is carried out in the plain world.

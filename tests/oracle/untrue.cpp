@@ -1,5 +1,5 @@
-// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or everything that is short; and the jobs
-// that wait ahead of it. A code without a judge is counted.
+// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or
+// everything that is short; and the jobs that wait ahead of it. A code without a judge is counted.
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +17,8 @@ std::vector<Kind> kinds_needed(const PlainJob& job) {
   std::vector<Kind> kinds;
   for (const int rank : job.waiting(job.needed())) {
     const PlainMember& m = job.members[static_cast<std::size_t>(rank)];
-    auto it = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
+    auto it = std::find_if(kinds.begin(), kinds.end(),
+                           [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
     if (it == kinds.end()) it = kinds.insert(kinds.end(), {m.demand, m.constraint, 0});
     ++it->members;
   }
@@ -56,7 +57,8 @@ Shortage count(const PlainWorld& world, const Kind& kind, Refuses&& refuses, Fre
 }
 
 bool is_lasting(const PlainWorld& world, const Kind& kind, int node, ReasonCode code) {
-  return lasting_refusal(world.nodes[static_cast<std::size_t>(node)], world.constraints[static_cast<std::size_t>(kind.constraint)]) == code;
+  return lasting_refusal(world.nodes[static_cast<std::size_t>(node)],
+                         world.constraints[static_cast<std::size_t>(kind.constraint)]) == code;
 }
 
 PlainResource plain_resource(std::uint32_t subject) {
@@ -64,7 +66,9 @@ PlainResource plain_resource(std::uint32_t subject) {
   return subject < kBySubject.size() ? kBySubject[subject] : kPlainResources;
 }
 
-std::int64_t unit_of(PlainResource resource) { return resource == kCores ? 1000 : resource == kGigabytes ? std::int64_t{1} << 30 : 1; }
+std::int64_t unit_of(PlainResource resource) {
+  return resource == kCores ? 1000 : resource == kGigabytes ? std::int64_t{1} << 30 : 1;
+}
 
 /// Numbers of the reason as they should be for this kind of member; nothing where it is not a matter of nodes.
 std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) {
@@ -80,7 +84,8 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
                  .nodes == reason.numbers[0];
     case ReasonCode::kPortTaken:
       return count(
-                 world, kind, [&](int n) { return is_open(n) && is_port_taken(world, n, demand); }, [](int) { return 0; })
+                 world, kind, [&](int n) { return is_open(n) && is_port_taken(world, n, demand); },
+                 [](int) { return 0; })
                  .nodes == reason.numbers[0];
     case ReasonCode::kInsufficientResource: {
       const PlainResource r = plain_resource(reason.subject);
@@ -88,7 +93,8 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
       const auto left = [&](int n) { return amount_left(world, n, r); };
       const Shortage found = count(
           world, kind, [&](int n) { return is_open(n) && left(n) < demand.asks[r]; }, left);
-      return found.nodes == reason.numbers[0] && found.best * unit_of(r) == reason.numbers[1] && demand.asks[r] * unit_of(r) == reason.numbers[2];
+      return found.nodes == reason.numbers[0] && found.best * unit_of(r) == reason.numbers[1] &&
+             demand.asks[r] * unit_of(r) == reason.numbers[2];
     }
     case ReasonCode::kInsufficientGpu:
     case ReasonCode::kInsufficientGpuMemory: {
@@ -100,10 +106,13 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
         if (!is_open(n) || has_devices_for(world, n, kind.demand)) return false;
         return is_memory == has_devices_for(without, n, kind.demand);
       };
-      const auto best = [&](int n) { return is_memory ? most_device_memory(world, n, demand) : milli_left_for(world, n, demand); };
+      const auto best = [&](int n) {
+        return is_memory ? most_device_memory(world, n, demand) : milli_left_for(world, n, demand);
+      };
       const Shortage found = count(world, kind, lacks, best);
       // A share that names no memory needs some all the same.
-      const std::int64_t needed = is_memory ? std::max<std::int64_t>(demand.mib, 1) : static_cast<std::int64_t>(demand.devices) * demand.milli;
+      const std::int64_t needed =
+          is_memory ? std::max<std::int64_t>(demand.mib, 1) : static_cast<std::int64_t>(demand.devices) * demand.milli;
       return found.nodes == reason.numbers[0] && found.best == reason.numbers[1] && needed == reason.numbers[2];
     }
     default:
@@ -114,7 +123,8 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
 std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int domain) {
   std::int64_t room = 0;
   for (std::size_t n = 0; n < world.nodes.size(); ++n)
-    if (world.nodes[n].is_there && (level == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(level)] == domain))
+    if (world.nodes[n].is_there &&
+        (level == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(level)] == domain))
       room += fits_on(world, kind, static_cast<int>(n));
   return room;
 }
@@ -122,11 +132,14 @@ std::int64_t room_in(const PlainWorld& world, const Kind& kind, int level, int d
 /// Is there a head of its queue that waits ahead of the job, can run some time and not now? Of a cluster without nodes
 /// nothing is said for good, nor of a job that waits for quota: that is asked first.
 bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
-  const bool has_nodes = std::any_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; });
+  const bool has_nodes =
+      std::any_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; });
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const int head = static_cast<int>(j);
-    if (world.jobs[j].queue != world.jobs[static_cast<std::size_t>(job)].queue || !waits_ahead(world, order, head, job)) continue;
-    if (has_nodes && !is_over_quota(world, head, kNowhere, false) && could_ever_run(world, head) == Answer::kNo) continue;
+    if (world.jobs[j].queue != world.jobs[static_cast<std::size_t>(job)].queue || !waits_ahead(world, order, head, job))
+      continue;
+    if (has_nodes && !is_over_quota(world, head, kNowhere, false) && could_ever_run(world, head) == Answer::kNo)
+      continue;
     if (can_be_placed(world, head) != Answer::kYes) return true;
   }
   return false;
@@ -135,23 +148,30 @@ bool is_behind_head(const PlainWorld& world, PlainOrder order, int job) {
 /// Is a job that waits ahead of it promised that time, or overdue, and would the job run on beyond it?
 bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::int64_t now, std::int64_t told) {
   const std::int64_t lasts = world.jobs[static_cast<std::size_t>(job)].lasts_ms;
-  return told > now && std::any_of(judging.reservations.begin(), judging.reservations.end(), [&](const PlainReservation& reservation) {
-           const bool is_its_time = reservation.at_ms > now ? reservation.at_ms == told : true;
-           return is_its_time && waits_ahead(world, judging.order, reservation.job, job) && (lasts == INT64_MAX || now + lasts > reservation.at_ms);
-         });
+  return told > now && std::any_of(judging.reservations.begin(), judging.reservations.end(),
+                                   [&](const PlainReservation& reservation) {
+                                     const bool is_its_time =
+                                         reservation.at_ms > now ? reservation.at_ms == told : true;
+                                     return is_its_time && waits_ahead(world, judging.order, reservation.job, job) &&
+                                            (lasts == INT64_MAX || now + lasts > reservation.at_ms);
+                                   });
 }
 
-/// Reasons of the whole job; nothing where there is no judge. For members of several kinds there is more than one way to count, so only what is plainly
-/// impossible is refused.
-std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds, const Reason& reason) {
+/// Reasons of the whole job; nothing where there is no judge. For members of several kinds there is more than one way
+/// to count, so only what is plainly impossible is refused.
+std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds,
+                                         const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const bool is_uniform = kinds.size() == 1;
   switch (reason.code) {
     case ReasonCode::kNoNodes:
-      return std::none_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; }) ? "" : "there are nodes";
+      return std::none_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; })
+                 ? ""
+                 : "there are nodes";
     case ReasonCode::kGangPartial:
       if (reason.numbers[1] != of.needed()) return "needs another number of members";
-      if (is_uniform && reason.numbers[0] != room_in(world, kinds[0], kNowhere, kNowhere)) return "another number of members fits";
+      if (is_uniform && reason.numbers[0] != room_in(world, kinds[0], kNowhere, kNowhere))
+        return "another number of members fits";
       return "";
     case ReasonCode::kTopologyFragmented: {
       if (reason.numbers[1] != of.needed()) return "needs another number of members in its domain";
@@ -164,14 +184,19 @@ std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const
       return could_ever_run(world, job) == Answer::kYes ? "it fits the empty cluster" : "";
     case ReasonCode::kQuotaExhausted:
     case ReasonCode::kExceedsQuota:
-      return is_over_quota(world, job, static_cast<int>(reason.subject), reason.code == ReasonCode::kExceedsQuota) ? "" : "its quota suffices";
+      return is_over_quota(world, job, static_cast<int>(reason.subject), reason.code == ReasonCode::kExceedsQuota)
+                 ? ""
+                 : "its quota suffices";
     case ReasonCode::kNoSuchDomain:
       return std::any_of(world.nodes.begin(), world.nodes.end(),
-                         [&](const PlainNode& n) { return n.is_there && n.domain[static_cast<std::size_t>(reason.subject)] != kNowhere; })
+                         [&](const PlainNode& n) {
+                           return n.is_there && n.domain[static_cast<std::size_t>(reason.subject)] != kNowhere;
+                         })
                  ? "a node carries the level's label"
                  : "";
     case ReasonCode::kMembersMissing:
-      return reason.numbers[0] == static_cast<std::int64_t>(of.members.size()) && reason.numbers[1] == of.min && reason.numbers[0] < reason.numbers[1]
+      return reason.numbers[0] == static_cast<std::int64_t>(of.members.size()) && reason.numbers[1] == of.min &&
+                     reason.numbers[0] < reason.numbers[1]
                  ? ""
                  : "it has another number of members";
     default:
@@ -180,12 +205,15 @@ std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const
 }
 
 /// Reasons that are about others.
-std::optional<std::string> untrue_of_turn(const PlainWorld& world, int job, const Verdict& verdict, const Reason& reason, const Judging& judging) {
+std::optional<std::string> untrue_of_turn(const PlainWorld& world, int job, const Verdict& verdict,
+                                          const Reason& reason, const Judging& judging) {
   switch (reason.code) {
     case ReasonCode::kBehindHead:
       return is_behind_head(world, judging.order, job) ? "" : "no head of its queue waits ahead of it";
     case ReasonCode::kReservationHeld:
-      return is_held_for(world, judging, job, verdict.at.value, reason.numbers[0]) ? "" : "nobody ahead of it is promised that time";
+      return is_held_for(world, judging, job, verdict.at.value, reason.numbers[0])
+                 ? ""
+                 : "nobody ahead of it is promised that time";
     default:
       return std::nullopt;
   }
@@ -194,8 +222,8 @@ std::optional<std::string> untrue_of_turn(const PlainWorld& world, int job, cons
 constexpr std::string_view kCounted = "counted otherwise";
 
 std::string text_of(const Reason& reason) {
-  return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " + std::to_string(reason.numbers[1]) + " " +
-         std::to_string(reason.numbers[2]);
+  return std::string(reason_name(reason.code)) + " " + std::to_string(reason.numbers[0]) + " " +
+         std::to_string(reason.numbers[1]) + " " + std::to_string(reason.numbers[2]);
 }
 
 }  // namespace
@@ -215,7 +243,8 @@ std::string untrue(const PlainWorld& world, int job, const Verdict& verdict, con
       if (!holds || *holds) break;
     }
     if (heard != nullptr) ++(found ? heard->judged[reason.code] : heard->passed[reason.code]);
-    if (fault.empty() && found && !found->empty()) fault = text_of(reason) + (*found == kCounted ? "" : ", but " + *found);
+    if (fault.empty() && found && !found->empty())
+      fault = text_of(reason) + (*found == kCounted ? "" : ", but " + *found);
     if (heard == nullptr && !fault.empty()) break;
   }
   return fault;

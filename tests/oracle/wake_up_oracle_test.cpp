@@ -1,7 +1,8 @@
-// Wake-ups against looking at everything, by two judges. One has no engine code: after each decision nobody may wait whom nobody else may keep waiting
-// and who can be placed on what is free then, whatever the arrangement. The other speaks for every profile: at each step of random histories a second engine that knows of no
-// closed shape, and so looks at every waiting job, decides on a copy of the state. It must start the same jobs. What was closed or held, and would have
-// been started, was slept through.
+// Wake-ups against looking at everything, by two judges. One has no engine code: after each decision nobody may wait
+// whom nobody else may keep waiting and who can be placed on what is free then, whatever the arrangement. The other
+// speaks for every profile: at each step of random histories a second engine that knows of no closed shape, and so
+// looks at every waiting job, decides on a copy of the state. It must start the same jobs. What was closed or held, and
+// would have been started, was slept through.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ std::map<std::uint32_t, int> started_by(const Plan& plan) {
 
 std::string text_of(const std::map<std::uint32_t, int>& members) {
   std::string text;
-  for (const auto& [job, count] : members) text += (text.empty() ? "" : ", ") + std::to_string(count) + " of job " + std::to_string(job);
+  for (const auto& [job, count] : members)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " of job " + std::to_string(job);
   return text.empty() ? "nothing" : text;
 }
 
@@ -55,19 +57,21 @@ std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const
   std::vector<const void*> fields;
   EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
   std::size_t at = 0;
-  EngineFields::each(other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  EngineFields::each(
+      other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
   open_everything(copy);
   return started_by(other.decide(copy, now));
 }
 
 struct Counts {
   long decisions = 0, with_starts = 0;
-  long left_out = 0;  ///< decisions by lot while a gang of unlike members waits, and those whose promises depend on who is looked at
-  long falls = 0;     ///< decisions in which nominations fall: they go on, and the next one is judged
+  /// decisions by lot while a gang of unlike members waits, and those whose promises depend on who is looked at
+  long left_out = 0;
+  long falls = 0;  ///< decisions in which nominations fall: they go on, and the next one is judged
 };
 
-/// Who looks at a gang of unlike members draws for its first members though the last has no room, so where places are drawn by lot it goes on with
-/// other draws.
+/// Who looks at a gang of unlike members draws for its first members though the last has no room, so where places are
+/// drawn by lot it goes on with other draws.
 bool has_unlike_waiting(const State& state) {
   for (std::size_t row = 0; row < state.job_rows(); ++row) {
     if (!state.is_live(JobId(row)) || !state.job(JobId(row)).is_in_backlog) continue;
@@ -80,8 +84,9 @@ bool has_unlike_waiting(const State& state) {
   return false;
 }
 
-/// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a job that waits for quota by now and
-/// was closed for want of room? Such a one stays promised against all, and who looks at it anew promises it against those under its limit only.
+/// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a
+/// job that waits for quota by now and was closed for want of room? Such a one stays promised against all, and who
+/// looks at it anew promises it against those under its limit only.
 bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {
   const bool is_by_lot = engine.profile().device == find_device("random");
   const auto reservations = engine.reservations();
@@ -113,7 +118,8 @@ std::string slept_through(const Story& story, Counts& counts) {
     }
     ++counts.decisions;
     counts.with_starts += started.empty() ? 0 : 1;
-    return started == expected ? std::string() : "who looks at all starts " + text_of(expected) + ", the engine " + text_of(started);
+    return started == expected ? std::string()
+                               : "who looks at all starts " + text_of(expected) + ", the engine " + text_of(started);
   };
   return play(story, options).fault;
 }
@@ -132,8 +138,10 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
   }
   for (const auto& [blocking, count] : counts) {
     std::printf(
-        "wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start; %ld decisions left "
-        "out, by lot with a gang of unlike members or for a promise that depends on the look, and %ld that go on since nominations fell\n",
+        "wake-up oracle: %s: %ld decisions, %ld of them start something, %d histories slept through a start; %ld "
+        "decisions left "
+        "out, by lot with a gang of unlike members or for a promise that depends on the look, and %ld that go on since "
+        "nominations fell\n",
         blocking.c_str(), count.decisions, count.with_starts, slept[blocking], count.left_out, count.falls);
     EXPECT_GT(count.with_starts, 500);
     EXPECT_GT(count.falls, 30);
@@ -149,16 +157,20 @@ struct PlainCounts {
   std::string example;
 };
 
-/// May no other job keep it waiting? Under `skip` none may, under `strict` those ahead in its queue, under EASY all that are ahead.
+/// May no other job keep it waiting? Under `skip` none may, under `strict` those ahead in its queue, under EASY all
+/// that are ahead.
 bool is_on_its_own(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting, int job) {
   return profile.blocking == Blocking::kSkip || std::none_of(waiting.begin(), waiting.end(), [&](int other) {
-           const bool is_of_queue = world.jobs[static_cast<std::size_t>(other)].queue == world.jobs[static_cast<std::size_t>(job)].queue;
-           return (is_of_queue || profile.blocking != Blocking::kStrict) && waits_ahead(world, order_of(profile), other, job);
+           const bool is_of_queue =
+               world.jobs[static_cast<std::size_t>(other)].queue == world.jobs[static_cast<std::size_t>(job)].queue;
+           return (is_of_queue || profile.blocking != Blocking::kStrict) &&
+                  waits_ahead(world, order_of(profile), other, job);
          });
 }
 
 /// Empty, or a job that waits though it could be placed on what is free.
-std::string waits_for_nothing(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting, PlainCounts& counts) {
+std::string waits_for_nothing(const PlainWorld& world, const Profile& profile, const std::vector<int>& waiting,
+                              PlainCounts& counts) {
   for (const int job : waiting) {
     const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
     if (!is_on_its_own(world, profile, waiting, job)) {
@@ -166,7 +178,8 @@ std::string waits_for_nothing(const PlainWorld& world, const Profile& profile, c
       continue;
     }
     const Answer answer = can_be_placed(without_outranked(world, job), job);
-    if (answer == Answer::kYes) return "job " + std::to_string(job) + " (" + kind_of(world, job) + ") waits though there is room for it";
+    if (answer == Answer::kYes)
+      return "job " + std::to_string(job) + " (" + kind_of(world, job) + ") waits though there is room for it";
     if (answer == Answer::kUnknown) {
       ++counts.not_searched;
       continue;
@@ -193,7 +206,8 @@ std::string slept_in_plain(const Story& story, PlainCounts& counts) {
   return play(story, options).fault;
 }
 
-/// Only the plain world is asked: a job that no other keeps waiting, and that could be placed after a decision, was slept through.
+/// Only the plain world is asked: a job that no other keeps waiting, and that could be placed after a decision, was
+/// slept through.
 TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   std::map<std::string, PlainCounts> counts;
   for (std::uint64_t seed = 0; seed < kStories; ++seed) {
@@ -204,12 +218,14 @@ TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   }
   for (const auto& [blocking, count] : counts) {
     std::printf(
-        "wake-up oracle: %s in the plain world: after %ld decisions there was no room for %ld single waiters and %ld gangs (%ld of unlike "
-        "members, %ld within a domain, %ld above their minimum), %d histories slept through a start; left out: %ld behind others, %ld not searched "
+        "wake-up oracle: %s in the plain world: after %ld decisions there was no room for %ld single waiters and %ld "
+        "gangs (%ld of unlike "
+        "members, %ld within a domain, %ld above their minimum), %d histories slept through a start; left out: %ld "
+        "behind others, %ld not searched "
         "to "
         "the end, %ld decisions that go on\n",
-        blocking.c_str(), count.decisions, count.singles, count.gangs, count.unlike, count.within, count.surplus, count.slept, count.not_first,
-        count.not_searched, count.not_done);
+        blocking.c_str(), count.decisions, count.singles, count.gangs, count.unlike, count.within, count.surplus,
+        count.slept, count.not_first, count.not_searched, count.not_done);
     EXPECT_GT(count.singles, 500);
     EXPECT_GT(count.gangs, 500);
     EXPECT_EQ(count.slept, 0) << count.example;

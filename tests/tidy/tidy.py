@@ -18,6 +18,7 @@ from cpp_text import functions_of, strip
 from declared import declarations
 
 FILE_LINES_MAX = 500
+COLUMNS_MAX = 120
 FUNCTION_LINES_MAX = 70
 README_LINES_MAX = 60
 
@@ -152,6 +153,20 @@ def check_file_lines(tree):
         lines = text.count("\n")
         if lines > FILE_LINES_MAX and not text.startswith("// Generated"):
             yield name, lines, f"{lines} lines; a file has at most {FILE_LINES_MAX}"
+
+
+def check_columns(tree):
+    """Code and comments fit COLUMNS_MAX columns; the bytes of a raw string are what they must be."""
+    for name, text in tree.raw.items():
+        if text.startswith("// Generated"):
+            continue
+        raw = set()
+        for match in re.finditer(r'R"(\w*)\(.*?\)\1"', text, re.S):
+            first = text.count("\n", 0, match.start()) + 1
+            raw.update(range(first, first + match.group(0).count("\n") + 1))
+        for number, line in enumerate(text.splitlines(), 1):
+            if len(line) > COLUMNS_MAX and number not in raw:
+                yield name, number, f"{len(line)} columns; a line has at most {COLUMNS_MAX}"
 
 
 def check_function_lines(tree):
@@ -308,6 +323,7 @@ CHECKS = (
     ("words of the core", check_core_words),
     ("unordered iteration in the core", check_unordered),
     ("file length", check_file_lines),
+    ("line length", check_columns),
     ("function length", check_function_lines),
     ("file openings", check_openings),
     ("folder READMEs", check_readmes),

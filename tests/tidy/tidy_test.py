@@ -123,6 +123,15 @@ class Sizes(unittest.TestCase):
     def test_a_file_of_501_lines_is_too_long(self):
         self.assertEqual(checks_of({"src/http/a.cpp": source("int a;\n" * 500)}), {"file length"})
 
+    def test_a_line_of_121_columns_is_too_long(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source("int " + "a" * 116 + ";\n")}), {"line length"})
+
+    def test_a_line_of_120_columns_is_not(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source("int " + "a" * 115 + ";\n")}), set())
+
+    def test_the_bytes_of_a_raw_string_are_not(self):
+        self.assertEqual(checks_of({"src/http/a.cpp": source('auto a = R"(' + "a" * 120 + ')";\n')}), set())
+
     def test_a_file_of_500_lines_is_not(self):
         self.assertEqual(checks_of({"src/http/a.cpp": source("int a;\n" * 499)}), set())
 

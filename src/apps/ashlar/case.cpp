@@ -1,5 +1,5 @@
-// `ashlar case FILE...`: plays .case files through the engine and shows where the result differs. Exit status 1 on differences,
-// 2 on files that cannot be read.
+// `ashlar case FILE...`: plays .case files through the engine and shows where the result differs. Exit status 1 on
+// differences, 2 on files that cannot be read.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -52,7 +52,8 @@ void add_case(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("case", "Run .case files through the engine and show where it deviates");
   auto options = std::make_shared<CaseOptions>();
   verb->add_option("FILE", options->files, "Files to run")->required()->type_name("");
-  verb->add_flag("--update", options->is_update, "Write the observed results into the files; review the diff like code");
+  verb->add_flag("--update", options->is_update,
+                 "Write the observed results into the files; review the diff like code");
   verb->callback([options] {
     int worst = kDone, as_expected = 0;
     for (const std::string& path : options->files) {

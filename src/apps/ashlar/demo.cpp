@@ -1,5 +1,6 @@
-// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then the same script against
-// kube-scheduler. Everything runs on loopback in one temporary folder and is removed afterwards, whatever part fails.
+// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then the
+// same script against kube-scheduler. Everything runs on loopback in one temporary folder and is removed afterwards,
+// whatever part fails.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -59,7 +60,8 @@ struct Stage {
 
 std::string scheduler_config() {
   std::string text =
-      "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, rack]\nleaderElection:\n  enabled: "
+      "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\ntopology:\n  levels: [block, "
+      "rack]\nleaderElection:\n  enabled: "
       "false\nqueues:\n";
   for (const demo::Team& team : demo::teams()) {
     text += "  - name: " + team.name + "\n";
@@ -72,17 +74,21 @@ void start_ashlar(Stage& stage) {
   const std::string config = stage.plane->folder() + "/ashlar.yaml";
   std::ofstream(config) << scheduler_config();
   stage.port = envtest::free_port();
-  auto process = envtest::ChildProcess::start({stage.program, "scheduler", "--kubeconfig", stage.plane->kubeconfig(), "--config", config, "--listen",
-                                               "127.0.0.1:" + std::to_string(stage.port)},
-                                              stage.plane->folder() + "/ashlar.log");
+  auto process =
+      envtest::ChildProcess::start({stage.program, "scheduler", "--kubeconfig", stage.plane->kubeconfig(), "--config",
+                                    config, "--listen", "127.0.0.1:" + std::to_string(stage.port)},
+                                   stage.plane->folder() + "/ashlar.log");
   if (!process) fail("cannot start the scheduler: " + process.error().message);
   stage.ashlar = std::move(*process);
 }
 
 void create_priority_class(kube::Api& api) {
-  kube::call(api, {.method = http::Method::kPost,
-                   .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
-                   .body = R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
+  kube::call(
+      api,
+      {.method = http::Method::kPost,
+       .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+       .body =
+           R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
 }
 
 Stage set_up() {
@@ -91,7 +97,9 @@ Stage set_up() {
   std::printf("starting etcd and kube-apiserver on loopback ...\n");
   std::fflush(stdout);
   auto plane = envtest::ControlPlane::start({});
-  if (!plane) fail(plane.error().message + (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds what is missing" : ""));
+  if (!plane)
+    fail(plane.error().message +
+         (plane.error().kind == Error::Kind::kNotFound ? "\n  ./dev demo builds what is missing" : ""));
   stage.plane = std::move(*plane);
   auto api = stage.plane->connect();
   if (!api) fail(api.error().message);
@@ -104,7 +112,8 @@ Stage set_up() {
   create_priority_class(*stage.api);
   std::printf("posting %d nodes of %d GPUs in %d racks ...\n", demo::kNodes, demo::kGpusPerNode, demo::kRacks);
   std::fflush(stdout);
-  if (const Result<void> posted = demo::post_nodes(*stage.api); !posted) fail("cannot post the nodes: " + posted.error().message);
+  if (const Result<void> posted = demo::post_nodes(*stage.api); !posted)
+    fail("cannot post the nodes: " + posted.error().message);
   return stage;
 }
 
@@ -139,31 +148,40 @@ bool has_yardstick() {
   if (builder <= 0) return false;
   std::printf("waiting for the build of kube-scheduler ...\n");
   std::fflush(stdout);
-  return envtest::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience, [] { return !is_interrupted; });
+  return envtest::ControlPlane::await_binary("kube-scheduler", builder, kYardstickPatience,
+                                             [] { return !is_interrupted; });
 }
 
 void print_row(const demo::Score& s) {
-  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs, s.gangs_split, s.idle_gpu_seconds,
-              s.finished_seconds, s.jobs_left);
+  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs,
+              s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
   std::fflush(stdout);
 }
 
 void compare(Stage& stage, const demo::Script& full) {
   if (!has_yardstick()) {
-    std::printf("kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see build/controlplane.log).\n");
+    std::printf(
+        "kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see "
+        "build/controlplane.log).\n");
     return;
   }
   const demo::Script script = full.comparable().faster(kCompareSpeed);
   std::printf(
-      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; both without fractional GPUs and teams\n"
-      "(kube-scheduler supports neither), without priorities (it would preempt), and without the job that never fits:\n\n",
+      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; both without fractional GPUs "
+      "and teams\n"
+      "(kube-scheduler supports neither), without priorities (it would preempt), and without the job that never "
+      "fits:\n\n",
       kCompareSpeed);
-  std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited", "time to finish", "jobs left");
+  std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited",
+              "time to finish", "jobs left");
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
-  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: "
-                        << stage.plane->kubeconfig() << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
-  auto yardstick = stage.plane->run(
-      "kube-scheduler", {"--config=" + config, "--secure-port=0", "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
+  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
+                           "KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: "
+                        << stage.plane->kubeconfig()
+                        << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
+  auto yardstick =
+      stage.plane->run("kube-scheduler", {"--config=" + config, "--secure-port=0",
+                                          "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   if (!yardstick) fail(yardstick.error().message);
   const auto row = [&](const std::string& label, const demo::Script& s, demo::PlayOptions options) {
     if (is_interrupted) return;
@@ -172,20 +190,31 @@ void compare(Stage& stage, const demo::Script& full) {
     print_row(score);
   };
   row("kube-scheduler, PodGroups with topology", script,
-      {.ns = "compare-kube", .scheduler_name = "default-scheduler", .has_groups = true, .has_queues = false, .on_frame = {}});
+      {.ns = "compare-kube",
+       .scheduler_name = "default-scheduler",
+       .has_groups = true,
+       .has_queues = false,
+       .on_frame = {}});
   row("kube-scheduler, plain pods", script,
-      {.ns = "compare-kube-plain", .scheduler_name = "default-scheduler", .has_groups = false, .has_queues = false, .on_frame = {}});
+      {.ns = "compare-kube-plain",
+       .scheduler_name = "default-scheduler",
+       .has_groups = false,
+       .has_queues = false,
+       .on_frame = {}});
   (*yardstick)->stop();
-  row("Ashlar", script, {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
+  row("Ashlar", script,
+      {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
   std::printf(
-      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: GPUs idle while\n  a job waited that "
+      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: GPUs idle "
+      "while\n  a job waited that "
       "they could have run\n");
 }
 
 void say_goodbye(const Stage& stage) {
   const char* program = stage.program.c_str();
   std::printf(
-      "\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s ASHLAR_SERVER=http://127.0.0.1:%d\n  %s nodes\n  %s queue\n  %s "
+      "\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s ASHLAR_SERVER=http://127.0.0.1:%d\n "
+      " %s nodes\n  %s queue\n  %s "
       "why demo/impossible-0\n\n"
       "Ctrl-C ends it and removes everything.\n",
       stage.plane->kubeconfig().c_str(), static_cast<int>(stage.port), program, program, program);
@@ -205,10 +234,11 @@ void run_demo(const DemoOptions& options) {
     demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
     score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
-  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n", score.gangs_started,
-              score.gangs, score.gangs_split, score.idle_gpu_seconds);
+  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
+              score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
   if (score.gangs_started == 0 && !is_interrupted)
-    fail("no gang started; the end of the scheduler's log:\n" + envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+    fail("no gang started; the end of the scheduler's log:\n" +
+         envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
   if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);
@@ -222,7 +252,8 @@ void run_demo(const DemoOptions& options) {
 
 void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App* verb = app.add_subcommand("demo", "Run two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
+  CLI::App* verb = app.add_subcommand(
+      "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
   verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");

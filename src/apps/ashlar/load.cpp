@@ -1,5 +1,6 @@
-// `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order of creation and, if the trace
-// has times, at their times divided by --speed. Pods carry their run time for kwok, which ends them (deploy/kwok-stages.yaml).
+// `ashlar load POD_LIST --nodes NODE_LIST`: posts the nodes and pods of an openb trace to a real cluster, in the order
+// of creation and, if the trace has times, at their times divided by --speed. Pods carry their run time for kwok, which
+// ends them (deploy/kwok-stages.yaml).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -34,7 +35,10 @@ struct LoadOptions {
 
 /// Names of objects are lower-case letters, digits and dashes.
 std::string object_name(std::string name) {
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  for (char& c : name)
+    c = std::isalnum(static_cast<unsigned char>(c)) != 0
+            ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+            : '-';
   return name;
 }
 
@@ -44,7 +48,9 @@ kube::NodeSpec node_spec(const sim::OpenbNode& node) {
   spec.labels = {{"kubernetes.io/hostname", spec.name}, {"type", "kwok"}};
   if (!node.model.empty()) spec.labels.emplace_back("nvidia.com/gpu.product", node.model);
   spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
-  spec.allocatable = {{"cpu", std::to_string(node.cpu.value) + "m"}, {"memory", std::to_string(node.memory.value) + "Mi"}, {"pods", "1001"}};
+  spec.allocatable = {{"cpu", std::to_string(node.cpu.value) + "m"},
+                      {"memory", std::to_string(node.memory.value) + "Mi"},
+                      {"pods", "1001"}};
   if (node.gpus > 0) {
     spec.allocatable.emplace_back("nvidia.com/gpu", std::to_string(node.gpus));
     spec.allocatable.emplace_back("ashlar.dev/gpu-milli", std::to_string(node.gpus * 1000));
@@ -74,14 +80,15 @@ kube::PodSpec pod_spec(const sim::OpenbPod& pod, const LoadOptions& options) {
   if (!pod.models.empty()) spec.extra_spec_json = affinity_of(pod.models);
   if (pod.created && pod.deleted && *pod.deleted > *pod.created) {
     const double speed = options.speed > 0 ? options.speed : 1;
-    const auto seconds =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>((*pod.deleted - *pod.created).value) / 1000 / speed));
+    const auto seconds = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(static_cast<double>((*pod.deleted - *pod.created).value) / 1000 / speed));
     spec.annotations = {{"ashlar.dev/duration", std::to_string(seconds) + "s"}};
   }
   return spec;
 }
 
-/// Sends `count` writes in order, a bounded number at a time, none before its scheduled time; the first failures are shown.
+/// Sends `count` writes in order, a bounded number at a time, none before its scheduled time; the first failures are
+/// shown.
 class Sender {
  public:
   explicit Sender(kube::Api& api) : api_(api) {}
@@ -91,7 +98,8 @@ class Sender {
     cli::ProgressBar bar(what, count);
     const auto began = std::chrono::steady_clock::now();
     const auto passed = [&] {
-      return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count());
+      return Millis(
+          std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began).count());
     };
     std::size_t sent = 0, answered = 0;
     while (answered < count) {
@@ -100,9 +108,9 @@ class Sender {
           ++answered;
           // The server answers with the object; a proxy's page may return 200 for anything.
           if (answer.ok() && answer.body.find("\"kind\":\"" + kind + "\"") != std::string::npos) return;
-          const std::string why = answer.ok()
-                                      ? "the server answered HTTP " + std::to_string(answer.status) + " but created nothing; is it an API server?"
-                                      : answer.result.error().message;
+          const std::string why = answer.ok() ? "the server answered HTTP " + std::to_string(answer.status) +
+                                                    " but created nothing; is it an API server?"
+                                              : answer.result.error().message;
           if (++failures_ <= 5) std::cerr << "ashlar load: " << why << '\n';
         });
       }
@@ -128,26 +136,33 @@ void run_load(const LoadOptions& options) {
   }
   Result<std::vector<sim::OpenbPod>> pods = sim::read_openb_pods(options.pods, nodes);
   if (!pods) refuse(kBadInput, pods.error().message);
-  std::stable_sort(pods->begin(), pods->end(),
-                   [](const auto& a, const auto& b) { return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0)); });
+  std::stable_sort(pods->begin(), pods->end(), [](const auto& a, const auto& b) {
+    return a.created.value_or(Millis(0)) < b.created.value_or(Millis(0));
+  });
   pods->resize(std::min(pods->size(), static_cast<std::size_t>(options.limit)));
   Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = {}, .environment = {}});
   if (!access) refuse(access.error().kind == Error::Kind::kInvalid ? kBadInput : kFailed, access.error().message);
-  Result<std::unique_ptr<kube::Api>> api = kube::Api::create({.access = std::move(access).value(), .user_agent = "ashlar-load"});
+  Result<std::unique_ptr<kube::Api>> api =
+      kube::Api::create({.access = std::move(access).value(), .user_agent = "ashlar-load"});
   if (!api) refuse(kFailed, api.error().message);
   Sender sender(**api);
   sender.run(
       "Node", nodes.size(), [](std::size_t) { return Millis(0); },
-      [&](std::size_t i, const kube::OnAnswer& done) { kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), done); });
+      [&](std::size_t i, const kube::OnAnswer& done) {
+        kube::post_node(**api, node_spec(nodes[i]), (*api)->now(), done);
+      });
   const Millis first = pods->empty() ? Millis(0) : pods->front().created.value_or(Millis(0));
   const auto moment = [&](std::size_t i) {
     if (options.speed <= 0) return Millis(0);
-    return Millis(static_cast<std::int64_t>(static_cast<double>(((*pods)[i].created.value_or(first) - first).value) / options.speed));
+    return Millis(static_cast<std::int64_t>(static_cast<double>(((*pods)[i].created.value_or(first) - first).value) /
+                                            options.speed));
   };
-  sender.run("Pod", pods->size(), moment,
-             [&](std::size_t i, kube::OnAnswer done) { kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done)); });
+  sender.run("Pod", pods->size(), moment, [&](std::size_t i, kube::OnAnswer done) {
+    kube::create_pod(**api, pod_spec((*pods)[i], options), std::move(done));
+  });
   if (sender.refused() > 0)
-    refuse(kFailed, std::to_string(sender.refused()) + " objects were rejected; the first errors are shown above. Objects already posted are kept");
+    refuse(kFailed, std::to_string(sender.refused()) +
+                        " objects were rejected; the first errors are shown above. Objects already posted are kept");
 }
 
 }  // namespace
@@ -155,17 +170,28 @@ void run_load(const LoadOptions& options) {
 void add_load(CLI::App& app) {
   auto options = std::make_shared<LoadOptions>();
   CLI::App* verb = app.add_subcommand("load", "Post a trace's nodes and pods to a real cluster");
-  verb->add_option("TRACE", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")->required()->type_name("");
-  verb->add_option("--nodes", options->nodes, "Node list in openb columns; without it only pods are posted")->type_name("FILE");
-  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
+  verb->add_option("TRACE", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")
+      ->required()
+      ->type_name("");
+  verb->add_option("--nodes", options->nodes, "Node list in openb columns; without it only pods are posted")
       ->type_name("FILE");
-  verb->add_option("-n,--namespace", options->ns, "Namespace of the pods")->type_name("NAMESPACE")->capture_default_str();
-  verb->add_option("--scheduler-name", options->scheduler_name, "Value of spec.schedulerName of the pods")->type_name("NAME")->capture_default_str();
+  verb->add_option("--kubeconfig", options->kubeconfig,
+                   "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
+      ->type_name("FILE");
+  verb->add_option("-n,--namespace", options->ns, "Namespace of the pods")
+      ->type_name("NAMESPACE")
+      ->capture_default_str();
+  verb->add_option("--scheduler-name", options->scheduler_name, "Value of spec.schedulerName of the pods")
+      ->type_name("NAME")
+      ->capture_default_str();
   verb->add_option("--speed", options->speed, "Trace seconds per second; 0 = as fast as possible")
       ->type_name("FACTOR")
       ->check(number_in(0, kSpeedMax))
       ->capture_default_str();
-  verb->add_option("--limit", options->limit, "Maximum number of pods")->type_name("NUMBER")->check(whole_number(0))->default_str("all");
+  verb->add_option("--limit", options->limit, "Maximum number of pods")
+      ->type_name("NUMBER")
+      ->check(whole_number(0))
+      ->default_str("all");
   verb->callback([options] { run_load(*options); });
 }
 

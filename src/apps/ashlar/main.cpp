@@ -1,5 +1,6 @@
-// The program `ashlar`: one binary with a verb for everything that a user or a cluster needs from it. This file only builds the command line from the
-// table in verbs.h and turns what a verb throws into an exit status (0 done, 1 failed, 2 bad input or usage).
+// The program `ashlar`: one binary with a verb for everything that a user or a cluster needs from it. This file only
+// builds the command line from the table in verbs.h and turns what a verb throws into an exit status (0 done, 1 failed,
+// 2 bad input or usage).
 #include "apps/ashlar/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-/// Messages quote files from untrusted sources: all output to stderr passes through here, without terminal control characters.
+/// Messages quote files from untrusted sources: all output to stderr passes through here, without terminal control
+/// characters.
 class PlainText final : public std::streambuf {
  public:
   explicit PlainText(std::ostream& out) : out_(out), below_(out.rdbuf(this)) {}

@@ -1,4 +1,5 @@
-// `ashlar nodes`: what each node has free, device by device: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod whose devices are not known.
+// `ashlar nodes`: what each node has free, device by device: '.' idle, '#' full, 1-9 tenths in use, '?' in use by a pod
+// whose devices are not known.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +15,8 @@ namespace {
 
 using boost::json::object;
 
-/// Pods of other schedulers do not report which devices they hold: of the devices without a known user, that number is drawn as theirs.
+/// Pods of other schedulers do not report which devices they hold: of the devices without a known user, that number is
+/// drawn as theirs.
 std::string devices_picture(const object& node) {
   std::string picture;
   std::int64_t idle = number_of(node, "idleCards");
@@ -43,7 +45,8 @@ std::string trouble_text(const object& node) {
     text += "    closed GPUs, claimed more than once: " + devices + '\n';
   if (const boost::json::value* taints = node.if_contains("taints"); taints != nullptr && !taints->as_array().empty()) {
     std::string list;
-    for (const boost::json::value& taint : taints->as_array()) list += (list.empty() ? "" : ", ") + std::string(taint.as_string());
+    for (const boost::json::value& taint : taints->as_array())
+      list += (list.empty() ? "" : ", ") + std::string(taint.as_string());
     text += "    taints: " + list + '\n';
   }
   return text;
@@ -54,8 +57,9 @@ std::string nodes_text(const object& answer, const std::string& only) {
   Table table({"NAME", "MODEL", ">GPUS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
-    table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")), std::to_string(number_of(n, "idleCards")),
-               devices_picture(n), fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
+    table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")),
+               std::to_string(number_of(n, "idleCards")), devices_picture(n),
+               fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
                std::to_string(number_of(n, "freePods")), domains_text(n)});
     table.add_lines(trouble_text(n));
   }
@@ -71,7 +75,8 @@ void add_nodes(CLI::App& app) {
   verb->add_option("NODE", *name, "Show only this node")->type_name("");
   options->add_to(*verb, {"table", "json"});
   verb->callback([options, name] {
-    const std::string body = ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
+    const std::string body =
+        ask_scheduler(*options, "/api/v1/nodes" + (name->empty() ? std::string() : "?name=" + percent_encoded(*name)));
     print_answer(*options, body, "NodeList", [&](const object& answer) { return nodes_text(answer, *name); });
   });
 }

@@ -18,14 +18,16 @@ using boost::json::object;
 
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
-  const bool is_known =
-      std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) { return text_of(q.as_object(), "name") == only; });
+  const bool is_known = std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) {
+    return text_of(q.as_object(), "name") == only;
+  });
   if (!only.empty() && !is_known) refuse_name("queue", only);
   Table table({"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"});
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
-    table.add({text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")), has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none",
+    table.add({text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")),
+               has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none",
                std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
   }
   return table.text();
@@ -37,9 +39,12 @@ std::string jobs_text(const object& answer, bool is_wide) {
   Table table({"NAME", "QUEUE", ">POS", ">GPUS", ">AHEAD", ">AGE", "REASON"});
   for (const boost::json::value& value : jobs) {
     const object& j = value.as_object();
-    const std::string reason = is_wide && !text_of(j, "message").empty() ? text_of(j, "reason") + ": " + text_of(j, "message") : text_of(j, "reason");
-    table.add({text_of(j, "name"), text_of(j, "queue"), std::to_string(number_of(j, "position")), std::to_string(number_of(j, "gpus")),
-               std::to_string(number_of(j, "gpusAhead")), duration_text(millis_of(j, "ageMillis")), reason});
+    const std::string reason = is_wide && !text_of(j, "message").empty()
+                                   ? text_of(j, "reason") + ": " + text_of(j, "message")
+                                   : text_of(j, "reason");
+    table.add({text_of(j, "name"), text_of(j, "queue"), std::to_string(number_of(j, "position")),
+               std::to_string(number_of(j, "gpus")), std::to_string(number_of(j, "gpusAhead")),
+               duration_text(millis_of(j, "ageMillis")), reason});
   }
   return '\n' + table.text();
 }
@@ -47,7 +52,8 @@ std::string jobs_text(const object& answer, bool is_wide) {
 std::string rest_text(const object& answer, bool is_all) {
   const std::int64_t rest = number_of(answer, "total") - number_of(answer, "shown");
   if (rest <= 0) return {};
-  return fmt::format("... and {} more wait behind the first {}{}\n", rest, number_of(answer, "shown"), is_all ? "" : "; --all lists them");
+  return fmt::format("... and {} more wait behind the first {}{}\n", rest, number_of(answer, "shown"),
+                     is_all ? "" : "; --all lists them");
 }
 
 std::string held_text(const object& answer, bool is_wide, bool is_all) {
@@ -58,10 +64,12 @@ std::string held_text(const object& answer, bool is_wide, bool is_all) {
   for (const boost::json::value& value : held) {
     const object& h = value.as_object();
     const std::string reason = is_wide ? text_of(h, "reason") + ": " + text_of(h, "message") : text_of(h, "reason");
-    table.add({text_of(h, "name"), text_of(h, "queue"), std::to_string(number_of(h, "pods")), duration_text(millis_of(h, "ageMillis")), reason});
+    table.add({text_of(h, "name"), text_of(h, "queue"), std::to_string(number_of(h, "pods")),
+               duration_text(millis_of(h, "ageMillis")), reason});
   }
   const std::int64_t rest = number_of(answer, "heldTotal") - static_cast<std::int64_t>(held.size());
-  return '\n' + table.text() + (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");
+  return '\n' + table.text() +
+         (rest > 0 ? fmt::format("... and {} more are held{}\n", rest, is_all ? "" : "; --all lists them") : "");
 }
 
 }  // namespace
@@ -75,10 +83,12 @@ void add_queue(CLI::App& app) {
   verb->add_flag("-a,--all", *is_all, "List all waiting jobs (at most 20,000) instead of the first 500");
   options->add_to(*verb, {"table", "wide", "json"});
   verb->callback([options, only, is_all] {
-    const std::string body = ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
+    const std::string body =
+        ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
     print_answer(*options, body, "QueueList", [&](const object& answer) {
       const bool is_wide = options->output == "wide";
-      return queues_text(answer, *only) + jobs_text(answer, is_wide) + rest_text(answer, *is_all) + held_text(answer, is_wide, *is_all);
+      return queues_text(answer, *only) + jobs_text(answer, is_wide) + rest_text(answer, *is_all) +
+             held_text(answer, is_wide, *is_all);
     });
   });
 }

@@ -1,5 +1,6 @@
-// `ashlar replay LOG`: decides a recorded run again and reports whether every plan is the same; with --policy, where another profile would have
-// decided differently. LOG is a file or a folder of the decision log. Exit status 0 identical, 1 not, 2 for a log or profile that cannot be read.
+// `ashlar replay LOG`: decides a recorded run again and reports whether every plan is the same; with --policy, where
+// another profile would have decided differently. LOG is a file or a folder of the decision log. Exit status 0
+// identical, 1 not, 2 for a log or profile that cannot be read.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <iostream>
@@ -55,8 +56,11 @@ void add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayVerbOptions>();
   CLI::App* verb = app.add_subcommand("replay", "Replay a recorded run and compare every plan");
   verb->add_option("LOG", options->log, "Decision log: one file, or the folder")->required()->type_name("");
-  verb->add_option("--policy", options->policy, "Show where this profile would have decided differently")->type_name("NAME|FILE");
-  verb->add_option("--from", options->from, "Compare from this revision on")->type_name("REVISION")->check(whole_number(0));
+  verb->add_option("--policy", options->policy, "Show where this profile would have decided differently")
+      ->type_name("NAME|FILE");
+  verb->add_option("--from", options->from, "Compare from this revision on")
+      ->type_name("REVISION")
+      ->check(whole_number(0));
   add_format_option(*verb, options->output, {"text", "json"});
   verb->callback([options] { run_replay(*options); });
 }

@@ -28,7 +28,8 @@ struct SchedulerFlags {
 
 kube::Scheduler* running = nullptr;
 
-/// The members of the JSON object that state what happened: "msg", and the line's object, e.g. "pod":{"namespace":"a","name":"b"}.
+/// The members of the JSON object that state what happened: "msg", and the line's object, e.g.
+/// "pod":{"namespace":"a","name":"b"}.
 class JsonText final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
@@ -53,7 +54,9 @@ class JsonText final : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonText>(); }
 
  private:
-  static void append(std::string_view text, spdlog::memory_buf_t& out) { out.append(text.data(), text.data() + text.size()); }
+  static void append(std::string_view text, spdlog::memory_buf_t& out) {
+    out.append(text.data(), text.data() + text.size());
+  }
   static void append_text(std::string_view text, spdlog::memory_buf_t& out) {
     for (const char c : text) {
       const bool is_control = static_cast<unsigned char>(c) < 0x20;
@@ -90,15 +93,19 @@ void set_address(const std::string& text, const std::string& option, config::Lis
 }
 
 config::SchedulerConfig settings(const SchedulerFlags& options) {
-  Result<config::SchedulerConfig> config = options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
+  Result<config::SchedulerConfig> config =
+      options.config_file.empty() ? Result(config::default_config()) : config::read_config(options.config_file);
   if (!config) refuse(kBadInput, config.error().message);
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
-  const std::string source = options.scheduler_names.empty() ? options.config_file + ": schedulerNames" : "--scheduler-name";
+  const std::string source =
+      options.scheduler_names.empty() ? options.config_file + ": schedulerNames" : "--scheduler-name";
   for (const std::string& name : config->scheduler_names) {
     if (name.empty()) refuse(kBadInput, "--scheduler-name: expected a name, got \"\"");
-    if (const std::string problem = option_as_value("--scheduler-name", name); !problem.empty()) refuse(kBadInput, problem);
+    if (const std::string problem = option_as_value("--scheduler-name", name); !problem.empty())
+      refuse(kBadInput, problem);
     if (name.find_first_of(", \t") != std::string::npos)
-      refuse(kBadInput, source + ": expected one name without commas and spaces, got \"" + name + "\"; give each name by itself");
+      refuse(kBadInput,
+             source + ": expected one name without commas and spaces, got \"" + name + "\"; give each name by itself");
   }
   if (!options.profile.empty()) {
     Result<config::ProfileSpec> profile = config::find_whole_profile(options.profile);
@@ -138,15 +145,18 @@ std::string shown(const config::ListenConfig& listen) {
 kube::Quarantine open_quarantine(const std::string& path) {
   Result<kube::Quarantine> opened = kube::Quarantine::open(path);
   if (!opened) refuse(status_of(opened.error()), "quarantineFile: " + opened.error().message);
-  if (opened->skipped_lines() > 0) spdlog::warn("{}: lines skipped, without a uid or too long: {}", path, opened->skipped_lines());
-  if (opened->size() > 0) spdlog::warn("{}: quarantined pods (a decision about them stopped the scheduler): {}", path, opened->size());
+  if (opened->skipped_lines() > 0)
+    spdlog::warn("{}: lines skipped, without a uid or too long: {}", path, opened->skipped_lines());
+  if (opened->size() > 0)
+    spdlog::warn("{}: quarantined pods (a decision about them stopped the scheduler): {}", path, opened->size());
   return std::move(opened).value();
 }
 
 void run_scheduler(const SchedulerFlags& options) {
   const config::SchedulerConfig config = settings(options);
   set_up_logging(config.logging);
-  Result<kube::Access> access = kube::load_access({.kubeconfig = options.kubeconfig, .context = options.context, .environment = {}});
+  Result<kube::Access> access =
+      kube::load_access({.kubeconfig = options.kubeconfig, .context = options.context, .environment = {}});
   if (!access && !options.is_validate_only) refuse(status_of(access.error()), access.error().message);
   if (options.is_validate_only) {
     const Result<Profile> profile = kube::live_profile(config.profile.profile);
@@ -169,13 +179,17 @@ void run_scheduler(const SchedulerFlags& options) {
   if (!scheduler) refuse(status_of(scheduler.error()), scheduler.error().message);
   std::string names;
   for (const std::string& name : config.scheduler_names) names += (names.empty() ? "" : ", ") + name;
-  spdlog::info("ashlar {} serves {} with profile {} as {}", ASHLAR_VERSION, names, config.profile.profile.name, identity);
-  if ((*scheduler)->port() != 0) spdlog::info("read API, health and metrics: http://{}:{}", shown(config.listen), (*scheduler)->port());
+  spdlog::info("ashlar {} serves {} with profile {} as {}", ASHLAR_VERSION, names, config.profile.profile.name,
+               identity);
+  if ((*scheduler)->port() != 0)
+    spdlog::info("read API, health and metrics: http://{}:{}", shown(config.listen), (*scheduler)->port());
   if ((*scheduler)->probe_port() != 0)
-    spdlog::info("health and metrics: http://{}:{}", shown(config.health_probe_bind_address), (*scheduler)->probe_port());
+    spdlog::info("health and metrics: http://{}:{}", shown(config.health_probe_bind_address),
+                 (*scheduler)->probe_port());
   if (config.listen.is_public())
-    spdlog::warn("the read API answers without authentication on {}; anyone who can reach it can read the names of all tenants",
-                 shown(config.listen));
+    spdlog::warn(
+        "the read API answers without authentication on {}; anyone who can reach it can read the names of all tenants",
+        shown(config.listen));
   running = scheduler->get();
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -194,20 +208,28 @@ void run_scheduler(const SchedulerFlags& options) {
 void add_scheduler(CLI::App& app) {
   auto options = std::make_shared<SchedulerFlags>();
   CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
-  verb->add_option("--kubeconfig", options->kubeconfig, "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
+  verb->add_option("--kubeconfig", options->kubeconfig,
+                   "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
       ->type_name("FILE");
   verb->add_option("--context", options->context, "Context of the kubeconfig")->type_name("NAME");
-  verb->add_option("--config", options->config_file, "Configuration file (ashlar.yaml, docs/reference/configuration.md)")->type_name("FILE");
-  verb->add_option("--scheduler-name", options->scheduler_names, "Value of spec.schedulerName of the pods to place; may be repeated")
+  verb->add_option("--config", options->config_file,
+                   "Configuration file (ashlar.yaml, docs/reference/configuration.md)")
+      ->type_name("FILE");
+  verb->add_option("--scheduler-name", options->scheduler_names,
+                   "Value of spec.schedulerName of the pods to place; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb->add_option("--profile", options->profile, "Built-in profile or profile file; overrides the configuration file")->type_name("NAME|FILE");
-  verb->add_option("--listen", options->listen, "Address of the read API (ashlar why, queue, nodes), health and metrics: IP:PORT, :PORT or off")
+  verb->add_option("--profile", options->profile, "Built-in profile or profile file; overrides the configuration file")
+      ->type_name("NAME|FILE");
+  verb->add_option("--listen", options->listen,
+                   "Address of the read API (ashlar why, queue, nodes), health and metrics: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
-  verb->add_option("--health-probe-bind-address", options->probes, "Address of health and metrics without tenant names: IP:PORT, :PORT or off")
+  verb->add_option("--health-probe-bind-address", options->probes,
+                   "Address of health and metrics without tenant names: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
   verb->add_option("--decision-log", options->decision_log, "Directory of the decision log")->type_name("DIR");
-  verb->add_flag("--no-leader-election", options->has_no_election, "Run as leader without a Lease; for a single replica");
+  verb->add_flag("--no-leader-election", options->has_no_election,
+                 "Run as leader without a Lease; for a single replica");
   verb->add_flag("--validate-only", options->is_validate_only, "Check the configuration and exit");
   verb->callback([options] { run_scheduler(*options); });
 }

@@ -1,6 +1,7 @@
-// `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same engine as everything else. This
-// file reads the command line and the inputs and writes the results; the simulations are in src/sim. Exit status 2 for bad input. Nothing is written
-// before everything has been read and run, and a report file is written whole or not at all.
+// `ashlar sim packing | queue | run`: replays of published traces and general timed simulations, through the same
+// engine as everything else. This file reads the command line and the inputs and writes the results; the simulations
+// are in src/sim. Exit status 2 for bad input. Nothing is written before everything has been read and run, and a report
+// file is written whole or not at all.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -47,7 +48,9 @@ T must(Result<T> result) {
 }
 
 /// A profile by name or file that can decide here.
-config::ProfileSpec profile_spec(const std::string& name, const std::string& folder = {}) { return must(config::find_whole_profile(name, folder)); }
+config::ProfileSpec profile_spec(const std::string& name, const std::string& folder = {}) {
+  return must(config::find_whole_profile(name, folder));
+}
 
 /// The entries of an option that takes several with commas. CLI11 drops empty ones, which are typing errors.
 std::vector<std::string> list_of(const std::vector<std::string>& given, const std::string& option) {
@@ -55,8 +58,10 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
   for (const std::string& text : given) {
     for (std::size_t from = 0; from <= text.size();) {
       const std::size_t comma = std::min(text.find(',', from), text.size());
-      if (const std::string problem = option_as_value(option, text); !problem.empty()) fail(invalid(problem), kBadInput);
-      if (comma == from) fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
+      if (const std::string problem = option_as_value(option, text); !problem.empty())
+        fail(invalid(problem), kBadInput);
+      if (comma == from)
+        fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
       entries.push_back(text.substr(from, comma - from));
       from = comma + 1;
     }
@@ -71,7 +76,9 @@ struct OutputOptions {
 
   void add_to(CLI::App& app) {
     add_format_option(app, format, {"table", "json", "csv"});
-    app.add_option("--report", report, "Also write one self-contained HTML page with plots to this file")->type_name("FILE")->check(file_to_write());
+    app.add_option("--report", report, "Also write one self-contained HTML page with plots to this file")
+        ->type_name("FILE")
+        ->check(file_to_write());
   }
 };
 
@@ -89,11 +96,13 @@ struct Forms {
 
 /// The report first: if it cannot be written, nothing is printed either.
 template <class Run>
-void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const OutputOptions& options, const web::ReportPage& page) {
+void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const OutputOptions& options,
+                   const web::ReportPage& page) {
   if (!options.report.empty()) {
     const Result<std::string> html = web::render_report(page);
     if (!html) fail(html.error(), kFailed);
-    if (const Result<void> written = sim::write_whole_file(options.report, *html); !written) fail(written.error(), kFailed);
+    if (const Result<void> written = sim::write_whole_file(options.report, *html); !written)
+      fail(written.error(), kFailed);
   }
   if (options.format == "json")
     std::cout << forms.json(runs);
@@ -104,7 +113,7 @@ void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const 
   std::cout.flush();
 }
 
-// ---- packing ---------------------------------------------------------------------------------------------------------------------------
+// ---- packing --------------------------------------------------------------------------------------------------------
 
 struct PackingOptions {
   std::string nodes, pods, arrivals;
@@ -120,8 +129,10 @@ std::vector<sim::ArrivalOrder> orders_of(const PackingOptions& options, std::vec
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
     if (error != std::errc() || end != text.data() + text.size())
       fail(invalid("--seed: expected whole numbers from 0, got \"" + text + "\""), kBadInput);
-    const auto it = std::find_if(all.begin(), all.end(), [&](const sim::ArrivalOrder& order) { return order.seed == seed; });
-    if (it == all.end()) fail(invalid(options.arrivals + ": no arrival order of seed " + std::to_string(seed)), kBadInput);
+    const auto it =
+        std::find_if(all.begin(), all.end(), [&](const sim::ArrivalOrder& order) { return order.seed == seed; });
+    if (it == all.end())
+      fail(invalid(options.arrivals + ": no arrival order of seed " + std::to_string(seed)), kBadInput);
     orders.push_back(*it);
   }
   return options.seeds.empty() ? std::move(all) : std::move(orders);
@@ -133,7 +144,9 @@ void run_packing_verb(const PackingOptions& options) {
   for (const std::string& policy : policies) {
     specs.push_back(must(config::find_profile(policy)));
     if (specs.back().profile.victim != VictimRule::kNone)
-      fail(invalid("profile \"" + policy + "\" stops running jobs; in a packing replay pods stay, so there is nothing for it to do"), kBadInput);
+      fail(invalid("profile \"" + policy +
+                   "\" stops running jobs; in a packing replay pods stay, so there is nothing for it to do"),
+           kBadInput);
   }
   auto nodes = must(sim::read_openb_nodes(options.nodes));
   auto pods = must(sim::read_openb_pods(options.pods, nodes));
@@ -142,28 +155,37 @@ void run_packing_verb(const PackingOptions& options) {
   std::vector<sim::PackingRun> runs;
   for (const sim::ArrivalOrder& order : orders) {
     for (std::size_t p = 0; p < specs.size(); ++p) {
-      cli::ProgressBar bar(policies[p] + ", seed " + std::to_string(order.seed), static_cast<std::int64_t>(order.arrivals.size()));
-      const Profile profile = config::resolved(specs[p], [&](std::string_view name) { return trace.catalog().find_model(name); });
+      cli::ProgressBar bar(policies[p] + ", seed " + std::to_string(order.seed),
+                           static_cast<std::int64_t>(order.arrivals.size()));
+      const Profile profile =
+          config::resolved(specs[p], [&](std::string_view name) { return trace.catalog().find_model(name); });
       runs.push_back(sim::run_packing(trace, order, profile, {.progress = progress_of(bar), .arrived = {}}));
     }
   }
-  const std::vector<std::pair<std::string, std::string>> facts{{"nodes", options.nodes}, {"pods", options.pods}, {"arrivals", options.arrivals}};
-  write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::packing_rows}, options.output, packing_page(runs, facts));
+  const std::vector<std::pair<std::string, std::string>> facts{
+      {"nodes", options.nodes}, {"pods", options.pods}, {"arrivals", options.arrivals}};
+  write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::packing_rows}, options.output,
+                                 packing_page(runs, facts));
 }
 
 void add_packing_replay(CLI::App& sim) {
   auto options = std::make_shared<PackingOptions>();
-  CLI::App* verb = sim.add_subcommand("packing", "Pods arrive one by one and stay: allocation and fragmentation under each policy");
-  verb->add_option("--nodes", options->nodes, "Node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")
+  CLI::App* verb =
+      sim.add_subcommand("packing", "Pods arrive one by one and stay: allocation and fragmentation under each policy");
+  verb->add_option("--nodes", options->nodes,
+                   "Node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")
       ->required()
       ->type_name("FILE");
-  verb->add_option("--pods", options->pods, "Pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")->required()->type_name("FILE");
+  verb->add_option("--pods", options->pods, "Pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")
+      ->required()
+      ->type_name("FILE");
   verb->add_option("--arrivals", options->arrivals, "Arrival orders: seed,kind,values")->required()->type_name("FILE");
   verb->add_option("--seed", options->seeds, "Seeds of the arrival file, separated by commas; default: all")
       ->type_name("SEED")
       ->allow_extra_args(false);
   verb->add_option("--policy", options->policies,
-                   "Profiles: fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another one or a profile file; separated by commas")
+                   "Profiles: fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another one or a profile "
+                   "file; separated by commas")
       ->type_name("PROFILE")
       ->required()
       ->allow_extra_args(false);
@@ -171,7 +193,7 @@ void add_packing_replay(CLI::App& sim) {
   verb->callback([options] { run_packing_verb(*options); });
 }
 
-// ---- queue -----------------------------------------------------------------------------------------------------------------------------
+// ---- queue ----------------------------------------------------------------------------------------------------------
 
 struct QueueOptions {
   std::string jobs, vcs, overhead = "7,30,60";
@@ -199,40 +221,47 @@ void run_queue_verb(const QueueOptions& options) {
                           .has_series = !options.output.report.empty(),
                           .threads = options.threads,
                           .progress = {}};
-  if (const Result<void> checked = sim::check_replay(replay); !checked) fail(invalid(options.jobs + ":" + checked.error().message), kBadInput);
+  if (const Result<void> checked = sim::check_replay(replay); !checked)
+    fail(invalid(options.jobs + ":" + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
   for (std::size_t p = 0; p < policies.size(); ++p) {
     cli::ProgressBar bar(policies[p], static_cast<std::int64_t>(trace.jobs.size()));
     replay.progress = progress_of(bar);
     runs.push_back(sim::run_queue(replay, policies[p], profiles[p]));
   }
-  const std::vector<std::pair<std::string, std::string>> facts{{"jobs", options.jobs},
-                                                               {"virtual clusters", options.vcs},
-                                                               {"nodes divided by", std::to_string(options.shrink)},
-                                                               {"walls between them", options.is_pooled ? "no, pooled" : "yes"},
-                                                               {"restart overhead", options.overhead + " s"}};
-  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page("Queueing replay", runs, facts));
+  const std::vector<std::pair<std::string, std::string>> facts{
+      {"jobs", options.jobs},
+      {"virtual clusters", options.vcs},
+      {"nodes divided by", std::to_string(options.shrink)},
+      {"walls between them", options.is_pooled ? "no, pooled" : "yes"},
+      {"restart overhead", options.overhead + " s"}};
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output,
+                               queue_page("Queueing replay", runs, facts));
 }
 
 void add_queue_replay(CLI::App& sim) {
   auto options = std::make_shared<QueueOptions>();
   CLI::App* verb = sim.add_subcommand("queue", "Rigid jobs on virtual clusters: waiting times under each policy");
-  verb->add_option("--jobs", options->jobs, "Job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")
+  verb->add_option("--jobs", options->jobs,
+                   "Job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")
       ->required()
       ->type_name("FILE");
-  verb->add_option("--vcs", options->vcs, "Nodes of 8 GPUs per virtual cluster: vc,node num")->required()->type_name("FILE");
+  verb->add_option("--vcs", options->vcs, "Nodes of 8 GPUs per virtual cluster: vc,node num")
+      ->required()
+      ->type_name("FILE");
   verb->add_option("--shrink", options->shrink, "Divide every virtual cluster's nodes by this, rounding up")
       ->type_name("NUMBER")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  verb->add_option(
-          "--policy", options->policies,
-          "Profiles: fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another one or a profile file; separated by commas")
+  verb->add_option("--policy", options->policies,
+                   "Profiles: fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another one or "
+                   "a profile file; separated by commas")
       ->type_name("PROFILE")
       ->required()
       ->allow_extra_args(false);
   verb->add_flag("--pooled", options->is_pooled, "One cluster of all virtual clusters' nodes");
-  verb->add_option("--restart-overhead", options->overhead, "Restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
+  verb->add_option("--restart-overhead", options->overhead,
+                   "Restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
       ->type_name("A,B,C")
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Threads for the virtual clusters; 0 = one per core")
@@ -243,7 +272,7 @@ void add_queue_replay(CLI::App& sim) {
   verb->callback([options] { run_queue_verb(*options); });
 }
 
-// ---- run -------------------------------------------------------------------------------------------------------------------------------
+// ---- run ------------------------------------------------------------------------------------------------------------
 
 struct RunOptions {
   std::string scenario;
@@ -275,13 +304,16 @@ void run_scenario_verb(const RunOptions& options) {
                                                                {"nodes", std::to_string(scenario.nodes.size())},
                                                                {"GPUs", std::to_string(scenario.devices())},
                                                                {"seed", std::to_string(scenario.seed)}};
-  const std::string title = scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
-  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output, queue_page(title, runs, facts));
+  const std::string title =
+      scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output,
+                               queue_page(title, runs, facts));
 }
 
 void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* verb = sim.add_subcommand("run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
+  CLI::App* verb = sim.add_subcommand(
+      "run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
   verb->add_option("SCENARIO", options->scenario, "YAML file (docs/reference/scenario.md)")->required()->type_name("");
   verb->add_option("--policy", options->policies, "Profiles instead of the scenario's own; separated by commas")
       ->type_name("PROFILE")

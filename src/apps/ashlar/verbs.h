@@ -8,7 +8,9 @@ namespace CLI {
 class App;
 }
 
-#define ASHLAR_VERBS(verb) verb(scheduler) verb(why) verb(queue) verb(nodes) verb(load) verb(replay) verb(sim) verb(demo) verb(version) verb(case)
+#define ASHLAR_VERBS(verb)                                                                                     \
+  verb(scheduler) verb(why) verb(queue) verb(nodes) verb(load) verb(replay) verb(sim) verb(demo) verb(version) \
+      verb(case)
 
 namespace ashlar {
 

@@ -1,5 +1,5 @@
-// `ashlar why NS/NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4 = it waits, 5 = it can
-// never run in its present form.
+// `ashlar why NS/NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4
+// = it waits, 5 = it can never run in its present form.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <sstream>
@@ -35,8 +35,9 @@ std::string headline(const object& why) {
     if (!asks.empty() && is_uniform) line += " x " + asks;
     if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
     const std::int64_t held = number_of(g, "held");
-    line += " (" + std::to_string(number_of(g, "present") + held) + " exist" + (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " +
-            std::to_string(number_of(g, "bound")) + " bound)";
+    line += " (" + std::to_string(number_of(g, "present") + held) + " exist" +
+            (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " + std::to_string(number_of(g, "bound")) +
+            " bound)";
     if (!asks.empty() && !is_uniform) line += ", this pod " + asks;
   } else if (!asks.empty()) {
     line += "   " + asks;
@@ -54,22 +55,28 @@ std::string why_text(const object& why) {
   out << headline(why);
   const bool is_waiting = why.at("exitStatus").as_int64() != 0;
   out << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
-  if (why.contains("verdictAgeMillis")) out << "   verdict " << duration_text(millis_of(why, "verdictAgeMillis")) << " old";
+  if (why.contains("verdictAgeMillis"))
+    out << "   verdict " << duration_text(millis_of(why, "verdictAgeMillis")) << " old";
   out << '\n';
   if (const boost::json::value* reasons = why.if_contains("reasons")) {
     const std::string said = text_of(why, "headline");
     for (const boost::json::value& r : reasons->as_array()) {
       const std::string message = text_of(r.as_object(), "message");
-      if (said.find(message) == std::string::npos) out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
+      if (said.find(message) == std::string::npos)
+        out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
-  if (const std::string condition = text_of(why, "condition"); !condition.empty()) out << "CONDITION   " << condition << '\n';
-  if (const boost::json::value* gang = why.if_contains("gang"); gang != nullptr && gang->as_object().contains("priorityTrouble"))
+  if (const std::string condition = text_of(why, "condition"); !condition.empty())
+    out << "CONDITION   " << condition << '\n';
+  if (const boost::json::value* gang = why.if_contains("gang");
+      gang != nullptr && gang->as_object().contains("priorityTrouble"))
     out << "PRIORITY    " << text_of(gang->as_object(), "priorityTrouble") << '\n';
-  if (const boost::json::value* remedies = why.if_contains("remedies"); remedies != nullptr && !remedies->as_array().empty()) {
+  if (const boost::json::value* remedies = why.if_contains("remedies");
+      remedies != nullptr && !remedies->as_array().empty()) {
     out << "WOULD RUN NOW IF (smallest first)\n";
     int number = 0;
-    for (const boost::json::value& r : remedies->as_array()) out << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
+    for (const boost::json::value& r : remedies->as_array())
+      out << "  " << ++number << ". " << text_of(r.as_object(), "message") << '\n';
   }
   if (const boost::json::value* ignored = why.if_contains("ignored"))
     for (const boost::json::value& path : ignored->as_array())
@@ -92,7 +99,8 @@ void add_why(CLI::App& app) {
   auto ns = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
   verb->add_option("NAME", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required()->type_name("");
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one")->type_name("NAMESPACE");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one")
+      ->type_name("NAMESPACE");
   options->add_to(*verb, {"table", "json"});
   verb->callback([options, name, ns] {
     const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full_name(*ns, *name)));

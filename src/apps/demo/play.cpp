@@ -25,7 +25,8 @@ Result<void> post_nodes(kube::Api& api) {
                    {"nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"},
                    {"nvidia.com/gpu.memory", "81559"}};
     spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
-    spec.allocatable = {{"cpu", "192"}, {"memory", "2Ti"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
+    spec.allocatable = {
+        {"cpu", "192"}, {"memory", "2Ti"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
     kube::post_node(api, spec, api.now(), [&](const kube::Answer& answer) {
       ++answered;
       if (!answer.ok() && answer.status != 409 && first_failure.ok()) first_failure = answer.result.error();
@@ -74,7 +75,8 @@ void Play::raise(const Act& act) {
 
 void Play::remove_pods(Job& job) {
   for (int m = 0; m < job.act.members; ++m)
-    kube::remove(api_, kube::pod_path(options_.ns, job.act.name + "-" + std::to_string(m)), 0, [](const kube::Answer&) {});
+    kube::remove(api_, kube::pod_path(options_.ns, job.act.name + "-" + std::to_string(m)), 0,
+                 [](const kube::Answer&) {});
 }
 
 void Play::end_what_has_run() {
@@ -115,7 +117,8 @@ Score Play::run() {
     last_frame = api_.now();
     if (options_.on_frame) is_wanted = options_.on_frame(scene_);
     const auto& jobs = scene_.jobs();
-    const bool is_all_over = next_ == script_.acts.size() && std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.is_over; });
+    const bool is_all_over =
+        next_ == script_.acts.size() && std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.is_over; });
     finished = api_.now();
     if (is_all_over) break;
   }

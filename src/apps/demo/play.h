@@ -1,5 +1,5 @@
-// play: plays a script on a cluster: jobs are created at their times, deleted when they have run, and the scene records everything that happens. The
-// same play is given to any scheduler; the comparison shows its score.
+// play: plays a script on a cluster: jobs are created at their times, deleted when they have run, and the scene records
+// everything that happens. The same play is given to any scheduler; the comparison shows its score.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,8 @@
 
 namespace ashlar::demo {
 
-/// Files that the demo includes, by name: kwok-stages.yaml (deploy/), kwok's behaviour for pods and nodes. Empty if there is none of that name.
+/// Files that the demo includes, by name: kwok-stages.yaml (deploy/), kwok's behaviour for pods and nodes. Empty if
+/// there is none of that name.
 std::string_view file(std::string_view name);
 
 struct PlayOptions {

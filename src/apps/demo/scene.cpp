@@ -15,7 +15,9 @@ int node_number(std::string_view name) {
   return dash == std::string_view::npos ? -1 : std::atoi(std::string(name.substr(dash + 1)).c_str());
 }
 
-std::string clipped(const std::string& text, std::size_t width) { return text.size() <= width ? text : text.substr(0, width - 1) + "…"; }
+std::string clipped(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 1) + "…";
+}
 
 }  // namespace
 
@@ -40,14 +42,17 @@ void Scene::start() {
   kube::ReflectorOptions pods;
   pods.path = "/api/v1/namespaces/" + ns_ + "/pods";
   pods_ = std::make_unique<kube::Reflector<kube::Pod>>(api_, pods, [this](kube::Change<kube::Pod>&& change) {
-    if (change.kind == kube::Change<kube::Pod>::Kind::kAdded || change.kind == kube::Change<kube::Pod>::Kind::kModified) see_pod(change.object);
+    if (change.kind == kube::Change<kube::Pod>::Kind::kAdded || change.kind == kube::Change<kube::Pod>::Kind::kModified)
+      see_pod(change.object);
   });
   kube::ReflectorOptions groups;
   groups.path = "/apis/scheduling.k8s.io/v1beta1/namespaces/" + ns_ + "/podgroups";
-  groups_ = std::make_unique<kube::Reflector<kube::PodGroup>>(api_, groups, [this](kube::Change<kube::PodGroup>&& change) {
-    if (change.kind == kube::Change<kube::PodGroup>::Kind::kAdded || change.kind == kube::Change<kube::PodGroup>::Kind::kModified)
-      see_group(change.object);
-  });
+  groups_ =
+      std::make_unique<kube::Reflector<kube::PodGroup>>(api_, groups, [this](kube::Change<kube::PodGroup>&& change) {
+        if (change.kind == kube::Change<kube::PodGroup>::Kind::kAdded ||
+            change.kind == kube::Change<kube::PodGroup>::Kind::kModified)
+          see_group(change.object);
+      });
   pods_->start();
   groups_->start();
   for (int i = 0; i < 200 && !(pods_->is_synced() && groups_->is_synced()); ++i) api_.poll(Millis(50));
@@ -60,7 +65,8 @@ void Scene::tell(const std::string& line) {
 
 Job* Scene::job_of(std::string_view pod, int* member) {
   for (Job& job : jobs_) {
-    if (pod.size() <= job.pod_prefix.size() + 1 || pod.substr(0, job.pod_prefix.size()) != job.pod_prefix || pod[job.pod_prefix.size()] != '-')
+    if (pod.size() <= job.pod_prefix.size() + 1 || pod.substr(0, job.pod_prefix.size()) != job.pod_prefix ||
+        pod[job.pod_prefix.size()] != '-')
       continue;
     const std::string tail(pod.substr(job.pod_prefix.size() + 1));
     if (tail.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -77,19 +83,23 @@ void Scene::see_pod(const kube::Pod& pod) {
   const auto m = static_cast<std::size_t>(member);
   if (!pod.node_name.view().empty() && job->node_of_member[m] < 0) {
     job->node_of_member[m] = node_number(pod.node_name.view());
-    const kube::PooledString* devices = pod.annotations == nullptr ? nullptr : kube::find_label(*pod.annotations, "ashlar.dev/cards");
+    const kube::PooledString* devices =
+        pod.annotations == nullptr ? nullptr : kube::find_label(*pod.annotations, "ashlar.dev/cards");
     if (devices != nullptr) job->devices_of_member[m] = std::string(devices->view());
     job->last_bound_at = api_.now();
     if (job->bound++ == 0) job->first_bound_at = job->last_bound_at;
     if (!job->is_bound()) return;
-    const std::string where = job->act.is_gang() ? std::to_string(job->act.members) + " x " + std::to_string(job->act.gpus) + " GPUs in " +
-                                                       (job->racks() == 1 ? "rack " + std::to_string(job->node_of_member[0] / kNodesPerRack)
-                                                                          : std::to_string(job->racks()) + " racks")
-                                                 : "node " + std::to_string(job->node_of_member[0]);
+    const std::string where =
+        job->act.is_gang() ? std::to_string(job->act.members) + " x " + std::to_string(job->act.gpus) + " GPUs in " +
+                                 (job->racks() == 1 ? "rack " + std::to_string(job->node_of_member[0] / kNodesPerRack)
+                                                    : std::to_string(job->racks()) + " racks")
+                           : "node " + std::to_string(job->node_of_member[0]);
     const auto waited = (job->last_bound_at - job->created_at).value;
-    tell("+ " + job->act.team + "/" + job->act.name + "  " + where + (waited > 1500 ? "  after " + std::to_string(waited / 1000) + " s" : ""));
+    tell("+ " + job->act.team + "/" + job->act.name + "  " + where +
+         (waited > 1500 ? "  after " + std::to_string(waited / 1000) + " s" : ""));
     job->waits_because.clear();
-  } else if (pod.node_name.view().empty() && pod.scheduled.status == kube::ConditionStatus::kFalse && !job->act.is_gang()) {
+  } else if (pod.node_name.view().empty() && pod.scheduled.status == kube::ConditionStatus::kFalse &&
+             !job->act.is_gang()) {
     note_wait(*job, std::string(pod.scheduled.reason.view()), std::string(pod.scheduled.message.view()));
   }
 }

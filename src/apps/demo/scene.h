@@ -1,5 +1,6 @@
-// scene: the state of the demo: the pods, gangs and nodes as the API server reports them, under any scheduler. Fed by two watches; provides what the
-// view draws and what the comparison counts. Times are those of the client's clock in milliseconds.
+// scene: the state of the demo: the pods, gangs and nodes as the API server reports them, under any scheduler. Fed by
+// two watches; provides what the view draws and what the comparison counts. Times are those of the client's clock in
+// milliseconds.
 #pragma once
 
 #include <deque>
@@ -30,8 +31,9 @@ struct Job {
   int racks() const;  ///< distinct racks of its members
 };
 
-/// Ashlar's own part of the message after kube-scheduler's sentence, which has numbers of nodes and comes first: "gang g of 2: no capacity for all
-/// members at once."; the whole message if there is nothing else, and for kube-scheduler's own, whose second sentence is about nodes again.
+/// Ashlar's own part of the message after kube-scheduler's sentence, which has numbers of nodes and comes first: "gang
+/// g of 2: no capacity for all members at once."; the whole message if there is nothing else, and for kube-scheduler's
+/// own, whose second sentence is about nodes again.
 std::string own_words(const std::string& message);  // for tests
 
 class Scene {

@@ -16,24 +16,76 @@ void add_background(std::vector<Act>& acts) {
                     .gpus = 1 + i % 2,
                     .runs_for = at(14 + i % 7)});
   for (int i = 0; i < 10; ++i)
-    acts.push_back(
-        {.at = at(3 + 0.4 * i), .name = "chat-" + std::to_string(i), .team = "serving", .milli_gpu = i % 2 == 0 ? 500 : 250, .runs_for = at(60)});
+    acts.push_back({.at = at(3 + 0.4 * i),
+                    .name = "chat-" + std::to_string(i),
+                    .team = "serving",
+                    .milli_gpu = i % 2 == 0 ? 500 : 250,
+                    .runs_for = at(60)});
 }
 
 void add_gangs(std::vector<Act>& acts) {
   const std::string rack = "rack", block = "block";
   acts.push_back({.at = at(4), .name = "detector", .team = "vision", .members = 4, .gpus = 8, .runs_for = at(45)});
-  acts.push_back({.at = at(7), .name = "translate", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(40)});
-  acts.push_back({.at = at(10), .name = "summarise", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(46)});
-  acts.push_back({.at = at(13), .name = "segment", .team = "vision", .members = 6, .gpus = 8, .within = rack, .runs_for = at(38)});
-  acts.push_back({.at = at(16), .name = "protein", .team = "research", .members = 16, .gpus = 4, .within = block, .runs_for = at(34)});
-  acts.push_back({.at = at(19), .name = "weather", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(36)});
-  acts.push_back({.at = at(22), .name = "climate", .team = "research", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
-  acts.push_back({.at = at(25), .name = "speech", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(34)});
+  acts.push_back({.at = at(7),
+                  .name = "translate",
+                  .team = "language",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(40)});
+  acts.push_back({.at = at(10),
+                  .name = "summarise",
+                  .team = "language",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(46)});
+  acts.push_back(
+      {.at = at(13), .name = "segment", .team = "vision", .members = 6, .gpus = 8, .within = rack, .runs_for = at(38)});
+  acts.push_back({.at = at(16),
+                  .name = "protein",
+                  .team = "research",
+                  .members = 16,
+                  .gpus = 4,
+                  .within = block,
+                  .runs_for = at(34)});
+  acts.push_back({.at = at(19),
+                  .name = "weather",
+                  .team = "research",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(36)});
+  acts.push_back({.at = at(22),
+                  .name = "climate",
+                  .team = "research",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(30)});
+  acts.push_back({.at = at(25),
+                  .name = "speech",
+                  .team = "language",
+                  .members = 4,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(34)});
   // No rack is wholly free now: this one waits for a rack, while smaller jobs continue.
-  acts.push_back({.at = at(29), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(30)});
+  acts.push_back({.at = at(29),
+                  .name = "foundation",
+                  .team = "language",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(30)});
   // A rack has eight nodes: this can never run, and is reported at once.
-  acts.push_back({.at = at(33), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = rack, .runs_for = at(10)});
+  acts.push_back({.at = at(33),
+                  .name = "impossible",
+                  .team = "serving",
+                  .members = 12,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(10)});
   acts.push_back({.at = at(36), .name = "video", .team = "vision", .members = 12, .gpus = 8, .runs_for = at(26)});
 }
 
@@ -55,9 +107,17 @@ void add_later_gangs(std::vector<Act>& acts) {
                     .gpus = 8,
                     .within = rack,
                     .runs_for = at(18 + i)});
-  acts.push_back({.at = at(62), .name = "finetune", .team = "language", .members = 8, .gpus = 8, .within = rack, .runs_for = at(22)});
-  acts.push_back({.at = at(66), .name = "align", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(20)});
-  acts.push_back({.at = at(74), .name = "render", .team = "vision", .members = 8, .gpus = 8, .within = rack, .runs_for = at(16)});
+  acts.push_back({.at = at(62),
+                  .name = "finetune",
+                  .team = "language",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = rack,
+                  .runs_for = at(22)});
+  acts.push_back(
+      {.at = at(66), .name = "align", .team = "language", .members = 4, .gpus = 8, .within = rack, .runs_for = at(20)});
+  acts.push_back(
+      {.at = at(74), .name = "render", .team = "vision", .members = 8, .gpus = 8, .within = rack, .runs_for = at(16)});
 }
 
 Script sorted(std::vector<Act> acts, Millis length) {
@@ -84,7 +144,8 @@ Script short_story() {
   std::vector<Act> acts;
   acts.reserve(64);
   for (int i = 0; i < 6; ++i)
-    acts.push_back({.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
+    acts.push_back(
+        {.at = at(0.2 * i), .name = "notebook-" + std::to_string(i), .team = "research", .gpus = 1, .runs_for = at(4)});
   for (int r = 0; r < kRacks; ++r)
     acts.push_back({.at = at(1 + 0.1 * r),
                     .name = "fill-" + std::to_string(r),
@@ -94,8 +155,20 @@ Script short_story() {
                     .within = "rack",
                     .runs_for = at(3)});
   acts.push_back({.at = at(1), .name = "chat", .team = "serving", .milli_gpu = 500, .runs_for = at(5)});
-  acts.push_back({.at = at(2.5), .name = "foundation", .team = "language", .members = 8, .gpus = 8, .within = "rack", .runs_for = at(2)});
-  acts.push_back({.at = at(3), .name = "impossible", .team = "serving", .members = 12, .gpus = 8, .within = "rack", .runs_for = at(1)});
+  acts.push_back({.at = at(2.5),
+                  .name = "foundation",
+                  .team = "language",
+                  .members = 8,
+                  .gpus = 8,
+                  .within = "rack",
+                  .runs_for = at(2)});
+  acts.push_back({.at = at(3),
+                  .name = "impossible",
+                  .team = "serving",
+                  .members = 12,
+                  .gpus = 8,
+                  .within = "rack",
+                  .runs_for = at(1)});
   return sorted(std::move(acts), at(14));
 }
 

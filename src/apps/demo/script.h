@@ -1,6 +1,7 @@
-// script: what the demo plays: about two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2 blocks. Each act is a job that is
-// created at a given time, runs for a while once it is bound, and then ends; the story covers single pods, shared devices, gangs, gangs that must
-// stay in one rack, one that has to wait and then runs, one over its team's quota, and one that can never fit.
+// script: what the demo plays: about two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2
+// blocks. Each act is a job that is created at a given time, runs for a while once it is bound, and then ends; the
+// story covers single pods, shared devices, gangs, gangs that must stay in one rack, one that has to wait and then
+// runs, one over its team's quota, and one that can never fit.
 #pragma once
 
 #include <string>

@@ -29,13 +29,15 @@ int team_index(const std::string& name) {
   return -1;
 }
 
-/// Puts a member on its node: the devices that the scheduler named, else the first idle ones (the kubelet would choose).
+/// Puts a member on its node: the devices that the scheduler named, else the first idle ones (the kubelet would
+/// choose).
 void occupy(std::array<Cell, kGpusPerNode>& node, const Job& job, std::size_t member) {
   const int team = team_index(job.act.team);
   int left = job.act.gpus;
   if (job.act.milli_gpu > 0) {
     const std::string& devices = job.devices_of_member[member];
-    const std::size_t device = devices.empty() ? 0 : static_cast<std::size_t>(std::clamp(std::atoi(devices.c_str()), 0, kGpusPerNode - 1));
+    const std::size_t device =
+        devices.empty() ? 0 : static_cast<std::size_t>(std::clamp(std::atoi(devices.c_str()), 0, kGpusPerNode - 1));
     node[device].team = team;
     node[device].milli += job.act.milli_gpu;
   }
@@ -52,7 +54,8 @@ Devices occupied(const Scene& scene) {
     for (const Job& job : scene.jobs()) {
       if (job.is_over || (job.act.milli_gpu > 0) != shares_first) continue;
       for (std::size_t m = 0; m < job.node_of_member.size(); ++m)
-        if (job.node_of_member[m] >= 0 && job.node_of_member[m] < kNodes) occupy(devices[static_cast<std::size_t>(job.node_of_member[m])], job, m);
+        if (job.node_of_member[m] >= 0 && job.node_of_member[m] < kNodes)
+          occupy(devices[static_cast<std::size_t>(job.node_of_member[m])], job, m);
     }
   return devices;
 }
@@ -71,7 +74,9 @@ std::string square(const Cell& cell, bool has_colour) {
   return std::string(kTeamColours[cell.team]) + (cell.milli < 1000 ? "◧" : "■") + kReset;
 }
 
-std::string coloured(const std::string& text, const char* colour, bool has_colour) { return has_colour ? colour + text + kReset : text; }
+std::string coloured(const std::string& text, const char* colour, bool has_colour) {
+  return has_colour ? colour + text + kReset : text;
+}
 
 std::string bar(int used, int limit, int width, bool has_colour, int team) {
   const int whole = limit > 0 ? limit : kNodes * kGpusPerNode;
@@ -82,7 +87,8 @@ std::string bar(int used, int limit, int width, bool has_colour, int team) {
   return coloured(filled, kTeamColours[team], has_colour) + coloured(empty, kIdleColour, has_colour);
 }
 
-/// Cuts to at most this many printed columns, the last one an ellipsis; escape sequences and continuation bytes take none.
+/// Cuts to at most this many printed columns, the last one an ellipsis; escape sequences and continuation bytes take
+/// none.
 std::string cut(const std::string& line, int width) {
   std::string out, up_to_ellipsis;
   int columns = 0;
@@ -103,12 +109,14 @@ std::string cut(const std::string& line, int width) {
 
 void draw_racks(const Devices& devices, const ViewOptions& o, std::string& out) {
   for (int rack = 0; rack < kRacks; ++rack) {
-    if (rack % kRacksPerBlock == 0) out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
+    if (rack % kRacksPerBlock == 0)
+      out += coloured("block " + std::to_string(rack / kRacksPerBlock), kDim, o.has_colour) + "\n";
     // 79 columns: a terminal of 80, of which Screen leaves the last one free, shows every device.
     std::string line = " rack " + std::to_string(rack);
     for (int n = 0; n < kNodesPerRack; ++n) {
       line += " ";
-      for (const Cell& c : devices[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)]) line += square(c, o.has_colour);
+      for (const Cell& c : devices[static_cast<std::size_t>(rack) * kNodesPerRack + static_cast<std::size_t>(n)])
+        line += square(c, o.has_colour);
     }
     out += cut(line, o.width) + "\n";
   }
@@ -122,9 +130,10 @@ void draw_teams(const Scene& scene, const Devices& devices, const ViewOptions& o
     const int used = devices_used(devices, static_cast<int>(t));
     char text[160];
     std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
-    out += coloured(text, kTeamColours[t], o.has_colour) + bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
-    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used, team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any",
-                  waiting);
+    out += coloured(text, kTeamColours[t], o.has_colour) +
+           bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
+    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used,
+                  team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any", waiting);
     out += text + std::string("\n");
   }
 }
@@ -136,9 +145,9 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
   int waiting = 0;
   for (const Job& j : scene.jobs()) waiting += !j.is_over && !j.is_bound() ? 1 : 0;
   char head[200];
-  std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting", static_cast<long long>(elapsed.value / 1000),
-                static_cast<long long>(length.value / 1000), devices_used(devices, -1), kNodes * kGpusPerNode, waiting,
-                waiting == 1 ? "job" : "jobs");
+  std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting",
+                static_cast<long long>(elapsed.value / 1000), static_cast<long long>(length.value / 1000),
+                devices_used(devices, -1), kNodes * kGpusPerNode, waiting, waiting == 1 ? "job" : "jobs");
   std::string out = coloured(head, kBold, o.has_colour) + "\n\n";
   draw_racks(devices, o, out);
   out += "\n";
@@ -147,7 +156,9 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
   const auto& news = scene.news();
   const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));
   for (std::size_t i = news.size() - count; i < news.size(); ++i)
-    out += cut("  " + coloured(news[i], news[i][0] == '+' ? "\x1b[38;5;151m" : "\x1b[38;5;222m", o.has_colour), o.width) + "\n";
+    out +=
+        cut("  " + coloured(news[i], news[i][0] == '+' ? "\x1b[38;5;151m" : "\x1b[38;5;222m", o.has_colour), o.width) +
+        "\n";
   return out;
 }
 
@@ -164,7 +175,8 @@ Screen::~Screen() {
 void Screen::show(const Scene& scene, Millis elapsed, Millis length) {
   if (!is_terminal_) {
     const auto& news = scene.news();
-    for (; told_ < news.size(); ++told_) std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_].c_str());
+    for (; told_ < news.size(); ++told_)
+      std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_].c_str());
     std::fflush(stdout);
     return;
   }
@@ -174,7 +186,8 @@ void Screen::show(const Scene& scene, Millis elapsed, Millis length) {
     options_.news_lines = std::max(3, static_cast<int>(size.ws_row) - 21);
   }
   std::string frame = "\x1b[H";
-  for (const char c : draw(scene, elapsed, length, options_)) frame += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
+  for (const char c : draw(scene, elapsed, length, options_))
+    frame += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
   frame += "\x1b[J";
   std::fwrite(frame.data(), 1, frame.size(), stdout);
   std::fflush(stdout);

@@ -1,5 +1,6 @@
-// view: the live view: racks x nodes x devices as coloured squares, the teams' shares, and the latest decisions with their reasons. Draws into a
-// string, so that it can be tested; a terminal shows it in place, anything else gets plain lines of events.
+// view: the live view: racks x nodes x devices as coloured squares, the teams' shares, and the latest decisions with
+// their reasons. Draws into a string, so that it can be tested; a terminal shows it in place, anything else gets plain
+// lines of events.
 #pragma once
 
 #include <string>

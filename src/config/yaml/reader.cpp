@@ -31,7 +31,9 @@ void YamlReader::fail(const YAML::Mark& at, const std::string& message) {
   error_ = invalid(yaml_place(file_, at) + message);
 }
 
-void YamlReader::fail(const YAML::Node& at, const std::string& message) { fail(at.IsDefined() ? at.Mark() : YAML::Mark{}, message); }
+void YamlReader::fail(const YAML::Node& at, const std::string& message) {
+  fail(at.IsDefined() ? at.Mark() : YAML::Mark{}, message);
+}
 
 bool YamlReader::is_map(const YAML::Node& node, std::string_view what, std::initializer_list<std::string_view> keys) {
   if (!is_ok() || !node.IsDefined() || node.IsNull()) return false;
@@ -43,7 +45,8 @@ bool YamlReader::is_map(const YAML::Node& node, std::string_view what, std::init
   for (const auto& entry : node) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      fail(entry.first, "unknown key \"" + key + "\" in " + std::string(what) + did_you_mean(key, std::span(keys.begin(), keys.size())));
+      fail(entry.first, "unknown key \"" + key + "\" in " + std::string(what) +
+                            did_you_mean(key, std::span(keys.begin(), keys.size())));
       return false;
     }
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
@@ -78,18 +81,21 @@ bool YamlReader::boolean(const YAML::Node& map, const char* key, bool fallback) 
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
   const std::string value = scalar(node, key);
-  if (value != "true" && value != "false") fail(node, std::string(key) + " must be true or false, not \"" + value + "\"");
+  if (value != "true" && value != "false")
+    fail(node, std::string(key) + " must be true or false, not \"" + value + "\"");
   return value == "true";
 }
 
-std::int64_t YamlReader::integer(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t least, std::int64_t most) {
+std::int64_t YamlReader::integer(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t least,
+                                 std::int64_t most) {
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
   const std::string value = scalar(node, key);
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (is_ok() && (code != std::errc() || end != value.data() + value.size() || number < least || number > most))
-    fail(node, std::string(key) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" + value + "\"");
+    fail(node, std::string(key) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) +
+                   ", not \"" + value + "\"");
   return is_ok() ? number : fallback;
 }
 
@@ -101,7 +107,8 @@ Millis YamlReader::duration(const YAML::Node& map, const char* key, Millis fallb
   return value ? *value : fallback;
 }
 
-std::int64_t YamlReader::amount(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t units_per_one) {
+std::int64_t YamlReader::amount(const YAML::Node& map, const char* key, std::int64_t fallback,
+                                std::int64_t units_per_one) {
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
   const Result<std::int64_t> value = parse_quantity(scalar(node, key), units_per_one);
@@ -117,13 +124,15 @@ std::vector<std::string> YamlReader::texts(const YAML::Node& map, const char* ke
   for (const auto& item : node) {
     const std::string value = scalar(item, key);
     if (value.empty()) fail(item, std::string(key) + " must not have empty entries");
-    if (std::find(values.begin(), values.end(), value) != values.end()) fail(item, "\"" + value + "\" is listed twice in " + key);
+    if (std::find(values.begin(), values.end(), value) != values.end())
+      fail(item, "\"" + value + "\" is listed twice in " + key);
     values.push_back(value);
   }
   return values;
 }
 
-std::size_t YamlReader::choice(const YAML::Node& map, const char* key, std::size_t fallback, std::span<const std::string_view> names) {
+std::size_t YamlReader::choice(const YAML::Node& map, const char* key, std::size_t fallback,
+                               std::span<const std::string_view> names) {
   const YAML::Node node = map[key];
   if (!is_ok() || !node.IsDefined()) return fallback;
   const std::string value = scalar(node, key);

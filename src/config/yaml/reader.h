@@ -1,5 +1,6 @@
-// YamlReader: reads a YAML document into plain values and keeps the first error in it, as FILE:LINE:COLUMN: message. Getters return their default
-// after that, so that readers are straight lines and check once, at the end. Internal to this folder (it pulls in yaml-cpp).
+// YamlReader: reads a YAML document into plain values and keeps the first error in it, as FILE:LINE:COLUMN: message.
+// Getters return their default after that, so that readers are straight lines and check once, at the end. Internal to
+// this folder (it pulls in yaml-cpp).
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -40,12 +41,14 @@ class YamlReader {
   /// The value under a key, or `fallback` if it is absent.
   std::string text(const YAML::Node& map, const char* key, std::string fallback);
   bool boolean(const YAML::Node& map, const char* key, bool fallback);
-  std::int64_t integer(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t least, std::int64_t most);
+  std::int64_t integer(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t least,
+                       std::int64_t most);
   Millis duration(const YAML::Node& map, const char* key, Millis fallback);
   std::int64_t amount(const YAML::Node& map, const char* key, std::int64_t fallback, std::int64_t units_per_one);
   std::vector<std::string> texts(const YAML::Node& map, const char* key);
   /// The index of the value among `names`.
-  std::size_t choice(const YAML::Node& map, const char* key, std::size_t fallback, std::span<const std::string_view> names);
+  std::size_t choice(const YAML::Node& map, const char* key, std::size_t fallback,
+                     std::span<const std::string_view> names);
 
   std::string scalar(const YAML::Node& node, std::string_view what);
   /// Checks that apiVersion and kind are present and correct.

@@ -16,8 +16,8 @@ struct Tally {
   /// Of the class of members that is counted, where the text needs it.
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
-    const bool is_of_constraint =
-        code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kPodAntiAffinity;
+    const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated ||
+                                  code == ReasonCode::kPodAntiAffinity;
     return of(code, is_of_constraint ? constraint.value : 0);
   }
   Reason& of(ReasonCode code, std::uint32_t subject) {
@@ -28,7 +28,8 @@ struct Tally {
   }
 };
 
-/// Milli-GPU that the request could use on the node: of its idle devices, or of the one device with most left for a share.
+/// Milli-GPU that the request could use on the node: of its idle devices, or of the one device with most left for a
+/// share.
 std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
   const std::int64_t idle = std::max(cluster.idle_devices()[n.row()], 0);
   if (ask.is_whole()) return kWholeDevice * idle;
@@ -53,10 +54,12 @@ std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask
 
 /// Whether the node that refuses the request has enough devices, but not with the memory.
 bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
-  return cluster.facts(n).devices.memory_each.value != 0 && free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
+  return cluster.facts(n).devices.memory_each.value != 0 &&
+         free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
 }
 
-/// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource that is short.
+/// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource
+/// that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
     if (policy.is_by_facts()) return !policy.holds(view.constraint, state.cluster().facts(n));
@@ -70,7 +73,8 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     return;
   }
   for (const ResourceAmount& a : view.demand.amounts) {
-    const std::int64_t free = a.resource.row() < state.cluster().resource_count() ? state.cluster().free(a.resource)[n.row()] : 0;
+    const std::int64_t free =
+        a.resource.row() < state.cluster().resource_count() ? state.cluster().free(a.resource)[n.row()] : 0;
     if (free >= a.amount) continue;
     Reason& r = tally.of(ReasonCode::kInsufficientResource, a.resource.value);
     ++r.numbers[0];
@@ -83,7 +87,8 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
       r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster(), view.demand.devices, n));
-      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);  // a share that states none needs some
+      // a share that states none needs some
+      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);
       continue;
     }
     Reason& r = tally.of(policy->reason);
@@ -98,7 +103,8 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
 std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) {
   std::vector<std::int64_t> idle(cluster.topology().domain_count(level), 0);
   for (std::size_t n = 0; n < cluster.rows(); ++n)
-    if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none()) idle[d.row()] += std::max(cluster.idle_devices()[n], 0);
+    if (const DomainId d = cluster.topology().domain_of(level, NodeId(n)); !d.is_none())
+      idle[d.row()] += std::max(cluster.idle_devices()[n], 0);
   return idle;
 }
 
@@ -109,8 +115,8 @@ bool has_nodes(const Cluster& cluster, LevelId level) {
   return false;
 }
 
-/// Capacity for the job's needed members, group by group: everywhere, and in each domain of the level it must stay within. A single group counts all
-/// its capacity; of several groups none counts more than it needs.
+/// Capacity for the job's needed members, group by group: everywhere, and in each domain of the level it must stay
+/// within. A single group counts all its capacity; of several groups none counts more than it needs.
 struct Room {
   std::uint64_t needed = 0;
   std::uint64_t everywhere = 0;
@@ -139,9 +145,11 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, 
   return room;
 }
 
-/// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do find a place, one after the
-/// other, in the domain or anywhere. Never all of them, since the search has found no place for all. Leaves the state unchanged.
-std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain) {
+/// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do
+/// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
+/// for all. Leaves the state unchanged.
+std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
+                               DomainId domain) {
   Trial trial(state);
   std::uint32_t seen = 0;
   std::uint64_t placed = 0;
@@ -162,15 +170,18 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
   return std::min<std::uint64_t>(placed, needed - 1);
 }
 
-/// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for capacity there, not for the rest of
-/// the cluster to match. Within each kind, most nodes first.
+/// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for
+/// capacity there, not for the rest of the cluster to match. Within each kind, most nodes first.
 bool is_told_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
-    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
-           r.code == ReasonCode::kNotReady || r.code == ReasonCode::kPodAntiAffinity;
+    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch ||
+           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kNotReady ||
+           r.code == ReasonCode::kPodAntiAffinity;
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
-  const auto rank = [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code); };
+  const auto rank = [](const Reason& r) {
+    return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code);
+  };
   if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
@@ -198,7 +209,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const NodeView node_view = view.node_view(state, 0);
   Tally tally{short_ask.demand, short_ask.constraint, {}};
   for (std::size_t n = 0; n < state.cluster().rows(); ++n)
-    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0) count_node(state, profile, node_view, NodeId(n), tally);
+    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)
+      count_node(state, profile, node_view, NodeId(n), tally);
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
@@ -207,7 +219,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     const bool is_told_true = asks.size() == 1 || alone < room.needed;
     return static_cast<std::int64_t>(is_told_true ? alone : members_together(state, fit_tables, profile, job, domain));
   };
-  const std::int64_t everywhere = j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
+  const std::int64_t everywhere =
+      j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
   if (!j.within.is_none()) {
     const std::vector<std::uint64_t>& by_domain = room.by_domain;
     const std::vector<std::int64_t> idle = idle_by_domain(state.cluster(), j.within);
@@ -220,7 +233,9 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(
-          {ReasonCode::kTopologyFragmented, j.within.value, {together(by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
+          {ReasonCode::kTopologyFragmented,
+           j.within.value,
+           {together(by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   } else if (members > 1) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});

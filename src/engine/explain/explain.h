@@ -1,5 +1,6 @@
-// explain: why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named with its capacity, quota with
-// its limit; and whether the job could ever run on this cluster. Cost: O(nodes x rules), computed once per class and decision, not per job.
+// explain: why a job waits: every node is counted under the first rule that refuses it, the gang's best domain is named
+// with its capacity, quota with its limit; and whether the job could ever run on this cluster. Cost: O(nodes x rules),
+// computed once per class and decision, not per job.
 #pragma once
 
 #include <span>
@@ -19,7 +20,15 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
 
 /// A change that would let the job start now, shown by trying it with all of the job's groups.
 struct Remedy {
-  enum class Kind : std::uint8_t { kDropWithin, kWidenWithin, kFewerMembers, kFewerDevices, kMoreQuota, kFreeDevices, kMoreNodes };
+  enum class Kind : std::uint8_t {
+    kDropWithin,
+    kWidenWithin,
+    kFewerMembers,
+    kFewerDevices,
+    kMoreQuota,
+    kFreeDevices,
+    kMoreNodes
+  };
   Kind kind = Kind::kMoreNodes;
   std::int64_t amount = 0;  ///< total members, most devices of a member, devices or nodes, by kind
   LevelId level;            ///< kWidenWithin: the level that would suffice; else the one the job must stay within
@@ -33,8 +42,8 @@ struct Remedy {
   std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised
 };
 
-/// Placements tried for one answer: enough for each binary search, some 100 ms on 5,000 nodes. A gang of thousands may need more; then the last
-/// search ends early, and its remedy is missing or is sufficient but not the smallest.
+/// Placements tried for one answer: enough for each binary search, some 100 ms on 5,000 nodes. A gang of thousands may
+/// need more; then the last search ends early, and its remedy is missing or is sufficient but not the smallest.
 inline constexpr int kRemedyTriesMax = 96;
 
 struct RemedyOptions {
@@ -43,8 +52,10 @@ struct RemedyOptions {
   int* tries = nullptr;                    ///< if given, set to the number of placements tried
 };
 
-/// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather than for capacity or quota.
-/// Jobs ahead of it may take the same capacity first. Cost: a copy of the state and up to kRemedyTriesMax placements, so for readers only.
-std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options = {});
+/// The smallest changes of each kind; empty if none of those tried helps, and for a job that waits for its turn rather
+/// than for capacity or quota. Jobs ahead of it may take the same capacity first. Cost: a copy of the state and up to
+/// kRemedyTriesMax placements, so for readers only.
+std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job,
+                                  const RemedyOptions& options = {});
 
 }  // namespace ashlar

@@ -1,6 +1,7 @@
-// The smallest changes that would let a waiting job start. Each is applied to a copy of the state and the job is placed there by the profile's own
-// rules, all its groups together, within its quota and beside the reservations of jobs ahead of it; a change that does not help is not offered. Tries
-// are counted, and the search ends when they are used up. Cost: one copy of the state, then at most kRemedyTriesMax placements.
+// The smallest changes that would let a waiting job start. Each is applied to a copy of the state and the job is placed
+// there by the profile's own rules, all its groups together, within its quota and beside the reservations of jobs ahead
+// of it; a change that does not help is not offered. Tries are counted, and the search ends when they are used up.
+// Cost: one copy of the state, then at most kRemedyTriesMax placements.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,7 +17,7 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members examined to find which devices to free
-constexpr std::size_t kDomainsMax = 4;          ///< domains in which devices are freed or nodes are added, those with most idle devices first
+constexpr std::size_t kDomainsMax = 4;          ///< domains tried for free devices or new nodes, the emptiest first
 
 /// How the job is changed before it is tried.
 struct Change {
@@ -30,7 +31,9 @@ class Rehearsal {
  public:
   Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
       : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
-    state.each_member(job, [&](MemberId id, const Member& m) { (m.is_placed() ? placed_ : waiting_).push_back({id, m}); });
+    state.each_member(job, [&](MemberId id, const Member& m) {
+      (m.is_placed() ? placed_ : waiting_).push_back({id, m});
+    });
     const Job& j = state.job(job);
     if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
     needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
@@ -42,9 +45,7 @@ class Rehearsal {
                  .prefer = j.prefer,
                  .submitted = j.submitted,
                  .estimate = j.estimate,
-                 .is_ours = true,
-                 .order_hint = j.order_hint,
-                 .members = {}};
+                 .order_hint = j.order_hint};
     reserve_for_those_ahead();
   }
 
@@ -57,9 +58,11 @@ class Rehearsal {
   /// The needed members unchanged, those with most devices first.
   std::vector<MemberSpec> needed_members() const {
     std::vector<MemberSpec> members;
-    for (std::size_t m = 0; m < needed_; ++m) members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
+    for (std::size_t m = 0; m < needed_; ++m)
+      members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
     const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
-    std::stable_sort(members.begin(), members.end(), [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
+    std::stable_sort(members.begin(), members.end(),
+                     [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
     return members;
   }
   ResourceId counts_devices() const { return counts_devices_; }
@@ -91,7 +94,8 @@ class Rehearsal {
     std::vector<std::pair<MemberId, Member>> all = placed_;
     all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
     for (const auto& [id, m] : all)
-      w.members.push_back({id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
+      w.members.push_back(
+          {id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
     ashlar::apply(state_, {now, Submitted{w}});
     for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
   }
@@ -103,13 +107,17 @@ class Rehearsal {
     std::vector<const Reservation*> binding;
     for (const Reservation& p : ahead_)
       if (p.at != Millis::max() && end > p.at) binding.push_back(&p);
-    if (!std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->spares_quota_for(state_, job_); })) return false;
+    if (!std::all_of(binding.begin(), binding.end(),
+                     [&](const Reservation* p) { return p->spares_quota_for(state_, job_); }))
+      return false;
     Trial trial(state_);
     const auto places = [&](Beside beside) {
       Rng draws(1);
-      const bool is_placed = place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+      const bool is_placed =
+          place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
       trial.unblock();
-      return is_placed && std::all_of(binding.begin(), binding.end(), [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
+      return is_placed && std::all_of(binding.begin(), binding.end(),
+                                      [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
     };
     if (places(Beside::kItsDevices)) return true;
     for (const auto& [beside, blocks] : kTriesBesideReservations) {
@@ -132,7 +140,9 @@ class Rehearsal {
       ahead_.push_back(reservations.to({trial, fit_tables_, engine_.profile(), draws}, pending, head, state_.now()));
     }
   }
-  std::uint32_t members_within_quota_or_needed() const { return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed()); }
+  std::uint32_t members_within_quota_or_needed() const {
+    return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed());
+  }
 
   DemandId with_devices(DemandId demand, std::int32_t most) {
     const DeviceRequest& ask = state_.demand(demand).devices;
@@ -161,7 +171,8 @@ class Rehearsal {
   int tries_ = 0;
 };
 
-/// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more does not mean harder.
+/// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more
+/// does not mean harder.
 template <class Works>
 std::int64_t largest(std::int64_t high, Works&& works) {
   std::int64_t found = 0, low = 1;
@@ -204,20 +215,24 @@ void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
 }
 
 void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
-  const std::int64_t members =
-      largest(std::int64_t{r.needed()} - 1, [&](std::int64_t m) { return r.starts({.members_max = static_cast<std::uint32_t>(m)}); });
+  const std::int64_t members = largest(std::int64_t{r.needed()} - 1, [&](std::int64_t m) {
+    return r.starts({.members_max = static_cast<std::uint32_t>(m)});
+  });
   if (members > 0)
-    out.push_back({.kind = Remedy::Kind::kFewerMembers, .amount = members + static_cast<std::int64_t>(r.placed()), .level = r.original().within});
+    out.push_back({.kind = Remedy::Kind::kFewerMembers,
+                   .amount = members + static_cast<std::int64_t>(r.placed()),
+                   .level = r.original().within});
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
     if (const DeviceRequest& ask = r.state().demand(m.demand).devices; ask.is_whole()) most = std::max(most, ask.count);
-  const std::int64_t devices =
-      largest(std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
-  if (devices > 0) out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});
+  const std::int64_t devices = largest(
+      std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
+  if (devices > 0)
+    out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});
 }
 
-/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of its possible domains with most
-/// capacity.
+/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of its
+/// possible domains with most capacity.
 std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   const Cluster& cluster = state.cluster();
   const LevelId within = state.job(job).within;
@@ -233,7 +248,8 @@ std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
   for (std::size_t d = 0; d < cluster.topology().domain_count(within); ++d) {
     if (!anchor.is_none() && anchor != DomainId(d)) continue;
     std::int64_t idle = 0;
-    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d))) idle += std::max(cluster.idle_devices()[n.row()], 0);
+    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d)))
+      idle += std::max(cluster.idle_devices()[n.row()], 0);
     by_idle.emplace_back(-idle, DomainId(d));
   }
   std::sort(by_idle.begin(), by_idle.end());
@@ -261,12 +277,14 @@ class FreedDevices {
       const auto milli = state.cluster().device_free_milli(n);
       const auto mib = state.cluster().device_free_mib(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value) in_use_[n].push_back(static_cast<int>(c));
+        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value)
+          in_use_[n].push_back(static_cast<int>(c));
     }
   }
   FreedDevices(const FreedDevices&) = delete;
   ~FreedDevices() {
-    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it) Ledger(state_).allocate(it->node, it->demand, it->devices);
+    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it)
+      Ledger(state_).allocate(it->node, it->demand, it->devices);
   }
   /// Frees this many devices that are in use, and as much of the resource that counts them; false if fewer are in use.
   bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
@@ -277,7 +295,9 @@ class FreedDevices {
       const auto mib = state_.cluster().device_free_mib(n);
       DeviceMask one;
       one.set(in_use.back());
-      give({n, {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}}, one});
+      give({n,
+            {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}},
+            one});
       --devices;
       ++count_;
     }
@@ -323,17 +343,26 @@ bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<No
     std::int64_t least = INT64_MAX, least_counted = 0;
     for (const NodeId n : nodes) {
       const std::int64_t memory = state.cluster().facts(n).devices.memory_each.value;
-      if (state.cluster().devices()[n.row()] < demand.devices.count || (memory != 0 && memory < demand.devices.memory_each.value)) continue;
-      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;  // what no job holds cannot be freed
-      const std::int64_t lacking = std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
-      const std::int64_t uncounted = counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
-      if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least || !fits(state, profile, without, m.constraint, n)) continue;
+      if (state.cluster().devices()[n.row()] < demand.devices.count ||
+          (memory != 0 && memory < demand.devices.memory_each.value))
+        continue;
+      // what no job holds cannot be freed
+      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;
+      const std::int64_t lacking =
+          std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
+      const std::int64_t uncounted =
+          counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
+      if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least ||
+          !fits(state, profile, without, m.constraint, n))
+        continue;
       best = n;
       least = std::max(lacking, uncounted);
       least_counted = uncounted;
     }
-    if (best.is_none() || !freed.free(best, demand.devices.count - std::min(state.cluster().idle_devices()[best.row()], demand.devices.count),
-                                      least_counted, r.counts_devices()))
+    if (best.is_none() ||
+        !freed.free(best,
+                    demand.devices.count - std::min(state.cluster().idle_devices()[best.row()], demand.devices.count),
+                    least_counted, r.counts_devices()))
       return false;
     trial.place(m.member, best, choose_devices(state.cluster(), best, demand.devices));
   }
@@ -349,13 +378,16 @@ void add_free_devices(Rehearsal& r, const Profile& profile, JobId job, std::vect
     if (!free_devices_for(r, profile, nodes, freed) || freed.count() == 0 || freed.count() >= least) continue;
     if (r.starts({})) least = freed.count();
   }
-  if (least != INT64_MAX) out.push_back({.kind = Remedy::Kind::kFreeDevices, .amount = least, .level = r.original().within});
+  if (least != INT64_MAX)
+    out.push_back({.kind = Remedy::Kind::kFreeDevices, .amount = least, .level = r.original().within});
 }
 
 /// Nodes without the labels that identify a single one, since a new node would not have them.
 NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
   NodeFacts copy = facts;
-  std::erase_if(copy.labels, [&](const NodeLabel& label) { return std::find(names.begin(), names.end(), label.key) != names.end(); });
+  std::erase_if(copy.labels, [&](const NodeLabel& label) {
+    return std::find(names.begin(), names.end(), label.key) != names.end();
+  });
   return copy;
 }
 
@@ -367,10 +399,12 @@ NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
   NodeId best;
   for (const NodeId n : nodes) {
     const NodeFacts& facts = state.cluster().facts(n);
-    const bool is_large_enough = std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
-      return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
-    });
-    if (!is_large_enough || facts.devices.count < demand.devices.count || !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
+    const bool is_large_enough =
+        std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
+          return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
+        });
+    if (!is_large_enough || facts.devices.count < demand.devices.count ||
+        !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
       continue;
     if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
   }
@@ -420,7 +454,8 @@ void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, 
     least = found;
     like = model;
   }
-  if (!like.is_none()) out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
+  if (!like.is_none())
+    out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
 }
 
 /// Whether it waits for capacity or quota, with no job ahead of it.
@@ -434,14 +469,16 @@ bool is_its_turn(const Engine& engine, JobId job) {
   return blocked == nullptr || !(blocked->entry < pending.entry_of(job));
 }
 
-std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
+std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engine& engine, JobId job,
+                           const RemedyOptions& options) {
   std::vector<Remedy> out;
   if (rehearsal.starts({})) return out;  // something has helped it already: it only has not been looked at since
   add_topology_remedies(rehearsal, out);
   add_smaller_jobs(rehearsal, out);
   std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);
   if (!limits.empty()) {
-    if (rehearsal.starts_without_limits()) out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
+    if (rehearsal.starts_without_limits())
+      out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
     return out;
   }
   add_free_devices(rehearsal, engine.profile(), job, out);

@@ -47,8 +47,8 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   EngineData::Told& told = grown(e.told, job.row());
   const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
   const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
-  // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a reservation that moves slightly
-  // each second.
+  // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a
+  // reservation that moves slightly each second.
   const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
   const bool is_new = told.mark != mark || is_off;
   if (!is_new && is_held && told.number > verdict.at.value) return;

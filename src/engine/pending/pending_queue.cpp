@@ -27,7 +27,9 @@ EquivalenceClass class_of(const State& state, JobId id) {
 }
 
 namespace {
-bool waits_for_room(const Verdict& verdict) { return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota; }
+bool waits_for_room(const Verdict& verdict) {
+  return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota;
+}
 }  // namespace
 
 void PendingQueue::list_head(ClassId id) {
@@ -41,7 +43,8 @@ void PendingQueue::list_head(ClassId id) {
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
       job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
     blocked_heads_[job_class.key.queue].insert(head);
-    if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);  // not looked at on the nodes yet
+    // not looked at on the nodes yet
+    if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);
   }
   if (job_class.verdict.wake_on == WakeOn::kCapacity) {
     if (job_class.key.only.is_none())
@@ -65,7 +68,8 @@ void PendingQueue::unlist_head(ClassId id) {
   }
   // Only if list_head has put it there: this runs for every class behind a head whenever the head moves.
   const WakeOn waits_for = job_class.verdict.wake_on;
-  if (const auto it = waits_for_room(job_class.verdict) ? blocked_heads_.find(job_class.key.queue) : blocked_heads_.end();
+  if (const auto it =
+          waits_for_room(job_class.verdict) ? blocked_heads_.find(job_class.key.queue) : blocked_heads_.end();
       it != blocked_heads_.end()) {
     if (it->second.erase(head) != 0) {
       changed_queues_.insert(job_class.key.queue);
@@ -74,7 +78,8 @@ void PendingQueue::unlist_head(ClassId id) {
     if (it->second.empty()) blocked_heads_.erase(it);
   }
   if (waits_for == WakeOn::kCapacity && job_class.key.only.is_none()) {
-    if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint}); it != waiting_for_capacity_.end()) {
+    if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint});
+        it != waiting_for_capacity_.end()) {
       it->second.erase(id);
       if (it->second.empty()) waiting_for_capacity_.erase(it);
     }
@@ -119,7 +124,8 @@ void PendingQueue::enter(const State& state, JobId job) {
   grown(class_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
   ++size_;
-  if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);  // it may now come before the head that blocks the others
+  // it may now come before the head that blocks the others
+  if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);
   if (!job_class.is_active) newcomers_of_parked_.push_back(job);
 }
 
@@ -161,7 +167,8 @@ void PendingQueue::activate_behind_moved_heads() {
   if (moved_heads_.empty()) return;
   std::vector<ClassId> behind;
   for (const QueueId queue : std::exchange(moved_heads_, {}))
-    if (const auto it = behind_heads_.find(queue); it != behind_heads_.end()) behind.insert(behind.end(), it->second.begin(), it->second.end());
+    if (const auto it = behind_heads_.find(queue); it != behind_heads_.end())
+      behind.insert(behind.end(), it->second.begin(), it->second.end());
   for (const ClassId id : behind) activate(id);
 }
 

@@ -1,6 +1,7 @@
-// PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class have the same queue, demand, constraint, size and topology
-// requirements, hence the same outcome: when the first of them cannot be placed, the class is parked and none of the others is looked at until
-// something happens that could help. A cycle therefore costs O(active classes), whatever the number of waiting jobs.
+// PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class have the same queue, demand,
+// constraint, size and topology requirements, hence the same outcome: when the first of them cannot be placed, the
+// class is parked and none of the others is looked at until something happens that could help. A cycle therefore costs
+// O(active classes), whatever the number of waiting jobs.
 #pragma once
 
 #include <compare>
@@ -83,10 +84,11 @@ class PendingQueue {
 
   /// First jobs of the active classes, in order.
   const std::set<Head>& active_heads() const { return active_heads_; }
-  /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none. Surplus blocks no job.
+  /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none.
+  /// Surplus blocks no job.
   const Head* first_blocked(QueueId queue) const;
-  /// In this decision the job could start but for another job's reservation. Until the next decision it acts for its queue like a blocked head,
-  /// unless a blocked head comes before it.
+  /// In this decision the job could start but for another job's reservation. Until the next decision it acts for its
+  /// queue like a blocked head, unless a blocked head comes before it.
   void hold(const Head& head);
   void forget_held() { held_heads_.clear(); }
   /// The first waiting job of a queue, blocked or held; nullptr if there is none.
@@ -97,7 +99,9 @@ class PendingQueue {
   /// Queues whose blocked heads have changed since the last call, or a superset.
   std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
   /// Closed classes that wait for capacity or for quota.
-  const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const { return waiting_for_capacity_; }
+  const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const {
+    return waiting_for_capacity_;
+  }
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
   const std::set<ClassId>& waiting_for_anything() const { return waiting_for_anything_; }
   /// All classes with jobs, for readers.
@@ -123,14 +127,16 @@ class PendingQueue {
   std::vector<Entry> entry_of_job_;
   std::set<Head> active_heads_;
   std::map<QueueId, std::set<Head>> blocked_heads_;
-  /// With blocked heads, or heads that were closed for quota; lost in a snapshot: a reader of one re-evaluates all queues first.
+  /// With blocked heads, or heads that were closed for quota; lost in a snapshot: a reader of one re-evaluates all
+  /// queues first.
   std::set<QueueId> changed_queues_;
   std::map<QueueId, Head> held_heads_;  ///< of one decision
   std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
   std::set<ClassId> waiting_for_quota_;
   std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue
   std::set<QueueId> moved_heads_;                      ///< queues of such classes whose blocked heads have changed
-  std::set<ClassId> waiting_for_anything_;             ///< gangs of unlike members and partly placed jobs: any rise may help
+  /// gangs of unlike members and partly placed jobs: any rise may help
+  std::set<ClassId> waiting_for_anything_;
   std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;
 };

@@ -1,7 +1,8 @@
-// Selects the waiting classes that the last events could have helped. Only rises matter (a node that has more free, is new or has changed), and only
-// for classes whose demand the risen node can take at all; a gang also needs capacity for all its members in one of its domains. Everything else
-// stays closed unexamined, but when nodes are added, removed or changed, the classes that could never run and the blocked heads, which hold up other
-// jobs, are re-evaluated. Cost: O(risen nodes x waiting classes) of a few comparisons each.
+// Selects the waiting classes that the last events could have helped. Only rises matter (a node that has more free, is
+// new or has changed), and only for classes whose demand the risen node can take at all; a gang also needs capacity for
+// all its members in one of its domains. Everything else stays closed unexamined, but when nodes are added, removed or
+// changed, the classes that could never run and the blocked heads, which hold up other jobs, are re-evaluated. Cost:
+// O(risen nodes x waiting classes) of a few comparisons each.
 #include "engine/pending/requeue.h"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nod
 /// Whether its quota now has capacity, or a limit has changed so that the job can, or cannot, ever be within it.
 bool is_quota_news_for(const State& state, const PendingQueue::Class& job_class) {
   const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
-  return !refusal || (refusal->code == ReasonCode::kExceedsQuota) != (job_class.verdict.kind == VerdictKind::kNeverFits);
+  return !refusal ||
+         (refusal->code == ReasonCode::kExceedsQuota) != (job_class.verdict.kind == VerdictKind::kNeverFits);
 }
 
 bool exceeds_quota(const State& state, const PendingQueue::Class& job_class) {
@@ -64,7 +66,8 @@ bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
   return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });
 }
 
-/// Adds the classes that were found never to fit but might on the present nodes. Cost: kProofsMax proofs; the rest follows in the next decisions.
+/// Adds the classes that were found never to fit but might on the present nodes. Cost: kProofsMax proofs; the rest
+/// follows in the next decisions.
 void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<ClassId>& found) {
   std::size_t proofs = 0;
   while (!e.to_prove.empty() && proofs < kProofsMax) {
@@ -121,23 +124,30 @@ void help_those_short_of_quota(const EngineData& e, const State& state, News& ne
   });
 }
 
-/// Those that nodes may help which were freed; of those found never to fit, the ones that might on a new or changed node are to be proven again.
+/// Those that nodes may help which were freed; of those found never to fit, the ones that might on a new or changed
+/// node are to be proven again.
 void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
-  const auto any_freed = [&](const auto& holds) { return std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), holds); };
+  const auto any_freed = [&](const auto& holds) {
+    return std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), holds);
+  };
   const auto never_fits = [&](ClassId id) { return e.pending.never_fits(id); };
   const std::int32_t devices_max = most_devices(state.cluster(), news.freed_nodes);
   for (const auto& [of, classes] : e.pending.waiting_for_capacity()) {
     const DemandId demand = of.first;
     const ConstraintId constraint = of.second;
     if (devices_of_a_node(state.demand(demand).devices) > devices_max) continue;  // neither now nor ever
-    const auto could_ever = [&](NodeId n) { return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n); };
+    const auto could_ever = [&](NodeId n) {
+      return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n);
+    };
     if (news.has_other_nodes && any_freed(could_ever))
       std::copy_if(classes.begin(), classes.end(), std::inserter(e.to_prove, e.to_prove.end()), never_fits);
     if (!any_freed([&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
-    FitTable* view = placement_rule(*e.profile).is_room_exact ? &e.fit_tables.get(state, demand, constraint, 0) : nullptr;
+    FitTable* view =
+        placement_rule(*e.profile).is_room_exact ? &e.fit_tables.get(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
-      if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key))) news.activated.push_back(id);
+      if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key)))
+        news.activated.push_back(id);
   }
 }
 
@@ -149,8 +159,10 @@ void help_those_alone_in_their_class(EngineData& e, State& state, News& news) {
     state.each_member(e.pending.class_at(id).key.only, [&](MemberId, const Member& m) {
       if (is_helped) return;
       const auto could = [&](NodeId n) { return could_take(state, *e.profile, m.demand, m.constraint, n); };
-      // A node under a placed member may have moved to another domain, and with it the place where the other members must go.
-      is_helped = m.is_placed() ? std::binary_search(freed.begin(), freed.end(), m.node) : std::any_of(freed.begin(), freed.end(), could);
+      // A node under a placed member may have moved to another domain, and with it the place where the other members
+      // must go.
+      is_helped = m.is_placed() ? std::binary_search(freed.begin(), freed.end(), m.node)
+                                : std::any_of(freed.begin(), freed.end(), could);
     });
     if (is_helped)
       news.activated.push_back(id);
@@ -164,7 +176,8 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
   if (news.freed_nodes.empty() || state.nominations().empty()) return;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const Verdict& verdict = job_class.verdict;
-    const bool may_fit = !job_class.is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
+    const bool may_fit =
+        !job_class.is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
     const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
     if (may_fit && std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) news.activated.push_back(id);
   });
@@ -197,7 +210,8 @@ void activate_behind_moved_heads(EngineData& e, State&, Cycle&) { e.pending.acti
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue) {
   bool has_activated = false;
   if (!e.options.has_verdicts) return has_activated;  // nothing is found never to fit then
-  for (const PendingQueue::Head* first = e.pending.first_blocked(queue); first != nullptr; first = e.pending.first_blocked(queue)) {
+  for (const PendingQueue::Head* first = e.pending.first_blocked(queue); first != nullptr;
+       first = e.pending.first_blocked(queue)) {
     const PendingQueue::Head head = *first;
     if (!is_outdated(e, state, head)) return has_activated;
     grown(e.judged_on, head.job_class.row()) = state.cluster().facts_change_count();
@@ -216,7 +230,8 @@ bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle) 
   std::set<QueueId> changed = e.pending.take_changed_queues();
   if (std::exchange(e.heads_walked_on, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
     for (const auto& [queue, heads] : e.pending.blocked_heads()) changed.insert(queue);
-  for (const QueueId queue : changed) has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
+  for (const QueueId queue : changed)
+    has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
   return has_activated;
 }
 

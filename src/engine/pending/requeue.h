@@ -1,4 +1,5 @@
-// requeue: which jobs are looked at again: what was added and removed, and which waiting classes the last events could have helped.
+// requeue: which jobs are looked at again: what was added and removed, and which waiting classes the last events could
+// have helped.
 #pragma once
 
 #include "engine/cycle.h"
@@ -13,8 +14,9 @@ void requeue(EngineData& e, State& state, Cycle& cycle);
 /// Stage: activates the classes behind heads of queues that no longer block.
 void activate_behind_moved_heads(EngineData& e, State& state, Cycle& cycle);
 
-/// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks no other job and its verdict reports
-/// this; then the next. True if it has activated any. Cost: a proof for each head looked at, O(1) if it is not outdated.
+/// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks no
+/// other job and its verdict reports this; then the next. True if it has activated any. Cost: a proof for each head
+/// looked at, O(1) if it is not outdated.
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue);
 /// The same for each queue.
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle);

@@ -17,22 +17,25 @@
 namespace ashlar {
 namespace {
 
-/// This many active classes may stay active behind a blocked head if reasons are not requested: looking at each costs less than parking and
-/// activating it.
+/// This many active classes may stay active behind a blocked head if reasons are not requested: looking at each costs
+/// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
-void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, bool is_limit_reached) {
+void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
+                       bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
-    for (const Reason& reason : verdict.reasons) e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
+    for (const Reason& reason : verdict.reasons)
+      e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
   }
   park(e, state, cycle, head.job_class, verdict);
 }
 
-/// Its queue does not admit the class's first job: it waits, or never runs, and the verdict gives the reason. False if the queue admits it.
+/// Its queue does not admit the class's first job: it waits, or never runs, and the verdict gives the reason. False if
+/// the queue admits it.
 bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
@@ -40,7 +43,8 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   if (!is_never && cycle.impossible.contains(head.job_class))
     park_for_shortage(e, state, cycle, head, false);
   else
-    park(e, state, cycle, head.job_class, {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*refusal}});
+    park(e, state, cycle, head.job_class,
+         {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*refusal}});
   return true;
 }
 
@@ -60,15 +64,19 @@ bool stays_behind_head(EngineData& e, const State& state, Cycle& cycle, const Pe
 void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
   const BackfillRule& rule = backfill_rule(*e.profile);
-  if (!e.pending.contains(job) || e.pending.class_id(job) != head.job_class || !e.pending.class_at(head.job_class).is_active) return;
+  if (!e.pending.contains(job) || e.pending.class_id(job) != head.job_class ||
+      !e.pending.class_at(head.job_class).is_active)
+    return;
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
   const QueueId queue = job_class.key.queue;
   const auto held = cycle.held.find(head.job_class);
-  const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();  // nothing was started since
+  // nothing was started since
+  const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();
   const auto next_of_class = [&] {
     if (cycle.is_listed_whole) return;
-    const auto it = is_unchanged && held->second.next && **held->second.next == head.entry ? std::next(*held->second.next)
-                                                                                           : job_class.jobs.upper_bound(head.entry);
+    const auto it = is_unchanged && held->second.next && **held->second.next == head.entry
+                        ? std::next(*held->second.next)
+                        : job_class.jobs.upper_bound(head.entry);
     if (it == job_class.jobs.end()) return;
     if (const auto now_held = is_unchanged ? held : cycle.held.find(head.job_class); now_held != cycle.held.end()) {
       now_held->second.actions = cycle.plan.actions.size();
@@ -91,9 +99,11 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   // The iterator's successor is taken before the job leaves the class.
   std::optional<PendingQueue::Head> next;
   if (!cycle.is_listed_whole)
-    if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end()) next = PendingQueue::Head{*it, head.job_class};
+    if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end())
+      next = PendingQueue::Head{*it, head.job_class};
   Trial trial(state);
-  PlacementOutcome outcome = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
+  PlacementOutcome outcome =
+      place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
   if (!outcome.is_placed) outcome.is_placed = place_over_nominations(e, state, trial, job);
   if (outcome.is_placed) {
     if (!place_beside_reservations(e, state, cycle, head, trial)) {
@@ -140,7 +150,9 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
 }
 
 void advance(EngineData& e, State& state, Cycle& cycle) {
-  if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads().begin(), e.pending.active_heads().end());  // ascending, so a heap
+  // ascending, so a heap
+  if (!list_newcomers(e, state, cycle))
+    cycle.work.assign(e.pending.active_heads().begin(), e.pending.active_heads().end());
   while (cycle.has_work()) {
     if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
       cycle.plan.look_again_at = cycle.plan.at;

@@ -1,8 +1,9 @@
-// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables are based. A job of up to one node's devices takes the
-// node with the fewest idle devices that suffices, lowest row on ties. A larger job walks the nodes by idle devices, most first, stable by row: as
-// many wholly idle nodes as it has full-node members, and the very next node must have capacity for the remainder; anything else fails. Feasible
-// policies bind as everywhere. What the rule does not cover (shares of a device, members without devices or of less than a node, topology) is placed
-// by the scored rule.
+// The consolidate rule of the Helios simulator (SC'21), on which the published queueing tables are based. A job of up
+// to one node's devices takes the node with the fewest idle devices that suffices, lowest row on ties. A larger job
+// walks the nodes by idle devices, most first, stable by row: as many wholly idle nodes as it has full-node members,
+// and the very next node must have capacity for the remainder; anything else fails. Feasible policies bind as
+// everywhere. What the rule does not cover (shares of a device, members without devices or of less than a node,
+// topology) is placed by the scored rule.
 #include <algorithm>
 
 #include "engine/place/placement.h"
@@ -13,7 +14,8 @@ namespace {
 void take(const PlacementContext& context, MemberId member, NodeId node) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
-  const NodeView view{state.cluster(), state.demand(m.demand), state.cluster().constraint(m.constraint), &context.profile.mix, 0};
+  const NodeView view{state.cluster(), state.demand(m.demand), state.cluster().constraint(m.constraint),
+                      &context.profile.mix, 0};
   context.trial.place(member, node, context.profile.device->choose(view, node));
 }
 
@@ -81,7 +83,8 @@ PlacementOutcome place_consolidated(const PlacementContext& context, JobId job) 
   while (count < std::min(walk.size(), members.size()) && fits(context, members[count], walk[count])) ++count;
   const Job& j = state.job(job);
   if (count == 0 || count < j.members_needed()) return {};
-  if (j.members_placed < j.members_min) count = j.members_needed();  // the others follow when every minimum has had its turn
+  // the others follow when every minimum has had its turn
+  if (j.members_placed < j.members_min) count = j.members_needed();
   for (std::size_t i = 0; i < count; ++i) take(context, members[i], walk[i]);
   return {.is_placed = true};
 }

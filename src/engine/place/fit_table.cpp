@@ -81,7 +81,8 @@ void FitTable::update(State& state, NodeId n, std::uint64_t draw) {
   total_ += std::uint64_t(after) - before;
   if (!has_rooms_) return;
   for (std::uint32_t l = 0; l < topology.level_count(); ++l)
-    if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none()) rooms_[l][d.row()] += std::uint32_t(after) - before;
+    if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none())
+      rooms_[l][d.row()] += std::uint32_t(after) - before;
 }
 
 FitTable::FitTable(const Profile& profile, DemandId demand, ConstraintId constraint)
@@ -143,7 +144,8 @@ NodeId FitTable::best(const State& state) {
     if (is_group_stale_[g] != 0) find_group_best(state, g);
     const NodeId n = group_best_[g];
     if (n.is_none()) continue;
-    const std::uint64_t key = keys_[n.row()] | (domain_tier < profile_->tiers.size() ? tier_bits(points_[g], domain_tier) : 0);
+    const std::uint64_t key =
+        keys_[n.row()] | (domain_tier < profile_->tiers.size() ? tier_bits(points_[g], domain_tier) : 0);
     if (key > best_key || (key == best_key && n < best)) {
       best = n;
       best_key = key;
@@ -176,11 +178,14 @@ FitTable& FitTables::get(State& state, DemandId demand, ConstraintId constraint,
   auto it = fit_tables_.find({demand, constraint});
   if (it == fit_tables_.end()) {
     if (fit_tables_.size() >= views_max) {
-      const auto oldest = std::min_element(fit_tables_.begin(), fit_tables_.end(),
-                                           [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+      const auto oldest = std::min_element(fit_tables_.begin(), fit_tables_.end(), [](const auto& a, const auto& b) {
+        return a.second.last_use < b.second.last_use;
+      });
       fit_tables_.erase(oldest);
     }
-    it = fit_tables_.emplace(std::pair{demand, constraint}, Slot{std::make_unique<FitTable>(*profile_, demand, constraint), 0}).first;
+    it = fit_tables_
+             .emplace(std::pair{demand, constraint}, Slot{std::make_unique<FitTable>(*profile_, demand, constraint), 0})
+             .first;
   }
   it->second.last_use = ++uses_;
   it->second.view->refresh(state, draw);

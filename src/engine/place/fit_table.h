@@ -1,6 +1,6 @@
-// FitTable: for one demand and one constraint, how many such members each node could take now and how good each node is, kept up to date from the
-// cluster's change log. Finding the best node then costs one number per topology group, and the capacity of a domain one sum. A view costs 10 bytes
-// per node; a refresh O(nodes changed since the last use).
+// FitTable: for one demand and one constraint, how many such members each node could take now and how good each node
+// is, kept up to date from the cluster's change log. Finding the best node then costs one number per topology group,
+// and the capacity of a domain one sum. A view costs 10 bytes per node; a refresh O(nodes changed since the last use).
 #pragma once
 
 #include <cstdint>
@@ -66,17 +66,20 @@ class FitTable {
   std::vector<std::uint16_t> fits_scratch_;
 };
 
-/// The views in use; the least recently used are dropped beyond a limit. Which views are kept never changes a decision, only its cost.
+/// The views in use; the least recently used are dropped beyond a limit. Which views are kept never changes a decision,
+/// only its cost.
 class FitTables {
  public:
   static constexpr std::size_t kBytesMax = 96u << 20;  ///< all views together; a view costs about 14 bytes a node
 
-  explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax) : profile_(&profile), bytes_max_(bytes_max) {}
+  explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax)
+      : profile_(&profile), bytes_max_(bytes_max) {}
   /// The view, refreshed. The reference holds until the next call.
   FitTable& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// The view if it exists, not refreshed.
   FitTable* find(DemandId demand, ConstraintId constraint);
-  /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them. Cost: O(views + changes seen).
+  /// All changes of the cluster since then were undone exactly: views that have not seen them need not look at them.
+  /// Cost: O(views + changes seen).
   void pass_over_undone_changes(State& state, std::uint64_t since);
   void forget_all() { fit_tables_.clear(); }
   /// Drops views of rows that were reassigned. Cost: O(views).

@@ -1,9 +1,10 @@
-// Placing a gang by the scored rule. The search knows how many members each node and domain can take (FitTable), so for a gang of like members the
-// choice of a domain is exact: the smallest capacity that suffices. Inside it the members are distributed level by level over as few domains as
-// possible: one that holds them all if there is one, else the largest ones whole and the last remainder in the tightest that takes it. The order of
-// that walk is the rank order, so neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; if that
-// fails on few nodes, by exact search. Later members join the others if all of them fit there. Cost: O(domains of the level + nodes of the chosen
-// domain).
+// Placing a gang by the scored rule. The search knows how many members each node and domain can take (FitTable), so for
+// a gang of like members the choice of a domain is exact: the smallest capacity that suffices. Inside it the members
+// are distributed level by level over as few domains as possible: one that holds them all if there is one, else the
+// largest ones whole and the last remainder in the tightest that takes it. The order of that walk is the rank order, so
+// neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; if that fails
+// on few nodes, by exact search. Later members join the others if all of them fit there. Cost: O(domains of the level +
+// nodes of the chosen domain).
 #include <algorithm>
 
 #include "base/check.h"
@@ -28,8 +29,10 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
   state.each_member(job, [&](MemberId id, const Member& m) {
     if (m.is_placed() || taken == members_max) return;
     ++taken;
-    auto it = std::find_if(runs.begin(), runs.end(), [&](const Run& r) { return r.demand == m.demand && r.constraint == m.constraint; });
-    if (it == runs.end()) it = runs.insert(runs.end(), Run{m.demand, m.constraint, {}, state.demand(m.demand).devices.milli_total()});
+    auto it = std::find_if(runs.begin(), runs.end(),
+                           [&](const Run& r) { return r.demand == m.demand && r.constraint == m.constraint; });
+    if (it == runs.end())
+      it = runs.insert(runs.end(), Run{m.demand, m.constraint, {}, state.demand(m.demand).devices.milli_total()});
     it->members.push_back(id);
   });
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
@@ -48,12 +51,15 @@ struct Scope {
   LevelId level;
   DomainId domain;
   bool is_everywhere() const { return domain.is_none(); }
-  bool holds(const Topology& topology, NodeId n) const { return domain.is_none() || topology.domain_of(level, n) == domain; }
+  bool holds(const Topology& topology, NodeId n) const {
+    return domain.is_none() || topology.domain_of(level, n) == domain;
+  }
 };
 
 class GangSearch {
  public:
-  GangSearch(const PlacementContext& context, JobId job) : context_(context), state_(context.trial.state()), job_(job) {}
+  GangSearch(const PlacementContext& context, JobId job)
+      : context_(context), state_(context.trial.state()), job_(job) {}
 
   PlacementOutcome run() {
     const Job& j = state_.job(job_);
@@ -84,18 +90,25 @@ class GangSearch {
     }
     const std::vector<DomainId> candidates = domains_with_room(j.within, runs);
     const auto is_found_by = [&](auto&& place) {
-      return std::any_of(candidates.begin(), candidates.end(), [&](DomainId d) { return place(Scope{j.within, d}, runs); });
+      return std::any_of(candidates.begin(), candidates.end(), [&](DomainId d) {
+        return place(Scope{j.within, d}, runs);
+      });
     };
-    return is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_devices_for_all(s, r) && place_in(s, r); }) ||
-           is_found_by([this](const Scope& s, const std::vector<Run>& r) { return has_devices_for_all(s, r) && place_exactly(s, r); });
+    return is_found_by([this](const Scope& s, const std::vector<Run>& r) {
+             return has_devices_for_all(s, r) && place_in(s, r);
+           }) ||
+           is_found_by([this](const Scope& s, const std::vector<Run>& r) {
+             return has_devices_for_all(s, r) && place_exactly(s, r);
+           });
   }
 
-  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of their own. Here they only
-  /// influence the choice of the domain: one with capacity for as many as possible.
+  /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of
+  /// their own. Here they only influence the choice of the domain: one with capacity for as many as possible.
   void give_back_surplus(std::size_t before, std::uint32_t needed) {
     Trial& trial = context_.trial;
     std::vector<Trial::Placement> steps;
-    each_placement(std::span(trial.steps()).subspan(before), [&](const Trial::Placement& step) { steps.push_back(step); });
+    each_placement(std::span(trial.steps()).subspan(before),
+                   [&](const Trial::Placement& step) { steps.push_back(step); });
     if (steps.size() <= needed) return;
     std::vector<MemberId> placed, kept;
     for (const Trial::Placement& step : steps) placed.push_back(step.member);
@@ -104,7 +117,9 @@ class GangSearch {
       if (kept.size() < needed && std::binary_search(placed.begin(), placed.end(), id)) kept.push_back(id);
     });
     std::sort(kept.begin(), kept.end());
-    const auto is_kept = [&](const Trial::Placement& step) { return std::binary_search(kept.begin(), kept.end(), step.member); };
+    const auto is_kept = [&](const Trial::Placement& step) {
+      return std::binary_search(kept.begin(), kept.end(), step.member);
+    };
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
     for (auto it = first; it != steps.end(); ++it)
@@ -127,7 +142,8 @@ class GangSearch {
     std::vector<DomainId> domains;
     for (std::size_t d = 0; d < tightness.size(); ++d)
       if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
-    std::stable_sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) { return tightness[a.row()] < tightness[b.row()]; });
+    std::stable_sort(domains.begin(), domains.end(),
+                     [&](DomainId a, DomainId b) { return tightness[a.row()] < tightness[b.row()]; });
     return domains;
   }
 
@@ -141,7 +157,8 @@ class GangSearch {
     return milli <= 0;
   }
 
-  /// Members that the best domain (or the cluster, or the anchor) could take; for elastic gangs. Of unlike members, those needed are worth a try.
+  /// Members that the best domain (or the cluster, or the anchor) could take; for elastic gangs. Of unlike members,
+  /// those needed are worth a try.
   std::uint32_t room_for_some(std::uint32_t waiting, std::uint32_t needed) {
     const std::vector<Run> runs = runs_of(state_, job_, waiting);
     if (runs.size() != 1) return needed;
@@ -171,12 +188,14 @@ class GangSearch {
     return place_in_some_order(hard, {}, runs);
   }
 
-  /// Each run after the other: the largest device requests first and, if the others then do not fit, each other run in front once.
+  /// Each run after the other: the largest device requests first and, if the others then do not fit, each other run in
+  /// front once.
   bool place_in_some_order(const Scope& hard, const Scope& soft, const std::vector<Run>& runs) {
     if (place_in_order(hard, soft, runs)) return true;
     std::vector<Run> other = runs;
     for (std::size_t first = 1; first < std::min(runs.size(), kRunsInFrontMax); ++first) {
-      std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first), other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+      std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
+                  other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
       if (place_in_order(hard, soft, other)) return true;
       other = runs;
     }
@@ -199,7 +218,8 @@ class GangSearch {
     const std::uint64_t draw = context_.draws.next();
     FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
     const std::uint64_t count = run.members.size();
-    const std::uint64_t room = hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
+    const std::uint64_t room =
+        hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
     if (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count)) return false;
     Scope start = soft;
     if (start.is_everywhere()) start = scope_of_the_others(v, hard, count);
@@ -214,7 +234,8 @@ class GangSearch {
     return true;
   }
 
-  /// Unlike members that do not fit one kind after the other: on few nodes every combination is tried, within a budget for the whole job.
+  /// Unlike members that do not fit one kind after the other: on few nodes every combination is tried, within a budget
+  /// for the whole job.
   bool place_exactly(const Scope& hard, const std::vector<Run>& runs) {
     if (runs.size() == 1 || exact_steps_ == 0) return false;
     const std::vector<NodeId> nodes = nodes_for_exact_search(hard, runs);
@@ -251,7 +272,8 @@ class GangSearch {
   std::vector<NodeId> nodes_for_exact_search(const Scope& hard, const std::vector<Run>& runs) {
     std::vector<NodeId> nodes;
     const Topology& topology = state_.cluster().topology();
-    const std::size_t count = hard.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard.level, hard.domain).size();
+    const std::size_t count =
+        hard.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard.level, hard.domain).size();
     for (const Run& run : runs) {
       const FitTable& v = view(run);
       for (std::size_t i = 0; i < count; ++i) {
@@ -265,7 +287,8 @@ class GangSearch {
     return nodes;
   }
 
-  /// No domain is requested and the profile prefers none: each member goes where the tiers of points rank highest, one after the other.
+  /// No domain is requested and the profile prefers none: each member goes where the tiers of points rank highest, one
+  /// after the other.
   bool place_each(const Run& run) {
     for (const MemberId member : run.members) {
       const std::uint64_t draw = context_.draws.next();
@@ -277,7 +300,8 @@ class GangSearch {
     return true;
   }
 
-  /// The nodes that the members may use. Only this function gives the search its nodes, so that nothing soft leads out of the hard domain.
+  /// The nodes that the members may use. Only this function gives the search its nodes, so that nothing soft leads out
+  /// of the hard domain.
   void gather(const FitTable& v, const Scope& hard, const Scope& soft) {
     const Topology& topology = state_.cluster().topology();
     nodes_.clear();
@@ -294,11 +318,13 @@ class GangSearch {
   std::uint64_t room_in(const FitTable& v, const Scope& hard, const Scope& part) const {
     const Topology& topology = state_.cluster().topology();
     std::uint64_t room = 0;
-    for (const NodeId n : topology.nodes_of(part.level, part.domain)) room += hard.holds(topology, n) ? std::uint64_t{v.fits(n)} : 0;
+    for (const NodeId n : topology.nodes_of(part.level, part.domain))
+      room += hard.holds(topology, n) ? std::uint64_t{v.fits(n)} : 0;
     return room;
   }
 
-  /// The domain of the members already placed, if all of these fit there: the preferred level's domain, else the innermost that holds them all.
+  /// The domain of the members already placed, if all of these fit there: the preferred level's domain, else the
+  /// innermost that holds them all.
   Scope scope_of_the_others(const FitTable& v, const Scope& hard, std::uint64_t count) const {
     const Job& j = state_.job(job_);
     if (j.members_placed == 0) return {};
@@ -328,11 +354,13 @@ class GangSearch {
     return is_one ? domain : DomainId::none();
   }
 
-  /// The tightest domain of the preferred level whose part inside the hard domain holds everything; everywhere if there is none.
+  /// The tightest domain of the preferred level whose part inside the hard domain holds everything; everywhere if there
+  /// is none.
   Scope preferred_scope(FitTable& v, const Scope& hard, std::uint64_t count) {
     const LevelId prefer = state_.job(job_).prefer;
     if (prefer.is_none()) return {};
-    const std::span<const std::uint32_t> room = hard.is_everywhere() ? v.room(state_, prefer) : room_inside(v, hard, prefer);
+    const std::span<const std::uint32_t> room =
+        hard.is_everywhere() ? v.room(state_, prefer) : room_inside(v, hard, prefer);
     DomainId best;
     for (std::size_t d = 0; d < room.size(); ++d)
       if (room[d] >= count && (best.is_none() || room[d] < room[best.row()])) best = DomainId(d);
@@ -349,17 +377,22 @@ class GangSearch {
   }
 
   /// The nested level to split by below `level`; independent levels are split from the outermost on.
-  std::uint32_t next_level(LevelId level) const { return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0; }
+  std::uint32_t next_level(LevelId level) const {
+    return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0;
+  }
 
   void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Spreader::Share>& shares) {
     std::size_t rank = 0;
     for (const Spreader::Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
-        context_.trial.place(run.members[rank++], share.node, context_.profile.device->choose(v.node_view(state_, draw), share.node));
+        context_.trial.place(run.members[rank++], share.node,
+                             context_.profile.device->choose(v.node_view(state_, draw), share.node));
     ASHLAR_CHECK(rank == run.members.size());
   }
 
-  FitTable& view(const Run& run) { return context_.fit_tables.get(state_, run.demand, run.constraint, context_.draws.next()); }
+  FitTable& view(const Run& run) {
+    return context_.fit_tables.get(state_, run.demand, run.constraint, context_.draws.next());
+  }
 
   const PlacementContext& context_;
   State& state_;

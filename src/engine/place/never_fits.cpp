@@ -11,8 +11,8 @@
 namespace ashlar {
 namespace {
 
-/// What running members of the job hold of a node, and keep: they are not placed again. Shares of a device are left out, so less may be counted than
-/// is held.
+/// What running members of the job hold of a node, and keep: they are not placed again. Shares of a device are left
+/// out, so less may be counted than is held.
 struct Held {
   std::int32_t devices = 0;
   std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
@@ -49,24 +49,28 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
     if (ask.is_whole())
       fits = std::min(fits, has_memory ? devices / ask.count : 0);
     else
-      fits = std::min(fits, ask.milli_each.value <= 0 ? 0 : devices * shares_in_device(ask, kWholeDevice, memory, memory != 0));
+      fits = std::min(
+          fits, ask.milli_each.value <= 0 ? 0 : devices * shares_in_device(ask, kWholeDevice, memory, memory != 0));
     if (fits <= 0) return 0;  // most nodes that are refused lack devices
   }
   for (const ResourceAmount& a : demand.amounts) {
-    const std::int64_t total = a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
+    const std::int64_t total =
+        a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
     fits = std::min(fits, (total - held.of(a.resource.row())) / a.amount);
   }
   const auto is_held = [&](const HostPort& p) {
     return std::any_of(held.ports.begin(), held.ports.end(), [&](const HostPort& h) { return h.clashes(p); });
   };
-  if (!demand.ports.empty()) fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
+  if (!demand.ports.empty())
+    fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 
 /// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
 class EmptyDomain {
  public:
-  EmptyDomain(const State& state, const std::vector<Ask>& asks, const HeldByNode& held) : state_(state), asks_(asks), held_(held) {}
+  EmptyDomain(const State& state, const std::vector<Ask>& asks, const HeldByNode& held)
+      : state_(state), asks_(asks), held_(held) {}
 
   void add(NodeId n) {
     if (!state_.cluster().is_live(n)) return;
@@ -110,20 +114,24 @@ class EmptyDomain {
   bool has_enough_for_all() const {
     const Cluster& cluster = state_.cluster();
     double milli = 0;
-    std::vector<double> asked(cluster.resource_count(), 0);  // sums of int64 amounts may leave the range; a relative error of 2^-50 does not matter
+    // sums of int64 amounts may leave the range; a relative error of 2^-50 does not matter
+    std::vector<double> asked(cluster.resource_count(), 0);
     for (const Ask& ask : asks_) {
       const Demand& demand = state_.demand(ask.demand);
       for (const ResourceAmount& a : demand.amounts)
-        if (a.resource.row() < asked.size()) asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(ask.members);
+        if (a.resource.row() < asked.size())
+          asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(ask.members);
       milli += static_cast<double>(demand.devices.milli_total()) * static_cast<double>(ask.members);
     }
     for (std::size_t r = 0; r < asked.size(); ++r) {
       double total = 0;
-      for (const NodeId n : nodes_) total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()] - held_on(n).of(r));
+      for (const NodeId n : nodes_)
+        total += static_cast<double>(cluster.allocatable(ResourceId(r))[n.row()] - held_on(n).of(r));
       if (asked[r] > total * (1 + 1e-12)) return false;
     }
     double devices = 0;
-    for (const NodeId n : nodes_) devices += kWholeDevice * static_cast<double>(std::max(cluster.devices()[n.row()] - held_on(n).devices, 0));
+    for (const NodeId n : nodes_)
+      devices += kWholeDevice * static_cast<double>(std::max(cluster.devices()[n.row()] - held_on(n).devices, 0));
     return milli <= devices;
   }
 
@@ -158,7 +166,8 @@ class EmptyDomain {
       for (std::size_t a = 0; a < asks_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
     }
     std::vector<PackingGroup> groups;
-    for (const Ask& ask : asks_) groups.push_back({&state_.demand(ask.demand), static_cast<std::uint32_t>(ask.members)});
+    for (const Ask& ask : asks_)
+      groups.push_back({&state_.demand(ask.demand), static_cast<std::uint32_t>(ask.members)});
     switch (SmallPacking(std::move(nodes), groups).search(steps)) {
       case SmallPacking::Outcome::kFound:
         return EverFits::kYes;
@@ -192,7 +201,8 @@ std::vector<Ask> asks_of(const State& state, JobId job) {
     const Member& m = state.member(id);
     if (m.is_placed()) continue;
     --left;
-    auto it = std::find_if(asks.begin(), asks.end(), [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
+    auto it = std::find_if(asks.begin(), asks.end(),
+                           [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
     if (it == asks.end()) it = asks.insert(asks.end(), {m.demand, m.constraint, 0});
     ++it->members;
   }
@@ -200,7 +210,8 @@ std::vector<Ask> asks_of(const State& state, JobId job) {
 }
 
 namespace {
-/// The domain of a broken gang's running members, which the rest must join; none if nothing runs, or if external changes have split them.
+/// The domain of a broken gang's running members, which the rest must join; none if nothing runs, or if external
+/// changes have split them.
 DomainId domain_held(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (j.within.is_none() || j.members_placed == 0 || j.waits_for_surplus()) return DomainId::none();

@@ -1,6 +1,7 @@
-// NeverFits: whether the members that a job needs together could run on an otherwise empty cluster, by allocatable amounts, models, labels and
-// domains alone. Exact for like members, and for unlike ones in domains of up to kPackingNodesMax nodes within a counted budget; beyond that a "no"
-// rests on conditions that every placement must meet. Cost: O(nodes x kinds of members).
+// NeverFits: whether the members that a job needs together could run on an otherwise empty cluster, by allocatable
+// amounts, models, labels and domains alone. Exact for like members, and for unlike ones in domains of up to
+// kPackingNodesMax nodes within a counted budget; beyond that a "no" rests on conditions that every placement must
+// meet. Cost: O(nodes x kinds of members).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct Ask {
 /// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
 std::vector<Ask> asks_of(const State& state, JobId job);
 
-inline constexpr std::uint32_t kProofStepsMax = 10'000;  ///< members put on a node while a proof is searched: about 2 ms
+/// members put on a node while a proof is searched: about 2 ms
+inline constexpr std::uint32_t kProofStepsMax = 10'000;
 
 enum class EverFits : std::uint8_t {
   kYes,

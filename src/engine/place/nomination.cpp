@@ -1,4 +1,5 @@
-// Nodes reserved for pods that other schedulers nominated (usually after a preemption of theirs), and jobs that need not respect that.
+// Nodes reserved for pods that other schedulers nominated (usually after a preemption of theirs), and jobs that need
+// not respect that.
 #include "engine/place/nomination.h"
 
 #include <algorithm>
@@ -31,7 +32,9 @@ bool outranks_a_nomination(const State& state, JobId job) {
 bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job) {
   const std::vector<MemberId> outranked = outranked_nominations(state, job);
   if (outranked.empty()) return false;
-  const auto place = [&] { return place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed; };
+  const auto place = [&] {
+    return place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed;
+  };
   std::vector<NodeId> at;
   for (const MemberId m : outranked) {
     at.push_back(state.member(m).node);
@@ -57,7 +60,9 @@ std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, 
   if (state.nominations().empty()) return std::nullopt;
   const std::size_t outranked = outranked_nominations(state, than.job).size();
   for (auto it = job_class.jobs.upper_bound(than); it != job_class.jobs.end(); ++it)
-    if (state.job(it->job).priority > state.job(than.job).priority && outranked_nominations(state, it->job).size() > outranked) return *it;
+    if (state.job(it->job).priority > state.job(than.job).priority &&
+        outranked_nominations(state, it->job).size() > outranked)
+      return *it;
   return std::nullopt;
 }
 

@@ -35,9 +35,13 @@ constexpr PlacementRow kRows[kPlacementRules] = {
 
 }  // namespace
 
-const PlacementRow& placement_rule(const Profile& profile) { return kRows[static_cast<std::size_t>(profile.placement)]; }
+const PlacementRow& placement_rule(const Profile& profile) {
+  return kRows[static_cast<std::size_t>(profile.placement)];
+}
 
-PlacementOutcome place_job(const PlacementContext& context, JobId job) { return placement_rule(context.profile).place(context, job); }
+PlacementOutcome place_job(const PlacementContext& context, JobId job) {
+  return placement_rule(context.profile).place(context, job);
+}
 
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps) {
   const LevelId level = state.job(job).within;

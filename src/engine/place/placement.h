@@ -1,5 +1,6 @@
-// placement: places one job's waiting members inside a trial: a single member on the best node, a gang by best-fit domain (scored rule) or by whole
-// nodes (consolidate rule). All-or-nothing at the members needed; the trial is unchanged on failure.
+// placement: places one job's waiting members inside a trial: a single member on the best node, a gang by best-fit
+// domain (scored rule) or by whole nodes (consolidate rule). All-or-nothing at the members needed; the trial is
+// unchanged on failure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace ashlar {
 
-/// Kinds of members placed, in one domain after the other, during the search for a gang of unlike members; bounds the work to some ms.
+/// Kinds of members placed, in one domain after the other, during the search for a gang of unlike members; bounds the
+/// work to some ms.
 inline constexpr std::uint32_t kRunsTriedMax = 4096;
 
 struct PlacementContext {
@@ -35,12 +37,13 @@ struct PlacementRow {
 };
 const PlacementRow& placement_rule(const Profile& profile);
 
-/// By Profile::placement. For a gang below its minimum the minimum is placed, in a domain with capacity for as many as possible; for one that has it,
-/// as many as fit.
+/// By Profile::placement. For a gang below its minimum the minimum is placed, in a domain with capacity for as many as
+/// possible; for one that has it, as many as fit.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
-/// Whether the members that these steps place are in one domain of the level that their job must stay within, that of the members placed before. If
-/// labels or external binds have split those since, any domain will do. Cost: O(members) if the job has such a level.
+/// Whether the members that these steps place are in one domain of the level that their job must stay within, that of
+/// the members placed before. If labels or external binds have split those since, any domain will do. Cost: O(members)
+/// if the job has such a level.
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps);
 
 /// The scored rule for gangs. `members` share one demand and constraint when is_uniform.

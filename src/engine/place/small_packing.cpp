@@ -8,9 +8,12 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kPackingMembersMax = 256;  ///< more members on so few nodes are many small ones, which heuristics place well
+/// more members on so few nodes are many small ones, which heuristics place well
+constexpr std::size_t kPackingMembersMax = 256;
 
-bool is_idle(const PackingNode& node, std::size_t device) { return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib; }
+bool is_idle(const PackingNode& node, std::size_t device) {
+  return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib;
+}
 
 /// Whether the device could take one such share.
 bool takes_share(const PackingNode& node, const DeviceRequest& ask, std::size_t device) {
@@ -23,12 +26,14 @@ bool has_room(const PackingNode& node, const Demand& demand) {
   for (const ResourceAmount& a : demand.amounts)
     if (value_at(node.free, a.resource.row()) < a.amount) return false;
   for (const HostPort& asked : demand.ports)
-    if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); })) return false;
+    if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); }))
+      return false;
   const DeviceRequest& ask = demand.devices;
   if (ask.count <= 0) return true;
   if (node.idle_devices < 0) return false;
   if (!ask.is_whole()) return ask.milli_each.value > 0;
-  return node.idle_devices >= ask.count && (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
+  return node.idle_devices >= ask.count &&
+         (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
 }
 
 /// Takes what a member requests except the device of a share.
@@ -85,7 +90,8 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
 
 PackingNode node_when_empty(const Cluster& cluster, NodeId n) {
   PackingNode node;
-  for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
+  for (std::size_t r = 0; r < cluster.resource_count(); ++r)
+    node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
   node.full_mib = cluster.facts(n).devices.memory_each.value;
   node.idle_devices = cluster.devices()[n.row()];
   node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
@@ -121,10 +127,11 @@ bool SmallPacking::is_mirror(std::size_t first_node, std::size_t node) const {
 }
 
 /// Members of a group go to nodes in ascending order, shares on one node to devices in ascending order: they are alike.
-SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_device,
-                                          std::uint32_t& steps) {
+SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t placed, std::size_t first_node,
+                                          std::size_t first_device, std::uint32_t& steps) {
   if (group == groups_.size()) return Outcome::kFound;
-  if (placed == groups_[group].members) return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
+  if (placed == groups_[group].members)
+    return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
   for (std::size_t n = first_node; n < nodes_.size(); ++n) {
     if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], *groups_[group].demand)) continue;
     // The node being searched already holds members of this group, so it is no mirror of another.
@@ -135,8 +142,8 @@ SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t place
   return Outcome::kImpossible;
 }
 
-SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_device,
-                                             std::uint32_t& steps) {
+SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t placed, std::size_t node,
+                                             std::size_t first_device, std::uint32_t& steps) {
   const Demand& demand = *groups_[group].demand;
   const bool is_share = demand.devices.count > 0 && !demand.devices.is_whole();
   const std::size_t devices = is_share ? nodes_[node].milli.size() : 1;

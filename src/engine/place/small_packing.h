@@ -1,6 +1,7 @@
-// SmallPacking: whether unlike members fit on a few nodes together, and where. Exact, by trying every combination that is not the mirror of one tried
-// before, within a counted budget: resources, whole devices, shares of devices with their memory, host ports, allowed nodes. For at most
-// kPackingNodesMax nodes; the first descent is first fit, so that easy cases cost O(members x nodes).
+// SmallPacking: whether unlike members fit on a few nodes together, and where. Exact, by trying every combination that
+// is not the mirror of one tried before, within a counted budget: resources, whole devices, shares of devices with
+// their memory, host ports, allowed nodes. For at most kPackingNodesMax nodes; the first descent is first fit, so that
+// easy cases cost O(members x nodes).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace ashlar {
 
-inline constexpr std::size_t kPackingNodesMax = 8;  ///< this many nodes are searched exactly; with more there are too many combinations
+/// this many nodes are searched exactly; with more there are too many combinations
+inline constexpr std::size_t kPackingNodesMax = 8;
 
 /// Like members that are placed together.
 struct PackingGroup {
@@ -39,7 +41,8 @@ class SmallPacking {
  public:
   enum class Outcome : std::uint8_t { kFound, kImpossible, kBudgetSpent };
 
-  SmallPacking(std::vector<PackingNode> nodes, std::span<const PackingGroup> groups) : nodes_(std::move(nodes)), groups_(groups) {}
+  SmallPacking(std::vector<PackingNode> nodes, std::span<const PackingGroup> groups)
+      : nodes_(std::move(nodes)), groups_(groups) {}
 
   /// Takes from `steps`, one for each member put on a node; groups are placed in the order given.
   Outcome search(std::uint32_t& steps);
@@ -47,8 +50,10 @@ class SmallPacking {
   const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }
 
  private:
-  Outcome place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_device, std::uint32_t& steps);
-  Outcome place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_device, std::uint32_t& steps);
+  Outcome place(std::size_t group, std::uint32_t placed, std::size_t first_node, std::size_t first_device,
+                std::uint32_t& steps);
+  Outcome place_on(std::size_t group, std::uint32_t placed, std::size_t node, std::size_t first_device,
+                   std::uint32_t& steps);
   bool is_mirror(std::size_t first_node, std::size_t node) const;
   bool have_all_room(std::size_t group) const;
 

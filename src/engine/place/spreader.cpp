@@ -24,7 +24,8 @@ void Spreader::spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_
 }
 
 /// The tightest part that takes everything, else the one with most capacity.
-std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used, std::uint64_t count) {
+std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used,
+                           std::uint64_t count) {
   std::size_t best = parts.size();
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (is_used[p] != 0 || parts[p].room == 0) continue;
@@ -34,9 +35,10 @@ std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std
     }
     const bool holds = parts[p].room >= count;
     const bool best_holds = parts[best].room >= count;
-    const bool is_better = holds != best_holds                 ? holds
-                           : parts[p].room != parts[best].room ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
-                                                               : parts[p].lowest < parts[best].lowest;
+    const bool is_better = holds != best_holds ? holds
+                           : parts[p].room != parts[best].room
+                               ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
+                               : parts[p].lowest < parts[best].lowest;
     if (is_better) best = p;
   }
   ASHLAR_CHECK(best < parts.size());
@@ -45,11 +47,13 @@ std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std
 
 std::vector<Spreader::Part> Spreader::split(std::span<NodeId> nodes, std::uint32_t level) const {
   const auto domains = state_.cluster().topology().domains(LevelId(level));
-  std::sort(nodes.begin(), nodes.end(),
-            [&](NodeId a, NodeId b) { return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b; });
+  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
+    return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b;
+  });
   std::vector<Part> parts;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()]) parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
+    if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()])
+      parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
     parts.back().room += view_.fits(nodes[i]);
     ++parts.back().count;
   }

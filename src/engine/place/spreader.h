@@ -1,5 +1,6 @@
-// Spreader: distributes like members over nodes, level by level over as few domains as possible: one that holds them all if there is one, else the
-// largest ones whole and the last remainder in the tightest that takes it. Cost: O(nodes x levels x log nodes).
+// Spreader: distributes like members over nodes, level by level over as few domains as possible: one that holds them
+// all if there is one, else the largest ones whole and the last remainder in the tightest that takes it. Cost: O(nodes
+// x levels x log nodes).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ class Spreader {
     std::uint32_t count = 0;
     NodeId lowest;  ///< tie-break
   };
-  static std::size_t pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used, std::uint64_t count);
+  static std::size_t pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used,
+                          std::uint64_t count);
   std::vector<Part> split(std::span<NodeId> nodes, std::uint32_t level) const;
   void spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count);
 

@@ -17,7 +17,8 @@ bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const Pend
     });
     if (first == heads.end() || !(first->entry < head.entry)) continue;
     const PendingQueue::Head& blocked = *first;
-    const Cycle::ShadowTime& r = cycle.shadow_time_for(state, blocked.entry.job, e.pending.class_at(blocked.job_class).devices);
+    const Cycle::ShadowTime& r =
+        cycle.shadow_time_for(state, blocked.entry.job, e.pending.class_at(blocked.job_class).devices);
     if (r.shadow == Millis::max() || end <= r.shadow || devices <= r.extra) continue;
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, r.shadow);
     report(e, cycle, head.entry.job, held_until(r.shadow, cycle.plan.at));

@@ -6,7 +6,8 @@
 
 namespace ashlar {
 
-/// A BackfillRule::may_start: whether the job ends before the first blocked job of each queue can start, or needs no more than that one leaves over.
+/// A BackfillRule::may_start: whether the job ends before the first blocked job of each queue can start, or needs no
+/// more than that one leaves over.
 bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head);
 
 }  // namespace ashlar

@@ -21,9 +21,12 @@ bool all_waiting_came(const EngineData& e, const State& state, Millis now) {
 bool list_newcomers(const EngineData& e, const State& state, Cycle& cycle) {
   const auto key = e.profile->order->newcomers;
   if (key == nullptr) return false;
-  const auto has_just_come = [&](const PendingQueue::Head& h) { return state.job(h.entry.job).submitted == cycle.plan.at; };
+  const auto has_just_come = [&](const PendingQueue::Head& h) {
+    return state.job(h.entry.job).submitted == cycle.plan.at;
+  };
   const auto& heads = e.pending.active_heads();
-  if (!std::all_of(heads.begin(), heads.end(), has_just_come) || !all_waiting_came(e, state, cycle.plan.at)) return false;
+  if (!std::all_of(heads.begin(), heads.end(), has_just_come) || !all_waiting_came(e, state, cycle.plan.at))
+    return false;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     for (const PendingQueue::Entry& entry : job_class.jobs)
       cycle.add_work({{entry.is_surplus, key(state.job(entry.job)), entry.turn, entry.job}, id});

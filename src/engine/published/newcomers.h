@@ -1,4 +1,5 @@
-// newcomers: simultaneous jobs, as in QSSF's simulator: if all waiting jobs arrived at this instant, they are re-ranked and listed completely.
+// newcomers: simultaneous jobs, as in QSSF's simulator: if all waiting jobs arrived at this instant, they are re-ranked
+// and listed completely.
 #pragma once
 
 #include "engine/cycle.h"
@@ -6,7 +7,8 @@
 
 namespace ashlar {
 
-/// Lists them as the cycle's work, by OrderPolicy::newcomers; false, and nothing listed, if the profile has no such order or a job arrived before.
+/// Lists them as the cycle's work, by OrderPolicy::newcomers; false, and nothing listed, if the profile has no such
+/// order or a job arrived before.
 /// Cost: O(waiting jobs) if all arrived now.
 bool list_newcomers(const EngineData& e, const State& state, Cycle& cycle);
 

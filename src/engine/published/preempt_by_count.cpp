@@ -18,7 +18,8 @@ struct Running {
   OrderKey key;
   std::uint64_t turn = 0;
   JobId job;
-  /// No two have the same turn. In this form the compiler inlines it in the sort; with `!=` it emits a call or a quarter more instructions.
+  /// No two have the same turn. In this form the compiler inlines it in the sort; with `!=` it emits a call or a
+  /// quarter more instructions.
   bool operator<(const Running& o) const {
     if (key.major < o.key.major) return true;
     if (o.key.major < key.major) return false;
@@ -43,7 +44,8 @@ std::vector<Running> running_in_order(const State& state, const OrderPolicy& ord
   std::vector<Running> running;
   running.reserve(state.timeline().ends().size());
   for (const Timeline::End& end : state.timeline().ends())
-    if (state.job(end.job).is_ours) running.push_back({order.running(state.job(end.job), now), state.job(end.job).start_seq, end.job});
+    if (state.job(end.job).is_ours)
+      running.push_back({order.running(state.job(end.job), now), state.job(end.job).start_seq, end.job});
   sort_by_key_and_turn(running);
   return running;
 }
@@ -58,7 +60,9 @@ std::int64_t devices_of(const Cluster& cluster) {
 class WaitingWalk {
  public:
   explicit WaitingWalk(const PendingQueue& pending) : pending_(pending) {
-    pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) { heads_.push_back({*job_class.jobs.begin(), id}); });
+    pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+      heads_.push_back({*job_class.jobs.begin(), id});
+    });
     std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
   bool is_empty() const { return heads_.empty(); }
@@ -82,7 +86,8 @@ class WaitingWalk {
   std::vector<PendingQueue::Head> heads_;
 };
 
-/// What the walk has used of the queues' quotas. If no queue has a limit, as in the published replays, nothing is counted.
+/// What the walk has used of the queues' quotas. If no queue has a limit, as in the published replays, nothing is
+/// counted.
 class QueueShares {
  public:
   QueueShares(const State& state, const std::vector<Running>& running) : state_(state) {
@@ -100,8 +105,8 @@ class QueueShares {
     started_.insert(queue);
     return true;
   }
-  /// A lowered limit stops no job: a running job gives way only to one that starts under the same limit, and never at the instant at which it started
-  /// itself, so that two of the same key do not alternate forever.
+  /// A lowered limit stops no job: a running job gives way only to one that starts under the same limit, and never at
+  /// the instant at which it started itself, so that two of the same key do not alternate forever.
   bool take_running(JobId job, Millis now) {
     if (!left_) return true;
     const QueueId queue = state_.job(job).queue;
@@ -135,7 +140,8 @@ CountMarks mark(const State& state, const PendingQueue& pending, const std::vect
   WaitingWalk waiting(pending);
   std::size_t r = 0;
   while (walk.left() > 0 && (r < running.size() || !waiting.is_empty())) {
-    const bool is_waiting_next = !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
+    const bool is_waiting_next =
+        !waiting.is_empty() && (r == running.size() || waiting.top().entry.key <= running[r].key);
     if (!is_waiting_next) {
       const JobId job = running[r++].job;
       const std::int64_t devices = state.job(job).devices_total;
@@ -180,7 +186,8 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
     ++cycle.plan.examined;
     Trial trial(state);
     // Checked again: the surplus of one that was just placed counts too.
-    if (quota_refusal(state, job) || !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed)
+    if (quota_refusal(state, job) ||
+        !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed)
       continue;
     has_changed = true;
     commit(e, state, cycle, trial, e.pending.entry_of(job));
@@ -190,7 +197,8 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
     cycle.plan.look_again_at = now + Millis(beat);
   } else if (e.profile->order->changes_at != nullptr) {
     for (const Running& r : running)
-      cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state.job(r.job), now));
+      cycle.plan.look_again_at =
+          std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state.job(r.job), now));
     if (const std::int64_t at = cycle.plan.look_again_at.value; at != Millis::max().value)
       cycle.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
   }

@@ -10,11 +10,13 @@ namespace ashlar {
 namespace {
 
 /// Reports until when the job is held by this reservation, and looks again when one of those that bind it may change.
-void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head, const Reservation& reservation) {
+void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head,
+          const Reservation& reservation) {
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Millis promised = reservation.told_at(now);
-  const auto [held, is_first] = cycle.held.try_emplace(head.job_class, Cycle::Held{end, promised, cycle.plan.actions.size()});
+  const auto [held, is_first] =
+      cycle.held.try_emplace(head.job_class, Cycle::Held{end, promised, cycle.plan.actions.size()});
   if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
   for (const JobId job : cycle.binding)
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.reservations.find(job)->next_look(state, now));
@@ -33,10 +35,12 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
     if (e.options.has_verdicts) report(e, cycle, head.entry.job, held_until(held->second.promised, now));
     return false;
   }
-  for (const PendingQueue::Head& blocked : e.reservations.heads_ahead(state, e.pending, head.entry, state.job(head.entry.job).queue)) {
+  for (const PendingQueue::Head& blocked :
+       e.reservations.heads_ahead(state, e.pending, head.entry, state.job(head.entry.job).queue)) {
     Trial trial(state);
     Rng draws(e.draws.state());
-    const Reservation& reservation = e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
+    const Reservation& reservation =
+        e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back(blocked.entry.job);
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
@@ -47,9 +51,11 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
 }
 
 /// The first of them that is broken by what the trial has placed; nullptr if none is.
-const Reservation* broken_reservation(const EngineData& e, const State& state, const Cycle& cycle, const Trial& trial, Beside beside) {
+const Reservation* broken_reservation(const EngineData& e, const State& state, const Cycle& cycle, const Trial& trial,
+                                      Beside beside) {
   for (const JobId job : cycle.binding)
-    if (const Reservation* reservation = e.reservations.find(job); !reservation->allows(state, trial.steps(), beside)) return reservation;
+    if (const Reservation* reservation = e.reservations.find(job); !reservation->allows(state, trial.steps(), beside))
+      return reservation;
   return nullptr;
 }
 
@@ -70,17 +76,21 @@ Verdict held_until(Millis promised, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
 
-bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial) {
+bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
+                               Trial& trial) {
   const Reservation* broken = broken_reservation(e, state, cycle, trial, Beside::kItsDevices);
   if (broken == nullptr) return true;
-  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](JobId job) { return e.reservations.find(job)->has_shares(); });
+  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(),
+                                      [&](JobId job) { return e.reservations.find(job)->has_shares(); });
   for (const auto& [beside, blocks] : kTriesBesideReservations) {
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it amounts to the same
     if (blocks)
       for (const JobId job : cycle.binding) e.reservations.find(job)->block(trial, head.entry.job, beside);
     const bool is_placed =
-        place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, head.entry.job)}, head.entry.job).is_placed;
+        place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, head.entry.job)},
+                  head.entry.job)
+            .is_placed;
     trial.unblock();
     if (is_placed && broken_reservation(e, state, cycle, trial, beside) == nullptr) return true;
   }

@@ -12,7 +12,8 @@ struct BackfillRule {
   bool has_blocking_heads = false;  ///< waiting jobs can block others
   bool passes_its_like = false;     ///< a job may pass the first of its class if that is placed by what it outranks
   bool makes_reservations = false;  ///< for the heads of queues, on named nodes
-  /// Whether the job may start beside those ahead of it. False: its verdict states until when it is held. nullptr: nothing holds it.
+  /// Whether the job may start beside those ahead of it. False: its verdict states until when it is held. nullptr:
+  /// nothing holds it.
   bool (*may_start)(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) = nullptr;
 };
 const BackfillRule& backfill_rule(const Profile& profile);
@@ -20,8 +21,8 @@ const BackfillRule& backfill_rule(const Profile& profile);
 /// "Held until then."
 Verdict held_until(Millis promised, Millis now);
 
-/// Whether the reservations in cycle.binding hold with the job as the trial has placed it, or else placed with the reserved capacity blocked. If not,
-/// the trial is empty and the verdict states until when the job is held.
+/// Whether the reservations in cycle.binding hold with the job as the trial has placed it, or else placed with the
+/// reserved capacity blocked. If not, the trial is empty and the verdict states until when the job is held.
 bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial);
 
 }  // namespace ashlar

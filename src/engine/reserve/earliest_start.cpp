@@ -26,8 +26,14 @@ std::span<const Timeline::End> expected_ends(const State& state, Millis now, std
   return ends;
 }
 
-EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead)
-    : context_(context), state_(context.trial.state()), job_(job), ahead_(ahead), draws_(context.draws), ends_(expected_ends(state_, now, put_off_)) {
+EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now,
+                             std::span<const Reservation* const> ahead)
+    : context_(context),
+      state_(context.trial.state()),
+      job_(job),
+      ahead_(ahead),
+      draws_(context.draws),
+      ends_(expected_ends(state_, now, put_off_)) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);
@@ -85,7 +91,8 @@ std::size_t EarliestStart::stretch_from(std::size_t first) {
   }
   if (until == Millis::max()) return kAll;
   reaches(kAll - 1);
-  const auto it = std::lower_bound(moments_.begin(), moments_.end(), until, [](const Moment& m, Millis t) { return m.at < t; });
+  const auto it =
+      std::lower_bound(moments_.begin(), moments_.end(), until, [](const Moment& m, Millis t) { return m.at < t; });
   return it == moments_.end() ? kAll : static_cast<std::size_t>(it - moments_.begin());
 }
 
@@ -118,7 +125,8 @@ std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
 std::size_t EarliestStart::enough_devices() {
   std::int64_t free = 0, asked = 0;
   for (const std::int64_t idle : state_.cluster().group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
-  for (const MemberId m : outranked_nominations(state_, job_)) free += state_.demand(state_.member(m).demand).devices.count;
+  for (const MemberId m : outranked_nominations(state_, job_))
+    free += state_.demand(state_.member(m).demand).devices.count;
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
   std::vector<std::int64_t> asks;
@@ -139,8 +147,8 @@ std::size_t EarliestStart::enough_quota() {
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-  std::int64_t lacking =
-      state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] - state_.queues().quota(limiting)[dimension];
+  std::int64_t lacking = state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] -
+                         state_.queues().quota(limiting)[dimension];
   std::size_t count = 0;
   for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];
@@ -177,7 +185,8 @@ bool EarliestStart::seat(const Reservation& reservation) {
     if (m.job != reservation.entry.job || m.is_placed()) return false;
     const DeviceRequest& ask = state_.demand(m.demand).devices;
     DeviceMask devices = choose_devices(state_.cluster(), place.node, ask);
-    if (devices.count() < ask.count && drop_outranked(m.job, place.node)) devices = choose_devices(state_.cluster(), place.node, ask);
+    if (devices.count() < ask.count && drop_outranked(m.job, place.node))
+      devices = choose_devices(state_.cluster(), place.node, ask);
     if (devices.count() < ask.count) return false;
     context_.trial.place(place.member, place.node, devices);
   }
@@ -197,8 +206,10 @@ bool EarliestStart::drop_outranked(JobId job, NodeId node) {
 bool EarliestStart::place() {
   draws_ = context_.draws;
   // Members above the minimum are the first to give way: no job waits for them.
-  const PlacementContext context{context_.trial, context_.fit_tables, context_.profile, draws_, state_.job(job_).members_needed()};
-  return place_job(context, job_).is_placed || (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
+  const PlacementContext context{context_.trial, context_.fit_tables, context_.profile, draws_,
+                                 state_.job(job_).members_needed()};
+  return place_job(context, job_).is_placed ||
+         (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }
 
 bool EarliestStart::fits_after(std::size_t moments) {
@@ -221,7 +232,8 @@ bool EarliestStart::fits_after(std::size_t moments) {
   const bool is_placed = place();
   trial.unblock();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
-  return is_placed && std::all_of(later.begin(), later.end(), [&](const Reservation* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
+  return is_placed && std::all_of(later.begin(), later.end(),
+                                  [&](const Reservation* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
 }
 
 }  // namespace ashlar

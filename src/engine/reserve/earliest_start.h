@@ -1,6 +1,7 @@
-// EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the reservations of jobs ahead of it.
-// Running jobs are removed from the state in the order of their ends, inside a trial; a galloping search needs O(log ends) placements for each
-// stretch of time between the starts and ends of the promised jobs.
+// EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the
+// reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends, inside a trial;
+// a galloping search needs O(log ends) placements for each stretch of time between the starts and ends of the promised
+// jobs.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@
 
 namespace ashlar {
 
-/// Expected ends of running jobs at `now`, in order: those that outlast their estimate are put off. They are written to `ends` if there are any, else
-/// they are the timeline's own.
+/// Expected ends of running jobs at `now`, in order: those that outlast their estimate are put off. They are written to
+/// `ends` if there are any, else they are the timeline's own.
 std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends);
 
 class EarliestStart {
  public:
   EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead);
 
-  /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then and with the promised jobs that
-  /// run then.
+  /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
+  /// and with the promised jobs that run then.
   std::optional<Millis> run(Millis before = Millis::max());
 
  private:
@@ -39,7 +40,8 @@ class EarliestStart {
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
-  /// The last moment up to which the same promised jobs overlap this one as after moment number `first`; kAll: it is the last of all.
+  /// The last moment up to which the same promised jobs overlap this one as after moment number `first`; kAll: it is
+  /// the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
@@ -55,7 +57,8 @@ class EarliestStart {
   bool fits_after(std::size_t moments);
   /// Places the job, over other schedulers' nominations that it outranks if there is no other way.
   bool place();
-  /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns whether there were any.
+  /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns
+  /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
   void evict_until(std::size_t moments);
   /// Puts a promised job on its nodes; false if something unforeseen is in the way.

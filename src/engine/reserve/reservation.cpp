@@ -14,7 +14,9 @@ using Claim = Reservation::Claim;
 using Room = Reservation::Room;
 using Spare = Reservation::Spare;
 
-bool is_idle(const DeviceRoom& room, std::int64_t full_mib) { return room.milli == kWholeDevice && room.mib == full_mib; }
+bool is_idle(const DeviceRoom& room, std::int64_t full_mib) {
+  return room.milli == kWholeDevice && room.mib == full_mib;
+}
 
 void take_device(DeviceRoom& room, const DeviceRequest& ask, int sign = 1) {
   room.milli -= sign * ask.milli_each.value;
@@ -26,7 +28,8 @@ void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
   given.each([&](int i) {
-    if (static_cast<std::size_t>(i) < room.devices.size()) take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
+    if (static_cast<std::size_t>(i) < room.devices.size())
+      take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
   });
   room.owed += sign * (demand.devices.count - given.count());
 }
@@ -42,7 +45,8 @@ struct Claims {
   }
 };
 
-/// How claims on a node's devices are assigned to them: whole devices to any idle ones, shares to the tightest device in use, else to an idle one.
+/// How claims on a node's devices are assigned to them: whole devices to any idle ones, shares to the tightest device
+/// in use, else to an idle one.
 struct Seating {
   bool fits = true;
   std::int64_t whole = 0;                                    ///< idle devices that whole requests need
@@ -87,7 +91,8 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
 /// What is left of an amount beside the claims; kPlenty or thereabouts if the promised job does not request it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
-  if (left < Reservation::kPlenty / 2) claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
+  if (left < Reservation::kPlenty / 2)
+    claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
   return left;
 }
 
@@ -128,24 +133,26 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
 
 /// Whether every queue above the promised job has this much left for the taker, beyond all that is promised to others.
 bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
-  return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(), [&](const Reservation::QuotaSpare& spare) {
-    if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) return true;
-    QuotaVector left = spare.left;
-    for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
-      if (claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
-        for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
-    return true;
-  });
+  return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(),
+                     [&](const Reservation::QuotaSpare& spare) {
+                       if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) return true;
+                       QuotaVector left = spare.left;
+                       for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
+                         if (claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
+                           for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
+                       for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+                         if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
+                       return true;
+                     });
 }
 
 bool has_clash(const Claims& claims, const Demand& demand) {
   bool is_so = false;
   claims.each([&](const Demand& claimed) {
-    is_so = is_so || std::any_of(claimed.ports.begin(), claimed.ports.end(), [&](const HostPort& p) {
-              return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
-            });
+    is_so =
+        is_so || std::any_of(claimed.ports.begin(), claimed.ports.end(), [&](const HostPort& p) {
+          return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
+        });
   });
   return is_so;
 }
@@ -155,7 +162,8 @@ void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
   const Cluster& cluster = trial.state().cluster();
   const auto i = static_cast<std::size_t>(device);
   const std::int32_t milli = std::max(cluster.device_free_milli(node)[i] - std::max(leave.milli, 0), 0);
-  const std::int64_t mib = std::max<std::int64_t>(cluster.device_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
+  const std::int64_t mib =
+      std::max<std::int64_t>(cluster.device_free_mib(node)[i] - std::max<std::int64_t>(leave.mib, 0), 0);
   if (milli == 0 && mib == 0) return;
   DeviceMask mask;
   mask.set(device);
@@ -171,8 +179,8 @@ bool requests_whole_devices(const State& state, JobId job) {
   return is_so;
 }
 
-/// Of the devices that will be idle, keeps as many as the whole requests need, first those of least use to the other job: for whole devices those in
-/// use now, for shares those idle now.
+/// Of the devices that will be idle, keeps as many as the whole requests need, first those of least use to the other
+/// job: for whole devices those in use now, for shares those idle now.
 void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
   const Cluster& cluster = trial.state().cluster();
   const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
@@ -181,12 +189,14 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
   std::vector<std::pair<int, std::size_t>> kept;  // use to the other, device
   for (std::size_t i = 0; i < spare.room.devices.size() && i < milli.size(); ++i) {
     const auto is_here = [&](const auto& share) { return share.first == static_cast<int>(i); };
-    if (!is_idle(spare.room.devices[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here)) continue;
+    if (!is_idle(spare.room.devices[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here))
+      continue;
     const bool is_idle_now = is_idle({milli[i], mib[i]}, full_mib);
     kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
   }
   std::sort(kept.begin(), kept.end());
-  kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
+  kept.resize(
+      std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
   Demand whole;
   DeviceMask idle_now;
   for (const auto& [use, device] : kept) {
@@ -204,10 +214,13 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
 }  // namespace
 
 bool Reservation::is_due(const State& state, Millis now) const {
-  return queue_changes_seen != state.queues().change_count() || (has_news(state, now) && now - made_at >= kRenewedAfter);
+  return queue_changes_seen != state.queues().change_count() ||
+         (has_news(state, now) && now - made_at >= kRenewedAfter);
 }
 
-Millis Reservation::next_look(const State& state, Millis now) const { return has_news(state, now) ? made_at + kRenewedAfter : at; }
+Millis Reservation::next_look(const State& state, Millis now) const {
+  return has_news(state, now) ? made_at + kRenewedAfter : at;
+}
 
 Millis Reservation::told_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
 
@@ -224,14 +237,16 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const Claims claims{promised->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
-      for (const auto& [device, ask] : seat_claims(promised->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
+      for (const auto& [device, ask] :
+           seat_claims(promised->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
         if (placement->devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == promised; });
     if (it == left.end()) it = left.insert(left.end(), {promised, promised->room});
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, {l.first->claims, taken.job}, state.cluster().facts(l.first->node).devices.memory_each.value);
+    return holds_claims(l.second, {l.first->claims, taken.job},
+                        state.cluster().facts(l.first->node).devices.memory_each.value);
   });
 }
 
@@ -250,7 +265,8 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
       const std::int64_t over = cluster.free(ResourceId(r))[spare.node.row()] - std::max<std::int64_t>(left, 0);
       if (over > 0) kept.amounts.push_back({ResourceId(r), over});
     }
-    claims.each([&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
+    claims.each(
+        [&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
     if (spare.room.devices.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
     const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).devices.memory_each.value);
@@ -258,7 +274,8 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
       std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
       for (const auto& [device, ask] : seating.shares) take_device(left[static_cast<std::size_t>(device)], *ask);
       for (const auto& [device, ask] : seating.shares)
-        block_device(trial, spare.node, device, beside == Beside::kItsDevices ? DeviceRoom{} : left[static_cast<std::size_t>(device)]);
+        block_device(trial, spare.node, device,
+                     beside == Beside::kItsDevices ? DeviceRoom{} : left[static_cast<std::size_t>(device)]);
     }
     block_whole(trial, spare, seating, from_whole);
   }
@@ -276,8 +293,9 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
 
 bool Reservation::has_shares() const {
   return std::any_of(spares.begin(), spares.end(), [](const Spare& spare) {
-    return !spare.room.devices.empty() && std::any_of(spare.claims.begin(), spare.claims.end(),
-                                                      [](const Claim& c) { return c.demand.devices.count > 0 && !c.demand.devices.is_whole(); });
+    return !spare.room.devices.empty() && std::any_of(spare.claims.begin(), spare.claims.end(), [](const Claim& c) {
+      return c.demand.devices.count > 0 && !c.demand.devices.is_whole();
+    });
   });
 }
 
@@ -286,7 +304,9 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
   const std::vector<ResourceId> asked = resources_asked(state, entry.job, requests_devices);
   for (const Reservation::Place& place : places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
-  spares.erase(std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }), spares.end());
+  spares.erase(
+      std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }),
+      spares.end());
   const Cluster& cluster = state.cluster();
   for (Spare& spare : spares) {
     if (requests_devices) {
@@ -341,7 +361,8 @@ bool Reservation::has_places_of(std::span<const Trial::Step> steps) const {
 }
 
 const Spare* Reservation::find(NodeId node) const {
-  const auto it = std::lower_bound(spares.begin(), spares.end(), node, [](const Spare& s, NodeId n) { return s.node < n; });
+  const auto it =
+      std::lower_bound(spares.begin(), spares.end(), node, [](const Spare& s, NodeId n) { return s.node < n; });
   return it == spares.end() || it->node != node ? nullptr : &*it;
 }
 

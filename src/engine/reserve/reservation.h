@@ -1,5 +1,6 @@
-// Reservation: the time and nodes promised to a job that cannot start yet, and what is left over beside it for jobs behind (EASY backfill). It changes
-// only when something unforeseen happens, so it holds as long as running jobs end by their expected ends.
+// Reservation: the time and nodes promised to a job that cannot start yet, and what is left over beside it for jobs
+// behind (EASY backfill). It changes only when something unforeseen happens, so it holds as long as running jobs end by
+// their expected ends.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ enum class Beside : std::uint8_t {
   kItsNeeds,    ///< so that the promised job still fits
 };
 
-/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares may find other devices than
-/// those where they are expected.
+/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares
+/// may find other devices than those where they are expected.
 struct TryBesideReservations {
   Beside beside;
   bool blocks;
@@ -37,7 +38,8 @@ struct Reservation {
     JobId job;
     Demand demand;
   };
-  /// What a node has free at the promised time, without the claims; unlimited (kPlenty) for amounts that the job does not request.
+  /// What a node has free at the promised time, without the claims; unlimited (kPlenty) for amounts that the job does
+  /// not request.
   struct Room {
     std::int64_t owed = 0;              ///< idle devices that belong to pods whose devices are not known
     std::vector<DeviceRoom> devices;    ///< by device; none if the job requests no devices
@@ -49,7 +51,8 @@ struct Reservation {
     Room room;
     std::vector<Claim> claims;  ///< of this job, and of other promised jobs that run there at that time
   };
-  /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty if it has no limit.
+  /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty if it has no
+  /// limit.
   struct QuotaSpare {
     QueueId queue;
     QuotaVector left{};
@@ -64,13 +67,16 @@ struct Reservation {
     MemberId member;
     NodeId node;
   };
-  /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is recomputed at most this often.
+  /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is
+  /// recomputed at most this often.
   static constexpr Millis kRenewedAfter{1000};
-  static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;  ///< freed amounts may be added; the decision log takes up to 2^60
+  /// freed amounts may be added; the decision log takes up to 2^60
+  static constexpr std::int64_t kPlenty = std::int64_t{1} << 59;
 
   PendingQueue::Entry entry;  ///< of the job, when it was made
   EquivalenceClass job_class;
-  QueueId limiting;  ///< the job waits for quota of this one, and its reservation binds only jobs below it; none: binds all
+  /// the job waits for quota of this one, and its reservation binds only jobs below it; none: binds all
+  QueueId limiting;
   Millis made_at;
   Millis at = Millis::max();                ///< max(): no expected end allows it, so no job need wait for it
   Millis ends = Millis::max();              ///< when the job, started then, is expected to end, by the median
@@ -84,14 +90,19 @@ struct Reservation {
   bool may_be_earlier = false;  ///< a job ahead has started since, perhaps on other nodes than those kept for it
 
   /// Whether something has happened since that might change it.
-  bool has_news(const State& state, Millis now) const { return unforeseen_frees_seen != state.unforeseen_frees() || at <= now; }
+  bool has_news(const State& state, Millis now) const {
+    return unforeseen_frees_seen != state.unforeseen_frees() || at <= now;
+  }
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
   /// The promised time for reports: never a time that has passed.
   Millis told_at(Millis now) const;
-  /// Whether it would be useless for a job of that queue to keep off. A job that waits for quota is delayed only by jobs under the same limit.
-  bool concerns(const State& state, QueueId queue) const { return limiting.is_none() || state.queues().is_within(queue, limiting); }
+  /// Whether it would be useless for a job of that queue to keep off. A job that waits for quota is delayed only by
+  /// jobs under the same limit.
+  bool concerns(const State& state, QueueId queue) const {
+    return limiting.is_none() || state.queues().is_within(queue, limiting);
+  }
 
   /// Whether it holds if these placements, all of one job, last beyond it.
   bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;
@@ -105,7 +116,8 @@ struct Reservation {
   bool has_shares() const;
   /// Whether the promised job takes exactly the nodes that it was promised.
   bool has_places_of(std::span<const Trial::Step> steps) const;
-  /// What its nodes and the queues above the job have left over, with the job and those promised beside it placed in the trial.
+  /// What its nodes and the queues above the job have left over, with the job and those promised beside it placed in
+  /// the trial.
   void note_spares(const State& state, std::span<const Trial::Step> steps);
   void note_quota_spares(const State& state);
   /// The reserved node; nullptr if it is another.

@@ -23,8 +23,11 @@ void Reservations::forget(Predicate&& is_forgotten) {
   for (const Reservation& p : reservations_)
     if (is_forgotten(p)) gone.push_back(p.entry.job);
   if (gone.empty()) return;
-  const auto is_of_gone = [&](const auto& claim) { return std::find(gone.begin(), gone.end(), claim.job) != gone.end(); };
-  std::erase_if(reservations_, [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
+  const auto is_of_gone = [&](const auto& claim) {
+    return std::find(gone.begin(), gone.end(), claim.job) != gone.end();
+  };
+  std::erase_if(reservations_,
+                [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
   for (Reservation& p : reservations_) {
     for (Reservation::Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
     std::erase_if(p.quota_claims, is_of_gone);
@@ -32,7 +35,8 @@ void Reservations::forget(Predicate&& is_forgotten) {
 }
 
 void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
-  if (reservations_.size() > 2 * kMax) {  // of jobs overtaken in the order; if they become first again, they get a new one
+  // of jobs overtaken in the order; if they become first again, they get a new one
+  if (reservations_.size() > 2 * kMax) {
     drop([&](const Reservation& p) {
       const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
       return first == nullptr || first->entry.job != p.entry.job;
@@ -44,7 +48,8 @@ void Reservations::refresh(const State& state, const PendingQueue& pending, std:
   });
 }
 
-std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const {
+std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry,
+                                                       QueueId queue) const {
   std::vector<const Reservation*> ahead;
   for (const Reservation& p : reservations_)
     if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
@@ -52,7 +57,8 @@ std::vector<const Reservation*> Reservations::ahead_of(const State& state, const
   return ahead;
 }
 
-QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const {
+QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked,
+                               const Reservation* made) const {
   const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
   const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
   if (limiting.is_none()) return limiting;
@@ -61,8 +67,8 @@ QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::
   return is_against_all ? QueueId::none() : limiting;
 }
 
-std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
-                                                          QueueId queue) const {
+std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending,
+                                                          const PendingQueue::Entry& entry, QueueId queue) const {
   std::vector<PendingQueue::Head> ahead;
   ahead.reserve(pending.blocked_heads().size() + pending.held_heads().size());
   const auto add = [&](const PendingQueue::Head& first) {
@@ -78,17 +84,20 @@ std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, co
   return ahead;
 }
 
-const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) {
+const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending,
+                                    const PendingQueue::Head& blocked, Millis now) {
   const State& state = context.trial.state();
   const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
   const JobId job = blocked.entry.job;
-  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(),
+                               [&](const Reservation& p) { return p.entry.job == job; });
   const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
-  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry && it->limiting == limiting &&
-                       !it->is_due(state, now);
+  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry &&
+                       it->limiting == limiting && !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
-  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a reservation of a job that is not the
-  // first of its queue at present none is made; if it becomes first again, all behind it are remade.
+  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a
+  // reservation of a job that is not the first of its queue at present none is made; if it becomes first again, all
+  // behind it are remade.
   forget([&](const Reservation& p) {
     const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
     return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
@@ -119,7 +128,8 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     for (Reservation& p : reservations_) {
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
       for (const Reservation::Place& place : made.places)
-        if (Reservation::Spare* spare = p.find(place.node)) spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
+        if (Reservation::Spare* spare = p.find(place.node))
+          spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
       p.quota_claims.push_back({job, job_class.key.queue, counted});
     }
   }
@@ -139,17 +149,22 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Reserva
 }
 
 const Reservation* Reservations::find(JobId job) const {
-  const auto it = std::find_if(reservations_.begin(), reservations_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  const auto it = std::find_if(reservations_.begin(), reservations_.end(),
+                               [&](const Reservation& p) { return p.entry.job == job; });
   return it == reservations_.end() ? nullptr : &*it;
 }
 
-void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps) {
-  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was assumed.
+void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end,
+                           std::span<const Trial::Step> steps) {
+  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was
+  // assumed.
   const Reservation* own = find(entry.job);
-  const bool is_otherwise = own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
+  const bool is_otherwise =
+      own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  drop(
-      [&](const Reservation& p) { return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds))); });
+  drop([&](const Reservation& p) {
+    return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds)));
+  });
   for (Reservation& p : reservations_) {
     if (end > p.at) p.charge(state, steps);
     p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);

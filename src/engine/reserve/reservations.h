@@ -1,5 +1,6 @@
-// Reservations: those of the first waiting job of each queue, which is promised the earliest time at which it can be placed on named nodes, by the
-// expected ends, its quota, constraints and topology. A job behind it that may still run then starts only on what is left over.
+// Reservations: those of the first waiting job of each queue, which is promised the earliest time at which it can be
+// placed on named nodes, by the expected ends, its quota, constraints and topology. A job behind it that may still run
+// then starts only on what is left over.
 #pragma once
 
 #include <span>
@@ -13,17 +14,22 @@ namespace ashlar {
 
 class Reservations {
  public:
-  /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the work of a decision.
+  /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the
+  /// work of a decision.
   static constexpr std::size_t kMax = 8;
-  /// Drops reservations whose nodes changed, and those of jobs that no longer wait. `changed_nodes` are the nodes whose capacity something unforeseen
-  /// reduced.
+  /// Drops reservations whose nodes changed, and those of jobs that no longer wait. `changed_nodes` are the nodes whose
+  /// capacity something unforeseen reduced.
   void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes);
-  /// The first waiting jobs of queues, in order, that come before a job of that queue and have a reservation against it, or are to get one.
-  std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry, QueueId queue) const;
-  /// The reservation of such a job, made now if there is none, beside those of jobs ahead of it. `context.trial` is empty and stays so.
-  const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now);
-  /// These placements were decided and last until `end` at most: reservations of jobs ahead of `entry` have less left over, later ones must be
-  /// recomputed.
+  /// The first waiting jobs of queues, in order, that come before a job of that queue and have a reservation against
+  /// it, or are to get one.
+  std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending,
+                                              const PendingQueue::Entry& entry, QueueId queue) const;
+  /// The reservation of such a job, made now if there is none, beside those of jobs ahead of it. `context.trial` is
+  /// empty and stays so.
+  const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
+                        Millis now);
+  /// These placements were decided and last until `end` at most: reservations of jobs ahead of `entry` have less left
+  /// over, later ones must be recomputed.
   void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);
 
   /// nullptr if the job holds none.
@@ -40,8 +46,8 @@ class Reservations {
   void forget(Predicate&& is_forgotten);
   /// Whether the promised job can start before the promised time at present. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
-  /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A reservation against all stays
-  /// so. `made`: the reservation it has, if the caller has it at hand.
+  /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
+  /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
   QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
   /// Those beside which a reservation of this job must be made.
   std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const;

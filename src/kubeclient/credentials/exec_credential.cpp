@@ -1,4 +1,5 @@
-// Runs credential plugins (client-go's exec protocol): a child process with a time limit, its answer on standard output.
+// Runs credential plugins (client-go's exec protocol): a child process with a time limit, its answer on standard
+// output.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -84,7 +85,8 @@ std::string exec_info(const ExecPlugin& plugin, const Access& access) {
     w.key("cluster").begin_object().member("server", access.server);
     if (!access.tls.server_name.empty()) w.member("tls-server-name", access.tls.server_name);
     if (access.tls.insecure_skip_verify) w.member_bool("insecure-skip-tls-verify", true);
-    if (const std::string pem = authority_pem(access.tls); !pem.empty()) w.member("certificate-authority-data", base64_text(pem));
+    if (const std::string pem = authority_pem(access.tls); !pem.empty())
+      w.member("certificate-authority-data", base64_text(pem));
     if (!access.proxy.empty()) w.member("proxy-url", access.proxy);
     w.end_object();
   }
@@ -177,13 +179,17 @@ Result<ExecCredential> parse_exec_credential(const std::string& text) {
   }
   if (kind != "ExecCredential") return invalid("kind is \"" + kind + "\", not ExecCredential");
   if (!problem.empty()) return invalid(problem);
-  if (!has_status || (credential.token.empty() && credential.cert_pem.empty())) return invalid("status has neither token nor clientCertificateData");
-  if (credential.cert_pem.empty() != credential.key_pem.empty()) return invalid("status must have both clientCertificateData and clientKeyData");
+  if (!has_status || (credential.token.empty() && credential.cert_pem.empty()))
+    return invalid("status has neither token nor clientCertificateData");
+  if (credential.cert_pem.empty() != credential.key_pem.empty())
+    return invalid("status must have both clientCertificateData and clientKeyData");
   return credential;
 }
 
 Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& access, Millis timeout) {
-  const auto denied = [&](const std::string& why) { return Error{Error::Kind::kDenied, "credential plugin " + plugin.command + ": " + why}; };
+  const auto denied = [&](const std::string& why) {
+    return Error{Error::Kind::kDenied, "credential plugin " + plugin.command + ": " + why};
+  };
   Pipe out, err;
   if (!out.open() || !err.open()) return denied(std::strerror(errno));
   std::vector<std::string> arguments{plugin.command};
@@ -197,12 +203,15 @@ Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& a
   posix_spawn_file_actions_adddup2(&actions, err.write_end, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a separate group, so that its children can be killed with it
+  // a separate group, so that its children can be killed with it
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = -1;
-  const int failed = posix_spawnp(&child, plugin.command.c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
+  const int failed = posix_spawnp(&child, plugin.command.c_str(), &actions, &attributes, pointers(arguments).data(),
+                                  pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (failed != 0) return denied(std::string(std::strerror(failed)) + (plugin.install_hint.empty() ? "" : "; " + plugin.install_hint));
+  if (failed != 0)
+    return denied(std::string(std::strerror(failed)) + (plugin.install_hint.empty() ? "" : "; " + plugin.install_hint));
   out.close_write();
   err.close_write();
 
@@ -221,7 +230,8 @@ Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& a
   }
   if (!in_time) return denied("no answer within " + std::to_string(timeout.value) + " ms");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return denied("exit status " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) + ": " + last_line(complaint));
+    return denied("exit status " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1) + ": " +
+                  last_line(complaint));
   Result<ExecCredential> credential = parse_exec_credential(answer);
   if (!credential) return denied(credential.error().message);
   return credential;

@@ -79,7 +79,8 @@ Result<std::string> path_scalar(const Entry& entry, const char* key) {
   return (fs::path(entry.file).parent_path() / *path).lexically_normal().string();
 }
 
-Result<void> read_pem(const Entry& entry, const char* file_key, const char* data_key, std::string& file, std::string& pem) {
+Result<void> read_pem(const Entry& entry, const char* file_key, const char* data_key, std::string& file,
+                      std::string& pem) {
   Result<std::string> data = scalar(entry, data_key);
   if (!data) return data.error();
   if (!data->empty()) {
@@ -90,7 +91,8 @@ Result<void> read_pem(const Entry& entry, const char* file_key, const char* data
   Result<std::string> path = path_scalar(entry, file_key);
   if (!path) return path.error();
   if (path->empty()) return {};
-  if (const Result<void> checked = check_readable(*path); !checked) return field_error(entry, file_key, checked.error().message);
+  if (const Result<void> checked = check_readable(*path); !checked)
+    return field_error(entry, file_key, checked.error().message);
   file = *path;
   return {};
 }
@@ -99,12 +101,14 @@ Result<bool> flag(const Entry& entry, const char* key) {
   const YAML::Node value = entry.node[key];
   bool on = false;
   if (!value || value.IsNull()) return on;
-  if (!value.IsScalar() || !YAML::convert<bool>::decode(value, on)) return field_error(entry, key, "true or false is expected");
+  if (!value.IsScalar() || !YAML::convert<bool>::decode(value, on))
+    return field_error(entry, key, "true or false is expected");
   return on;
 }
 
 /// The first entry called `name` in the list `list` of any document; its body is under `body`.
-Result<Entry> find_entry(const std::vector<Document>& documents, const char* list, const char* body, const std::string& name) {
+Result<Entry> find_entry(const std::vector<Document>& documents, const char* list, const char* body,
+                         const std::string& name) {
   std::string searched;
   for (const Document& document : documents) {
     searched += (searched.empty() ? "" : ", ") + document.file;
@@ -112,10 +116,12 @@ Result<Entry> find_entry(const std::vector<Document>& documents, const char* lis
     if (!entries || entries.IsNull()) continue;
     if (!entries.IsSequence()) return invalid(document.file + ": " + list + ": a list is expected");
     for (const YAML::Node& entry : entries) {
-      if (!entry.IsMap() || !entry["name"] || !entry["name"].IsScalar()) return invalid(document.file + ": " + list + ": an entry has no name");
+      if (!entry.IsMap() || !entry["name"] || !entry["name"].IsScalar())
+        return invalid(document.file + ": " + list + ": an entry has no name");
       if (entry["name"].Scalar() != name) continue;
       const YAML::Node inner = entry[body];
-      Entry found{inner ? inner : YAML::Node(YAML::NodeType::Map), document.file, std::string(list) + "[" + name + "]." + body};
+      Entry found{inner ? inner : YAML::Node(YAML::NodeType::Map), document.file,
+                  std::string(list) + "[" + name + "]." + body};
       if (!found.node.IsMap() && !found.node.IsNull()) return field_error(found, "", "a mapping is expected");
       if (found.node.IsNull()) found.node = YAML::Node(YAML::NodeType::Map);
       return found;
@@ -136,8 +142,10 @@ Result<ExecPlugin> read_exec(const Entry& user) {
     *target = *value;
   }
   if (plugin.command.empty()) return field_error(exec, "command", "is missing");
-  if (plugin.api_version != "client.authentication.k8s.io/v1" && plugin.api_version != "client.authentication.k8s.io/v1beta1")
-    return field_error(exec, "apiVersion", "\"" + plugin.api_version + "\" is not client.authentication.k8s.io/v1 or v1beta1");
+  if (plugin.api_version != "client.authentication.k8s.io/v1" &&
+      plugin.api_version != "client.authentication.k8s.io/v1beta1")
+    return field_error(exec, "apiVersion",
+                       "\"" + plugin.api_version + "\" is not client.authentication.k8s.io/v1 or v1beta1");
   if (plugin.command.find('/') != std::string::npos && !fs::path(plugin.command).is_absolute())
     plugin.command = (fs::path(exec.file).parent_path() / plugin.command).lexically_normal().string();
   if (const YAML::Node args = exec.node["args"]; args && !args.IsNull()) {
@@ -150,9 +158,11 @@ Result<ExecPlugin> read_exec(const Entry& user) {
   if (const YAML::Node variables = exec.node["env"]; variables && !variables.IsNull()) {
     if (!variables.IsSequence()) return field_error(exec, "env", "a list is expected");
     for (const YAML::Node& variable : variables) {
-      if (!variable.IsMap() || !variable["name"] || !variable["name"].IsScalar()) return field_error(exec, "env", "an entry has no name");
+      if (!variable.IsMap() || !variable["name"] || !variable["name"].IsScalar())
+        return field_error(exec, "env", "an entry has no name");
       const YAML::Node value = variable["value"];
-      plugin.environment.emplace_back(variable["name"].Scalar(), value && value.IsScalar() ? value.Scalar() : std::string());
+      plugin.environment.emplace_back(variable["name"].Scalar(),
+                                      value && value.IsScalar() ? value.Scalar() : std::string());
     }
   }
   Result<bool> provide = flag(exec, "provideClusterInfo");
@@ -162,18 +172,21 @@ Result<ExecPlugin> read_exec(const Entry& user) {
 }
 
 Result<void> read_cluster(const Entry& cluster, Access& access) {
-  for (const auto& [key, target] :
-       {std::pair<const char*, std::string*>{"server", &access.server}, {"tls-server-name", &access.tls.server_name}, {"proxy-url", &access.proxy}}) {
+  for (const auto& [key, target] : {std::pair<const char*, std::string*>{"server", &access.server},
+                                    {"tls-server-name", &access.tls.server_name},
+                                    {"proxy-url", &access.proxy}}) {
     Result<std::string> value = scalar(cluster, key);
     if (!value) return value.error();
     *target = *value;
   }
   if (access.server.empty()) return field_error(cluster, "server", "is missing");
-  if (Result<http::Url> url = http::parse_url(access.server); !url) return field_error(cluster, "server", url.error().message);
+  if (Result<http::Url> url = http::parse_url(access.server); !url)
+    return field_error(cluster, "server", url.error().message);
   Result<bool> insecure = flag(cluster, "insecure-skip-tls-verify");
   if (!insecure) return insecure.error();
   access.tls.insecure_skip_verify = *insecure;
-  return read_pem(cluster, "certificate-authority", "certificate-authority-data", access.tls.ca_file, access.tls.ca_pem);
+  return read_pem(cluster, "certificate-authority", "certificate-authority-data", access.tls.ca_file,
+                  access.tls.ca_pem);
 }
 
 Result<void> read_user(const Entry& user, Access& access) {
@@ -181,8 +194,9 @@ Result<void> read_user(const Entry& user, Access& access) {
     if (user.node[key]) return field_error(user, key, "is not supported any more; use an exec plugin");
   for (const char* key : {"as", "as-uid", "as-groups"})
     if (user.node[key]) return field_error(user, key, "impersonation is not supported");
-  for (const auto& [key, target] :
-       {std::pair<const char*, std::string*>{"token", &access.token}, {"username", &access.basic_user}, {"password", &access.basic_password}}) {
+  for (const auto& [key, target] : {std::pair<const char*, std::string*>{"token", &access.token},
+                                    {"username", &access.basic_user},
+                                    {"password", &access.basic_password}}) {
     Result<std::string> value = scalar(user, key);
     if (!value) return value.error();
     *target = *value;
@@ -191,13 +205,19 @@ Result<void> read_user(const Entry& user, Access& access) {
   if (!token_file) return token_file.error();
   access.token_file = *token_file;
   if (!access.token_file.empty())
-    if (const Result<void> checked = check_readable(access.token_file); !checked) return field_error(user, "tokenFile", checked.error().message);
-  if (Result<void> read = read_pem(user, "client-certificate", "client-certificate-data", access.tls.cert_file, access.tls.cert_pem); !read)
+    if (const Result<void> checked = check_readable(access.token_file); !checked)
+      return field_error(user, "tokenFile", checked.error().message);
+  if (Result<void> read =
+          read_pem(user, "client-certificate", "client-certificate-data", access.tls.cert_file, access.tls.cert_pem);
+      !read)
     return read;
-  if (Result<void> read = read_pem(user, "client-key", "client-key-data", access.tls.key_file, access.tls.key_pem); !read) return read;
+  if (Result<void> read = read_pem(user, "client-key", "client-key-data", access.tls.key_file, access.tls.key_pem);
+      !read)
+    return read;
   const bool has_cert = !access.tls.cert_file.empty() || !access.tls.cert_pem.empty();
   const bool has_key = !access.tls.key_file.empty() || !access.tls.key_pem.empty();
-  if (has_cert != has_key) return field_error(user, has_cert ? "client-key" : "client-certificate", "certificate and key must both be given");
+  if (has_cert != has_key)
+    return field_error(user, has_cert ? "client-key" : "client-certificate", "certificate and key must both be given");
   if (user.node["exec"] && !user.node["exec"].IsNull()) {
     Result<ExecPlugin> plugin = read_exec(user);
     if (!plugin) return plugin.error();
@@ -215,7 +235,8 @@ Result<Document> read_document(const std::string& file) {
     if (!document.root.IsMap()) return invalid(file + ": a kubeconfig is a mapping with clusters, users and contexts");
     return document;
   } catch (const YAML::Exception& error) {
-    return invalid(file + ":" + std::to_string(error.mark.line + 1) + ":" + std::to_string(error.mark.column + 1) + ": not valid YAML: " + error.msg);
+    return invalid(file + ":" + std::to_string(error.mark.line + 1) + ":" + std::to_string(error.mark.column + 1) +
+                   ": not valid YAML: " + error.msg);
   }
 }
 
@@ -228,11 +249,13 @@ Result<Access> access_of(const std::vector<Document>& documents, const std::stri
     if (current && current.IsScalar()) access.context = current.Scalar();
   }
   access.origin = documents.front().file;
-  if (access.context.empty()) return invalid(access.origin + ": current-context: is missing; choose one with --context");
+  if (access.context.empty())
+    return invalid(access.origin + ": current-context: is missing; choose one with --context");
   Result<Entry> context = find_entry(documents, "contexts", "context", access.context);
   if (!context) return context.error();
   access.origin = context->file;
-  Result<std::string> cluster_name = scalar(*context, "cluster"), user_name = scalar(*context, "user"), ns = scalar(*context, "namespace");
+  Result<std::string> cluster_name = scalar(*context, "cluster"), user_name = scalar(*context, "user"),
+                      ns = scalar(*context, "namespace");
   for (const Result<std::string>* value : {&cluster_name, &user_name, &ns})
     if (!*value) return value->error();
   if (cluster_name->empty()) return field_error(*context, "cluster", "is missing");
@@ -251,13 +274,15 @@ Result<Access> in_cluster(const std::string& dir, const std::string& host, const
   Access access;
   access.origin = access.context = "in-cluster";
   access.server = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + port;
-  if (Result<http::Url> url = http::parse_url(access.server); !url) return invalid("KUBERNETES_SERVICE_HOST/PORT: " + url.error().message);
+  if (Result<http::Url> url = http::parse_url(access.server); !url)
+    return invalid("KUBERNETES_SERVICE_HOST/PORT: " + url.error().message);
   access.token_file = dir + "/token";
   access.tls.ca_file = dir + "/ca.crt";
   for (const std::string& file : {access.token_file, access.tls.ca_file})
     if (const Result<void> checked = check_readable(file); !checked)
       return invalid("in-cluster: " + checked.error().message + "; does the pod have a service account?");
-  if (Result<std::string> ns = read_text_file(dir + "/namespace", kBytesMax); ns && !ns->empty()) access.default_namespace = *ns;
+  if (Result<std::string> ns = read_text_file(dir + "/namespace", kBytesMax); ns && !ns->empty())
+    access.default_namespace = *ns;
   return access;
 }
 
@@ -307,17 +332,21 @@ Result<Access> load_access(const AccessSources& sources) {
   std::string tried;
   for (const std::string& file : files) tried += (tried.empty() ? "" : ", ") + file;
   return Error{Error::Kind::kNotFound, "no cluster is configured: give --kubeconfig FILE or set KUBECONFIG" +
-                                           (tried.empty() ? std::string() : " (" + tried + " does not exist)") + ", or run inside a cluster"};
+                                           (tried.empty() ? std::string() : " (" + tried + " does not exist)") +
+                                           ", or run inside a cluster"};
 }
 
 std::vector<std::string> warnings_about(const Access& access) {
   std::vector<std::string> warnings;
   const bool is_plain = access.server.starts_with("http://");
-  const bool has_secret = !access.token.empty() || !access.token_file.empty() || !access.basic_password.empty() || access.exec.has_value();
+  const bool has_secret =
+      !access.token.empty() || !access.token_file.empty() || !access.basic_password.empty() || access.exec.has_value();
   if (access.tls.insecure_skip_verify && !is_plain)
-    warnings.push_back(access.origin + ": insecure-skip-tls-verify is set: anyone on the network path to " + access.server +
+    warnings.push_back(access.origin + ": insecure-skip-tls-verify is set: anyone on the network path to " +
+                       access.server +
                        " can pose as the API server and read the credentials; name its certificate authority instead");
-  if (is_plain && has_secret) warnings.push_back(access.origin + ": the credentials are sent in clear text to " + access.server + "; use https");
+  if (is_plain && has_secret)
+    warnings.push_back(access.origin + ": the credentials are sent in clear text to " + access.server + "; use https");
   return warnings;
 }
 

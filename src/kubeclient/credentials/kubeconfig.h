@@ -1,5 +1,6 @@
-// kubeconfig: the API server to use, and its credentials. Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else ~/.kube/config), merged as
-// kubectl does, or, if there are none, the service account of its own pod. Errors name the file and the field.
+// kubeconfig: the API server to use, and its credentials. Reads kubeconfig files (--kubeconfig, else $KUBECONFIG, else
+// ~/.kube/config), merged as kubectl does, or, if there are none, the service account of its own pod. Errors name the
+// file and the field.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,8 @@ struct ExecPlugin {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string api_version, install_hint;
-  bool provide_cluster_info = false;  ///< server, its name, trust anchors and proxy go to the plugin in KUBERNETES_EXEC_INFO
+  /// server, its name, trust anchors and proxy go to the plugin in KUBERNETES_EXEC_INFO
+  bool provide_cluster_info = false;
 };
 
 /// Everything needed to connect to one API server.
@@ -56,7 +58,8 @@ struct ExecCredential {
   Millis expires;
 };
 
-/// Runs the plugin (blocking, at most `timeout`) and reads its answer. kDenied if it fails, with its last line of error output.
+/// Runs the plugin (blocking, at most `timeout`) and reads its answer. kDenied if it fails, with its last line of error
+/// output.
 Result<ExecCredential> run_exec_plugin(const ExecPlugin& plugin, const Access& access, Millis timeout);
 /// The pure half: parses an ExecCredential document.
 Result<ExecCredential> parse_exec_credential(const std::string& json);

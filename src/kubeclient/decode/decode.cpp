@@ -83,7 +83,8 @@ ASHLAR_INSTANTIATE(Lease)
 #undef ASHLAR_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 
-FrameSplitter::FrameSplitter(Encoding encoding, std::size_t frame_bytes_max) : encoding_(encoding), frame_bytes_max_(frame_bytes_max) {}
+FrameSplitter::FrameSplitter(Encoding encoding, std::size_t frame_bytes_max)
+    : encoding_(encoding), frame_bytes_max_(frame_bytes_max) {}
 
 void FrameSplitter::reset() {
   buffer_.clear();

@@ -1,6 +1,7 @@
-// decode: decoders of the API server's lists and watch events into stripped objects, from JSON or, for pods and nodes, from Kubernetes protobuf.
-// Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the position, and an object that can be read only in part reports
-// this in `problem`. Cost per pod: JSON about 10 us for 3 KB, protobuf about 4 us.
+// decode: decoders of the API server's lists and watch events into stripped objects, from JSON or, for pods and nodes,
+// from Kubernetes protobuf. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
+// position, and an object that can be read only in part reports this in `problem`. Cost per pod: JSON about 10 us for 3
+// KB, protobuf about 4 us.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ template <class T>
 struct ListPage {
   std::vector<T> items;
   std::string resource_version, continue_token;
-  std::vector<std::string> nameless;  ///< reasons for items of which not even the name can be read. They are in no other list
+  /// reasons for items of which not even the name can be read. They are in no other list
+  std::vector<std::string> nameless;
 };
 
 enum class WatchEventKind : unsigned char { kAdded, kModified, kDeleted, kBookmark, kError };
@@ -37,8 +39,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others return kInvalid. kInvalid, too, if not
-// even the object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others return
+// kInvalid. kInvalid, too, if not even the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding);
 template <class T>
@@ -57,11 +59,13 @@ Result<StatusText> decode_status(std::string_view body, Encoding encoding);
 /// The meaning of an ERROR event of a watch: kExpired if the server reports 410 (list again), else kUnavailable.
 Error watch_error(const StatusText& status);
 
-/// Splits a watch stream into frames: lines for JSON, 4-byte big-endian lengths for protobuf. Chunks may be split anywhere.
+/// Splits a watch stream into frames: lines for JSON, 4-byte big-endian lengths for protobuf. Chunks may be split
+/// anywhere.
 class FrameSplitter {
  public:
   explicit FrameSplitter(Encoding encoding, std::size_t frame_bytes_max = 64u << 20);
-  /// Adds bytes and calls `on_frame` for each complete frame; the view is valid during the call only. kInvalid if a frame is too long.
+  /// Adds bytes and calls `on_frame` for each complete frame; the view is valid during the call only. kInvalid if a
+  /// frame is too long.
   template <class OnFrame>
   Result<void> feed(std::string_view chunk, OnFrame&& on_frame);
   bool has_partial_frame() const { return begin_ < buffer_.size(); }  // for tests

@@ -24,11 +24,9 @@ void read_owner(Value value, Meta& meta) {
 
 void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
   if (is_null(value)) return;
-  Result<Millis> time = read_time(text_of(value));
-  if (time)
-    into = *time;
-  else
-    note(problem, where, time.error());
+  const Result<Millis> time = read_time(text_of(value));
+  if (!time) return note(problem, where, time.error());
+  into = *time;
 }
 
 void read_taint(Value value, std::vector<Taint>& taints) {
@@ -39,7 +37,8 @@ void read_taint(Value value, std::vector<Taint>& taints) {
     else if (key == "value")
       taint.value = text_of(member);
     // An effect from a later version is treated as the strictest one that a scheduler knows.
-    else if (key == "effect" && (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
+    else if (key == "effect" &&
+             (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
       taint.effect = TaintEffect::kNoSchedule;
   });
   taints.push_back(std::move(taint));
@@ -50,7 +49,8 @@ void read_node_status(Value value, Node& node, std::string& problem) {
     if (key == "allocatable") {
       each_field(member, [&](std::string_view name, Value quantity) {
         const std::string kept(name);
-        if (Result<void> added = add_allocatable(node, kept, quantity_of(quantity)); !added) note(problem, "status.allocatable", added.error());
+        if (Result<void> added = add_allocatable(node, kept, quantity_of(quantity)); !added)
+          note(problem, "status.allocatable", added.error());
       });
     } else if (key == "conditions") {
       each_item(member, [&](Value item) {
@@ -198,7 +198,8 @@ T read_identity(std::string_view body) {
   object.ns = text_at(body, "/metadata/namespace");
   object.name = text_at(body, "/metadata/name");
   object.uid = text_at(body, "/metadata/uid");
-  if constexpr (!std::is_same_v<T, Lease>) object.resource_version = read_resource_version(text_at(body, "/metadata/resourceVersion"));
+  if constexpr (!std::is_same_v<T, Lease>)
+    object.resource_version = read_resource_version(text_at(body, "/metadata/resourceVersion"));
   if constexpr (std::is_same_v<T, Pod>) {
     object.node_name = text_at(body, "/spec/nodeName");
     object.scheduler_name = text_at(body, "/spec/schedulerName");
@@ -225,7 +226,8 @@ template <class T>
 Result<T> read_alone(std::string_view body) {
   T object;
   std::string problem;
-  if (const Result<void> read = guarded(body, "the object", [&](Value value) { read_object(value, object, problem); }); !read) {
+  if (const Result<void> read = guarded(body, "the object", [&](Value value) { read_object(value, object, problem); });
+      !read) {
     object = read_identity<T>(body);
     problem = read.error().message;
   }
@@ -373,7 +375,8 @@ void read_object(Value value, PodGroup& group, std::string& problem) {
         each_item(part, [&](Value item) {
           Condition condition;
           const std::string type = read_condition(item, condition, problem);
-          if (type == "PodGroupInitiallyScheduled" || type == "PodGroupScheduled") group.scheduled = std::move(condition);
+          if (type == "PodGroupInitiallyScheduled" || type == "PodGroupScheduled")
+            group.scheduled = std::move(condition);
         });
       });
     }
@@ -424,7 +427,8 @@ Result<ListPage<T>> decode_list(std::string_view body) {
   // An item is not the expected JSON, or the whole list is garbage: reading each item separately shows which.
   page = {};
   std::vector<std::string> texts;
-  if (Result<void> again = read_list(body, page, [&](Value item) { texts.push_back(raw_of(item)); }); !again) return again.error();
+  if (Result<void> again = read_list(body, page, [&](Value item) { texts.push_back(raw_of(item)); }); !again)
+    return again.error();
   for (const std::string& text : texts) take_item(read_alone<T>(text), page);
   return page;
 }
@@ -457,7 +461,8 @@ Result<WatchEvent<T>> decode_watch_event(std::string_view line) {
     if (!object) return object.error();
     event.object = std::move(object).value();
   } else {
-    if (const Result<void> text = read_with([&](Value object) { object_text = raw_of(object); }); !text) return text.error();
+    if (const Result<void> text = read_with([&](Value object) { object_text = raw_of(object); }); !text)
+      return text.error();
     Result<T> object = read_alone<T>(object_text);
     if (!object) return object.error();
     event.object = std::move(object).value();

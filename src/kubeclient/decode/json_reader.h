@@ -1,6 +1,6 @@
-// json_reader: simdjson's on-demand parser without its pitfalls: each value is consumed once and in order: each_field and each_item pass children,
-// the readers treat null as absent. Any type other than the expected one throws simdjson_error, which the decode functions catch at their
-// boundary. Private to the folder.
+// json_reader: simdjson's on-demand parser without its pitfalls: each value is consumed once and in order: each_field
+// and each_item pass children, the readers treat null as absent. Any type other than the expected one throws
+// simdjson_error, which the decode functions catch at their boundary. Private to the folder.
 #pragma once
 
 #include <simdjson.h>
@@ -38,14 +38,18 @@ void each_item(Value value, Visit&& visit) {
 }
 
 /// The text, valid until the next document is parsed; empty for null.
-inline std::string_view text_of(Value value) { return is_null(value) ? std::string_view() : value.get_string().value(); }
+inline std::string_view text_of(Value value) {
+  return is_null(value) ? std::string_view() : value.get_string().value();
+}
 inline bool bool_of(Value value) { return !is_null(value) && value.get_bool().value(); }
 inline std::int64_t integer_of(Value value) { return is_null(value) ? 0 : value.get_int64().value(); }
 /// A quantity is a string, but numbers are accepted as Kubernetes does.
 inline std::string_view quantity_of(Value value) {
   if (value.type().value() == json_type::number) {
     std::string_view token = value.raw_json_token();
-    while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) token.remove_suffix(1);
+    while (!token.empty() &&
+           (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+      token.remove_suffix(1);
     return token;
   }
   return text_of(value);

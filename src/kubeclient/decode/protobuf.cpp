@@ -18,13 +18,15 @@ constexpr std::size_t kMessageBytesMax = 1u << 30;
 // First block of the arena, kept for the thread: decoding a watch event then allocates nothing for the message itself.
 constexpr std::size_t kArenaBlockBytes = 64u << 10;
 
-/// Removes the envelope: body = "k8s\0" + Unknown{typeMeta, raw}. Reads the fields by hand, since copying `raw` would double the memory.
+/// Removes the envelope: body = "k8s\0" + Unknown{typeMeta, raw}. Reads the fields by hand, since copying `raw` would
+/// double the memory.
 Result<std::string_view> unwrap(std::string_view body) {
   static constexpr std::string_view kMagic("k8s\0", 4);
   if (!body.starts_with(kMagic)) return invalid("the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   if (body.size() > kMessageBytesMax) return invalid("the protobuf answer is too long");
   body.remove_prefix(kMagic.size());
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(body.data()), static_cast<int>(body.size()));
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(body.data()),
+                                            static_cast<int>(body.size()));
   std::string_view raw;
   for (;;) {
     const std::uint32_t tag = in.ReadTag();
@@ -136,7 +138,8 @@ void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& draft) {
   if (affinity.has_required()) {
     draft.rules.has_required_affinity = true;
     for (const pb::NodeSelectorTerm& term : affinity.required().nodeselectorterms())
-      if (!read_node_term(term, draft.rules.required_affinity.emplace_back())) draft.refuse("spec.affinity.nodeAffinity.required: operator");
+      if (!read_node_term(term, draft.rules.required_affinity.emplace_back()))
+        draft.refuse("spec.affinity.nodeAffinity.required: operator");
   }
   for (const pb::PreferredSchedulingTerm& preferred : affinity.preferred()) {
     PreferredTerm term;
@@ -169,7 +172,8 @@ void read_toleration(const pb::Toleration& from, PodBuilder& draft) {
   toleration.value = from.value();
   const std::string& op = from.operator_();
   toleration.exists = op == "Exists";
-  const bool known = read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
+  const bool known =
+      read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
   if (known)
     draft.rules.tolerations.push_back(std::move(toleration));
   else
@@ -180,7 +184,8 @@ void read_container(const pb::Container& from, bool is_init, PodBuilder& draft, 
   ContainerBuilder container;
   container.name = from.name();
   container.is_sidecar = is_init && from.restartpolicy() == "Always";
-  const bool is_sound = read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
+  const bool is_sound =
+      read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
   if (!is_sound) draft.pod.lacks_amounts = true;
   if (!is_init || container.is_sidecar) {
     for (const pb::ContainerPort& port : from.ports()) {
@@ -189,7 +194,9 @@ void read_container(const pb::Container& from, bool is_init, PodBuilder& draft, 
       host_port.port = static_cast<std::uint16_t>(port.hostport());
       if (port.hostip() != "0.0.0.0") host_port.host_ip = port.hostip();
       const std::string& protocol = port.protocol();
-      host_port.protocol = protocol == "UDP" ? HostPort::Protocol::kUdp : protocol == "SCTP" ? HostPort::Protocol::kSctp : HostPort::Protocol::kTcp;
+      host_port.protocol = protocol == "UDP"    ? HostPort::Protocol::kUdp
+                           : protocol == "SCTP" ? HostPort::Protocol::kSctp
+                                                : HostPort::Protocol::kTcp;
     }
   }
   (is_init ? draft.init_containers : draft.containers).push_back(std::move(container));
@@ -226,7 +233,8 @@ void read_spec(const pb::PodSpec& spec, PodBuilder& draft, std::string& problem)
     draft.has_pod_level = true;
     draft.pod_level_names.emplace_back(pair.key());
   }
-  if (!read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem)) pod.lacks_amounts = true;
+  if (!read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem))
+    pod.lacks_amounts = true;
   for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), draft);
   for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
     if (spread.whenunsatisfiable() == "ScheduleAnyway")
@@ -299,7 +307,8 @@ void read_object(const pb::Node& from, Node& node, std::string& problem) {
     node.taints.push_back({taint.key(), taint.value(), effect});
   }
   for (const pb::QuantityPair& pair : from.status().allocatable())
-    if (Result<void> added = add_allocatable(node, pair.key(), pair.value().string()); !added) note(problem, "status.allocatable", added.error());
+    if (Result<void> added = add_allocatable(node, pair.key(), pair.value().string()); !added)
+      note(problem, "status.allocatable", added.error());
   for (const pb::Condition& condition : from.status().conditions())
     if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
 }
@@ -321,7 +330,8 @@ struct Wire<Node> {
 template <class Part>
 Part part_of(std::string_view raw) {
   Part part;
-  if (raw.size() > kMessageBytesMax || !part.ParsePartialFromArray(raw.data(), static_cast<int>(raw.size()))) part.Clear();
+  if (raw.size() > kMessageBytesMax || !part.ParsePartialFromArray(raw.data(), static_cast<int>(raw.size())))
+    part.Clear();
   return part;
 }
 
@@ -367,8 +377,9 @@ Result<T> read_alone(std::string_view raw) {
 }
 
 bool asks_for_initial_events_end(const pb::ObjectMeta& meta) {
-  return std::any_of(meta.annotations().begin(), meta.annotations().end(),
-                     [](const pb::StringPair& pair) { return pair.key() == "k8s.io/initial-events-end" && pair.value() == "true"; });
+  return std::any_of(meta.annotations().begin(), meta.annotations().end(), [](const pb::StringPair& pair) {
+    return pair.key() == "k8s.io/initial-events-end" && pair.value() == "true";
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// protobuf: the protobuf half of decode.h: pods and nodes in Kubernetes' envelope ("k8s\0" + runtime.Unknown). Private to the folder.
+// protobuf: the protobuf half of decode.h: pods and nodes in Kubernetes' envelope ("k8s\0" + runtime.Unknown). Private
+// to the folder.
 #pragma once
 
 #include <string_view>

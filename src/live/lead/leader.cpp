@@ -8,14 +8,17 @@ namespace ashlar::kube {
 namespace {
 
 Millis steady_now() {
-  return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return Millis(
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
-// A failed renewal is repeated after this part of the period: often enough within the deadline, and at most two a second with the default period.
+// A failed renewal is repeated after this part of the period: often enough within the deadline, and at most two a
+// second with the default period.
 constexpr std::int64_t kRetryFraction = 2;
 constexpr Millis kSlackMin{500};
-// A lease that cannot be read or taken is tried each retry period. The trouble is logged again after the first interval if unchanged, and after the
-// second if the message differs: messages may contain a time.
+// A lease that cannot be read or taken is tried each retry period. The trouble is logged again after the first interval
+// if unchanged, and after the second if the message differs: messages may contain a time.
 constexpr Millis kTroubleSaidAgain{300'000}, kOtherTroubleSaid{10'000};
 
 }  // namespace
@@ -110,7 +113,8 @@ void Leader::acquire(const Lease& previous, bool is_new) {
   lease.acquired = lease.renewed = api_.now();
   if (!is_new && previous.holder != options_.identity) ++lease.transitions;
   const Millis sent = hooks_.monotonic();
-  const auto on_answer = [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer, const Lease& written) {
+  const auto on_answer = [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer,
+                                                                                     const Lease& written) {
     if (!life.expired() && era == era_) take_written(answer, written, sent);
   };
   if (is_new)
@@ -120,13 +124,15 @@ void Leader::acquire(const Lease& previous, bool is_new) {
 }
 
 void Leader::renew() {
-  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
+  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline)
+    return lose("could not renew the lease within its deadline");
   Lease lease = seen_;
   lease.renewed = api_.now();
   const Millis sent = hooks_.monotonic();
-  update_lease(api_, lease, [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer, const Lease& written) {
-    if (!life.expired() && era == era_) take_written(answer, written, sent);
-  });
+  update_lease(api_, lease,
+               [this, life = std::weak_ptr<char>(life_), era = era_, sent](const Answer& answer, const Lease& written) {
+                 if (!life.expired() && era == era_) take_written(answer, written, sent);
+               });
 }
 
 void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
@@ -153,7 +159,8 @@ void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent)
   if (hooks_.log) hooks_.log("renewing the lease: " + bounded_words(answer.result.error().message));
   if (kind == Error::Kind::kNotFound) return lose("the lease was deleted");
   if (kind == Error::Kind::kConflict) return look_as_leader();
-  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline) return lose("could not renew the lease within its deadline");
+  if (hooks_.monotonic() >= renewed_ + options_.renew_deadline)
+    return lose("could not renew the lease within its deadline");
   again(Millis(options_.retry_period.value / kRetryFraction));
 }
 
@@ -170,7 +177,8 @@ void Leader::look_as_leader() {
             });
 }
 
-/// A renewal may be unanswered for longer than the deadline: what was sent under the lease must still be cancelled in time.
+/// A renewal may be unanswered for longer than the deadline: what was sent under the lease must still be cancelled in
+/// time.
 void Leader::watch_deadline() {
   api_.cancel_timer(deadline_timer_);
   const Millis left = renewed_ + options_.renew_deadline - hooks_.monotonic();

@@ -1,6 +1,6 @@
-// Leader: election by a coordination.k8s.io Lease. The holder renews it every retry period and stops writing if it could not renew within the renew
-// deadline, on its monotonic clock; others take over when they have seen the lease unchanged for its whole duration on theirs. Clocks of different
-// machines are never compared.
+// Leader: election by a coordination.k8s.io Lease. The holder renews it every retry period and stops writing if it
+// could not renew within the renew deadline, on its monotonic clock; others take over when they have seen the lease
+// unchanged for its whole duration on theirs. Clocks of different machines are never compared.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ struct LeaderOptions {
   Millis lease_duration{8'000}, renew_deadline{5'000}, retry_period{1'000};
 };
 
-/// How long a request sent at the last moment may be in flight and still arrive before another replica may lead: the time between the renew deadline
-/// and the end of the lease, less a margin for rounding.
+/// How long a request sent at the last moment may be in flight and still arrive before another replica may lead: the
+/// time between the renew deadline and the end of the lease, less a margin for rounding.
 Millis fence_slack(const LeaderOptions& options);
 
 class Leader {
  public:
   struct Hooks {
-    /// Why this process cannot do the work now; empty: it can. Only then does it take the lease, except that a process which finds the lease free at
-    /// its first look may take it once: replicas none of which can do the work do not pass it round.
+    /// Why this process cannot do the work now; empty: it can. Only then does it take the lease, except that a process
+    /// which finds the lease free at its first look may take it once: replicas none of which can do the work do not
+    /// pass it round.
     std::function<bool()> may_take;
     std::function<void()> on_started;
     std::function<void()> on_stopped;  ///< the right to write has ended
@@ -48,7 +49,8 @@ class Leader {
   bool has_seen_lease() const { return has_seen_; }
   /// Stops leading and renewing: the lease expires by itself, when nothing that was sent under it can still arrive.
   void give_way(const std::string& why);
-  /// Releases the lease so that a standby need not wait; `on_done` runs in a later poll (or never, if the server is unreachable).
+  /// Releases the lease so that a standby need not wait; `on_done` runs in a later poll (or never, if the server is
+  /// unreachable).
   void release(std::function<void()> on_done);
 
  private:

@@ -14,14 +14,16 @@ namespace {
 constexpr std::size_t kConfirmationsMax = 1024;
 
 std::int64_t monotonic_micros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
 
 Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
-    return invalid("profile '" + profile.name + "' preempts running jobs, which the live scheduler does not do; choose one without preemption");
+    return invalid("profile '" + profile.name +
+                   "' preempts running jobs, which the live scheduler does not do; choose one without preemption");
   add_mandatory_rules(profile.feasible);
   return profile;
 }
@@ -59,7 +61,8 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
   const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(PooledString(name)); };
   Result<Profile> profile = live_profile(options_.profile(model_of));
   ASHLAR_CHECK(profile.ok());  // refused at start otherwise
-  engine_ = std::make_unique<Engine>(std::move(profile).value(), EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
+  engine_ = std::make_unique<Engine>(std::move(profile).value(),
+                                     EngineOptions{.binds_per_step_max = options_.binds_per_step_max});
   engine_->before_stop([this](JobId job) { quarantine(job); });
   if (options_.open_recorder) recorder_ = options_.open_recorder(*state_, *engine_, tracker_);
   driver_ = std::make_unique<Driver>(*state_, *engine_, Driver::Ports{clock_, source_, binder_, recorder_.get()});
@@ -78,14 +81,17 @@ void LeaderTerm::quarantine(JobId job) {
     entries.push_back({pod.uid, pod.ns, pod.name, {}});
   }
   Quarantine* const list = options_.tracker.quarantine;
-  const Result<void> kept = list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
+  const Result<void> kept =
+      list == nullptr ? Result<void>(invalid("no quarantineFile is configured")) : list->add(entries, clock_.now());
   if (!options_.log) return;
   const Quarantine::Entry first = entries.empty() ? Quarantine::Entry{} : entries.front();
-  const std::string of = first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the rest of its gang" : "");
-  options_.log(LogLevel::kError, {"stopping because of a bug in a decision about pod " + of +
-                                      (kept ? "; it is recorded in " + list->path() + " and will not be tried again"
-                                            : "; it could not be recorded and will be tried again: " + kept.error().message),
-                                  "pod", first.ns, first.name});
+  const std::string of =
+      first.ns.str() + "/" + first.name.str() + (entries.size() > 1 ? " and the rest of its gang" : "");
+  options_.log(LogLevel::kError,
+               {"stopping because of a bug in a decision about pod " + of +
+                    (kept ? "; it is recorded in " + list->path() + " and will not be tried again"
+                          : "; it could not be recorded and will be tried again: " + kept.error().message),
+                "pod", first.ns, first.name});
 }
 
 bool LeaderTerm::should_step(Millis now) {
@@ -113,7 +119,8 @@ Millis LeaderTerm::turn() {
   // Without the right to write there is no hurry either: the lease's own timers continue.
   const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
-  if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max()) next = std::min(next, now + due);
+  if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max())
+    next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);
     if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
@@ -176,7 +183,8 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
   const PooledString name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
   options_.log(LogLevel::kInfo,
-               {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where, kind, gang.ns, name});
+               {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where,
+                kind, gang.ns, name});
 }
 
 std::string LeaderTerm::level_of_placement(JobId job) const {
@@ -227,7 +235,8 @@ void LeaderTerm::restore_devices() {
   while (!devices_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
     const auto [slot, generation] = *devices_due_.begin();
     devices_due_.erase(devices_due_.begin());
-    if (tracker_.pods().is_current(slot, generation) && tracker_.pods()[slot].are_devices_changed) restore_devices(slot);
+    if (tracker_.pods().is_current(slot, generation) && tracker_.pods()[slot].are_devices_changed)
+      restore_devices(slot);
   }
 }
 
@@ -236,14 +245,20 @@ void LeaderTerm::restore_devices(PodSlot slot) {
   const PodRecord& pod = tracker_.pods()[slot];
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
-  w.key("annotations").begin_object().member(kDevicesAnnotation, devices_text(pod.devices)).end_object().end_object().end_object();
+  w.key("annotations")
+      .begin_object()
+      .member(kDevicesAnnotation, devices_text(pod.devices))
+      .end_object()
+      .end_object()
+      .end_object();
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   // May be answered after the end of this leadership, but not after that of the API.
   const auto on_answer = [&api = api_, pass, log = options_.log, ns = pod.ns, name = pod.name](const Answer& answer) {
     api.budget().end(pass, {health_of(answer), answer.retry_after}, api.monotonic());
     if (!answer.ok() && log)
-      log(LogLevel::kWarning,
-          {"the GPUs of pod " + ns.str() + "/" + name.str() + " could not be written back: " + answer.result.error().message, "pod", ns, name});
+      log(LogLevel::kWarning, {"the GPUs of pod " + ns.str() + "/" + name.str() +
+                                   " could not be written back: " + answer.result.error().message,
+                               "pod", ns, name});
   };
   api_.send({.method = http::Method::kPatch,
              .path = pod_path(pod.ns, pod.name) + "/status",
@@ -276,10 +291,11 @@ void LeaderTerm::say_overfull_devices() {
     }
     const PooledString name = tracker_.names().nodes.name(NodeId(row));
     const bool is_one = devices.count() == 1;
-    options_.log(LogLevel::kWarning, {(is_one ? "GPU " : "GPUs ") + devices_text(devices) + " of node " + name.str() +
-                                          (is_one ? " is overclaimed by " : " are overclaimed by ") + pods + (is_one ? "; it takes" : "; they take") +
-                                          " no new pods until this is resolved",
-                                      "node", PooledString(), name});
+    options_.log(LogLevel::kWarning,
+                 {(is_one ? "GPU " : "GPUs ") + devices_text(devices) + " of node " + name.str() +
+                      (is_one ? " is overclaimed by " : " are overclaimed by ") + pods +
+                      (is_one ? "; it takes" : "; they take") + " no new pods until this is resolved",
+                  "node", PooledString(), name});
   }
 }
 
@@ -305,7 +321,8 @@ ConditionText LeaderTerm::job_text(JobId job) {
   key = hash_combine(key, state_->cluster().live_count());
   const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);
-  if (owner.gang != kNoGang) key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
+  if (owner.gang != kNoGang)
+    key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
   if (key != text_key_) {
     text_ = verdict_text(text_context(), job, verdict);
     ++texts_made_;
@@ -321,8 +338,9 @@ ConditionText LeaderTerm::pod_text(PodSlot slot) {
 
 ConditionText LeaderTerm::group_text(GangSlot slot, bool& is_true) {
   const GangRecord& gang = tracker_.gangs()[slot];
-  const auto bound = static_cast<std::uint32_t>(
-      std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return tracker_.pods()[s].phase == PodRecord::Phase::kBound; }));
+  const auto bound = static_cast<std::uint32_t>(std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) {
+    return tracker_.pods()[s].phase == PodRecord::Phase::kBound;
+  }));
   is_true = bound >= gang.size;
   if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};

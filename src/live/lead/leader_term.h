@@ -1,5 +1,6 @@
-// LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed with everything the reflectors know, and is
-// discarded when leadership ends, so that no assumption of an old leader survives. One thread.
+// LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed with
+// everything the reflectors know, and is discarded when leadership ends, so that no assumption of an old leader
+// survives. One thread.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +32,17 @@ struct LeaderTermOptions {
   MakeProfile profile;
   BinderOptions binder;
   StatusWriterOptions status_writer;
-  std::uint32_t binds_per_step_max = 64;     ///< with the window of the actuator: how long a new pod may have to wait for its turn
-  Millis window{2};                          ///< how long events are gathered before a decision while bindings are under way
+  /// with the window of the actuator: how long a new pod may have to wait for its turn
+  std::uint32_t binds_per_step_max = 64;
+  /// how long events are gathered before a decision while bindings are under way
+  Millis window{2};
   std::size_t events_per_step_max = 10'000;  ///< this many gathered events start the decision before the window is over
   OpenRecorder open_recorder;
   OnLog log;
 };
 
-/// The profile as the live scheduler uses it: its feasible policies include every rule of Kubernetes, even those that the profile leaves out.
-/// kInvalid for profiles that stop running jobs.
+/// The profile as the live scheduler uses it: its feasible policies include every rule of Kubernetes, even those that
+/// the profile leaves out. kInvalid for profiles that stop running jobs.
 Result<Profile> live_profile(Profile profile);
 
 class LeaderTerm {
@@ -63,21 +66,22 @@ class LeaderTerm {
     std::visit([this](auto&& one) { take(std::move(one)); }, std::move(change));
   }
 
-  /// Decides if there is something to decide and the window has a place for its bindings. Returns when to be called again at the latest.
+  /// Decides if there is something to decide and the window has a place for its bindings. Returns when to be called
+  /// again at the latest.
   Millis turn();
   /// Stops deciding; bindings under way are still answered.
   void stop_deciding() { is_deciding_ = false; }
   bool is_idle() const { return binder_.is_idle(); }
 
-  // ---- reading (same thread) ---------------------------------------------------------------------------------------------------------
+  // ---- reading (same thread) ----------------------------------------------------------------------------------------
   Tracker& tracker() { return tracker_; }
   State& state() { return *state_; }
   Engine& engine() { return *engine_; }
   const Binder& binder() const { return binder_; }
   const StatusWriter& status_writer() const { return status_writer_; }
   Millis now() { return clock_.now(); }
-  /// True if the state has taken events that the engine has not looked at yet. Until its next step, only the engine is to be asked for what both must
-  /// agree on.
+  /// True if the state has taken events that the engine has not looked at yet. Until its next step, only the engine is
+  /// to be asked for what both must agree on.
   bool is_engine_behind() const { return driver_->is_behind(); }
   std::uint64_t steps() const { return steps_; }
   /// How long the oldest event has waited for the engine; 0 if none waits.
@@ -106,7 +110,8 @@ class LeaderTerm {
   ConditionText job_text(JobId job);
   /// A decision for this job hit a bug and the process stops: its unbound pods are quarantined first.
   void quarantine(JobId job);
-  /// Writes the original devices back to bound pods where another writer changed them, as far as the request budget allows.
+  /// Writes the original devices back to bound pods where another writer changed them, as far as the request budget
+  /// allows.
   void restore_devices();
   void restore_devices(PodSlot slot);
   void say_overfull_devices();
@@ -128,7 +133,8 @@ class LeaderTerm {
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
   std::map<std::uint32_t, DeviceMask> overfull_told_;  ///< by row of the node
-  std::map<PodSlot, std::uint32_t> devices_due_;       ///< pods to which they are to be written back; with the generation
+  /// pods to which they are to be written back; with the generation
+  std::map<PodSlot, std::uint32_t> devices_due_;
   bool is_deciding_ = true;
   bool is_stepping_ = false;
   // Jobs of one shape share a verdict: its text is made once.

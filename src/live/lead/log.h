@@ -23,7 +23,10 @@ struct LogLine {
   LogLine(const std::string& text) : message(bounded_words(text, kLogLineMax)) {}
   LogLine(const char* text) : LogLine(std::string(text)) {}
   LogLine(const std::string& text, std::string_view object_kind, PooledString object_ns, PooledString object_name)
-      : message(bounded_words(text, kLogLineMax)), kind(object_kind), ns(std::move(object_ns)), name(std::move(object_name)) {}
+      : message(bounded_words(text, kLogLineMax)),
+        kind(object_kind),
+        ns(std::move(object_ns)),
+        name(std::move(object_name)) {}
   /// For callers that want the sentence only.
   operator const std::string&() const { return message; }
 };

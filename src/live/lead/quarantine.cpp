@@ -16,7 +16,8 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kHeading =
-    "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler to try that pod again.\n";
+    "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler "
+    "to try that pod again.\n";
 constexpr std::size_t kLineMax = 512;  ///< uid, namespace and name are far shorter
 
 std::string time_text(Millis now) {
@@ -27,14 +28,16 @@ std::string time_text(Millis now) {
   return text;
 }
 
-/// "uid namespace/name time", or false. The uid alone holds its pod: a line may have been cut by a full disk, or written by hand.
+/// "uid namespace/name time", or false. The uid alone holds its pod: a line may have been cut by a full disk, or
+/// written by hand.
 bool read_line(const std::string& line, Quarantine::Entry& entry) {
   std::istringstream words(line);
   std::string uid, pod, since;
   if (line.size() > kLineMax || !(words >> uid)) return false;
   words >> pod >> since;
   const std::size_t slash = std::min(pod.find('/'), pod.size());
-  entry = {PooledString(uid), PooledString(pod.substr(0, slash)), PooledString(slash < pod.size() ? pod.substr(slash + 1) : ""), since};
+  entry = {PooledString(uid), PooledString(pod.substr(0, slash)),
+           PooledString(slash < pod.size() ? pod.substr(slash + 1) : ""), since};
   return true;
 }
 
@@ -82,9 +85,11 @@ Result<Quarantine> Quarantine::open(std::string path) {
   // Checked before it is opened: opening a pipe waits for a writer, and a device may never end.
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(quarantine.path_, ignored);
-  if (std::filesystem::is_directory(status)) return invalid(quarantine.path_ + ": is a folder; expected the name of a file");
+  if (std::filesystem::is_directory(status))
+    return invalid(quarantine.path_ + ": is a folder; expected the name of a file");
   if (std::filesystem::is_other(status))
-    return invalid(quarantine.path_ + ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
+    return invalid(quarantine.path_ +
+                   ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
   if (::access(quarantine.path_.c_str(), F_OK) != 0 && errno == ENOENT) return quarantine;
   std::ifstream in(quarantine.path_);
   if (!in) return Error{Error::Kind::kUnavailable, quarantine.path_ + ": cannot be read: " + std::strerror(errno)};
@@ -110,8 +115,9 @@ void Quarantine::insert(Entry entry) {
 std::string Quarantine::text_for(const PooledString& uid) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.uid == uid; });
   const std::string since = it == entries_.end() || it->since.empty() ? "" : " at " + it->since;
-  return "deciding about it stopped the scheduler" + since + ", which is a bug; recreate the pod to have it tried again, or remove its line from " +
-         path_ + " and restart the scheduler";
+  return "deciding about it stopped the scheduler" + since +
+         ", which is a bug; recreate the pod to have it tried again, or remove its line from " + path_ +
+         " and restart the scheduler";
 }
 
 Result<void> Quarantine::add(std::span<const Entry> pods, Millis now) {

@@ -10,13 +10,17 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};         ///< a signal to stop is noticed within this time
-constexpr Millis kMetricsAge{1'000};    ///< anybody may ask for metrics at any rate: on the probes' port a text serves so long
-constexpr Millis kStuckAfter{30'000};   ///< a loop without a turn for this long does not recover: /livez reports it
-constexpr Millis kProgressMax{30'000};  ///< a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
+constexpr Millis kPollMax{500};  ///< a signal to stop is noticed within this time
+/// anybody may ask for metrics at any rate: on the probes' port a text serves so long
+constexpr Millis kMetricsAge{1'000};
+constexpr Millis kStuckAfter{30'000};  ///< a loop without a turn for this long does not recover: /livez reports it
+/// a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
+constexpr Millis kProgressMax{30'000};
 
 Millis steady_now() {
-  return Millis(std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return Millis(
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 }  // namespace
@@ -59,7 +63,7 @@ struct Scheduler::Loop {
     return {message, "lease", PooledString(options.leader.lease_namespace), PooledString(options.leader.lease_name)};
   }
 
-  // ---- leadership --------------------------------------------------------------------------------------------------------------------
+  // ---- leadership ---------------------------------------------------------------------------------------------------
   void begin_leader_term();
   void end_leader_term();
   /// No further change from the watches reaches it.
@@ -69,13 +73,13 @@ struct Scheduler::Loop {
   }
   std::string identity() const { return options.leader.identity; }
 
-  // ---- the loop ----------------------------------------------------------------------------------------------------------------------
+  // ---- the loop -----------------------------------------------------------------------------------------------------
   void run();
   Millis turn();
   void take_changes();
   void finish();
 
-  // ---- queries -----------------------------------------------------------------------------------------------------------------------
+  // ---- queries ------------------------------------------------------------------------------------------------------
   Result<void> listen();
   std::vector<http::Route> health_routes(MetricsReader reader);
   http::ServerResponse metrics_answer(MetricsReader reader);
@@ -124,7 +128,8 @@ Millis Scheduler::Loop::turn() {
     return next;
   }
   if (options.monotonic() >= decided_at + kProgressMax)
-    leader->give_way("nodes, namespaces and pods have not been fully listed for " + std::to_string(kProgressMax.value / 1000) + " s");
+    leader->give_way("nodes, namespaces and pods have not been fully listed for " +
+                     std::to_string(kProgressMax.value / 1000) + " s");
   return Millis::max();
 }
 
@@ -136,7 +141,9 @@ void Scheduler::Loop::take_changes() {
   changes.clear();
   if (seen.is_synced == is_ready.load(std::memory_order_relaxed)) return;
   is_ready = seen.is_synced;
-  if (seen.is_synced) log(Level::kInfo, "caches are synced; nodes: " + std::to_string(seen.nodes) + ", pods: " + std::to_string(seen.pods));
+  if (seen.is_synced)
+    log(Level::kInfo,
+        "caches are synced; nodes: " + std::to_string(seen.nodes) + ", pods: " + std::to_string(seen.pods));
 }
 
 void Scheduler::Loop::run() {
@@ -151,8 +158,8 @@ void Scheduler::Loop::run() {
   if (!must_abandon) finish();
 }
 
-/// Bindings under way are answered, then the lease is released. If a binding is not answered in time, the lease is left to expire by itself: the
-/// successor must not list before that binding has arrived or can no longer arrive.
+/// Bindings under way are answered, then the lease is released. If a binding is not answered in time, the lease is left
+/// to expire by itself: the successor must not list before that binding has arrived or can no longer arrive.
 void Scheduler::Loop::finish() {
   log(Level::kInfo, "stopping");
   const Millis until = api->now() + options.drain_max;
@@ -178,7 +185,7 @@ void Scheduler::Loop::finish() {
   while (!is_released && api->now() < until) api->poll(Millis(50));
 }
 
-// ---- queries ---------------------------------------------------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------------------------------
 
 /// Runs the query on the loop's thread; the server's thread continues meanwhile.
 http::LateHandler Scheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
@@ -206,7 +213,8 @@ ProcessFacts Scheduler::Loop::facts() const {
 http::ServerResponse Scheduler::Loop::metrics_answer(MetricsReader reader) {
   const bool is_public = reader == MetricsReader::kAnybody;
   if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
-  http::ServerResponse response = http::text(200, metrics.text(is_ready ? leader_term.get() : nullptr, facts(), reader));
+  http::ServerResponse response =
+      http::text(200, metrics.text(is_ready ? leader_term.get() : nullptr, facts(), reader));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   if (!is_public) return response;
   public_metrics_at = api->now();
@@ -217,8 +225,13 @@ std::vector<http::Route> Scheduler::Loop::health_routes(MetricsReader reader) {
   return {
       {"/healthz", [](const http::ServerRequest&) { return http::text(200, "ok\n"); }},
       {"/livez", [this](const http::ServerRequest&) { return live_answer(); }},
-      {"/readyz", [this](const http::ServerRequest&) { return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not synced\n"); }},
-      {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) { return metrics_answer(reader); })},
+      {"/readyz",
+       [this](const http::ServerRequest&) {
+         return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not synced\n");
+       }},
+      {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) {
+                                            return metrics_answer(reader);
+                                          })},
   };
 }
 
@@ -230,14 +243,16 @@ Result<void> Scheduler::Loop::listen() {
       return answer(*leader_term, request);
     });
   };
-  const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes, std::unique_ptr<http::Server>& out) -> Result<void> {
+  const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes,
+                        std::unique_ptr<http::Server>& out) -> Result<void> {
     Result<std::unique_ptr<http::Server>> started = http::Server::start(o, std::move(routes));
     if (!started) return started.error();
     out = std::move(started).value();
     return {};
   };
   if (options.has_probes)
-    if (Result<void> started = start(options.probes, health_routes(MetricsReader::kAnybody), probe_server); !started) return started;
+    if (Result<void> started = start(options.probes, health_routes(MetricsReader::kAnybody), probe_server); !started)
+      return started;
   if (!options.is_listening) return {};
   std::vector<http::Route> routes = health_routes(MetricsReader::kOperator);
   routes.push_back({.path = "/api/v1/why", .handler = {}, .late = read(answer_why)});
@@ -247,31 +262,35 @@ Result<void> Scheduler::Loop::listen() {
 }
 
 Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
-  const Result<Profile> profile = live_profile(options.leader_term.profile([](std::string_view) { return DeviceClassId(0u); }));
+  const Result<Profile> profile =
+      live_profile(options.leader_term.profile([](std::string_view) { return DeviceClassId(0u); }));
   if (!profile) return profile.error();
   auto loop = std::make_unique<Loop>(std::move(options));
-  Result<std::unique_ptr<Api>> api = Api::create(
-      {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version, .unacknowledged_max = fence_slack(loop->options.leader)});
+  Result<std::unique_ptr<Api>> api = Api::create({.access = loop->options.access,
+                                                  .user_agent = "ashlar/" + loop->options.version,
+                                                  .unacknowledged_max = fence_slack(loop->options.leader)});
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
   Result<std::unique_ptr<WatchThread>> watches =
       WatchThread::create({.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
-                           .watches = {.encoding = loop->options.encoding, .silence_max = loop->options.watch_silence_max, .log = loop->options.log},
+                           .watches = {.encoding = loop->options.encoding,
+                                       .silence_max = loop->options.watch_silence_max,
+                                       .log = loop->options.log},
                            .wake = [l = loop.get()] { l->api->wakeup(); }});
   if (!watches) return watches.error();
   loop->watches = std::move(watches).value();
-  loop->leader =
-      std::make_unique<Leader>(*loop->api, loop->options.leader,
-                               Leader::Hooks{.may_take = [l = loop.get()] { return l->seen.is_synced; },
-                                             .on_started = [l = loop.get()] { l->has_won = true; },
-                                             .on_stopped =
-                                                 [l = loop.get()] {
-                                                   l->has_won = false;
-                                                   l->has_lost = l->leader_term != nullptr;
-                                                 },
-                                             .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
-                                             .monotonic = {}});
+  loop->leader = std::make_unique<Leader>(
+      *loop->api, loop->options.leader,
+      Leader::Hooks{.may_take = [l = loop.get()] { return l->seen.is_synced; },
+                    .on_started = [l = loop.get()] { l->has_won = true; },
+                    .on_stopped =
+                        [l = loop.get()] {
+                          l->has_won = false;
+                          l->has_lost = l->leader_term != nullptr;
+                        },
+                    .log = [l = loop.get()](const std::string& m) { l->log(LogLevel::kWarning, l->about_lease(m)); },
+                    .monotonic = {}});
   if (const Result<void> listening = loop->listen(); !listening) return listening.error();
   return std::unique_ptr<Scheduler>(new Scheduler(std::move(loop)));
 }

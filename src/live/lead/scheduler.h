@@ -1,6 +1,7 @@
-// scheduler: the live scheduler: one thread that follows the API server, leads or stands by, decides and binds; beside it a small HTTP server for
-// metrics, health and queries. Standby and leader follow the same watches; a leader also owns a LeaderTerm. Losing the lease discards the leader's
-// term and all caches and starts again as a standby, so that no write by another replica can be missed.
+// scheduler: the live scheduler: one thread that follows the API server, leads or stands by, decides and binds; beside
+// it a small HTTP server for metrics, health and queries. Standby and leader follow the same watches; a leader also
+// owns a LeaderTerm. Losing the lease discards the leader's term and all caches and starts again as a standby, so that
+// no write by another replica can be missed.
 //
 //   auto scheduler = Scheduler::create(options);
 //   (*scheduler)->run();     // until stop() is called from anywhere
@@ -30,19 +31,23 @@ struct SchedulerOptions {
   bool is_listening = true;
   http::ServerOptions listen;  ///< of the read API
   bool has_probes = false;
-  http::ServerOptions probes;                   ///< health and metrics without names of tenants; a server of its own, so that queries cannot delay it
-  std::function<LogFacts()> decision_log = {};  ///< state of the log that `term.open_recorder` keeps; empty if there is none. Called on the loop
+  /// health and metrics without names of tenants; a server of its own, so that queries cannot delay it
+  http::ServerOptions probes;
+  /// state of the log that `term.open_recorder` keeps; empty if there is none. Called on the loop
+  std::function<LogFacts()> decision_log = {};
   std::string version = "0";
   using LogLevel = kube::LogLevel;
   OnLog log;
-  Millis watch_silence_max{240'000};       ///< a watch without a byte for this long is considered dead and reopened
-  Millis drain_max{5'000};                 ///< at the end: how long to wait for bindings under way
-  std::function<Millis()> monotonic = {};  ///< never set back; for the stall limits. Default: the system's. Called from any thread
+  Millis watch_silence_max{240'000};  ///< a watch without a byte for this long is considered dead and reopened
+  Millis drain_max{5'000};            ///< at the end: how long to wait for bindings under way
+  /// never set back; for the stall limits. Default: the system's. Called from any thread
+  std::function<Millis()> monotonic = {};
 };
 
 class Scheduler {
  public:
-  /// Refuses preempting profiles (kInvalid), unreadable credentials and addresses that cannot be bound. Makes no connection yet.
+  /// Refuses preempting profiles (kInvalid), unreadable credentials and addresses that cannot be bound. Makes no
+  /// connection yet.
   static Result<std::unique_ptr<Scheduler>> create(SchedulerOptions options);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;

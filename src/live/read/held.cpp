@@ -39,8 +39,9 @@ void each_held(const Tracker& tracker, Visit&& visit) {
 std::vector<HeldThing> held_things(const Tracker& tracker) {
   std::vector<HeldThing> found;
   each_held(tracker, [&](HeldThing held) { found.push_back(std::move(held)); });
-  std::sort(found.begin(), found.end(),
-            [](const HeldThing& a, const HeldThing& b) { return std::pair(a.ns.view(), a.name.view()) < std::pair(b.ns.view(), b.name.view()); });
+  std::sort(found.begin(), found.end(), [](const HeldThing& a, const HeldThing& b) {
+    return std::pair(a.ns.view(), a.name.view()) < std::pair(b.ns.view(), b.name.view());
+  });
   return found;
 }
 
@@ -51,7 +52,8 @@ std::map<HoldReason, std::size_t> held_pods(const Tracker& tracker) {
 }
 
 std::string held_text(const Tracker& tracker, const HeldThing& held) {
-  return held.pod != kNoPod ? hold_text(tracker.pods()[held.pod]) : tracker.gang_hold(tracker.gangs()[held.gang]).detail;
+  return held.pod != kNoPod ? hold_text(tracker.pods()[held.pod])
+                            : tracker.gang_hold(tracker.gangs()[held.gang]).detail;
 }
 
 }  // namespace ashlar::kube

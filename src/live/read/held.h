@@ -1,5 +1,5 @@
-// held: what waits outside the engine, and why: held pods, and gangs with held pods; for `ashlar queue` and the metrics. Pods that are being deleted
-// and those of other schedulers are left out. Cost: O(pods + members of gangs).
+// held: what waits outside the engine, and why: held pods, and gangs with held pods; for `ashlar queue` and the
+// metrics. Pods that are being deleted and those of other schedulers are left out. Cost: O(pods + members of gangs).
 #pragma once
 
 #include <map>

@@ -47,28 +47,35 @@ struct SchedulerMetrics::Series {
                                     .Help("Duration of one scheduling step, including its events")
                                     .Register(*registry)
                                     .Add({{"phase", "all"}}, kStepBuckets);
-  prometheus::Family<prometheus::Histogram>& decisions = BuildHistogram()
-                                                             .Name("ashlar_decision_latency_seconds")
-                                                             .Help("Time from the first watch event of a pod to its confirmed binding")
-                                                             .Register(*registry);
+  prometheus::Family<prometheus::Histogram>& decisions =
+      BuildHistogram()
+          .Name("ashlar_decision_latency_seconds")
+          .Help("Time from the first watch event of a pod to its confirmed binding")
+          .Register(*registry);
   prometheus::Histogram& decision_single = decisions.Add({{"kind", "pod"}}, kLatencyBuckets);
   prometheus::Histogram& decision_gang = decisions.Add({{"kind", "gang"}}, kLatencyBuckets);
-  prometheus::Family<prometheus::Counter>& attempts =
-      BuildCounter().Name("ashlar_scheduling_attempts_total").Help("New or changed verdicts on jobs, by result").Register(*registry);
+  prometheus::Family<prometheus::Counter>& attempts = BuildCounter()
+                                                          .Name("ashlar_scheduling_attempts_total")
+                                                          .Help("New or changed verdicts on jobs, by result")
+                                                          .Register(*registry);
   std::array<prometheus::Counter*, static_cast<std::size_t>(VerdictKind::kOverQuota) + 1> by_verdict{};
   /// The series that an operator sees by queue, and the public as one.
   struct Placements {
     std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-    prometheus::Family<prometheus::Histogram>& waits =
-        BuildHistogram().Name("ashlar_queue_wait_seconds").Help("Time from the submission of a job to its placement").Register(*registry);
-    prometheus::Family<prometheus::Counter>& gangs = BuildCounter()
-                                                         .Name("ashlar_gang_placement_total")
-                                                         .Help("Gangs placed, by the innermost level that contains the whole gang")
-                                                         .Register(*registry);
+    prometheus::Family<prometheus::Histogram>& waits = BuildHistogram()
+                                                           .Name("ashlar_queue_wait_seconds")
+                                                           .Help("Time from the submission of a job to its placement")
+                                                           .Register(*registry);
+    prometheus::Family<prometheus::Counter>& gangs =
+        BuildCounter()
+            .Name("ashlar_gang_placement_total")
+            .Help("Gangs placed, by the innermost level that contains the whole gang")
+            .Register(*registry);
   };
   Placements by_queue, together;
   prometheus::Histogram& every_wait = together.waits.Add({}, kLatencyBuckets);
-  prometheus::Counter& examined = BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs examined").Register(*registry).Add({});
+  prometheus::Counter& examined =
+      BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs examined").Register(*registry).Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
       by_verdict[v] = &attempts.Add({{"result", std::string(verdict_name(static_cast<VerdictKind>(v)))}});
@@ -82,7 +89,8 @@ SchedulerMetrics::~SchedulerMetrics() = default;
 void SchedulerMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
-  for (const VerdictChange& change : plan.verdicts) series_->by_verdict[static_cast<std::size_t>(change.verdict.kind)]->Increment();
+  for (const VerdictChange& change : plan.verdicts)
+    series_->by_verdict[static_cast<std::size_t>(change.verdict.kind)]->Increment();
 }
 
 void SchedulerMetrics::observe_decision(bool is_gang, Millis latency) {
@@ -106,36 +114,46 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
   out.set("ashlar_build_info", "Version of this program", {{"version", process.version}}, 1);
   out.set("ashlar_leader", "1 while this process is the leader", {}, process.is_leading ? 1 : 0);
   out.set("ashlar_ready", "1 when the caches are synced", {}, process.is_ready ? 1 : 0);
-  out.count("ashlar_http_client_requests_total", "Requests sent to the API server", {}, static_cast<double>(process.requests));
-  out.count("ashlar_http_client_failures_total", "Requests without an answer", {}, static_cast<double>(process.request_failures));
+  out.count("ashlar_http_client_requests_total", "Requests sent to the API server", {},
+            static_cast<double>(process.requests));
+  out.count("ashlar_http_client_failures_total", "Requests without an answer", {},
+            static_cast<double>(process.request_failures));
   if (process.decision_log) {
     out.count("ashlar_decision_log_steps_lost_total", "Scheduling steps missing from the decision log", {},
               static_cast<double>(process.decision_log->steps_lost));
-    out.set("ashlar_decision_log_stopped", "1 while the decision log cannot be written", {}, process.decision_log->is_stopped ? 1 : 0);
+    out.set("ashlar_decision_log_stopped", "1 while the decision log cannot be written", {},
+            process.decision_log->is_stopped ? 1 : 0);
   }
   for (const auto& [resource, watch] : process.watches) {
     const prometheus::Labels labels{{"resource", std::string(resource)}};
     if (watch.silent)
-      out.set("ashlar_watch_lag_seconds", "Time since the watch last received data", labels, static_cast<double>(watch.silent->value) * 1e-3);
+      out.set("ashlar_watch_lag_seconds", "Time since the watch last received data", labels,
+              static_cast<double>(watch.silent->value) * 1e-3);
     out.count("ashlar_watch_events_total", "Changes received", labels, static_cast<double>(watch.events));
     out.count("ashlar_watch_relists_total", "List operations", labels, static_cast<double>(watch.lists));
-    out.count("ashlar_watch_expired_total", "Expired resource versions (410)", labels, static_cast<double>(watch.expired));
+    out.count("ashlar_watch_expired_total", "Expired resource versions (410)", labels,
+              static_cast<double>(watch.expired));
     out.count("ashlar_watch_errors_total", "Errors of lists and watches", labels, static_cast<double>(watch.errors));
     out.set("ashlar_watch_objects", "Objects in the cache", labels, static_cast<double>(watch.objects));
-    out.set("ashlar_watch_listed", "1 while the resource is completely listed and watched", labels, watch.is_listed ? 1 : 0);
-    out.set("ashlar_unreadable_objects", "Objects that cannot be parsed completely", labels, static_cast<double>(watch.unreadable));
+    out.set("ashlar_watch_listed", "1 while the resource is completely listed and watched", labels,
+            watch.is_listed ? 1 : 0);
+    out.set("ashlar_unreadable_objects", "Objects that cannot be parsed completely", labels,
+            static_cast<double>(watch.unreadable));
   }
 }
 
 void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
   const BinderCounters& a = leader_term.binder().counters();
   const StatusWriterCounters& l = leader_term.status_writer().counters();
-  const std::string requests = "ashlar_api_requests_total", help = "Writes and re-reads, by verb, resource and status code";
+  const std::string requests = "ashlar_api_requests_total",
+                    help = "Writes and re-reads, by verb, resource and status code";
   const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
     out.count(requests, help, {{"verb", verb}, {"resource", resource}, {"code", code}}, static_cast<double>(n));
   };
-  const std::uint64_t failures = std::accumulate(a.by_outcome.begin(), a.by_outcome.end(), std::uint64_t{0}) - a.bound();
-  const std::uint64_t conflicts = a.of(BindOutcome::kConflict), missing = a.of(BindOutcome::kMissing), throttled = a.of(BindOutcome::kThrottled);
+  const std::uint64_t failures =
+      std::accumulate(a.by_outcome.begin(), a.by_outcome.end(), std::uint64_t{0}) - a.bound();
+  const std::uint64_t conflicts = a.of(BindOutcome::kConflict), missing = a.of(BindOutcome::kMissing),
+                      throttled = a.of(BindOutcome::kThrottled);
   add("create", "pods/binding", "201", a.bound());
   add("create", "pods/binding", "409", conflicts);
   add("create", "pods/binding", "404", missing);
@@ -146,22 +164,30 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
   add("patch", "podgroups/status", "any", l.group_conditions);
   add("create", "events", "any", l.events);
   for (std::size_t i = 1; i < kBindOutcomes; ++i)
-    out.count("ashlar_bind_errors_total", "Bindings that failed", {{"reason", std::string(rule_of(static_cast<BindOutcome>(i)).name)}},
+    out.count("ashlar_bind_errors_total", "Bindings that failed",
+              {{"reason", std::string(rule_of(static_cast<BindOutcome>(i)).name)}},
               static_cast<double>(a.by_outcome[i]));
-  out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {}, static_cast<double>(a.given_up));
+  out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
+            static_cast<double>(a.given_up));
   out.set("ashlar_binds_held", "Pods and gangs waiting for a retry after a binding was given up", {},
           static_cast<double>(leader_term.binder().held()));
-  out.set("ashlar_binds_in_flight", "Bindings sent but not answered yet", {}, static_cast<double>(leader_term.binder().in_flight()));
-  out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {}, static_cast<double>(leader_term.binder().queued()));
+  out.set("ashlar_binds_in_flight", "Bindings sent but not answered yet", {},
+          static_cast<double>(leader_term.binder().in_flight()));
+  out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {},
+          static_cast<double>(leader_term.binder().queued()));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces with slow binding responses", {},
           static_cast<double>(leader_term.binder().slow_under_way()));
-  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(leader_term.status_writer().depth()));
-  out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {}, static_cast<double>(l.events_dropped));
-  out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {}, static_cast<double>(l.failures));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {},
+          static_cast<double>(leader_term.status_writer().depth()));
+  out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {},
+            static_cast<double>(l.events_dropped));
+  out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {},
+            static_cast<double>(l.failures));
   out.count("ashlar_lane_retries_total", "Condition writes queued for a retry", {}, static_cast<double>(l.retries));
 }
 
-/// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that level can get.
+/// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that
+/// level can get.
 void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
   const Cluster& cluster = leader_term.state().cluster();
   const ObjectNames& names = leader_term.tracker().names();
@@ -191,8 +217,8 @@ void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
     const std::string name = DeviceClassId(model).is_none() ? "unknown" : names.models.name(DeviceClassId(model)).str();
     for (std::size_t l = 0; l < most.size(); ++l) {
       const std::string level = l < levels ? names.levels()[l].name.str() : l == levels ? "node" : "any";
-      out.set("ashlar_largest_placeable_gang_gpus", "Completely free GPUs in the best domain of the level", {{"model", name}, {"level", level}},
-              static_cast<double>(most[l]));
+      out.set("ashlar_largest_placeable_gang_gpus", "Completely free GPUs in the best domain of the level",
+              {{"model", name}, {"level", level}}, static_cast<double>(most[l]));
     }
   }
 }
@@ -204,7 +230,8 @@ void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
     const QueueId queue(q);
     if (queue.row() >= state.queues().rows()) continue;
     const prometheus::Labels labels{{"queue", names.queues.name(queue).str()}, {"model", "any"}};
-    out.set("ashlar_queue_allocated_gpus", "GPUs in use by the queue", labels, static_cast<double>(state.queues().used(queue)[0]) / 1000);
+    out.set("ashlar_queue_allocated_gpus", "GPUs in use by the queue", labels,
+            static_cast<double>(state.queues().used(queue)[0]) / 1000);
     const std::int64_t quota = state.queues().quota(queue)[0];
     out.set("ashlar_queue_guaranteed_gpus", "GPU quota of the queue", labels,
             quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
@@ -224,20 +251,23 @@ void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
-      devices[labels_of(shape.key.queue, "model", "any")] += static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
+      devices[labels_of(shape.key.queue, "model", "any")] +=
+          static_cast<double>(count_of_jobs) * static_cast<double>(shape.devices);
     };
     if (!shape.is_active) return count(shape.verdict, shape.jobs.size());
-    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);  // some are held, some not evaluated yet
+    // some are held, some not evaluated yet
+    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Waiting jobs", labels, n);
-  for (const auto& [labels, n] : devices) out.set("ashlar_queue_pending_gpus", "GPUs requested by waiting jobs", labels, n);
+  for (const auto& [labels, n] : devices)
+    out.set("ashlar_queue_pending_gpus", "GPUs requested by waiting jobs", labels, n);
 }
 
 /// Pods that wait outside the engine, by reason.
 void add_held(Snapshot& out, LeaderTerm& leader_term) {
   for (const auto& [reason, pods] : held_pods(leader_term.tracker()))
-    out.set("ashlar_pods_held", "Pods that are in no queue, by reason", {{"reason", std::string(hold_reason_name(reason))}},
-            static_cast<double>(pods));
+    out.set("ashlar_pods_held", "Pods that are in no queue, by reason",
+            {{"reason", std::string(hold_reason_name(reason))}}, static_cast<double>(pods));
 }
 
 }  // namespace
@@ -253,13 +283,17 @@ std::string SchedulerMetrics::text(LeaderTerm* leader_term, const ProcessFacts& 
     add_largest_gangs(snapshot, *leader_term);
     snapshot.set("ashlar_snapshot_age_seconds", "Age of the oldest change that the engine has not processed", {},
                  static_cast<double>(leader_term->snapshot_age().value) * 1e-3);
-    snapshot.set("ashlar_nodes", "Nodes known to the engine", {}, static_cast<double>(leader_term->state().cluster().live_count()));
-    snapshot.set("ashlar_pods", "Pods known to the scheduler", {}, static_cast<double>(leader_term->tracker().pods().size()));
+    snapshot.set("ashlar_nodes", "Nodes known to the engine", {},
+                 static_cast<double>(leader_term->state().cluster().live_count()));
+    snapshot.set("ashlar_pods", "Pods known to the scheduler", {},
+                 static_cast<double>(leader_term->tracker().pods().size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because a decision about them stopped the scheduler", {},
                  static_cast<double>(leader_term->tracker().quarantined_count()));
-    snapshot.count("ashlar_never_fits_unproven_total", "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
+    snapshot.count("ashlar_never_fits_unproven_total",
+                   "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
                    static_cast<double>(leader_term->engine().unproven_count()));
-    snapshot.set("ashlar_resources_refused", "Extended resources of nodes that are not tracked because all columns are in use", {},
+    snapshot.set("ashlar_resources_refused",
+                 "Extended resources of nodes that are not tracked because all columns are in use", {},
                  static_cast<double>(leader_term->tracker().names().refused_resources().size()));
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their topology level exceeds the limit", {},
                  static_cast<double>(leader_term->tracker().gangs_without_level()));

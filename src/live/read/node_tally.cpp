@@ -22,7 +22,8 @@ struct ByRow {
 /// The first of these taints that the constraint does not tolerate; nullptr if there is none.
 const ashlar::Taint* first_untolerated(const Constraint& constraint, const std::vector<ashlar::Taint>& taints) {
   const auto is_refused = [&](const ashlar::Taint& taint) {
-    return std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const auto& t) { return t.tolerates(taint); });
+    return std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(),
+                        [&](const auto& t) { return t.tolerates(taint); });
   };
   const auto first = std::find_if(taints.begin(), taints.end(), is_refused);
   return first == taints.end() ? nullptr : &*first;
@@ -55,7 +56,8 @@ std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, c
   bring_up(cluster);
   std::map<ashlar::Taint, std::int64_t, ByRow> counts;
   for (const Alike& alike : alike_)
-    if (const ashlar::Taint* taint = first_untolerated(constraint, alike.taints); taint != nullptr) counts[*taint] += alike.nodes;
+    if (const ashlar::Taint* taint = first_untolerated(constraint, alike.taints); taint != nullptr)
+      counts[*taint] += alike.nodes;
   std::vector<Tainted> all;
   all.reserve(counts.size());
   for (const auto& [taint, nodes] : counts) all.push_back({taint, nodes});

@@ -1,5 +1,6 @@
-// NodeTally: live nodes by their taints. Kept until a node is added, removed or changes its facts: then one look at each node (5,000 nodes: 0.2 ms).
-// untolerated() looks only at distinct lists of taints, of which there are a few, and at no node.
+// NodeTally: live nodes by their taints. Kept until a node is added, removed or changes its facts: then one look at
+// each node (5,000 nodes: 0.2 ms). untolerated() looks only at distinct lists of taints, of which there are a few, and
+// at no node.
 #pragma once
 
 #include <cstdint>

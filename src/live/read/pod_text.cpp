@@ -32,8 +32,11 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
 
 /// By name: if no node has a device, no column counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
-  const auto is_milli = [&](const ResourceAmount& a) { return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource; };
-  const bool is_share = demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
+  const auto is_milli = [&](const ResourceAmount& a) {
+    return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource;
+  };
+  const bool is_share =
+      demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
@@ -41,7 +44,8 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
 class NamesOf final : public ReasonNames {
  public:
   /// `has_times`: a time is written as the time left, which a text that is read later must not contain.
-  explicit NamesOf(const TextContext& context, bool has_times = true) : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
+  explicit NamesOf(const TextContext& context, bool has_times = true)
+      : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
 
   std::string subject(const Reason& r) const override {
     const ReasonSubject subject = row_of(r.code).subject;
@@ -51,7 +55,9 @@ class NamesOf final : public ReasonNames {
     if (subject == ReasonSubject::kLevel) return level_of(r) == nullptr ? "domain" : level_of(r)->name.str();
     return {};
   }
-  std::string amount(const Reason& r, std::int64_t amount) const override { return amount_text(ResourceId(r.subject), amount); }
+  std::string amount(const Reason& r, std::int64_t amount) const override {
+    return amount_text(ResourceId(r.subject), amount);
+  }
   std::string domain(const Reason& r, std::int64_t domain) const override {
     return names_.domain_name(LevelId(r.subject), DomainId(static_cast<std::uint32_t>(domain))).str();
   }
@@ -60,11 +66,14 @@ class NamesOf final : public ReasonNames {
     if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
     if (r.code == ReasonCode::kLimitReached) {
       const std::string limit = std::to_string(r.numbers[0]);
-      return r.subject == kLimitOfProof ? "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps"
-                                        : "the search stopped at its limit of " + limit;
+      return r.subject == kLimitOfProof
+                 ? "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps"
+                 : "the search stopped at its limit of " + limit;
     }
     const Millis wait = Millis(r.numbers[0]) - c_.now;  // kReservationHeld
-    return has_times_ && wait.value > 0 ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated" : "";
+    return has_times_ && wait.value > 0
+               ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated"
+               : "";
   }
 
  private:
@@ -109,15 +118,20 @@ std::string availability(const TextContext& c, const Verdict& verdict) {
 std::string reason_text(const TextContext& c, const Reason& r) { return ashlar::reason_text(r, NamesOf(c)); }
 
 bool waits_for_company_to_leave(const Verdict& verdict) {
-  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(), [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
+  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
+                     [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
 }
 
 std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   std::vector<Reason> told = verdict.reasons;
-  const auto has = [&](ReasonCode code) { return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; }); };
-  const bool would_fit_empty = has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(verdict));
+  const auto has = [&](ReasonCode code) {
+    return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; });
+  };
+  const bool would_fit_empty =
+      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(verdict));
   if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
-  const auto devices = std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
+  const auto devices =
+      std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (devices == told.end()) return told;
   const ObjectNames& names = c.tracker.names();
   const auto counts_devices = [&](const Reason& r) {
@@ -134,7 +148,8 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
 std::string headline_text(const TextContext& c, const std::vector<Reason>& told) {
   if (told.empty()) return {};
   std::string text = reason_text(c, told[0]);
-  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1) text += " (at the time of the verdict: " + reason_text(c, told[1]) + ")";
+  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1)
+    text += " (at the time of the verdict: " + reason_text(c, told[1]) + ")";
   return text;
 }
 
@@ -153,8 +168,8 @@ std::string gang_prefix(const GangRecord& g, const Job& j) {
   else if (has_minimum(j))
     others = is_one ? " more will be bound once it fits" : " more will be bound one by one as they fit";
   return "gang " + g.name.str() + ": " + std::to_string(j.members_placed) +
-         (j.members_placed == 1 ? " member is bound and stays bound, " : " members are bound and stay bound, ") + std::to_string(waiting) + others +
-         ": ";
+         (j.members_placed == 1 ? " member is bound and stays bound, " : " members are bound and stay bound, ") +
+         std::to_string(waiting) + others + ": ";
 }
 
 }  // namespace
@@ -163,12 +178,14 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
   const JobOwner owner = c.tracker.owner(job);
-  const bool is_gang = owner.gang != kNoGang && c.tracker.gangs()[owner.gang].is_gang && !c.tracker.gangs()[owner.gang].is_lone_pod();
+  const bool is_gang =
+      owner.gang != kNoGang && c.tracker.gangs()[owner.gang].is_gang && !c.tracker.gangs()[owner.gang].is_lone_pod();
   const std::string prefix = is_gang ? gang_prefix(c.tracker.gangs()[owner.gang], c.state.job(job)) : std::string();
   if (first != ReasonCode::kNone && !row_of(first).is_about_nodes) {
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.
-    text.message = std::string(reason_name(first)) + ": " + prefix + ashlar::reason_text(verdict.reasons.front(), NamesOf(c, false));
+    text.message = std::string(reason_name(first)) + ": " + prefix +
+                   ashlar::reason_text(verdict.reasons.front(), NamesOf(c, false));
     return text;
   }
   text.reason = kUnschedulable;
@@ -176,13 +193,15 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   text.message = availability(c, verdict);
   std::string more;
   for (const Reason& r : told_reasons(c, verdict)) {
-    const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial || r.code == ReasonCode::kNoSuchDomain ||
-                         r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
+    const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
+                         r.code == ReasonCode::kNoSuchDomain || r.code == ReasonCode::kExceedsCluster ||
+                         r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
-  const std::string_view no_room =
-      is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member" : "no capacity for all members at once";
-  if (!prefix.empty() || !more.empty()) text.message += " " + prefix + (more.empty() ? std::string(no_room) : more) + ".";
+  const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member"
+                                                                            : "no capacity for all members at once";
+  if (!prefix.empty() || !more.empty())
+    text.message += " " + prefix + (more.empty() ? std::string(no_room) : more) + ".";
   return text;
 }
 

@@ -1,6 +1,6 @@
-// pod_text: the texts about a waiting pod, for conditions, events and `ashlar why`: kube-scheduler's sentence for autoscalers, our own wording for
-// the rest. Functions of the tracker's tables and the engine's state; counts over all nodes are kept in a NodeTally, so that a text costs
-// microseconds while the nodes are unchanged.
+// pod_text: the texts about a waiting pod, for conditions, events and `ashlar why`: kube-scheduler's sentence for
+// autoscalers, our own wording for the rest. Functions of the tracker's tables and the engine's state; counts over all
+// nodes are kept in a NodeTally, so that a text costs microseconds while the nodes are unchanged.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,24 @@ namespace ashlar::kube {
 struct TextContext {
   const Tracker& tracker;
   const State& state;
-  Millis now;                 ///< of the clock: the state's time stands still while nothing happens
-  NodeTally* kept = nullptr;  ///< of this state's cluster, and outlives the context; nullptr: counts are kept as long as the context
+  Millis now;  ///< of the clock: the state's time stands still while nothing happens
+  /// of this state's cluster, and outlives the context; nullptr: counts are kept as long as the context
+  NodeTally* kept = nullptr;
   mutable NodeTally own = {};
 
   NodeTally& tally() const { return kept == nullptr ? own : *kept; }
 };
 
-/// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a waiting job, or
-/// "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
+/// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a
+/// waiting job, or "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
 /// True if the anti-affinity of bound pods keeps it off nodes. Then "never fits" means: not as long as they stay.
 bool waits_for_company_to_leave(const Verdict& verdict);
-/// The reasons worth reporting: a pod short of devices is also short of the resource that counts them, which is reported once; one that waits for
-/// pods to leave, or for a label, would fit an empty cluster that has it.
+/// The reasons worth reporting: a pod short of devices is also short of the resource that counts them, which is
+/// reported once; one that waits for pods to leave, or for a label, would fit an empty cluster that has it.
 std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);
-/// The first of them in our own wording; if the pod would not even fit an empty cluster, with what it is short of. Empty if there is none.
+/// The first of them in our own wording; if the pod would not even fit an empty cluster, with what it is short of.
+/// Empty if there is none.
 std::string headline_text(const TextContext& context, const std::vector<Reason>& told);
 /// One reason in our own wording with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, const Reason& reason);

@@ -24,7 +24,9 @@ JsonWriter document(std::string_view kind) {
   return w;
 }
 
-http::ServerResponse finish(JsonWriter& w, int status = 200) { return http::json(status, w.end_object().take() + "\n"); }
+http::ServerResponse finish(JsonWriter& w, int status = 200) {
+  return http::json(status, w.end_object().take() + "\n");
+}
 
 http::ServerResponse failure(int status, std::string_view reason, const std::string& message) {
   JsonWriter w = document("Status");
@@ -54,17 +56,21 @@ Subject find_subject(const Tracker& tracker, const std::string& name) {
     if (s.gang == kNoGang) continue;
     s.is_whole_gang = true;
     const std::vector<PodSlot>& pods = tracker.gangs()[s.gang].pods;
-    const auto waiting = std::find_if(pods.begin(), pods.end(), [&](PodSlot p) { return tracker.pods()[p].phase != PodRecord::Phase::kBound; });
+    const auto waiting = std::find_if(pods.begin(), pods.end(),
+                                      [&](PodSlot p) { return tracker.pods()[p].phase != PodRecord::Phase::kBound; });
     if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
     return s;
   }
   return s;
 }
 
-std::string counted(std::int64_t count, const char* thing) { return std::to_string(count) + " " + thing + (count == 1 ? "" : "s"); }
+std::string counted(std::int64_t count, const char* thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
 
 bool has_begun(const Tracker& tracker, const GangRecord& gang) {
-  return std::any_of(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) { return tracker.pods()[s].phase == PodRecord::Phase::kBound; });
+  return std::any_of(gang.pods.begin(), gang.pods.end(),
+                     [&](PodSlot s) { return tracker.pods()[s].phase == PodRecord::Phase::kBound; });
 }
 
 /// The change that would have to hold: "it had 7 members".
@@ -74,11 +80,14 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
   const bool is_of_both = is_of_group && !gang->within_setting.empty();
   const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
   const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
-  const std::string level = r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
-  const std::string in_level = level.empty() ? "" : (gang != nullptr && has_begun(tracker, *gang) ? " in its " : " in one ") + level;
+  const std::string level =
+      r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
+  const std::string in_level =
+      level.empty() ? "" : (gang != nullptr && has_begun(tracker, *gang) ? " in its " : " in one ") + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
-      return "it could be spread over any nodes (without " + (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
+      return "it could be spread over any nodes (without " +
+             (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
     case Remedy::Kind::kWidenWithin:
       return "it could be spread over one " + level +
              (is_of_group ? " (key " + names.levels()[r.level.row()].label.str() + ", " + of_group + beside + ")"
@@ -97,8 +106,8 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
     case Remedy::Kind::kFreeDevices:
       return counted(r.amount, "more GPU") + (r.amount == 1 ? " was free" : " were free") + in_level;
     case Remedy::Kind::kMoreNodes:
-      return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") + " like " +
-             names.nodes.name(r.node).str() + in_level;
+      return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") +
+             " like " + names.nodes.name(r.node).str() + in_level;
   }
   return {};
 }
@@ -108,22 +117,29 @@ std::vector<Remedy> remedies_for(LeaderTerm& leader_term, JobId job, const GangR
   const ObjectNames& names = leader_term.tracker().names();
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
                                                  names.label_keys.find(PooledString("metadata.name"))};
-  std::vector<Remedy> found = find_remedies(leader_term.state(), leader_term.engine(), job,
-                                            {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
+  std::vector<Remedy> found =
+      find_remedies(leader_term.state(), leader_term.engine(), job,
+                    {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
   if (gang != nullptr && has_begun(leader_term.tracker(), *gang))
-    std::erase_if(found, [](const Remedy& r) { return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin; });
+    std::erase_if(found, [](const Remedy& r) {
+      return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin;
+    });
   return found;
 }
 
 std::string_view remedy_name(Remedy::Kind kind) {
-  constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards", "MoreQuota", "FreeCards", "MoreNodes"};
+  constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards",
+                                         "MoreQuota",  "FreeCards",   "MoreNodes"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
   w.key("reasons").begin_array();
   for (const Reason& r : told_reasons(context, verdict)) {
-    w.begin_object().member("code", reason_name(r.code)).member("message", reason_text(context, r)).member("subject", std::int64_t{r.subject});
+    w.begin_object()
+        .member("code", reason_name(r.code))
+        .member("message", reason_text(context, r))
+        .member("subject", std::int64_t{r.subject});
     w.key("numbers").begin_array();
     for (const std::int64_t n : r.numbers) w.integer(n);
     w.end_array().end_object();
@@ -137,7 +153,9 @@ void write_ask(JsonWriter& w, const Tracker& tracker, const PodRecord& pod) {
   w.key("asks").begin_object();
   w.member("gpus", static_cast<std::int64_t>(demand.devices.is_whole() ? demand.devices.count : 0));
   if (!demand.devices.is_whole()) w.member("milliGpu", demand.devices.milli_total());
-  w.member("milliCores", amount_of(demand, resource::kCpu)).member("memoryBytes", amount_of(demand, resource::kMemory)).end_object();
+  w.member("milliCores", amount_of(demand, resource::kCpu))
+      .member("memoryBytes", amount_of(demand, resource::kMemory))
+      .end_object();
 }
 
 /// "n0", or "12 nodes: n0, n1, n2 and 9 more".
@@ -172,8 +190,10 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
     case PodRecord::Phase::kAssumed:
       return {"Binding", "is being bound to " + tracker.names().nodes.name(pod.node).str(), 0};
     case PodRecord::Phase::kHeld: {
-      const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown;
-      return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod), is_never ? 5 : 4};
+      const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
+                            pod.hold == HoldReason::kQueueUnknown;
+      return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod),
+              is_never ? 5 : 4};
     }
     case PodRecord::Phase::kNominated:
       return {"Waiting", "pod of another scheduler, nominated to " + tracker.names().nodes.name(pod.node).str(), 4};
@@ -182,16 +202,20 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
   }
   if (!pod.is_in_engine() && subject.gang != kNoGang) {
     const Hold hold = tracker.gang_hold(tracker.gangs()[subject.gang]);
-    if (hold.reason == HoldReason::kNoSuchDomain) return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
+    if (hold.reason == HoldReason::kNoSuchDomain)
+      return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
     if (hold.reason != HoldReason::kNone)
-      return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+      return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held",
+              std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
   }
-  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty()) return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
+  if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
+    return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = leader_term.text_context();
   const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(verdict);
   const std::vector<Reason> told = told_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
-  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told), is_never ? 5 : 4};
+  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told),
+          is_never ? 5 : 4};
 }
 
 void write_gang(JsonWriter& w, const Tracker& tracker, GangSlot slot) {
@@ -204,9 +228,14 @@ void write_gang(JsonWriter& w, const Tracker& tracker, GangSlot slot) {
     held += pod.phase == PodRecord::Phase::kHeld ? 1 : 0;
     is_uniform = is_uniform && pod.demand == tracker.pods()[g.pods.front()].demand;
   }
-  const auto level = [&](LevelId l) { return l.is_none() ? std::string() : tracker.names().levels()[l.row()].name.str(); };
+  const auto level = [&](LevelId l) {
+    return l.is_none() ? std::string() : tracker.names().levels()[l.row()].name.str();
+  };
   w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
-  w.member("present", std::int64_t{tracker.members_present(g)}).member("bound", bound).member("held", held).member_bool("uniform", is_uniform);
+  w.member("present", std::int64_t{tracker.members_present(g)})
+      .member("bound", bound)
+      .member("held", held)
+      .member_bool("uniform", is_uniform);
   w.member("within", level(g.within)).member("prefer", level(g.prefer));
   if (const std::string trouble = tracker.priority_trouble(g); !trouble.empty()) w.member("priorityTrouble", trouble);
   w.end_object();
@@ -226,7 +255,8 @@ void write_pod_line(JsonWriter& w, const Tracker& tracker, PodSlot slot) {
 }  // namespace
 
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble) {
-  const std::string who = holder.empty() ? "there is no leader at the moment" : "this replica is on standby; " + holder + " is the leader";
+  const std::string who =
+      holder.empty() ? "there is no leader at the moment" : "this replica is on standby; " + holder + " is the leader";
   return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
 }
 
@@ -238,26 +268,34 @@ http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerReque
   Tracker& tracker = leader_term.tracker();
   const Subject subject = find_subject(tracker, name);
   if (subject.pod == kNoPod && subject.gang == kNoGang)
-    return failure(404, "NotFound",
-                   "no pod or gang " + name + " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
+    return failure(
+        404, "NotFound",
+        "no pod or gang " + name +
+            " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
   const JobId job = subject.pod == kNoPod ? JobId::none() : tracker.pods()[subject.pod].job;
   const Verdict verdict = leader_term.verdict_of_now(job);
   const Headline headline = headline_of(leader_term, subject, verdict);
   JsonWriter w = document("Why");
-  w.member("name", name).member("state", headline.state).member("headline", headline.text).member("exitStatus", std::int64_t{headline.exit_status});
+  w.member("name", name)
+      .member("state", headline.state)
+      .member("headline", headline.text)
+      .member("exitStatus", std::int64_t{headline.exit_status});
   if (subject.pod != kNoPod) {
     const PodRecord& pod = tracker.pods()[subject.pod];
     write_pod_line(w, tracker, subject.pod);
     write_ask(w, tracker, pod);
     w.member("ageMillis", (leader_term.now() - pod.created).value);
-    if (!pod.node_name.empty() && !subject.is_whole_gang) w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
+    if (!pod.node_name.empty() && !subject.is_whole_gang)
+      w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
   }
   if (subject.gang != kNoGang) write_gang(w, tracker, subject.gang);
-  const bool is_waiting = headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
+  const bool is_waiting =
+      headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
     w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
     // Jobs of a shape share a verdict, which may be older than the job.
-    const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tracker.pods()[subject.pod].created);
+    const Millis asked_at =
+        subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tracker.pods()[subject.pod].created);
     w.member("verdictAgeMillis", (leader_term.now() - asked_at).value);
     write_reasons(w, leader_term.text_context(), verdict);
     w.member("condition", leader_term.pod_text(subject.pod).message);
@@ -265,7 +303,11 @@ http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerReque
     if (leader_term.state().is_live(job) && !leader_term.is_engine_behind()) {
       const GangRecord* gang = subject.gang == kNoGang ? nullptr : &tracker.gangs()[subject.gang];
       for (const Remedy& r : remedies_for(leader_term, job, gang))
-        w.begin_object().member("kind", remedy_name(r.kind)).member("amount", r.amount).member("message", remedy_text(tracker, gang, r)).end_object();
+        w.begin_object()
+            .member("kind", remedy_name(r.kind))
+            .member("amount", r.amount)
+            .member("message", remedy_text(tracker, gang, r))
+            .end_object();
     }
     w.end_array();
   }
@@ -284,14 +326,15 @@ struct WaitingJob {
 std::vector<WaitingJob> waiting_jobs(LeaderTerm& leader_term) {
   std::vector<WaitingJob> jobs;
   leader_term.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-    for (const PendingQueue::Entry& e : shape.jobs) jobs.push_back({e, shape.key.queue, shape.devices, leader_term.engine().verdict_of(e.job)});
+    for (const PendingQueue::Entry& e : shape.jobs)
+      jobs.push_back({e, shape.key.queue, shape.devices, leader_term.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;
 }
 
-void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& context, const WaitingJob& job, std::size_t position,
-               std::int64_t devices_ahead) {
+void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& context, const WaitingJob& job,
+               std::size_t position, std::int64_t devices_ahead) {
   const Tracker& tracker = leader_term.tracker();
   const JobOwner owner = tracker.owner(job.entry.job);
   const bool is_gang = owner.gang != kNoGang;
@@ -300,8 +343,12 @@ void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& contex
   const PooledString name = is_gang ? tracker.gangs()[owner.gang].name : tracker.pods()[owner.pod].name;
   const Job& j = leader_term.state().job(job.entry.job);
   const std::vector<Reason> told = told_reasons(context, job.verdict);
-  w.begin_object().member("name", ns.str() + "/" + name.str()).member("queue", tracker.names().queues.name(job.queue).view());
-  w.member("position", static_cast<std::int64_t>(position)).member("gpus", job.devices).member("gpusAhead", devices_ahead);
+  w.begin_object()
+      .member("name", ns.str() + "/" + name.str())
+      .member("queue", tracker.names().queues.name(job.queue).view());
+  w.member("position", static_cast<std::int64_t>(position))
+      .member("gpus", job.devices)
+      .member("gpusAhead", devices_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (leader_term.now() - j.submitted).value);
   w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
@@ -317,7 +364,8 @@ void write_held(JsonWriter& w, LeaderTerm& leader_term, std::optional<QueueId> o
   for (std::size_t i = 0; i < std::min(held.size(), shown_max); ++i) {
     const HeldThing& h = held[i];
     w.begin_object().member("name", h.ns.str() + "/" + h.name.str());
-    w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view()).member("pods", static_cast<std::int64_t>(h.pods));
+    w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view())
+        .member("pods", static_cast<std::int64_t>(h.pods));
     w.member("ageMillis", (leader_term.now() - h.created).value).member("reason", hold_reason_name(h.reason));
     w.member("message", held_text(leader_term.tracker(), h)).end_object();
   }
@@ -331,7 +379,8 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
   const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
   const ObjectNames& names = leader_term.tracker().names();
   const std::string asked = request.query_value("queue");
-  const std::optional<QueueId> only = asked.empty() ? std::nullopt : std::optional(names.queues.find(PooledString(asked)));
+  const std::optional<QueueId> only =
+      asked.empty() ? std::nullopt : std::optional(names.queues.find(PooledString(asked)));
   std::size_t shown = 0, total = 0;
   const QueueTree& tree = leader_term.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
@@ -374,7 +423,8 @@ namespace {
 
 /// "key=value:Effect", and "key:Effect" if there is no value.
 std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
-  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};  // no node has the last one
+  // no node has the last one
+  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};
   std::string text = names.label_text(taint.value);
   if (text == names.label_keys.name(taint.key).str() + "=") text.pop_back();
   return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
@@ -393,19 +443,24 @@ http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerReq
     const PooledString name = tracker.names().nodes.name(node);
     if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
     w.begin_object().member("name", name.view());
-    w.member("model", cluster.models()[row].is_none() ? std::string_view() : tracker.names().models.name(cluster.models()[row]).view());
-    w.member("cards", std::int64_t{cluster.devices()[row]}).member("idleCards", std::int64_t{std::max(cluster.idle_devices()[row], 0)});
+    w.member("model", cluster.models()[row].is_none() ? std::string_view()
+                                                      : tracker.names().models.name(cluster.models()[row]).view());
+    w.member("cards", std::int64_t{cluster.devices()[row]})
+        .member("idleCards", std::int64_t{std::max(cluster.idle_devices()[row], 0)});
     w.key("cardFreeMilli").begin_array();
     for (const std::int32_t milli : cluster.device_free_milli(node)) w.integer(milli);
     w.end_array();
-    if (const DeviceMask closed = cluster.overfull_devices(node); !closed.is_empty()) w.member("closedCards", devices_text(closed));
-    w.member("freeMilliCores", cluster.free(resource::kCpu)[row]).member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
+    if (const DeviceMask closed = cluster.overfull_devices(node); !closed.is_empty())
+      w.member("closedCards", devices_text(closed));
+    w.member("freeMilliCores", cluster.free(resource::kCpu)[row])
+        .member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);
     if (const std::string trouble = tracker.node_trouble(node); !trouble.empty()) w.member("closed", trouble);
     w.key("domains").begin_object();
     const std::vector<DomainId>& domains = cluster.facts(node).domains;
     for (std::size_t l = 0; l < domains.size(); ++l)
-      if (!domains[l].is_none()) w.member(tracker.names().levels()[l].name.view(), tracker.names().domain_name(LevelId(l), domains[l]).view());
+      if (!domains[l].is_none())
+        w.member(tracker.names().levels()[l].name.view(), tracker.names().domain_name(LevelId(l), domains[l]).view());
     w.end_object().key("taints").begin_array();
     for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(taint_text(tracker.names(), t));
     w.end_array().end_object();

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kSpareMax = 256;
 
-/// A label without which the selector matches nothing; empty if there is none. Most selectors are written in one of these two ways.
+/// A label without which the selector matches nothing; empty if there is none. Most selectors are written in one of
+/// these two ways.
 KeyValue label_asked_for(const LabelSelector& selector) {
   if (!selector.match_labels.empty()) return selector.match_labels.front();
   for (const Requirement& r : selector.expressions)
@@ -21,7 +22,8 @@ KeyValue label_asked_for(const LabelSelector& selector) {
 
 }  // namespace
 
-void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by) {
+void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const PodRules>& rules,
+                         const Labels& node_labels, int by) {
   if (!rules || rules->required_anti_affinity.empty()) return;
   pods_ += by;
   for (std::size_t t = 0; t < rules->required_anti_affinity.size(); ++t) {
@@ -37,7 +39,8 @@ void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const Pod
   }
 }
 
-AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number) {
+AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::shared_ptr<const PodRules>& rules,
+                                          std::size_t number) {
   const PodAffinityTerm& term = rules->required_anti_affinity[number];
   const std::uint64_t hash = hash_combine(hash_of(term), ns.hash());
   std::unique_ptr<Rule>& first = rules_[hash];
@@ -104,22 +107,25 @@ bool AntiAffinity::applies(const PodAffinityTerm& term, const PooledString& ns, 
   if (!term.namespace_selector.present) return matches(term.selector, labels);
   if (std::find(term.namespaces.begin(), term.namespaces.end(), ns) == term.namespaces.end()) {
     const Labels* of_namespace = namespaces_ ? namespaces_(ns) : nullptr;
-    if (of_namespace != nullptr && !matches(term.namespace_selector, *of_namespace)) return false;  // an unknown namespace may match
+    // an unknown namespace may match
+    if (of_namespace != nullptr && !matches(term.namespace_selector, *of_namespace)) return false;
   }
   return matches(term.selector, labels);
 }
 
 template <class Question>
-bool AntiAffinity::any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels, Question&& is_it) const {
+bool AntiAffinity::any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels,
+                          Question&& is_it) const {
   const auto any_by = [&](const KeyValue& by) {
     const auto found = places_.find(Place{scope, by});
     if (found == places_.end()) return false;
     const RulesHere& here = found->second;
     const std::size_t count = which == Which::kAll ? here.rules.size() : here.with_news;
-    return std::any_of(here.rules.begin(), here.rules.begin() + static_cast<std::ptrdiff_t>(count), [&](const Entry& e) {
-      ++work_.matched;
-      return applies(e.rule->term(), ns, labels) && is_it(*e.rule);
-    });
+    return std::any_of(here.rules.begin(), here.rules.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](const Entry& e) {
+                         ++work_.matched;
+                         return applies(e.rule->term(), ns, labels) && is_it(*e.rule);
+                       });
   };
   return any_by({}) || std::any_of(labels.begin(), labels.end(), any_by);
 }
@@ -151,7 +157,8 @@ bool AntiAffinity::refuses(const PooledString& ns, const Labels& labels, const L
     const PooledString* value = find_label(node_labels, rule.term().topology_key);
     return value != nullptr && rule.values.contains(*value);
   };
-  return any_of(Which::kAll, ns, ns, labels, is_here) || (selecting_ > 0 && any_of(Which::kAll, {}, ns, labels, is_here));
+  return any_of(Which::kAll, ns, ns, labels, is_here) ||
+         (selecting_ > 0 && any_of(Which::kAll, {}, ns, labels, is_here));
 }
 
 bool AntiAffinity::concerns(const PooledString& ns, const Labels& labels) const {

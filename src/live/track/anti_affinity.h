@@ -1,6 +1,6 @@
-// AntiAffinity: required anti-affinity of bound pods; each term excludes, for every pod it may match, the whole domain (value of its topology key) of
-// its owner. Rules are found by namespace and by a label that they require, so that a pod costs a few hash lookups and one match per rule that may
-// apply to it, however many other rules there are.
+// AntiAffinity: required anti-affinity of bound pods; each term excludes, for every pod it may match, the whole domain
+// (value of its topology key) of its owner. Rules are found by namespace and by a label that they require, so that a
+// pod costs a few hash lookups and one match per rule that may apply to it, however many other rules there are.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -21,13 +21,14 @@ class AntiAffinity {
  public:
   /// One term of one or more bound pods, and the domains that it excludes.
   struct Rule {
-    PooledString ns;                              ///< of its pods, where the term does not list namespaces itself
-    std::shared_ptr<const PodRules> rules;        ///< of the first pod that had it
-    std::size_t number = 0;                       ///< of the term there
-    std::uint64_t hash = 0;                       ///< of namespace and term
-    std::map<PooledString, std::int64_t> values;  ///< of its topology key, and how many pods sit there; empty: kept until forget_news()
-    std::vector<std::uint32_t> at;                ///< its index in the list of each of its places
-    std::unique_ptr<Rule> next;                   ///< of the same hash
+    PooledString ns;                        ///< of its pods, where the term does not list namespaces itself
+    std::shared_ptr<const PodRules> rules;  ///< of the first pod that had it
+    std::size_t number = 0;                 ///< of the term there
+    std::uint64_t hash = 0;                 ///< of namespace and term
+    /// of its topology key, and how many pods sit there; empty: kept until forget_news()
+    std::map<PooledString, std::int64_t> values;
+    std::vector<std::uint32_t> at;  ///< its index in the list of each of its places
+    std::unique_ptr<Rule> next;     ///< of the same hash
     bool has_news = false;
     const PodAffinityTerm& term() const { return rules->required_anti_affinity[number]; }
   };
@@ -38,8 +39,12 @@ class AntiAffinity {
   explicit AntiAffinity(NamespaceLabels namespaces) : namespaces_(std::move(namespaces)) {}
 
   /// A pod with these rules runs in a domain with this value of `key`; counted, since several may.
-  void add(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, 1); }
-  void remove(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) { count(ns, rules, node_labels, -1); }
+  void add(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) {
+    count(ns, rules, node_labels, 1);
+  }
+  void remove(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels) {
+    count(ns, rules, node_labels, -1);
+  }
   /// The labels of a namespace have changed; terms may select by them.
   void note_namespace_changed(const PooledString& ns);
 
@@ -54,11 +59,12 @@ class AntiAffinity {
   std::uint64_t edition() const { return edition_; }
 
   struct Work {
-    std::uint64_t compared = 0, matched = 0, listed = 0;  ///< comparisons between rules and with pods, and list entries written, in total
+    /// comparisons between rules and with pods, and list entries written, in total
+    std::uint64_t compared = 0, matched = 0, listed = 0;
   };
   const Work& work() const { return work_; }
 
-  // ---- since the last forget_news() -------------------------------------------------------------------------------------------------------
+  // ---- since the last forget_news() ---------------------------------------------------------------------------------
   bool has_news() const { return !changed_.empty() || !relabelled_.empty(); }
   /// Whether the answer for such a pod may have changed, provided its own labels have not.
   bool concerns(const PooledString& ns, const Labels& labels) const;
@@ -72,7 +78,9 @@ class AntiAffinity {
     friend bool operator==(const Place&, const Place&) = default;
   };
   struct PlaceHash {
-    std::size_t operator()(const Place& p) const { return (p.ns.hash() * 31 + p.by.key.hash()) * 31 + p.by.value.hash(); }
+    std::size_t operator()(const Place& p) const {
+      return (p.ns.hash() * 31 + p.by.key.hash()) * 31 + p.by.value.hash();
+    }
   };
   /// The rules of a place, those with changes first. A rule that names several namespaces is in the list of each.
   struct Entry {
@@ -97,14 +105,17 @@ class AntiAffinity {
   void note_changed(Rule& rule);
   bool applies(const PodAffinityTerm& term, const PooledString& ns, const Labels& labels) const;
   enum class Which : std::uint8_t { kAll, kWithNews };
-  /// Calls `is_it(rule)` for the rules of a scope (a namespace, or empty) that apply to the pod, until one returns true.
+  /// Calls `is_it(rule)` for the rules of a scope (a namespace, or empty) that apply to the pod, until one returns
+  /// true.
   template <class Question>
-  bool any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels, Question&& is_it) const;
+  bool any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels,
+              Question&& is_it) const;
 
   NamespaceLabels namespaces_;
   boost::unordered_flat_map<Place, RulesHere, PlaceHash> places_;
-  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Rule>> rules_;        ///< by hash, each the first of a chain
-  std::size_t selecting_ = 0;                                                    ///< rules that select namespaces by their labels
+  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Rule>> rules_;  ///< by hash, each the first of a chain
+  /// rules that select namespaces by their labels
+  std::size_t selecting_ = 0;
   std::vector<Rule*> changed_;                                                   ///< each once
   boost::unordered_flat_set<PooledString, std::hash<PooledString>> scopes_;      ///< of the changed rules
   boost::unordered_flat_set<PooledString, std::hash<PooledString>> relabelled_;  ///< namespaces

@@ -11,7 +11,8 @@ std::size_t CompanyConstraints::KindHash::operator()(const Kind& kind) const {
   return static_cast<std::size_t>(hash_combine(hash_of(*kind.rules), std::hash<const void*>()(kind.list)));
 }
 
-ConstraintId CompanyConstraints::of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules) {
+ConstraintId CompanyConstraints::of(const PooledString& ns, const Labels& labels,
+                                    const std::shared_ptr<const PodRules>& rules) {
   if (company_.is_empty()) return translator_.constraint(rules);
   AntiAffinity::Meant meant = company_.rules_for(ns, labels);
   if (meant.empty()) return translator_.constraint(rules);

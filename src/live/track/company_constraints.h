@@ -1,6 +1,6 @@
-// CompanyConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among them with the same node
-// requirements, kept until a rule changes or the engine has taken the events. Cost: a pod like an earlier one costs a few hash lookups; the first of
-// its kind costs O(its exclusions).
+// CompanyConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among
+// them with the same node requirements, kept until a rule changes or the engine has taken the events. Cost: a pod like
+// an earlier one costs a few hash lookups; the first of its kind costs O(its exclusions).
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,7 +15,8 @@ namespace ashlar::kube {
 
 class CompanyConstraints {
  public:
-  CompanyConstraints(const AntiAffinity& company, Translator& translator) : company_(company), translator_(translator) {}
+  CompanyConstraints(const AntiAffinity& company, Translator& translator)
+      : company_(company), translator_(translator) {}
   CompanyConstraints(const CompanyConstraints&) = delete;
   CompanyConstraints& operator=(const CompanyConstraints&) = delete;
 
@@ -34,7 +35,9 @@ class CompanyConstraints {
   struct Kind {
     const Exclusions* list = nullptr;
     std::shared_ptr<const PodRules> rules;
-    friend bool operator==(const Kind& a, const Kind& b) { return a.list == b.list && (a.rules == b.rules || *a.rules == *b.rules); }
+    friend bool operator==(const Kind& a, const Kind& b) {
+      return a.list == b.list && (a.rules == b.rules || *a.rules == *b.rules);
+    }
   };
   struct KindEqual {
     std::uint64_t* compared;

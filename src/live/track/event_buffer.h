@@ -1,5 +1,5 @@
-// WallClock: a wall clock that never runs backwards, as the engine requires. EventBuffer: the list of events that translation appends to during a
-// poll and the driver takes as a whole. No copy, no lock: one thread owns both.
+// WallClock: a wall clock that never runs backwards, as the engine requires. EventBuffer: the list of events that
+// translation appends to during a poll and the driver takes as a whole. No copy, no lock: one thread owns both.
 #pragma once
 
 #include <algorithm>

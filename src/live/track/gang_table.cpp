@@ -32,8 +32,10 @@ std::uint32_t index_of(const PodRecord& pod) {
   return kNoIndex;
 }
 
-constexpr std::string_view kSettings[] = {kGangLabel, kGangSizeLabel, kWithinLabel, kPreferLabel, kQueueLabel, kDurationLabel, kGpuMemoryAsk};
-constexpr std::size_t kOwnKeysMax = 32;  ///< keys with our prefix that are looked at: a tenant may write thousands, on each of many updates
+constexpr std::string_view kSettings[] = {kGangLabel,  kGangSizeLabel, kWithinLabel, kPreferLabel,
+                                          kQueueLabel, kDurationLabel, kGpuMemoryAsk};
+/// keys with our prefix that are looked at: a tenant may write thousands, on each of many updates
+constexpr std::size_t kOwnKeysMax = 32;
 
 /// The setting that `key` was probably meant to be; empty if it is one, or resembles none.
 std::string_view nearly_a_setting(std::string_view key) {
@@ -58,7 +60,8 @@ std::string mistyped_setting(const Pod& pod) {
     for (const auto& [key, value] : *labels) {
       if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
-      if (key == PooledString(kGpuMilliResource)) return key.str() + " is a resource, no label: write it under resources.limits of a container";
+      if (key == PooledString(kGpuMilliResource))
+        return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
         return key.str() + " is no key of Ashlar's" + meant_text(meant);
     }
@@ -78,7 +81,8 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   const PooledString* name = find_setting(pod, kGangLabel);
   const PooledString* size = find_setting(pod, kGangSizeLabel);
   if (name == nullptr || name->empty()) {
-    if (size != nullptr) return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
+    if (size != nullptr)
+      return invalid("has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together");
     if (setting.within.empty()) return setting;
     // Its hard topology requirement binds as in a gang of one. The slash keeps its name distinct from label values.
     setting.name = PooledString(std::string(kLonePodPrefix) + pod.name.str());
@@ -89,11 +93,13 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
     return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
   if (name->view().find('/') != std::string_view::npos) return invalid("ashlar.dev/gang is no name: it has a slash");
   setting.name = *name;
-  if (size == nullptr) return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
+  if (size == nullptr)
+    return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
   const std::string_view text = size->view();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), setting.size);
   if (error != std::errc() || end != text.data() + text.size() || setting.size == 0 || setting.size > kGangSizeMax)
-    return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " + std::to_string(kGangSizeMax));
+    return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " +
+                   std::to_string(kGangSizeMax));
   return setting;
 }
 

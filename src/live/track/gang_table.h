@@ -1,5 +1,6 @@
-// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label ashlar.dev/gang in one namespace. This
-// file has its record, the settings that pods express (size, within, prefer, queue, duration), and the order of ranks.
+// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label
+// ashlar.dev/gang in one namespace. This file has its record, the settings that pods express (size, within, prefer,
+// queue, duration), and the order of ranks.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -24,7 +25,8 @@ inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
 /// Time before a gang that is short of members reports it on its pods: usually they are still being created.
 inline constexpr Millis kGangPatience{5'000};
 
-/// A pod's settings for its gang. `name` empty: a single pod. A pod without a gang that must stay within a domain is a gang of one, `pod/NAME`.
+/// A pod's settings for its gang. `name` empty: a single pod. A pod without a gang that must stay within a domain is a
+/// gang of one, `pod/NAME`.
 struct GangSettings {
   PooledString name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
@@ -32,8 +34,9 @@ struct GangSettings {
 };
 /// kInvalid names the label and the expected form.
 Result<GangSettings> read_gang_settings(const Pod& pod);
-/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a sentence; empty if there is
-/// none. An overlooked setting would place the pod wrongly. Other keys with the prefix are ignored.
+/// The first label or annotation of the pod that is nearly one of ours (ashlar.dev/withn), or a resource of ours, as a
+/// sentence; empty if there is none. An overlooked setting would place the pod wrongly. Other keys with the prefix are
+/// ignored.
 std::string mistyped_setting(const Pod& pod);
 
 inline constexpr std::string_view kLonePodPrefix = "pod/";
@@ -43,7 +46,8 @@ struct GangRecord {
   std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
   JobId job;                  ///< none while the engine does not know the gang
   QueueId queue;
-  LevelId within, prefer;          ///< none although the setting below is not empty: no node has the label, or it is beyond the limit of levels
+  /// none although the setting below is not empty: no node has the label, or it is beyond the limit of levels
+  LevelId within, prefer;
   PooledString within_setting;     ///< ashlar.dev/within of its pods; hard
   PooledString prefer_setting;     ///< ashlar.dev/prefer of its pods
   PooledString topology_key;       ///< of the PodGroup; hard
@@ -65,9 +69,10 @@ struct GangRecord {
   PooledString group_uid;          ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
   bool is_pod_group = false;
-  bool is_gang = true;      ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
-  bool is_open = false;     ///< complete and valid, or started: its waiting members are in the engine
-  bool is_started = false;  ///< all members that must start together were bound at the same time, and at least one still is
+  bool is_gang = true;   ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
+  bool is_open = false;  ///< complete and valid, or started: its waiting members are in the engine
+  /// all members that must start together were bound at the same time, and at least one still is
+  bool is_started = false;
   bool is_dirty = false;
   bool is_stale = false;              ///< its queue changed after it was reported to the engine
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues
@@ -87,7 +92,9 @@ struct GangRecord {
   /// A single pod with a hard topology requirement is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
   /// "gang g", "pod p"
-  std::string said() const { return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str(); }
+  std::string said() const {
+    return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str();
+  }
 };
 
 class GangTable {
@@ -109,14 +116,17 @@ class GangTable {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
-    std::size_t operator()(const Key& k) const { return (k.ns.hash() * 31 + k.name.hash()) * 2 + (k.is_pod_group ? 1 : 0); }
+    std::size_t operator()(const Key& k) const {
+      return (k.ns.hash() * 31 + k.name.hash()) * 2 + (k.is_pod_group ? 1 : 0);
+    }
   };
   boost::unordered_flat_map<Key, GangSlot, KeyHash> slots_;
   std::vector<GangRecord> records_;
   std::vector<GangSlot> spare_;
 };
 
-/// Sorts pods of one gang by rank: the index label of their controller where it has one, else by name with numbers in numeric order.
+/// Sorts pods of one gang by rank: the index label of their controller where it has one, else by name with numbers in
+/// numeric order.
 void sort_by_rank(const PodTable& pods, std::vector<PodSlot>& slots);
 /// "worker-2" comes before "worker-10".
 bool is_name_before(std::string_view a, std::string_view b);

@@ -15,10 +15,14 @@ class Hash {
   void add(const Requirement& r) { add(r.key), add(static_cast<std::uint64_t>(r.op)), add(r.values); }
   void add(const NodeTerm& term) { add(term.expressions), add(term.fields); }
   void add(const PreferredTerm& p) { add(static_cast<std::uint64_t>(p.weight)), add(p.term); }
-  void add(const Toleration& t) { add(t.key), add(t.value), add(static_cast<std::uint64_t>(t.effect) * 2 + (t.exists ? 1 : 0)); }
+  void add(const Toleration& t) {
+    add(t.key), add(t.value), add(static_cast<std::uint64_t>(t.effect) * 2 + (t.exists ? 1 : 0));
+  }
   void add(const HostPort& p) { add(p.host_ip), add(static_cast<std::uint64_t>(p.protocol) << 16 | p.port); }
   void add(const LabelSelector& s) { add(std::uint64_t{s.present}), add(s.match_labels), add(s.expressions); }
-  void add(const PodAffinityTerm& t) { add(t.selector), add(t.namespace_selector), add(t.namespaces), add(t.topology_key); }
+  void add(const PodAffinityTerm& t) {
+    add(t.selector), add(t.namespace_selector), add(t.namespaces), add(t.topology_key);
+  }
   template <class T>
   void add(const std::vector<T>& list) {
     add(std::uint64_t{list.size()});

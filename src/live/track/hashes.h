@@ -1,5 +1,5 @@
-// hashes: hashes of pods' requirements for lookup tables, over everything that equality compares, so that nobody can fill one bucket by varying a
-// field that was left out. Valid within the process and while the strings are alive.
+// hashes: hashes of pods' requirements for lookup tables, over everything that equality compares, so that nobody can
+// fill one bucket by varying a field that was left out. Valid within the process and while the strings are alive.
 #pragma once
 
 #include <cstdint>

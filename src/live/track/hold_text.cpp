@@ -20,7 +20,8 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kDeleting:
       return "the pod is being deleted";
     case HoldReason::kUnsupported:
-      return detail + " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
+      return detail +
+             " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
     case HoldReason::kMalformed:
       return detail;
     case HoldReason::kQueueUnknown:
@@ -52,8 +53,8 @@ namespace {
 
 ConditionText hold_in_words(const TrackerData& t, HoldReason reason, const std::string& text) {
   const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
-  const std::string first =
-      would_nodes_help ? "0/" + std::to_string(t.names.nodes.size()) + " nodes are available" : std::string(hold_reason_name(reason));
+  const std::string first = would_nodes_help ? "0/" + std::to_string(t.names.nodes.size()) + " nodes are available"
+                                             : std::string(hold_reason_name(reason));
   return {std::string(hold_reason_token(reason)), first + ": " + text + (would_nodes_help ? "." : "")};
 }
 
@@ -61,8 +62,9 @@ ConditionText hold_in_words(const TrackerData& t, HoldReason reason, const std::
 
 ConditionText hold_condition(const TrackerData& t, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
-    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
-                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
+                                 pod.hold == HoldReason::kUnreadable || pod.hold == HoldReason::kQueueUnknown ||
+                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
     return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};

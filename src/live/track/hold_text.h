@@ -12,14 +12,16 @@ namespace ashlar::kube {
 /// For comparing conditions without keeping their text; never 0.
 std::uint64_t condition_hash(std::string_view reason, std::string_view message);
 
-/// A condition's reason is one of the API's own tokens, since autoscalers and tools know no others: kUnschedulable if other or more nodes would help
-/// (autoscalers add nodes for exactly this), kSchedulerError otherwise; the message then begins with our own reason.
+/// A condition's reason is one of the API's own tokens, since autoscalers and tools know no others: kUnschedulable if
+/// other or more nodes would help (autoscalers add nodes for exactly this), kSchedulerError otherwise; the message then
+/// begins with our own reason.
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 inline constexpr std::string_view kSchedulerError = "SchedulerError";
 
 /// Why the pod is not shown to the engine.
 std::string hold_text(const PodRecord& pod);
-/// The token for a condition's reason: the API's SchedulingGated for gates, kUnschedulable where a node with another label would help, else kSchedulerError.
+/// The token for a condition's reason: the API's SchedulingGated for gates, kUnschedulable where a node with another
+/// label would help, else kSchedulerError.
 std::string_view hold_reason_token(HoldReason reason);  // for tests
 /// Our own reason: "FieldNotEvaluated", "MembersMissing", ...
 std::string_view hold_reason_name(HoldReason reason);

@@ -72,7 +72,9 @@ LevelId ObjectNames::add_level(const PooledString& label, LevelId instead_of) {
   return LevelId(levels_.size() - 1);
 }
 
-DomainId ObjectNames::domain(LevelId level, DomainId parent, const PooledString& value) { return domains_[level.row()].of({value, parent}); }
+DomainId ObjectNames::domain(LevelId level, DomainId parent, const PooledString& value) {
+  return domains_[level.row()].of({value, parent});
+}
 
 PooledString ObjectNames::domain_name(LevelId level, DomainId domain) const {
   return level.row() < domains_.size() ? domains_[level.row()].name(domain).value : PooledString();
@@ -129,7 +131,8 @@ void ObjectNames::keep_only(const InUse& in_use) {
   models.keep_only(of_models);
   addresses_.keep_only(in_use.addresses);
   absent_.keep_only(in_use.resources);
-  for (std::size_t l = 0; l < domains_.size(); ++l) domains_[l].keep_only(l < in_use.domains.size() ? in_use.domains[l] : Marks());
+  for (std::size_t l = 0; l < domains_.size(); ++l)
+    domains_[l].keep_only(l < in_use.domains.size() ? in_use.domains[l] : Marks());
   kept_ = vocabulary();
 }
 

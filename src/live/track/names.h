@@ -1,6 +1,6 @@
-// ObjectNames: the tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the configuration use up resource columns
-// and topology levels, which are few; a resource that only pods name gets a row without a column. A lookup costs one hash; nothing is iterated in
-// hash order.
+// ObjectNames: the tables between the strings of Kubernetes and the dense ids of the engine. Only nodes and the
+// configuration use up resource columns and topology levels, which are few; a resource that only pods name gets a row
+// without a column. A lookup costs one hash; nothing is iterated in hash order.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace ashlar::kube {
 
-/// One topology level: nested ones come from the configuration, independent ones are added when a gang names a node label that is no level yet.
+/// One topology level: nested ones come from the configuration, independent ones are added when a gang names a node
+/// label that is no level yet.
 struct LevelName {
   PooledString name;   ///< as users write it
   PooledString label;  ///< node label key whose values are the domains
@@ -57,7 +58,7 @@ class ObjectNames {
   /// Key of the synthetic label that holds a node's own name.
   const PooledString& node_name_key() const { return node_name_key_; }
 
-  // ---- topology ----------------------------------------------------------------------------------------------------------------------
+  // ---- topology -----------------------------------------------------------------------------------------------------
   std::uint32_t nested_count() const { return nested_; }
   const std::vector<LevelName>& levels() const { return levels_; }
   /// By level name or label key; none if there is none.
@@ -65,14 +66,15 @@ class ObjectNames {
   /// The label as an independent level, in the given row or, if that is none, in a new one; none beyond the limit.
   LevelId add_level(const PooledString& label, LevelId instead_of);
   bool has_room_for_level() const { return levels_.size() < Topology::kLevelsMax; }
-  /// The domain of a value. Nested levels are distinguished by their path (rack r1 of block a is not rack r1 of block b).
+  /// The domain of a value. Nested levels are distinguished by their path (rack r1 of block a is not rack r1 of block
+  /// b).
   DomainId domain(LevelId level, DomainId parent, const PooledString& value);
   PooledString domain_name(LevelId level, DomainId domain) const;
 
-  // ---- host addresses ----------------------------------------------------------------------------------------------------------------
+  // ---- host addresses -----------------------------------------------------------------------------------------------
   std::uint32_t address(const PooledString& host_ip);
 
-  // ---- names that are no longer used --------------------------------------------------------------------------------------------------
+  // ---- names that are no longer used --------------------------------------------------------------------------------
   /// What demands, constraints and nodes refer to.
   struct InUse {
     Marks labels, label_keys, models, addresses, resources;
@@ -81,9 +83,11 @@ class ObjectNames {
     void add(const Constraint& constraint);
     void add(const NodeFacts& facts);
   };
-  /// True if enough names were added since the last keep_only(), or enough users of names removed, to make a search for unused ones worthwhile. Its
-  /// cost stays proportional to that of adding and removing.
-  bool is_worth_looking(std::size_t users_gone) const { return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin; }
+  /// True if enough names were added since the last keep_only(), or enough users of names removed, to make a search for
+  /// unused ones worthwhile. Its cost stays proportional to that of adding and removing.
+  bool is_worth_looking(std::size_t users_gone) const {
+    return vocabulary() > kept_ * 2 + kVocabularyMin || users_gone > kept_ / 2 + kUsersGoneMin;
+  }
   /// Gives back the rows of all other labels, label keys, models, host addresses, domains and resources without a
   /// column. Rows of nodes are given back at once, when the node goes.
   void keep_only(const InUse& in_use);
@@ -109,7 +113,8 @@ class ObjectNames {
   std::uint32_t nested_ = 0;
   std::vector<LevelName> levels_;
   Interned<ResourceId, PooledString> extended_;
-  RowNames<ResourceId, PooledString> absent_;  ///< resources that pods request and no node has: rows from kColumnsMax on
+  /// resources that pods request and no node has: rows from kColumnsMax on
+  RowNames<ResourceId, PooledString> absent_;
   std::vector<PooledString> refused_resources_;
   std::uint32_t configured_models_ = 0;
   RowNames<AddressId, PooledString> addresses_;

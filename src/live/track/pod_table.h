@@ -1,5 +1,5 @@
-// PodTable: one record per pod with what is needed to decide, bind and explain, found by namespace and name or by the engine's member row. About 250
-// bytes per record; names are pooled, label sets and rules shared.
+// PodTable: one record per pod with what is needed to decide, bind and explain, found by namespace and name or by the
+// engine's member row. About 250 bytes per record; names are pooled, label sets and rules shared.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -58,8 +58,9 @@ struct PodRecord {
     kNominated,      ///< another scheduler's, with a place reserved by nomination
   };
   PooledString ns, name, uid;
-  PooledString node_name;       ///< as reported by the API server; empty while not bound
-  PooledString asked_node;      ///< a node that was removed while the binding to it was under way: it may be bound there; empty: none
+  PooledString node_name;  ///< as reported by the API server; empty while not bound
+  /// a node that was removed while the binding to it was under way: it may be bound there; empty: none
+  PooledString asked_node;
   PooledString within, prefer;  ///< its settings for the gang's domains
   std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
   std::shared_ptr<const Labels> labels;
@@ -76,12 +77,14 @@ struct PodRecord {
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;     ///< of the last binding requested
   std::int32_t priority = 0;
-  DeviceMask devices;                ///< chosen or read back
-  Millis created, duration;          ///< duration: as requested, 0 = not known
-  Millis seen;                       ///< when we first saw it eligible
-  std::uint64_t owner_hash = 0;      ///< of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
-  std::uint64_t bind_hold = 0;       ///< number of the last hold after a failed binding
-  std::uint64_t chosen_at = 0;       ///< the edition of the nodes when its place was chosen, see Tracker::is_place_outdated
+  DeviceMask devices;        ///< chosen or read back
+  Millis created, duration;  ///< duration: as requested, 0 = not known
+  Millis seen;               ///< when we first saw it eligible
+  /// of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
+  std::uint64_t owner_hash = 0;
+  std::uint64_t bind_hold = 0;  ///< number of the last hold after a failed binding
+  /// the edition of the nodes when its place was chosen, see Tracker::is_place_outdated
+  std::uint64_t chosen_at = 0;
   std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False on the server; 0 = none
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
@@ -132,7 +135,9 @@ class PodTable {
   }
   PodRecord& operator[](PodSlot slot) { return records_[slot]; }
   const PodRecord& operator[](PodSlot slot) const { return records_[slot]; }
-  bool is_current(PodSlot slot, std::uint32_t generation) const { return slot < records_.size() && records_[slot].generation == generation; }
+  bool is_current(PodSlot slot, std::uint32_t generation) const {
+    return slot < records_.size() && records_[slot].generation == generation;
+  }
 
   PodSlot of_member(MemberId member) const { return value_at(by_member_, member.row(), kNoPod); }
   void set_member(PodSlot slot, MemberId member) {

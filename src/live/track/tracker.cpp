@@ -15,21 +15,25 @@
 
 namespace ashlar::kube {
 
-Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners) : data_(std::move(options), out, std::move(listeners)) {}
+Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
+    : data_(std::move(options), out, std::move(listeners)) {}
 
 void Tracker::open() {
   data_.out.stamp();
   data_.opened = data_.out.now();
-  data_.out.add(LevelsDefined{data_.names.nested_count(), static_cast<std::uint32_t>(data_.names.levels().size()) - data_.names.nested_count()});
+  data_.out.add(LevelsDefined{data_.names.nested_count(),
+                              static_cast<std::uint32_t>(data_.names.levels().size()) - data_.names.nested_count()});
   bool has_default = false;
   for (const QueueSettings& queue : data_.options.queues) {
     has_default = has_default || queue.name == kDefaultQueue;
     const bool is_root = queue.name == "root";
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
-    data_.out.add(QueueDefined{data_.names.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent, queue.quota});
+    data_.out.add(
+        QueueDefined{data_.names.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent, queue.quota});
   }
   if (!has_default)
-    data_.out.add(QueueDefined{data_.names.queues.of(PooledString(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+    data_.out.add(QueueDefined{
+        data_.names.queues.of(PooledString(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
 }
 
 void Tracker::take(Change<Node>&& change) {
@@ -41,13 +45,14 @@ void Tracker::take(Change<Node>&& change) {
     upsert_node(data_, change.object);
 }
 
-/// A namespace may be labelled after its pods were created, and its events may arrive later than theirs: settle() re-evaluates waiting pods once for
-/// all namespaces that changed.
+/// A namespace may be labelled after its pods were created, and its events may arrive later than theirs: settle()
+/// re-evaluates waiting pods once for all namespaces that changed.
 void Tracker::take(Change<Namespace>&& change) {
   if (change.kind == Change<Namespace>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   const bool is_gone = change.kind == Change<Namespace>::Kind::kDeleted;
-  if (!is_gone && !change.object.problem.empty() && data_.namespaces.contains(name)) return;  // what was last read of it stays
+  // what was last read of it stays
+  if (!is_gone && !change.object.problem.empty() && data_.namespaces.contains(name)) return;
   const PooledString queue_before = queue_name_in(data_, name);
   if (is_gone) {
     data_.namespaces.erase(name);
@@ -82,7 +87,8 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 std::size_t Tracker::quarantined_count() const {
   std::size_t count = 0;
   for (PodSlot slot = 0; slot < data_.pods.slots(); ++slot)
-    count += data_.pods[slot].phase == PodRecord::Phase::kHeld && data_.pods[slot].hold == HoldReason::kQuarantined ? 1 : 0;
+    count +=
+        data_.pods[slot].phase == PodRecord::Phase::kHeld && data_.pods[slot].hold == HoldReason::kQuarantined ? 1 : 0;
   return count;
 }
 
@@ -132,7 +138,9 @@ Millis Tracker::tick(Millis now) {
 }
 
 void Tracker::note_gone(PodSlot slot) { forget_pod(data_, slot); }
-bool Tracker::serves(const PooledString& scheduler_name) const { return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size(); }
+bool Tracker::serves(const PooledString& scheduler_name) const {
+  return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size();
+}
 void Tracker::choose_anew(PodSlot slot) { kube::choose_anew(data_, slot); }
 std::string Tracker::closed_nodes_text() const { return kube::closed_nodes_text(data_); }
 void Tracker::end_bind_hold(const BindHold& hold) { kube::end_bind_hold(data_, hold); }
@@ -141,12 +149,18 @@ std::size_t Tracker::gangs_without_level() const { return kube::gangs_without_le
 ConditionText Tracker::hold_condition(const PodRecord& pod) const { return kube::hold_condition(data_, pod); }
 ConditionText Tracker::hold_condition(const GangRecord& gang) const { return kube::hold_condition(data_, gang); }
 bool Tracker::is_gang_held(PodSlot slot) const { return kube::is_gang_held(data_, slot); }
-bool Tracker::is_place_outdated(PodSlot slot, const Cluster* cluster) const { return kube::is_place_outdated(data_, slot, cluster); }
+bool Tracker::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
+  return kube::is_place_outdated(data_, slot, cluster);
+}
 std::uint32_t Tracker::members_present(const GangRecord& gang) const { return kube::members_present(data_, gang); }
 std::string Tracker::node_trouble(NodeId node) const { return kube::node_trouble(data_, node); }
 void Tracker::note_answered(PodSlot slot) { kube::note_answered(data_, slot); }
-void Tracker::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) { kube::note_assumed(data_, slot, node, devices); }
-BindHold Tracker::note_bind_failed(PodSlot slot, const std::string& words) { return kube::note_bind_failed(data_, slot, words); }
+void Tracker::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
+  kube::note_assumed(data_, slot, node, devices);
+}
+BindHold Tracker::note_bind_failed(PodSlot slot, const std::string& words) {
+  return kube::note_bind_failed(data_, slot, words);
+}
 void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices) {
   kube::note_bound(data_, slot, node_name, devices);
 }

@@ -1,6 +1,7 @@
-// Tracker: translates changes from the API server for the engine. It decides which pods the engine may see (complete, valid gangs; pods without
-// unevaluated hard fields) and turns every change, and every report of the binder, into events; it never talks to the API server. Cost: a few hundred
-// nanoseconds per change, O(members) if a gang changes, O(pods) if a node is removed.
+// Tracker: translates changes from the API server for the engine. It decides which pods the engine may see (complete,
+// valid gangs; pods without unevaluated hard fields) and turns every change, and every report of the binder, into
+// events; it never talks to the API server. Cost: a few hundred nanoseconds per change, O(members) if a gang changes,
+// O(pods) if a node is removed.
 #pragma once
 
 #include <string>
@@ -26,41 +27,47 @@ class Tracker {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
-  /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and report this; known groups stay as they are.
+  /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and report this; known
+  /// groups stay as they are.
   void note_pod_groups(const std::string& problem);
   /// Why PriorityClasses cannot be listed now; empty: they can. Known ones stay as they are.
   void note_priority_classes(const std::string& problem) { data_.classes_problem = problem; }
   /// Updates queues, gangs and constraints with everything taken; to be called before the engine takes the events.
   void settle();
-  /// The part of settle() that occupies nodes: gangs with a bound pod that is not in the engine (yet, or again after it was resized). To be called
-  /// before the state takes events between two decisions. Costs nothing if there is no such pod, else O(members) of their gangs.
+  /// The part of settle() that occupies nodes: gangs with a bound pod that is not in the engine (yet, or again after it
+  /// was resized). To be called before the state takes events between two decisions. Costs nothing if there is no such
+  /// pod, else O(members) of their gangs.
   void settle_bound();
   /// True if settle() has anything to do.
   bool has_unsettled() const {
-    return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news || data_.anti_affinity.has_news();
+    return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news ||
+           data_.anti_affinity.has_news();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
-  /// Gangs that have been short of members for too long are marked to report it. Returns when to call again; Millis::max() = never.
+  /// Gangs that have been short of members for too long are marked to report it. Returns when to call again;
+  /// Millis::max() = never.
   Millis tick(Millis now);
 
-  // ---- reports of the actuator -------------------------------------------------------------------------------------------------------
+  // ---- reports of the actuator --------------------------------------------------------------------------------------
   void note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices);
   /// The API server has the pod on this node.
   void note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
   void note_rejected(PodSlot slot);
-  /// True if anything by which its place was chosen has changed since: its node, other pods' anti-affinity there, its owner's settings, the nodes of
-  /// a gang that must stay within a domain or, for a gang that has not started, the nodes and settings of its other unbound pods, or whether as many
-  /// have a place as must start together. `cluster`: with everything seen so far, or null if has_node_news() is false. O(1) without, O(members) with
-  /// it.
+  /// True if anything by which its place was chosen has changed since: its node, other pods' anti-affinity there, its
+  /// owner's settings, the nodes of a gang that must stay within a domain or, for a gang that has not started, the
+  /// nodes and settings of its other unbound pods, or whether as many have a place as must start together. `cluster`:
+  /// with everything seen so far, or null if has_node_news() is false. O(1) without, O(members) with it.
   bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
-  /// True if, since the pod's place was chosen, any node changed or was removed, another scheduler bound a pod to one, or a gang that has not started
-  /// became too small or was changed by its pods' owners.
+  /// True if, since the pod's place was chosen, any node changed or was removed, another scheduler bound a pod to one,
+  /// or a gang that has not started became too small or was changed by its pods' owners.
   bool has_node_news(PodSlot slot) const { return data_.nodes_edition != data_.pods[slot].chosen_at; }
-  /// The engine chooses again for a pod known to be unbound; for a gang that has not started, for all such pods, so that it is tried as a whole.
+  /// The engine chooses again for a pod known to be unbound; for a gang that has not started, for all such pods, so
+  /// that it is tried as a whole.
   void choose_anew(PodSlot slot);
-  /// The API server does not bind the pod. Its place is free at once; the pod, or the unbound part of a gang that has not started, waits outside the
-  /// engine and reports the server's message, until end_bind_hold() or a change by its owner. Number 0: its gang is held already.
+  /// The API server does not bind the pod. Its place is free at once; the pod, or the unbound part of a gang that has
+  /// not started, waits outside the engine and reports the server's message, until end_bind_hold() or a change by its
+  /// owner. Number 0: its gang is held already.
   BindHold note_bind_failed(PodSlot slot, const std::string& words);
   /// It may be tried again. Does nothing if that has already happened otherwise.
   void end_bind_hold(const BindHold& hold);
@@ -73,7 +80,7 @@ class Tracker {
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot);
 
-  // ---- reading -----------------------------------------------------------------------------------------------------------------------
+  // ---- reading ------------------------------------------------------------------------------------------------------
   const TrackerOptions& options() const { return data_.options; }
   ObjectNames& names() { return data_.names; }
   const ObjectNames& names() const { return data_.names; }
@@ -82,29 +89,33 @@ class Tracker {
   GangTable& gangs() { return data_.gangs; }
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
-  /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the lists and constraints built for it.
+  /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the lists and
+  /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }        // for tests
   const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
   JobOwner owner(JobId job) const { return value_at(data_.owners, job.row()); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }
   bool serves(const PooledString& scheduler_name) const;
-  /// Why an incomplete or invalid gang may not be placed; kNone if it may. O(members) if something has happened to it since it was evaluated, else
-  /// O(1).
+  /// Why an incomplete or invalid gang may not be placed; kNone if it may. O(members) if something has happened to it
+  /// since it was evaluated, else O(1).
   Hold gang_hold(const GangRecord& gang) const;
   /// The condition of a pod that is held or waits in a held gang, and of the PodGroup of a held gang; see hold_text.h.
   ConditionText hold_condition(const PodRecord& pod) const;
   ConditionText hold_condition(const GangRecord& gang) const;
-  /// Why the class that its PodGroup names does not count; empty if it does, or none is named. A class that merely does not exist is not reported.
+  /// Why the class that its PodGroup names does not count; empty if it does, or none is named. A class that merely does
+  /// not exist is not reported.
   std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t on_unknown_nodes_count() const;  // for tests
   std::size_t quarantined_count() const;
   /// Gangs that wait because the label that they name would exceed the limit of topology levels.
   std::size_t gangs_without_level() const;
-  /// Why nothing new is placed on a node that would be used otherwise, e.g. "status.allocatable: ..."; empty: it is open.
+  /// Why nothing new is placed on a node that would be used otherwise, e.g. "status.allocatable: ..."; empty: it is
+  /// open.
   std::string node_trouble(NodeId node) const;
-  /// The first of the closed nodes and the number of others, e.g. "node n3 (status.allocatable: ...) and 2 more". O(nodes).
+  /// The first of the closed nodes and the number of others, e.g. "node n3 (status.allocatable: ...) and 2 more".
+  /// O(nodes).
   std::string closed_nodes_text() const;
 
  private:

@@ -1,5 +1,6 @@
-// TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/ read and change, and the
-// resulting events. A plain struct: whatever changes it keeps the records, the allocated rows and the events consistent.
+// TrackerData: all that is known of nodes, pods and gangs: the tables that the functions of nodes/, pods/ and gangs/
+// read and change, and the resulting events. A plain struct: whatever changes it keeps the records, the allocated rows
+// and the events consistent.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -74,8 +75,9 @@ struct NodeRecord {
   NodeFacts facts;                ///< as the engine has them; for a node that cannot be read the last valid ones
   PooledString problem;           ///< why the node itself cannot be read; empty: it can
   std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
-  bool is_asked = false;          ///< created again with bindings to its predecessor of that name unanswered: its bound pods are not known
-  std::uint64_t told_at = 0;      ///< the edition of the nodes created by the last report to the engine about it
+  /// created again with bindings to its predecessor of that name unanswered: its bound pods are not known
+  bool is_asked = false;
+  std::uint64_t told_at = 0;  ///< the edition of the nodes created by the last report to the engine about it
   bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
 };
 
@@ -102,7 +104,8 @@ struct TrackerData {
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
       asked_nodes;  ///< removed nodes, and the pods that may be bound there
-  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;  ///< number of nodes that have a label with this key
+  /// number of nodes that have a label with this key
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;
   std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels
   bool has_level_news = false;            ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
@@ -117,9 +120,12 @@ struct TrackerData {
   std::vector<GangSlot> bound_outside;  ///< gangs with a bound pod that is not in the engine until they are settled
   std::string groups_problem;
   std::uint64_t levels_edition = 1;  ///< grows with the label keys of nodes, and with the levels made of them
-  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;  ///< end of each gang's grace period, ascending
-  boost::unordered_flat_map<PodSlot, Pod> missed;                                  ///< owners' changes of assumed pods: read when they wait again
-  std::vector<PooledString> moved_namespaces;  ///< since the last settle(): pods that name no queue may now belong to another one
+  /// end of each gang's grace period, ascending
+  std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;
+  /// owners' changes of assumed pods: read when they wait again
+  boost::unordered_flat_map<PodSlot, Pod> missed;
+  /// since the last settle(): pods that name no queue may now belong to another one
+  std::vector<PooledString> moved_namespaces;
 };
 
 }  // namespace ashlar::kube

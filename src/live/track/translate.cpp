@@ -16,10 +16,13 @@ constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 std::uint64_t hash_of(const Demand& d) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
-                                 static_cast<std::uint64_t>(d.devices.memory_each.value));
-  for (const ResourceAmount& a : d.amounts) h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
-  for (const ashlar::HostPort& p : d.ports) h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
+  std::uint64_t h = hash_combine(
+      static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
+      static_cast<std::uint64_t>(d.devices.memory_each.value));
+  for (const ResourceAmount& a : d.amounts)
+    h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
+  for (const ashlar::HostPort& p : d.ports)
+    h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
   return h;
 }
 
@@ -77,7 +80,8 @@ const PooledString* find_setting(const Pod& pod, std::string_view key) {
 namespace {
 
 void sort_by_resource(Demand& demand) {
-  std::sort(demand.amounts.begin(), demand.amounts.end(), [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
+  std::sort(demand.amounts.begin(), demand.amounts.end(),
+            [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
 }
 
 Result<MiB> memory_each(const PooledString& ask) {
@@ -89,7 +93,8 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
   DeviceRequest ask;
-  if (whole != 0 && milli != 0) return invalid("requests both nvidia.com/gpu and ashlar.dev/gpu-milli; use only one of the two");
+  if (whole != 0 && milli != 0)
+    return invalid("requests both nvidia.com/gpu and ashlar.dev/gpu-milli; use only one of the two");
   if (milli > kWholeDevice && milli % kWholeDevice != 0)
     return invalid("ashlar.dev/gpu-milli must be at most 1000 (a fraction of one GPU) or a multiple of 1000");
   if (whole > kDevicesPerNodeMax || milli > std::int64_t{kDevicesPerNodeMax} * kWholeDevice)
@@ -101,7 +106,9 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
   else if (milli > 0)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   if (memory_ask == nullptr) return ask;
-  if (ask.count == 0) return invalid("requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+  if (ask.count == 0)
+    return invalid(
+        "requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
   const Result<MiB> memory = memory_each(*memory_ask);
   if (!memory) return memory.error();
   ask.memory_each = *memory;
@@ -112,7 +119,8 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
 DeviceRequest devices_held(const Pod& pod, const PooledString* memory_ask) {
   const std::int64_t most = kDevicesPerNodeMax;
   const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
-  const std::int64_t milli = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
+  const std::int64_t milli =
+      std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
   DeviceRequest ask;
   if (whole == 0 && milli > 0 && milli < kWholeDevice)
     ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
@@ -126,7 +134,8 @@ DeviceRequest devices_held(const Pod& pod, const PooledString* memory_ask) {
 }  // namespace
 
 std::string refusal_text(const PooledString& resource) {
-  return "requests " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) + " resource columns are in use";
+  return "requests " + resource.str() + ", but all " + std::to_string(resource::kColumnsMax) +
+         " resource columns are in use";
 }
 
 Demand Translator::plain_demand(const Pod& pod) {
@@ -143,7 +152,8 @@ Demand Translator::plain_demand(const Pod& pod) {
   }
   sort_by_resource(demand);
   if (pod.rules)
-    for (const HostPort& p : pod.rules->host_ports) demand.ports.push_back({protocol_number(p.protocol), names_.address(p.host_ip), p.port});
+    for (const HostPort& p : pod.rules->host_ports)
+      demand.ports.push_back({protocol_number(p.protocol), names_.address(p.host_ip), p.port});
   return demand;
 }
 
@@ -174,7 +184,9 @@ Result<DemandId> Translator::demand(const Pod& pod) {
   const PooledString memory_ask = setting == nullptr ? PooledString() : *setting;
   const bool is_blank = setting != nullptr && setting->empty();  // a request that cannot be read, unlike none
   for (const Seen& s : seen_)
-    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask && !is_blank) return s.id;
+    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask &&
+        !is_blank)
+      return s.id;
   Result<Demand> built = build_demand(pod, setting);
   if (!built) return built.error();
   const DemandId id = intern(std::move(built).value());
@@ -200,7 +212,8 @@ ConstraintId Translator::intern(Constraint constraint) {
 DemandId Translator::renewed(DemandId id) {
   Demand renewed = demands_[id];
   for (ResourceAmount& a : renewed.amounts) {
-    const ResourceId column = resource::has_column(a.resource) ? a.resource : names_.find_resource(names_.resource_name(a.resource));
+    const ResourceId column =
+        resource::has_column(a.resource) ? a.resource : names_.find_resource(names_.resource_name(a.resource));
     if (!column.is_none()) a.resource = column;
   }
   if (renewed == demands_[id]) return id;
@@ -210,7 +223,8 @@ DemandId Translator::renewed(DemandId id) {
 
 PooledString Translator::refused_in(DemandId id) const {
   for (const ResourceAmount& a : demands_[id].amounts)
-    if (PooledString name = resource::has_column(a.resource) ? PooledString() : names_.resource_name(a.resource); names_.is_refused(name))
+    if (PooledString name = resource::has_column(a.resource) ? PooledString() : names_.resource_name(a.resource);
+        names_.is_refused(name))
       return name;
   return {};
 }
@@ -265,7 +279,8 @@ LabelExpression Translator::expression(const Requirement& requirement, bool is_f
     for (const PooledString& value : requirement.values) e.values.push_back(names_.label(key, value));
     return e;
   }
-  const std::int64_t bound = requirement.values.size() == 1 ? label_number(requirement.values[0]) : NodeLabel::kNotANumber;
+  const std::int64_t bound =
+      requirement.values.size() == 1 ? label_number(requirement.values[0]) : NodeLabel::kNotANumber;
   if (bound != NodeLabel::kNotANumber)
     e.number = bound;
   else
@@ -278,11 +293,13 @@ ashlar::NodeTerm Translator::term(const NodeTerm& from) {
   for (const Requirement& r : from.expressions) to.all.push_back(expression(r, false));
   for (const Requirement& r : from.fields) to.all.push_back(expression(r, true));
   if (to.all.empty())
-    to.all.push_back({names_.label_keys.of(names_.node_name_key()), LabelExpression::Op::kIn, {}, 0});  // an empty term matches nothing
+    // an empty term matches nothing
+    to.all.push_back({names_.label_keys.of(names_.node_name_key()), LabelExpression::Op::kIn, {}, 0});
   return to;
 }
 
-/// A requirement for device models is better expressed as models than as labels: the engine then counts the nodes that have another device.
+/// A requirement for device models is better expressed as models than as labels: the engine then counts the nodes that
+/// have another device.
 void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken) {
   is_affinity_taken = false;
   if (rules.required_affinity.size() != 1) return;
@@ -300,7 +317,8 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
       c.models.push_back(names_.models.of(kv.value));
       continue;
     }
-    c.selector.all.push_back({names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
+    c.selector.all.push_back(
+        {names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
   }
   bool is_affinity_taken = false;
   take_models(rules, c, is_affinity_taken);
@@ -310,7 +328,8 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
   }
   for (const auto& [key, value] : exclusions) {
     const LabelKeyId id = names_.label_keys.of(key);
-    auto it = std::find_if(c.apart.all.begin(), c.apart.all.end(), [&](const LabelExpression& e) { return e.key == id; });
+    auto it =
+        std::find_if(c.apart.all.begin(), c.apart.all.end(), [&](const LabelExpression& e) { return e.key == id; });
     if (it == c.apart.all.end()) it = c.apart.all.insert(it, {id, LabelExpression::Op::kNotIn, {}, 0});
     it->values.push_back(names_.label(key, value));
   }
@@ -365,21 +384,26 @@ NodeFacts Translator::node_facts(const Node& node) {
     if (id.row() >= facts.allocatable.size()) facts.allocatable.resize(id.row() + 1, 0);
     facts.allocatable[id.row()] = a.value;
   }
-  const std::int64_t devices = std::max(amount_of(node.allocatable, kGpuResource), amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
+  const std::int64_t devices = std::max(amount_of(node.allocatable, kGpuResource),
+                                        amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
   facts.devices.count = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
-  if (const PooledString* product = find_label(node.labels, kGpuProductLabel)) facts.devices.device_class = names_.models.of(*product);
+  if (const PooledString* product = find_label(node.labels, kGpuProductLabel))
+    facts.devices.device_class = names_.models.of(*product);
   if (const PooledString* memory = find_label(node.labels, kGpuMemoryLabel))
     facts.devices.memory_each = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   for (const KeyValue& kv : node.labels)
     facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
-  facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name), NodeLabel::kNotANumber});
-  std::sort(facts.labels.begin(), facts.labels.end(), [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
+  facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name),
+                          NodeLabel::kNotANumber});
+  std::sort(facts.labels.begin(), facts.labels.end(),
+            [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
   const auto add_taint = [&](const PooledString& key, const PooledString& value, TaintEffect effect) {
     const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect)};
     if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);
   };
   for (const Taint& t : node.taints) add_taint(t.key, t.value, t.effect);
-  // What the node controllers would add; set here too, so that nothing is placed on a node from the moment it reports the state itself.
+  // What the node controllers would add; set here too, so that nothing is placed on a node from the moment it reports
+  // the state itself.
   if (node.unschedulable) add_taint(kUnschedulableTaint, {}, TaintEffect::kNoSchedule);
   if (node.ready == ConditionStatus::kFalse) add_taint(kNotReadyTaint, {}, TaintEffect::kNoSchedule);
   if (node.ready == ConditionStatus::kUnknown) add_taint(kUnreachableTaint, {}, TaintEffect::kNoSchedule);

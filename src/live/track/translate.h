@@ -1,6 +1,6 @@
-// translate: Kubernetes objects as the engine's values: demands and constraints, one row for each distinct content, so that pods of one template
-// share it, and node facts. New rows and rows given back are announced through EventBuffer. Cost: a comparison for a pod of the same template as the
-// previous one, else a hash lookup.
+// translate: Kubernetes objects as the engine's values: demands and constraints, one row for each distinct content, so
+// that pods of one template share it, and node facts. New rows and rows given back are announced through EventBuffer.
+// Cost: a comparison for a pod of the same template as the previous one, else a hash lookup.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
 inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
 
-/// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr if it has neither.
+/// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr if it
+/// has neither.
 const PooledString* find_setting(const Pod& pod, std::string_view key);
 
 /// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.
@@ -38,14 +39,15 @@ class Translator {
  public:
   Translator(ObjectNames& names, EventBuffer& out) : names_(names), out_(out) {}
 
-  // Rows are used by pods: see use() and leave(). An unused row is given back when the engine has taken the event (note_taken).
+  // Rows are used by pods: see use() and leave(). An unused row is given back when the engine has taken the event
+  // (note_taken).
 
   /// What the pod needs from a node. kInvalid names the field that Ashlar cannot account for.
   Result<DemandId> demand(const Pod& pod);
   /// Whether demand() would return this row. Creates none.
   bool is_demand_of(const Pod& pod, DemandId id);
-  /// What a bound pod holds, however invalid its requests: what cannot be read is left out, and devices are rounded up to whole ones if two ways of
-  /// requesting them contradict each other. The same as demand() if that succeeds.
+  /// What a bound pod holds, however invalid its requests: what cannot be read is left out, and devices are rounded up
+  /// to whole ones if two ways of requesting them contradict each other. The same as demand() if that succeeds.
   DemandId held_by(const Pod& pod);
   /// The nodes it may run on.
   ConstraintId constraint(const PodRules& rules, const Exclusions& exclusions);
@@ -64,7 +66,7 @@ class Translator {
   /// A constraint that allows every node; for bound pods, whose rules no longer matter.
   ConstraintId anywhere();
 
-  // ---- use of rows ---------------------------------------------------------------------------------------------------------------------
+  // ---- use of rows --------------------------------------------------------------------------------------------------
   void use(DemandId id) { demands_.use(id); }
   void leave(DemandId id) { demands_.leave(id); }
   void use(ConstraintId id) { constraints_.use(id); }

@@ -1,5 +1,6 @@
-// StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. For an object that could not be read whole,
-// both the last readable version and the latest are kept. Emptied in order of creation, then name, so that rows do not depend on hash order.
+// StandbyCache: the last state of every object of one resource, so that a new leader can begin at once. For an object
+// that could not be read whole, both the last readable version and the latest are kept. Emptied in order of creation,
+// then name, so that rows do not depend on hash order.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,8 @@ class StandbyCache {
     unread_.erase(key);
     if (change.kind == Change<T>::Kind::kDeleted)
       objects_.erase(key);
-    else if (const auto known = objects_.find(key); !change.object.problem.empty() && known != objects_.end() && known->second.problem.empty())
+    else if (const auto known = objects_.find(key);
+             !change.object.problem.empty() && known != objects_.end() && known->second.problem.empty())
       unread_[key] = std::move(change.object);
     else
       objects_[key] = std::move(change.object);

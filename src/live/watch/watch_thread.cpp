@@ -24,7 +24,8 @@ Result<std::unique_ptr<WatchThread>> WatchThread::create(WatchThreadOptions opti
   return std::unique_ptr<WatchThread>(new WatchThread(std::move(options), std::move(api).value()));
 }
 
-WatchThread::WatchThread(WatchThreadOptions options, std::unique_ptr<Api> api) : options_(std::move(options)), api_(std::move(api)) {
+WatchThread::WatchThread(WatchThreadOptions options, std::unique_ptr<Api> api)
+    : options_(std::move(options)), api_(std::move(api)) {
   WatchesOptions of_watches = options_.watches;
   of_watches.log = [this](LogLevel level, const LogLine& line) { log_collected_.emplace_back(level, line); };
   watches_ = std::make_unique<Watches>(*api_, std::move(of_watches));

@@ -1,5 +1,5 @@
-// WatchThread: lists, watches and decodes on a thread of its own. What the API server reports is collected there and taken, as a batch, by the thread
-// that decides. All functions are for that one thread.
+// WatchThread: lists, watches and decodes on a thread of its own. What the API server reports is collected there and
+// taken, as a batch, by the thread that decides. All functions are for that one thread.
 #pragma once
 
 #include <condition_variable>
@@ -56,8 +56,8 @@ class WatchThread {
   /// Changes are kept for the next term; those not taken yet are lost with this one.
   void end_term();
 
-  /// Appends what was reported to the term since the last call. What was reported before stop(), begin_term() or end_term() never comes after it, and
-  /// the status is never newer than the changes.
+  /// Appends what was reported to the term since the last call. What was reported before stop(), begin_term() or
+  /// end_term() never comes after it, and the status is never newer than the changes.
   WatchStatus take(std::vector<WatchedChange>& changes);
 
  private:

@@ -1,4 +1,5 @@
-// WatchedChange: one thing that the watches report to a leader: a change of an object, or why a kind of objects is not known.
+// WatchedChange: one thing that the watches report to a leader: a change of an object, or why a kind of objects is not
+// known.
 #pragma once
 
 #include <functional>
@@ -21,8 +22,8 @@ struct PriorityClassesNote {
   std::string problem;
 };
 
-using WatchedChange =
-    std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<Node>, Change<Pod>, PodGroupsNote, PriorityClassesNote>;
+using WatchedChange = std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<Node>,
+                                   Change<Pod>, PodGroupsNote, PriorityClassesNote>;
 using OnWatched = std::function<void(WatchedChange&&)>;
 
 }  // namespace ashlar::kube

@@ -1,5 +1,6 @@
-// WatchedKind: one kind of object followed on the API server: its reflector, its cache while no term leads, and what prevents listing it. What
-// differs between kinds is a row of Watches; a new kind is one more row, its decoder, a WatchedChange and what a LeaderTerm makes of it.
+// WatchedKind: one kind of object followed on the API server: its reflector, its cache while no term leads, and what
+// prevents listing it. What differs between kinds is a row of Watches; a new kind is one more row, its decoder, a
+// WatchedChange and what a LeaderTerm makes of it.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,10 @@
 namespace ashlar::kube {
 
 struct WatchedKindRow {
-  std::string_view resource;       ///< "pods"
-  std::string_view object;         ///< "pod"
-  bool is_required = false;        ///< nothing is decided without it; else: if it cannot be listed, that is logged once and stops nothing
+  std::string_view resource;  ///< "pods"
+  std::string_view object;    ///< "pod"
+  /// nothing is decided without it; else: if it cannot be listed, that is logged once and stops nothing
+  bool is_required = false;
   bool waits_for_others = false;   ///< listed only once all other kinds are known, or why they are not
   ReflectorOptions options = {};   ///< what differs from the common ones
   bool has_many_versions = false;  ///< its path is found before it is listed, and again when it disappears: see Watches
@@ -49,12 +51,13 @@ class WatchedKind {
   WatchedKind(const WatchedKind&) = delete;
   WatchedKind& operator=(const WatchedKind&) = delete;
 
-  /// Lists and follows the kind from this path (empty: the usual one). If it is followed already, nothing happens, except that it continues from
-  /// another path if its own has disappeared.
+  /// Lists and follows the kind from this path (empty: the usual one). If it is followed already, nothing happens,
+  /// except that it continues from another path if its own has disappeared.
   virtual void follow(const std::string& path) = 0;
   /// Forgets everything and stops all requests.
   virtual void forget() = 0;
-  /// Hands everything known to the leader. The last changes of an old leader may not have arrived by watch yet: `lists_again` requests a new list.
+  /// Hands everything known to the leader. The last changes of an old leader may not have arrived by watch yet:
+  /// `lists_again` requests a new list.
   virtual void hand_over(bool lists_again) = 0;
   virtual bool is_followed() const = 0;
   virtual bool is_synced() const = 0;
@@ -107,7 +110,8 @@ class WatchedKindOf final : public WatchedKind {
     ReflectorOptions options = row_.options;
     options.path = path;
     options.on_error = [this](const Error& error) { note_trouble(error); };
-    reflector_ = std::make_unique<Reflector<T>>(shared_.api, std::move(options), [this](Change<T>&& change) { take(std::move(change)); });
+    reflector_ = std::make_unique<Reflector<T>>(shared_.api, std::move(options),
+                                                [this](Change<T>&& change) { take(std::move(change)); });
     reflector_->start();
   }
   void forget() override {
@@ -146,10 +150,12 @@ class WatchedKindOf final : public WatchedKind {
     const T& object = change.object;
     if (change.kind == Change<T>::Kind::kSynced) {
       note_listed();
-    } else if (!object.problem.empty() && change.kind != Change<T>::Kind::kDeleted) {  // a reflector reports no version twice
+      // a reflector reports no version twice
+    } else if (!object.problem.empty() && change.kind != Change<T>::Kind::kDeleted) {
       const std::string name = object.ns.empty() ? object.name.str() : object.ns.str() + "/" + object.name.str();
       shared_.log(LogLevel::kWarning,
-                  {std::string(row_.object) + " " + name + " cannot be read whole: " + object.problem.str(), row_.object, object.ns, object.name});
+                  {std::string(row_.object) + " " + name + " cannot be read whole: " + object.problem.str(),
+                   row_.object, object.ns, object.name});
     }
     if (shared_.to_leader)
       shared_.to_leader(std::move(change));

@@ -19,8 +19,9 @@ Watches::Watches(Api& api, WatchesOptions options)
       shared_{.api = api, .on_log = options_.log, .on_path_gone = [this](WatchedKind&) { find_pod_groups_later(); }},
       discovery_delay_(options_.discovery_min) {
   add<Namespace>({.resource = "namespaces", .object = "namespace", .is_required = true});
-  add<PriorityClass>(
-      {.resource = "priorityclasses", .object = "priorityclass", .note = [](const std::string& problem) { return PriorityClassesNote{problem}; }});
+  add<PriorityClass>({.resource = "priorityclasses", .object = "priorityclass", .note = [](const std::string& problem) {
+                        return PriorityClassesNote{problem};
+                      }});
   groups_ = add<PodGroup>({.resource = "podgroups",
                            .object = "podgroup",
                            .has_many_versions = true,
@@ -29,12 +30,14 @@ Watches::Watches(Api& api, WatchesOptions options)
                                  return PodGroupsNote{version_, problem};
                                },
                            .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
-  nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true, .options = {.encoding = options_.encoding}});
-  pods_ = add<Pod>({.resource = "pods",
-                    .object = "pod",
-                    .is_required = true,
-                    .waits_for_others = true,
-                    .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed", .encoding = options_.encoding}});
+  nodes_ = add<Node>(
+      {.resource = "nodes", .object = "node", .is_required = true, .options = {.encoding = options_.encoding}});
+  pods_ = add<Pod>(
+      {.resource = "pods",
+       .object = "pod",
+       .is_required = true,
+       .waits_for_others = true,
+       .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed", .encoding = options_.encoding}});
 }
 
 Watches::~Watches() { stop(); }
@@ -78,7 +81,7 @@ void Watches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) 
   for (const auto& kind : kinds_) kind->add_fact(facts);
 }
 
-// ---- which PodGroups exist ---------------------------------------------------------------------------------------------------------------
+// ---- which PodGroups exist ------------------------------------------------------------------------------------------
 
 void Watches::find_pod_groups() {
   if (is_finding_) return;
@@ -106,13 +109,16 @@ void Watches::find_pod_groups_later() {
 void Watches::take_version(Result<PodGroupVersion> found) {
   const std::string before = version_problem_;
   const bool has_none = found.ok() && *found == PodGroupVersion::kNone;
-  version_problem_ = !found ? found.error().message : has_none ? "the API server serves none of the versions that Ashlar knows" : "";
+  version_problem_ = !found     ? found.error().message
+                     : has_none ? "the API server serves none of the versions that Ashlar knows"
+                                : "";
   if (!version_problem_.empty()) {
     if (version_problem_ != before) shared_.log(LogLevel::kWarning, {"PodGroups cannot be read: " + version_problem_});
     groups_->note_no_path(version_problem_);
     return find_pod_groups_later();
   }
-  if (*found != version_ || !before.empty()) shared_.log(LogLevel::kInfo, {"PodGroup API: " + std::string(group_version_text(*found))});
+  if (*found != version_ || !before.empty())
+    shared_.log(LogLevel::kInfo, {"PodGroup API: " + std::string(group_version_text(*found))});
   version_ = *found;
   if (is_running_) groups_->follow(pod_groups_path(version_));
   groups_->note_no_path({});

@@ -1,6 +1,6 @@
-// Watches: the kinds of objects that are followed, a row each, and their cache while no term leads. Nodes, namespaces and pods are required: nothing
-// is decided without them. Priority classes and PodGroups are optional: if they cannot be listed (no such API, no permission), that is logged once,
-// retried with increasing delays, and stops nothing else.
+// Watches: the kinds of objects that are followed, a row each, and their cache while no term leads. Nodes, namespaces
+// and pods are required: nothing is decided without them. Priority classes and PodGroups are optional: if they cannot
+// be listed (no such API, no permission), that is logged once, retried with increasing delays, and stops nothing else.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class Watches {
   bool is_running() const { return is_running_; }
   /// Starts the kinds that wait for others. To be called after each poll.
   void advance();
-  /// Hands over all that is known and from then on every change; pods are listed again, since the last bindings of an old leader may not have arrived
-  /// by watch yet. Empty: keeps changes for the next term.
+  /// Hands over all that is known and from then on every change; pods are listed again, since the last bindings of an
+  /// old leader may not have arrived by watch yet. Empty: keeps changes for the next term.
   void feed(OnWatched to_leader);
 
   /// True if the required kinds are known completely, and the optional ones or why they are not.
@@ -50,7 +50,7 @@ class Watches {
   template <class T>
   WatchedKind* add(WatchedKindRow row);
 
-  // ---- which PodGroups exist -----------------------------------------------------------------------------------------------------------
+  // ---- which PodGroups exist ----------------------------------------------------------------------------------------
   void find_pod_groups();
   void take_version(Result<PodGroupVersion> found);
   /// Unless a request is already under way.

@@ -1,6 +1,7 @@
-// BindQueue: bindings that wait to be sent, in order of arrival, and which is next. A namespace whose bindings are not answered for a while (its
-// admission webhook is slow, perhaps on purpose) is slow until one of its bindings is answered in time again: it may have a few bindings under way,
-// outside the window of the others, so that neither their bindings nor the engine wait for it. Cost: O(log namespaces) per binding.
+// BindQueue: bindings that wait to be sent, in order of arrival, and which is next. A namespace whose bindings are not
+// answered for a while (its admission webhook is slow, perhaps on purpose) is slow until one of its bindings is
+// answered in time again: it may have a few bindings under way, outside the window of the others, so that neither their
+// bindings nor the engine wait for it. Cost: O(log namespaces) per binding.
 //
 //   queue.push(ns, ticket);
 //   while (auto next = queue.next(room)) queue.note_sent(request, next->ns, now), send(next->ticket);
@@ -44,7 +45,8 @@ class BindQueue {
   };
 
   void push(const PooledString& ns, BindTicket ticket);
-  /// The first that may be sent; nothing if none may. `has_room`: whether the window of namespaces that are not slow has a free place.
+  /// The first that may be sent; nothing if none may. `has_room`: whether the window of namespaces that are not slow
+  /// has a free place.
   std::optional<Next> next(bool has_room);
   /// The request is a binding of that namespace.
   void note_sent(std::uint64_t request, const PooledString& ns, Millis now);

@@ -30,12 +30,14 @@ Binder::~Binder() {
 void Binder::submit(const Plan& plan) {
   for (const Action& action : plan.actions) {
     const Bind* bind = std::get_if<Bind>(&action);
-    if (bind == nullptr) continue;  // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
+    // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
+    if (bind == nullptr) continue;
     const PodSlot slot = tracker_.pods().of_member(bind->member);
     ASHLAR_CHECK(slot != kNoPod);
     tracker_.note_assumed(slot, bind->node, bind->devices);
     const PodRecord& pod = tracker_.pods()[slot];
-    queue_.push(pod.ns, {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
+    queue_.push(pod.ns,
+                {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
   pump();
@@ -44,7 +46,9 @@ void Binder::submit(const Plan& plan) {
 void Binder::pump() {
   const Millis now = api_.monotonic();
   end_holds(now);
-  pump_rereads(now);  // needs no lease: if it stopped while the lease's renewal is late, nothing would re-read and the place would stay taken
+  // needs no lease: if it stopped while the lease's renewal is late, nothing would re-read and the place would stay
+  // taken
+  pump_rereads(now);
   pump_resends(now);
   find_slow(now);
   while (may_send(now) && hooks_.may_write()) {
@@ -56,7 +60,8 @@ void Binder::pump() {
 }
 
 void Binder::pump_rereads(Millis now) {
-  while (!rereads_.empty() && rereads_.begin()->first <= now && rereads_under_way_ < options_.rereads_max && may_send(now)) {
+  while (!rereads_.empty() && rereads_.begin()->first <= now && rereads_under_way_ < options_.rereads_max &&
+         may_send(now)) {
     Ticket ticket = std::move(rereads_.begin()->second);
     rereads_.erase(rereads_.begin());
     reread(std::move(ticket));
@@ -94,10 +99,10 @@ void Binder::find_slow(Millis now) {
   if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
   slow_told_at_ = now;
   const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
-  hooks_.log(LogLevel::kWarning,
-             {"bindings in namespace " + slow.front().str() + others +
-                  " are not answered within 2 s (a slow admission webhook, for example); until one is, bindings in other namespaces go first",
-              "namespace", PooledString(), slow.front()});
+  hooks_.log(LogLevel::kWarning, {"bindings in namespace " + slow.front().str() + others +
+                                      " are not answered within 2 s (a slow admission webhook, for example); until one "
+                                      "is, bindings in other namespaces go first",
+                                  "namespace", PooledString(), slow.front()});
 }
 
 void Binder::arm(Millis now) {
@@ -150,15 +155,19 @@ void Binder::send(Ticket ticket) {
   if (pod == nullptr) return;
   if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, tracker_.names().nodes.name(pod->node), {}};
-  if (!pod->devices.is_empty()) binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
+  if (!pod->devices.is_empty())
+    binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
   pod->is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
   queue_.note_sent(last_request_ + 1, pod->ns, api_.monotonic());
-  dispatch([&](OnAnswer on_answer) { return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write); },
-           [this, ticket = std::move(ticket), node = binding.node, devices = pod->devices](const Answer& answer) {
-             take_answer(ticket, node, devices, answer);
-           });
+  dispatch(
+      [&](OnAnswer on_answer) {
+        return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write);
+      },
+      [this, ticket = std::move(ticket), node = binding.node, devices = pod->devices](const Answer& answer) {
+        take_answer(ticket, node, devices, answer);
+      });
 }
 
 void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMask& devices, const Answer& answer) {
@@ -171,17 +180,21 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
                              : bounded_words(answer.result.error().message);
   if (hooks_.log)
     hooks_.log(LogLevel::kWarning,
-               {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod", pod->ns, pod->name});
+               {"binding " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str() + ": " + ticket.words, "pod",
+                pod->ns, pod->name});
   follow(std::move(ticket));
 }
 
-/// The devices are those of this binding: the engine may have chosen others since, if the node was removed and came back.
+/// The devices are those of this binding: the engine may have chosen others since, if the node was removed and came
+/// back.
 void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   tracker_.note_answered(ticket.slot);
   pod->bind_failures = 0;
-  if (hooks_.log) hooks_.log(LogLevel::kDebug, {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
+  if (hooks_.log)
+    hooks_.log(LogLevel::kDebug,
+               {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
   // If the watch has already reported its node, that is newer than the answer.
   if (pod->phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, node, devices);
 }
@@ -193,7 +206,8 @@ void Binder::follow(Ticket ticket) {
     case BindStep::kGiveUp:
       return give_up(ticket);
     case BindStep::kResend:
-      return resend_later(std::move(ticket), options_.retry_min);  // the budget knows how long the server asked for no requests
+      // the budget knows how long the server asked for no requests
+      return resend_later(std::move(ticket), options_.retry_min);
     case BindStep::kReread:
       return reread_later(std::move(ticket), Millis(0));
   }
@@ -201,7 +215,9 @@ void Binder::follow(Ticket ticket) {
 
 void Binder::reread(Ticket ticket) {
   const PodRecord* pod = find(ticket);
-  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode) return;  // the watch was faster
+  // the watch was faster
+  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode)
+    return;
   ++counters_.reread;
   ++rereads_under_way_;
   const std::string path = pod_path(pod->ns, pod->name);
@@ -212,7 +228,8 @@ void Binder::reread(Ticket ticket) {
            });
 }
 
-/// A pod given up as gone is not restored while the watch knows it, so only the API server's own answer counts: any proxy can return 404.
+/// A pod given up as gone is not restored while the watch knows it, so only the API server's own answer counts: any
+/// proxy can return 404.
 void Binder::take_pod(Ticket ticket, const Answer& answer) {
   PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
@@ -221,17 +238,20 @@ void Binder::take_pod(Ticket ticket, const Answer& answer) {
     if (answer.status == 404 && answer.reason == kNotFound) return tracker_.note_gone(ticket.slot);
     return reread_after_failure(std::move(ticket), read.error().message);
   }
-  if (read->uid.empty() && !pod->uid.empty()) return reread_after_failure(std::move(ticket), "the server's answer lacks the pod's uid");
+  if (read->uid.empty() && !pod->uid.empty())
+    return reread_after_failure(std::move(ticket), "the server's answer lacks the pod's uid");
   if (read->uid != pod->uid) return tracker_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   ticket.failed_reads = 0;
-  const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 && read->scheduling_gates == 0;
+  const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 &&
+                          read->scheduling_gates == 0;
   if (!is_unbound) {
     tracker_.note_answered(ticket.slot);
     return tracker_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
   }
   if (++ticket.unbound_reads >= rule_of(ticket.outcome).unbound_reads_max) return give_up(ticket);
   const Millis delay = hold_time(options_.retry_min, options_.retry_max, ticket.unbound_reads);
-  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);  // its node was removed: nothing is sent again
+  // its node was removed: nothing is sent again
+  if (find_assumed(ticket) == nullptr) return reread_later(std::move(ticket), delay);
   resend_later(std::move(ticket), delay);
 }
 
@@ -244,11 +264,13 @@ void Binder::resend_later(Ticket ticket, Millis delay) {
   resends_.emplace(api_.monotonic() + delay, std::move(ticket));
 }
 
-/// The pod is known to be unbound: the request has not been sent yet, or the server reported that it was not carried out.
+/// The pod is known to be unbound: the request has not been sent yet, or the server reported that it was not carried
+/// out.
 void Binder::choose_anew(const Ticket& ticket) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (hooks_.log)
-    hooks_.log(LogLevel::kDebug, {"the placement of " + pod.ns.str() + "/" + pod.name.str() + " on " + tracker_.names().nodes.name(pod.node).str() +
+    hooks_.log(LogLevel::kDebug, {"the placement of " + pod.ns.str() + "/" + pod.name.str() + " on " +
+                                      tracker_.names().nodes.name(pod.node).str() +
                                       " changed before its binding was sent: it is decided again",
                                   "pod", pod.ns, pod.name});
   tracker_.choose_anew(ticket.slot);
@@ -259,12 +281,15 @@ void Binder::end_old_turn(const Ticket& ticket) {
   if (find(ticket) != nullptr) tracker_.note_not_bound(ticket.slot);
 }
 
-void Binder::reread_later(Ticket ticket, Millis delay) { rereads_.emplace(api_.monotonic() + delay, std::move(ticket)); }
+void Binder::reread_later(Ticket ticket, Millis delay) {
+  rereads_.emplace(api_.monotonic() + delay, std::move(ticket));
+}
 
 void Binder::reread_after_failure(Ticket ticket, const std::string& words) {
   const PodRecord* pod = find(ticket);
   if (pod != nullptr && ticket.failed_reads == 0 && hooks_.log)
-    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() + ", to check whether it is bound: " + bounded_words(words) +
+    hooks_.log(LogLevel::kWarning, {"reading " + pod->ns.str() + "/" + pod->name.str() +
+                                        ", to check whether it is bound: " + bounded_words(words) +
                                         "; its capacity stays reserved until that is known",
                                     "pod", pod->ns, pod->name});
   const Millis delay = hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads);
@@ -277,7 +302,8 @@ void Binder::give_up(const Ticket& ticket) {
   tracker_.note_answered(ticket.slot);
   ++counters_.given_up;
   const BindHold hold = tracker_.note_bind_failed(ticket.slot, ticket.words);
-  if (hold.number != 0) holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
+  if (hold.number != 0)
+    holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
 }
 
 }  // namespace ashlar::kube

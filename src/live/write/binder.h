@@ -1,6 +1,6 @@
-// Binder: turns a plan into bindings, a bounded window of them at a time, so that new events are processed between batches. An answer that is not a
-// plain success is never guessed at (bind_outcome.h has the table); an unsettled binding keeps its place in the window, so that failures slow down
-// the engine. Cost: one request per pod.
+// Binder: turns a plan into bindings, a bounded window of them at a time, so that new events are processed between
+// batches. An answer that is not a plain success is never guessed at (bind_outcome.h has the table); an unsettled
+// binding keeps its place in the window, so that failures slow down the engine. Cost: one request per pod.
 #pragma once
 
 #include <array>
@@ -22,11 +22,12 @@
 namespace ashlar::kube {
 
 struct BinderOptions {
-  std::size_t in_flight_max = 64;                    ///< bindings not settled
-  std::size_t rereads_max = 8;                       ///< re-reads under way
-  Millis retry_min{100}, retry_max{1'000};           ///< before an unbound pod's binding is sent again, doubling
-  Millis reread_min{500}, reread_max{10'000};        ///< before a failed re-read is repeated, doubling
-  Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};  ///< outside the engine once the binding was given up, doubling with each repetition
+  std::size_t in_flight_max = 64;              ///< bindings not settled
+  std::size_t rereads_max = 8;                 ///< re-reads under way
+  Millis retry_min{100}, retry_max{1'000};     ///< before an unbound pod's binding is sent again, doubling
+  Millis reread_min{500}, reread_max{10'000};  ///< before a failed re-read is repeated, doubling
+  /// outside the engine once the binding was given up, doubling with each repetition
+  Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};
 };
 
 struct BinderCounters {
@@ -36,13 +37,14 @@ struct BinderCounters {
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
 };
 
-/// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are cancelled with this object. All
-/// requests go through the API's RequestBudget. A binding that is given up frees its place at once and is held outside the engine, longer each time.
-/// Runs inside Api::poll().
+/// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are
+/// cancelled with this object. All requests go through the API's RequestBudget. A binding that is given up frees its
+/// place at once and is held outside the engine, longer each time. Runs inside Api::poll().
 class Binder final : public Actuator {
  public:
   struct Hooks {
-    std::function<bool()> may_write;           ///< false: not the leader (any more); nothing is written. May become true again
+    /// false: not the leader (any more); nothing is written. May become true again
+    std::function<bool()> may_write;
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
     /// The cluster with everything seen so far; called for a binding that waited while nodes changed.
     std::function<const Cluster&()> cluster_now;

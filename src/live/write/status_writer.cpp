@@ -7,14 +7,20 @@ namespace {
 
 bool is_gone(const Answer& answer) { return !answer.ok() && answer.result.error().kind == Error::Kind::kNotFound; }
 
-bool is_waiting(const PodRecord& pod) { return pod.phase == PodRecord::Phase::kWaiting || pod.phase == PodRecord::Phase::kHeld; }
+bool is_waiting(const PodRecord& pod) {
+  return pod.phase == PodRecord::Phase::kWaiting || pod.phase == PodRecord::Phase::kHeld;
+}
 
 std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint64_t{slot} << 32 | generation; }
 
 }  // namespace
 
 StatusWriter::StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions options, Hooks hooks)
-    : api_(api), tracker_(tracker), options_(std::move(options)), hooks_(std::move(hooks)), life_(std::make_shared<char>()) {}
+    : api_(api),
+      tracker_(tracker),
+      options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      life_(std::make_shared<char>()) {}
 
 StatusWriter::~StatusWriter() {
   for (const auto& [request, id] : under_way_) {
@@ -57,7 +63,8 @@ void StatusWriter::want_event(PodSlot slot, bool is_scheduled) {
 }
 
 void StatusWriter::take_off(const EventMark& mark) {
-  if (!mark.is_scheduled && tracker_.pods().is_current(mark.slot, mark.generation)) tracker_.pods()[mark.slot].is_refusal_due = false;
+  if (!mark.is_scheduled && tracker_.pods().is_current(mark.slot, mark.generation))
+    tracker_.pods()[mark.slot].is_refusal_due = false;
 }
 
 void StatusWriter::pump() {
@@ -84,14 +91,17 @@ Millis StatusWriter::overdue_at() const {
 Millis StatusWriter::due_in() const {
   const Millis at = overdue_at();
   const Millis now = api_.monotonic(), allowed_at = api_.budget().next_at();
-  const bool waits_for_answer = under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
+  const bool waits_for_answer =
+      under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
   if (at == Millis::max() || waits_for_answer) return Millis::max();
   return std::max(Millis(0), std::max(at, allowed_at) - now);
 }
 
 bool StatusWriter::send_next(bool is_overdue) {
   const Millis now = api_.monotonic();
-  const auto has = [&](const auto& queue, Millis delay_max) { return !queue.empty() && (!is_overdue || now >= queue.front().since + delay_max); };
+  const auto has = [&](const auto& queue, Millis delay_max) {
+    return !queue.empty() && (!is_overdue || now >= queue.front().since + delay_max);
+  };
   const auto take_first = [](auto& queue) {
     auto mark = std::move(queue.front());
     queue.pop_front();
@@ -110,7 +120,8 @@ bool StatusWriter::send_next(bool is_overdue) {
   return true;
 }
 
-void StatusWriter::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then) {
+void StatusWriter::dispatch(const std::function<http::RequestId(OnAnswer)>& send,
+                            std::function<void(const Answer&)> then) {
   const std::uint64_t request = ++last_request_;
   const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
   under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
@@ -122,7 +133,7 @@ void StatusWriter::dispatch(const std::function<http::RequestId(OnAnswer)>& send
   });
 }
 
-// ---- conditions ------------------------------------------------------------------------------------------------------------------------
+// ---- conditions -----------------------------------------------------------------------------------------------------
 
 bool StatusWriter::begin(Attempts& attempts, std::uint64_t key) {
   Attempt& attempt = attempts[key];
@@ -141,7 +152,8 @@ bool StatusWriter::settle(Attempts& attempts, std::uint64_t key) {
 }
 
 void StatusWriter::drop_failed(Attempts& attempts, std::uint64_t key) {
-  if (const auto found = attempts.find(key); found != attempts.end() && !found->second.is_blocked) attempts.erase(found);
+  if (const auto found = attempts.find(key); found != attempts.end() && !found->second.is_blocked)
+    attempts.erase(found);
 }
 
 void StatusWriter::try_again(Attempts& attempts, std::uint64_t key, std::function<void()> want) {
@@ -177,13 +189,18 @@ void StatusWriter::send_condition(PodMark mark) {
   pod.name = record.name;
   pod.uid = record.uid;
   ++counters_.conditions;
-  const ConditionUpdate update{.type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
-  dispatch([&](OnAnswer on_answer) { return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write); },
-           [this, mark](const Answer& answer) { take_condition(mark, answer); });
+  const ConditionUpdate update{
+      .type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
+  dispatch(
+      [&](OnAnswer on_answer) {
+        return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write);
+      },
+      [this, mark](const Answer& answer) { take_condition(mark, answer); });
   if (pod_attempts_[key].failures == 0) speak_for(mark);
 }
 
-/// A pod that waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a held gang one pod reports.
+/// A pod that waits outside the engine has no verdict that would bring an event: it comes with the condition. Of a held
+/// gang one pod reports.
 void StatusWriter::speak_for(const PodMark& mark) {
   const PodRecord& pod = tracker_.pods()[mark.slot];
   if (pod.is_in_engine()) return;
@@ -207,7 +224,8 @@ void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
   }
   tracker_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
   try_again(pod_attempts_, key, [this, mark, key] {
-    const bool is_there = tracker_.pods().is_current(mark.slot, mark.generation) && is_waiting(tracker_.pods()[mark.slot]);
+    const bool is_there =
+        tracker_.pods().is_current(mark.slot, mark.generation) && is_waiting(tracker_.pods()[mark.slot]);
     if (is_there)
       want_condition(mark.slot, false);
     else
@@ -235,9 +253,13 @@ void StatusWriter::send_group_condition(const GroupMark& mark) {
   group.name = gang.name;
   group.uid = gang.group_uid;
   ++counters_.group_conditions;
-  const ConditionUpdate update{.type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
+  const ConditionUpdate update{
+      .type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
   dispatch(
-      [&](OnAnswer on_answer) { return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer), hooks_.may_write); },
+      [&](OnAnswer on_answer) {
+        return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer),
+                                         hooks_.may_write);
+      },
       [this, mark, is_true](const Answer& answer) { take_group_condition(mark, is_true, answer); });
 }
 
@@ -259,7 +281,7 @@ void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, con
   });
 }
 
-// ---- events ----------------------------------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------------------
 
 void StatusWriter::send_event(const EventMark& mark) {
   if (!tracker_.pods().is_current(mark.slot, mark.generation)) return;
@@ -267,8 +289,9 @@ void StatusWriter::send_event(const EventMark& mark) {
   const PodRecord& pod = tracker_.pods()[mark.slot];
   const bool is_scheduled = mark.is_scheduled;
   if (is_scheduled ? pod.phase != PodRecord::Phase::kBound : !is_waiting(pod)) return;  // the pod has changed since
-  const std::string note = is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()
-                                        : hooks_.pod_text(mark.slot).message;
+  const std::string note =
+      is_scheduled ? "Successfully assigned " + pod.ns.str() + "/" + pod.name.str() + " to " + pod.node_name.str()
+                   : hooks_.pod_text(mark.slot).message;
   if (note.empty()) return;  // it is re-evaluated: the next verdict brings its own
   EventNote event;
   event.ns = pod.ns;

@@ -1,6 +1,7 @@
-// StatusWriter: conditions and events of pods and PodGroups, written while no binding waits or is under way. Overdue writes are sent all the same, a
-// few at a time, so that a busy cluster or a hanging binding does not delay autoscalers. Conditions are flags on the pods, at most one each and never
-// lost; events are a bounded queue whose oldest entries are dropped and counted.
+// StatusWriter: conditions and events of pods and PodGroups, written while no binding waits or is under way. Overdue
+// writes are sent all the same, a few at a time, so that a busy cluster or a hanging binding does not delay
+// autoscalers. Conditions are flags on the pods, at most one each and never lost; events are a bounded queue whose
+// oldest entries are dropped and counted.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,9 +20,10 @@
 namespace ashlar::kube {
 
 struct StatusWriterOptions {
-  std::size_t in_flight_max = 32;                              ///< small, so that a new binding need not wait for long
-  std::size_t overdue_in_flight_max = 4;                       ///< of overdue writes, beside bindings
-  std::size_t looks_per_pump_max = 64;                         ///< texts that turn out unchanged cost time too, which the lease needs
+  std::size_t in_flight_max = 32;         ///< small, so that a new binding need not wait for long
+  std::size_t overdue_in_flight_max = 4;  ///< of overdue writes, beside bindings
+  /// texts that turn out unchanged cost time too, which the lease needs
+  std::size_t looks_per_pump_max = 64;
   Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
@@ -30,12 +32,14 @@ struct StatusWriterOptions {
 };
 
 struct StatusWriterCounters {
-  std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0, retries = 0;
+  std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0,
+                retries = 0;
 };
 
-/// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod of a job go first. A condition
-/// equal to the one on the server is not written again; one that the server refused is made and sent again, first after a second, then at doubling
-/// intervals of at most a minute, until it is accepted or its object is gone. One object has one write under way at a time.
+/// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod
+/// of a job go first. A condition equal to the one on the server is not written again; one that the server refused is
+/// made and sent again, first after a second, then at doubling intervals of at most a minute, until it is accepted or
+/// its object is gone. One object has one write under way at a time.
 class StatusWriter {
  public:
   struct Hooks {
@@ -58,8 +62,8 @@ class StatusWriter {
   void set_pod_groups(PodGroupVersion version) { options_.pod_groups = version; }
   /// "Scheduled" of a pod that is bound.
   void want_scheduled_event(PodSlot slot);
-  /// "FailedScheduling" with the pod's text when its turn comes, once; dropped if it no longer waits then. Pods that the engine does not see get
-  /// theirs with each new condition.
+  /// "FailedScheduling" with the pod's text when its turn comes, once; dropped if it no longer waits then. Pods that
+  /// the engine does not see get theirs with each new condition.
   void want_failed_event(PodSlot slot);
   void pump();
   /// Time until a waiting write is overdue; Millis::max() if nothing waits, or only an answer can free a place for it.
@@ -108,8 +112,8 @@ class StatusWriter {
   void speak_for(const PodMark& mark);
   void take_condition(const PodMark& mark, const Answer& answer);
   void take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer);
-  /// Whether a write about this object may be sent. Two writes could overtake each other; a failed one waits for its retry time, however often its
-  /// text changes.
+  /// Whether a write about this object may be sent. Two writes could overtake each other; a failed one waits for its
+  /// retry time, however often its text changes.
   bool begin(Attempts& attempts, std::uint64_t key);
   /// The server has it, or the object is gone. Returns whether there may be a newer text.
   bool settle(Attempts& attempts, std::uint64_t key);

@@ -17,8 +17,8 @@ DeviceMask choose_fgd_device(const NodeView& view, NodeId node);
 
 /// The first idle devices, as many as requested.
 DeviceMask first_idle_devices(const NodeView& view, NodeId node);
-/// Whether this device can take the requested share. Idle devices that are all owed to others cannot, nor any of a node that owes more than it has
-/// (see Cluster::idle_devices).
+/// Whether this device can take the requested share. Idle devices that are all owed to others cannot, nor any of a node
+/// that owes more than it has (see Cluster::idle_devices).
 bool share_fits_device(const NodeView& view, NodeId node, std::size_t device);
 
 }  // namespace ashlar

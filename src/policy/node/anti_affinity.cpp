@@ -4,6 +4,8 @@
 
 namespace ashlar {
 
-bool anti_affinity_holds(const Constraint& constraint, const NodeFacts& facts) { return term_holds(constraint.apart, facts); }
+bool anti_affinity_holds(const Constraint& constraint, const NodeFacts& facts) {
+  return term_holds(constraint.apart, facts);
+}
 
 }  // namespace ashlar

@@ -55,7 +55,8 @@ void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::ui
     if (free[i] < ask.milli_each.value || ask.milli_each.value <= 0)
       fits[i] = 0;
     else
-      fits[i] = static_cast<std::uint16_t>(std::min<std::int32_t>(fits[i], shares_on_node(view, NodeId(rows.first + i), fits[i])));
+      fits[i] = static_cast<std::uint16_t>(
+          std::min<std::int32_t>(fits[i], shares_on_node(view, NodeId(rows.first + i), fits[i])));
   }
 }
 

@@ -12,8 +12,10 @@ namespace ashlar {
 
 void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
 
-/// Shares of this size that one device with these free amounts takes. `checks_memory` is false where device memory is not known.
-inline std::int32_t shares_in_device(const DeviceRequest& ask, std::int32_t free_milli, std::int64_t free_mib, bool checks_memory) {
+/// Shares of this size that one device with these free amounts takes. `checks_memory` is false where device memory is
+/// not known.
+inline std::int32_t shares_in_device(const DeviceRequest& ask, std::int32_t free_milli, std::int64_t free_mib,
+                                     bool checks_memory) {
   const std::int32_t each = ask.milli_each.value;
   if (free_milli < each) return 0;
   const std::int32_t by_milli = free_milli < 2 * each ? 1 : free_milli / each;

@@ -1,6 +1,7 @@
-// The table of feasible policies. The order is that in which a node that nothing fits is counted under a reason: facts of the node first, in
-// kube-scheduler's order, then what is free now. The hard topology requirement (`within`) is not in this table: it concerns all members of a gang
-// together, so the engine's domain search enforces it (see docs/reference/policies.md).
+// The table of feasible policies. The order is that in which a node that nothing fits is counted under a reason: facts
+// of the node first, in kube-scheduler's order, then what is free now. The hard topology requirement (`within`) is not
+// in this table: it concerns all members of a gang together, so the engine's domain search enforces it (see
+// docs/reference/policies.md).
 #include <iterator>
 #include <utility>
 
@@ -28,9 +29,11 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "resources", .reason = ReasonCode::kInsufficientResource, .lower = lower_by_resources},
 };
 
-/// Whether the rules by facts hold, or the lasting ones among them. Unrolled at compile time: called for each kind of member and node.
+/// Whether the rules by facts hold, or the lasting ones among them. Unrolled at compile time: called for each kind of
+/// member and node.
 template <std::size_t... kRow>
-bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, bool only_lasting, std::index_sequence<kRow...>) {
+bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, bool only_lasting,
+                 std::index_sequence<kRow...>) {
   const auto holds = [&](const FeasiblePolicy& policy) {
     return policy.holds == nullptr || (only_lasting && !policy.is_lasting) || policy.holds(constraint, facts);
   };
@@ -42,9 +45,13 @@ constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 
-bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts) { return do_all_hold(constraint, facts, false, kEachRow); }
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts) {
+  return do_all_hold(constraint, facts, false, kEachRow);
+}
 
-bool is_meant_for(const Constraint& constraint, const NodeFacts& facts) { return do_all_hold(constraint, facts, true, kEachRow); }
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts) {
+  return do_all_hold(constraint, facts, true, kEachRow);
+}
 
 const FeasiblePolicy* find_feasible(std::string_view name) {
   for (const FeasiblePolicy& policy : kFeasible)

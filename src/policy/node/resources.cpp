@@ -5,7 +5,8 @@
 namespace ashlar {
 namespace {
 
-/// min(fits, free / need) for free >= 0, need > 0. The estimate by the reciprocal is at most one off, since it is below kFitsMax where it is used.
+/// min(fits, free / need) for free >= 0, need > 0. The estimate by the reciprocal is at most one off, since it is below
+/// kFitsMax where it is used.
 std::uint16_t quotient_within(std::uint16_t fits, std::int64_t free, std::int64_t need, double inverse) {
   auto q = static_cast<std::int64_t>(static_cast<double>(free) * inverse);
   q -= q * need > free ? 1 : 0;
@@ -14,7 +15,8 @@ std::uint16_t quotient_within(std::uint16_t fits, std::int64_t free, std::int64_
 }
 
 void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::span<std::uint16_t> fits) {
-  constexpr std::int64_t kNeedMax = INT64_MAX / (kFitsMax + 2);  // keeps the products exact (8 PiB); no node has that much
+  // keeps the products exact (8 PiB); no node has that much
+  constexpr std::int64_t kNeedMax = INT64_MAX / (kFitsMax + 2);
   if (need > kNeedMax) {
     std::fill(fits.begin(), fits.end(), std::uint16_t{0});
     return;

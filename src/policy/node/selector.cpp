@@ -5,8 +5,8 @@
 namespace ashlar {
 namespace {
 
-/// In blocks without early exits, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse names each of them, and is
-/// checked against each of them.
+/// In blocks without early exits, which the compiler turns into wide comparisons: a pod that thousands of nodes refuse
+/// names each of them, and is checked against each of them.
 bool names(const std::vector<LabelId>& labels, LabelId wanted) {
   constexpr std::size_t kBlock = 64;
   std::size_t i = 0;
@@ -19,7 +19,8 @@ bool names(const std::vector<LabelId>& labels, LabelId wanted) {
 }
 
 bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
-  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key, [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
+  const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key,
+                                   [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
   const bool is_present = it != facts.labels.end() && it->key == e.key;
   const auto is_listed = [&] { return names(e.values, it->id); };
   switch (e.op) {
@@ -42,12 +43,14 @@ bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
 }  // namespace
 
 bool term_holds(const NodeTerm& term, const NodeFacts& facts) {
-  return std::all_of(term.all.begin(), term.all.end(), [&](const LabelExpression& e) { return expression_holds(e, facts); });
+  return std::all_of(term.all.begin(), term.all.end(),
+                     [&](const LabelExpression& e) { return expression_holds(e, facts); });
 }
 
 bool is_selected(const Constraint& constraint, const NodeFacts& facts) {
   const auto holds = [&](const NodeTerm& term) { return term_holds(term, facts); };
-  return holds(constraint.selector) && (constraint.any_of.empty() || std::any_of(constraint.any_of.begin(), constraint.any_of.end(), holds));
+  return holds(constraint.selector) &&
+         (constraint.any_of.empty() || std::any_of(constraint.any_of.begin(), constraint.any_of.end(), holds));
 }
 
 }  // namespace ashlar

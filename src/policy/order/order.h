@@ -3,7 +3,7 @@
 // service, with the exact rules of Helios' simulator.
 //   fifo          by submission; a job that was evicted counts from then
 //   sjf           by expected duration (p50); unknown durations last
-//   qssf          by estimate (Job::order_hint) x devices, then devices; when all waiting jobs have just come: by devices alone
+//   qssf          by estimate (Job::order_hint) x devices, then devices; if all waiting jobs have just come: by devices
 //   qssf-oracle   the same with the expected duration in place of the estimate
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
@@ -16,7 +16,8 @@
 
 namespace ashlar {
 
-inline constexpr std::int64_t kAttainedLowMax = 18'000'000;  ///< device-milliseconds: Tiresias' first queue, as published for Philly (18,000 GPU-s)
+/// device-milliseconds: Tiresias' first queue, as published for Philly (18,000 GPU-s)
+inline constexpr std::int64_t kAttainedLowMax = 18'000'000;
 
 OrderKey fifo_waiting(const Job& job);
 OrderKey sjf_waiting(const Job& job);

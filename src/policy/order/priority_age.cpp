@@ -3,6 +3,8 @@
 
 namespace ashlar {
 
-OrderKey priority_age_waiting(const Job& job) { return {-static_cast<std::int64_t>(job.priority), job.queued_at.value}; }
+OrderKey priority_age_waiting(const Job& job) {
+  return {-static_cast<std::int64_t>(job.priority), job.queued_at.value};
+}
 
 }  // namespace ashlar

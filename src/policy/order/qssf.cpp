@@ -16,7 +16,9 @@ std::int64_t times_devices(std::int64_t duration_millis, std::int64_t devices) {
 
 OrderKey qssf_waiting(const Job& job) { return {times_devices(job.order_hint, job.devices_total), job.devices_total}; }
 
-OrderKey qssf_oracle_waiting(const Job& job) { return {times_devices(job.estimate.p50.value, job.devices_total), job.devices_total}; }
+OrderKey qssf_oracle_waiting(const Job& job) {
+  return {times_devices(job.estimate.p50.value, job.devices_total), job.devices_total};
+}
 
 OrderKey qssf_newcomers(const Job& job) { return {job.devices_total, 0}; }
 

@@ -21,7 +21,8 @@ OrderKey tiresias_waiting(const Job& job) { return key_of(job, job.served, false
 OrderKey tiresias_running(const Job& job, Millis now) { return key_of(job, job.served + (now - job.started_at), true); }
 
 Millis tiresias_changes_at(const Job& job, Millis now) {
-  const Millis crossing = job.started_at - job.served + Millis(kAttainedLowMax / std::max<std::int64_t>(job.devices_total, 1) + 1);
+  const Millis crossing =
+      job.started_at - job.served + Millis(kAttainedLowMax / std::max<std::int64_t>(job.devices_total, 1) + 1);
   return job.devices_total > 0 && crossing > now ? crossing : Millis::max();
 }
 

@@ -21,8 +21,10 @@ void add_fgd(const NodeView& view, NodeRange rows, std::span<Points> points) {
   const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
   const auto models = view.nodes.models().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (cpu[i] < cpu_asked || (ask.is_whole() && idle[i] < ask.count)) continue;  // does not fit: its points are ignored
-    points[i] += evaluator.best({cpu[i], models[i], view.nodes.device_free_milli(NodeId(rows.first + i))}, cpu_asked, ask).score;
+    // does not fit: its points are ignored
+    if (cpu[i] < cpu_asked || (ask.is_whole() && idle[i] < ask.count)) continue;
+    points[i] +=
+        evaluator.best({cpu[i], models[i], view.nodes.device_free_milli(NodeId(rows.first + i))}, cpu_asked, ask).score;
   }
 }
 

@@ -22,7 +22,8 @@ void add_gpu_clustering(const NodeView& view, NodeRange rows, std::span<Points> 
   const auto free = view.nodes.free_milli().subspan(rows.first, rows.count);
   const auto held = view.nodes.device_class_counts().subspan(rows.first, rows.count);
   const std::size_t own = device_class_of(ask);
-  for (std::size_t i = 0; i < rows.count; ++i) points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + company_points(held[i], own);
+  for (std::size_t i = 0; i < rows.count; ++i)
+    points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + company_points(held[i], own);
 }
 
 }  // namespace ashlar

@@ -23,7 +23,8 @@ Points packing_points(std::span<const std::int32_t> free, const DeviceRequest& a
 void add_gpu_packing(const NodeView& view, NodeRange rows, std::span<Points> points) {
   const DeviceRequest& ask = view.demand.devices;
   if (ask.count == 0) return;
-  for (std::size_t i = 0; i < rows.count; ++i) points[i] += packing_points(view.nodes.device_free_milli(NodeId(rows.first + i)), ask);
+  for (std::size_t i = 0; i < rows.count; ++i)
+    points[i] += packing_points(view.nodes.device_free_milli(NodeId(rows.first + i)), ask);
 }
 
 }  // namespace ashlar

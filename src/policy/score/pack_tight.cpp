@@ -14,12 +14,15 @@ constexpr Points kNoDevicesOnDevicesMax = 900;  ///< below every node without de
 constexpr Points kPerIdleDeviceUnused = 50;
 
 void add_for_whole_devices(std::span<const std::int32_t> idle, std::int32_t asked, std::span<Points> points) {
-  for (std::size_t i = 0; i < points.size(); ++i) points[i] += std::max(kPointsMax - kPerIdleDevice * (idle[i] - asked), 0);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i] += std::max(kPointsMax - kPerIdleDevice * (idle[i] - asked), 0);
 }
 
-void add_for_no_devices(std::span<const std::int32_t> devices, std::span<const std::int32_t> idle, std::span<Points> points) {
+void add_for_no_devices(std::span<const std::int32_t> devices, std::span<const std::int32_t> idle,
+                        std::span<Points> points) {
   for (std::size_t i = 0; i < points.size(); ++i)
-    points[i] += devices[i] == 0 ? kPointsMax : std::max(kNoDevicesOnDevicesMax - kPerIdleDeviceUnused * std::max(idle[i], 0), 0);
+    points[i] += devices[i] == 0 ? kPointsMax
+                                 : std::max(kNoDevicesOnDevicesMax - kPerIdleDeviceUnused * std::max(idle[i], 0), 0);
 }
 
 /// 500..1000 by what stays free on the best shared device; 0..400 where an idle device must be opened.
@@ -45,7 +48,8 @@ Points points_for_share(const NodeView& view, NodeId node) {
 void add_pack_tight(const NodeView& view, NodeRange rows, std::span<Points> points) {
   const DeviceRequest& ask = view.demand.devices;
   const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
-  if (ask.count == 0) return add_for_no_devices(view.nodes.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
+  if (ask.count == 0)
+    return add_for_no_devices(view.nodes.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
   if (ask.is_whole()) return add_for_whole_devices(idle, ask.count, points.first(rows.count));
   for (std::size_t i = 0; i < rows.count; ++i) points[i] += points_for_share(view, NodeId(rows.first + i));
 }

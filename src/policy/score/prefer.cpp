@@ -13,7 +13,8 @@ constexpr std::int64_t kTaintsMax = 4;
 std::int64_t untolerated_soft_taints(const Constraint& constraint, const NodeFacts& facts) {
   return std::count_if(facts.taints.begin(), facts.taints.end(), [&](const Taint& taint) {
     if (taint.effect != TaintEffect::kPreferNoSchedule) return false;
-    return std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); });
+    return std::none_of(constraint.tolerations.begin(), constraint.tolerations.end(),
+                        [&](const Toleration& t) { return t.tolerates(taint); });
   });
 }
 

@@ -1,7 +1,9 @@
-// by_count: by-quota (unverified): which jobs may run, by device count alone. Candidates in order take their devices from a quota as long as they
-// fit: a waiting one that fits is marked to start, a running one that does not is marked to stop. This is the published preemption of SRTF and
-// Tiresias in Helios' simulator (SC'21), which checks no placement: a job may be stopped for one that then cannot be placed.
-// Example: quota 8; waiting 4, running 8, running 2: start the first, stop the second, keep the third. Cost: one comparison per candidate.
+// by_count: by-quota (unverified): which jobs may run, by device count alone. Candidates in order take their devices
+// from a quota as long as they fit: a waiting one that fits is marked to start, a running one that does not is marked
+// to stop. This is the published preemption of SRTF and Tiresias in Helios' simulator (SC'21), which checks no
+// placement: a job may be stopped for one that then cannot be placed.
+// Example: quota 8; waiting 4, running 8, running 2: start the first, stop the second, keep the third. Cost: one
+// comparison per candidate.
 #pragma once
 
 #include <cstdint>

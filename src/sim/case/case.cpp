@@ -23,7 +23,8 @@ std::vector<CaseDiffLine> diff_of(const std::vector<std::string>& expected, cons
   std::vector<std::vector<std::size_t>> common(n + 1, std::vector<std::size_t>(m + 1, 0));
   const auto same = [&](std::size_t i, std::size_t k) { return squeezed(expected[i]) == squeezed(actual[k]); };
   for (std::size_t i = n; i-- > 0;)
-    for (std::size_t k = m; k-- > 0;) common[i][k] = same(i, k) ? common[i + 1][k + 1] + 1 : std::max(common[i + 1][k], common[i][k + 1]);
+    for (std::size_t k = m; k-- > 0;)
+      common[i][k] = same(i, k) ? common[i + 1][k + 1] + 1 : std::max(common[i + 1][k], common[i][k + 1]);
   std::vector<CaseDiffLine> lines;
   std::size_t i = 0, k = 0;
   while (i < n || k < m) {
@@ -62,8 +63,11 @@ Result<CaseOutcome> run_case(std::string_view text, std::string_view where) {
     }
     for (const std::string& line : shown.value()[b]) write(line);
     std::vector<CaseDiffLine> lines = diff_of(expected, shown.value()[b]);
-    const bool is_same = std::all_of(lines.begin(), lines.end(), [](const CaseDiffLine& l) { return l.kind == CaseDiffLine::Kind::kSame; });
-    if (!is_same) outcome.differences.push_back({block.header_line, file->lines[static_cast<std::size_t>(block.header_line) - 1], std::move(lines)});
+    const bool is_same = std::all_of(lines.begin(), lines.end(),
+                                     [](const CaseDiffLine& l) { return l.kind == CaseDiffLine::Kind::kSame; });
+    if (!is_same)
+      outcome.differences.push_back(
+          {block.header_line, file->lines[static_cast<std::size_t>(block.header_line) - 1], std::move(lines)});
   }
   while (written < file->lines.size()) write(file->lines[written++]);
   return outcome;

@@ -1,5 +1,5 @@
-// case: whether the engine does what a .case file expects. Reads the text, plays it, compares block by block, and can write
-// the actual result into the text.
+// case: whether the engine does what a .case file expects. Reads the text, plays it, compares block by block, and can
+// write the actual result into the text.
 #pragma once
 
 #include <string>
@@ -28,7 +28,8 @@ struct CaseOutcome {
   bool is_as_expected() const { return differences.empty(); }
 };
 
-/// `where` names the text in messages. An Error for a text that is no case ("where:line:column: ..."). Spacing does not count in the comparison.
+/// `where` names the text in messages. An Error for a text that is no case ("where:line:column: ..."). Spacing does not
+/// count in the comparison.
 Result<CaseOutcome> run_case(std::string_view text, std::string_view where);
 
 /// "where:line: at 1s" and the lines, "-" expected and "+" actual; with colours if requested.

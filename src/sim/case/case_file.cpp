@@ -27,7 +27,8 @@ void take_quota(Words& words, QuotaVector& quota) {
     const KeyValue limit = key_value(words.take(kQuotaForm));
     const auto dimension = std::ranges::find(kQuotaNames, limit.key) - std::begin(kQuotaNames);
     if (dimension == std::ssize(kQuotaNames))
-      return words.fail(fmt::format("unknown limit \"{}\"{}", limit.key, suggestion(limit.key, kQuotaNames)), kQuotaForm);
+      return words.fail(fmt::format("unknown limit \"{}\"{}", limit.key, suggestion(limit.key, kQuotaNames)),
+                        kQuotaForm);
     if (limit.value == "unlimited") {
       quota[static_cast<std::size_t>(dimension)] = kUnlimited;
       continue;
@@ -54,7 +55,8 @@ void read_queue(CaseReading& c, Words& words) {
   for (QueueId above = parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
     above = value_at(c.parents, above.row(), QueueId(0u));
   if (depth >= QueueTree::kDepthMax)
-    return words.fail("queues are nested too deep", fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
+    return words.fail("queues are nested too deep",
+                      fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
   add_event(c, at, EventBody(QueueDefined{queue, parent, quota}));
 }
 
@@ -75,7 +77,8 @@ void read_quota(CaseReading& c, Words& words) {
 std::size_t take_choice(Words& words, const KeyValue& setting, std::span<const std::string_view> names) {
   const auto it = std::ranges::find(names, setting.value);
   if (it == names.end())
-    words.fail(fmt::format("unknown {} \"{}\"; expected {}{}", setting.key, setting.value, or_list(names), suggestion(setting.value, names)));
+    words.fail(fmt::format("unknown {} \"{}\"; expected {}{}", setting.key, setting.value, or_list(names),
+                           suggestion(setting.value, names)));
   return it == names.end() ? 0 : static_cast<std::size_t>(it - names.begin());
 }
 
@@ -96,7 +99,8 @@ void take_tiers(Words& words, const KeyValue& setting, Profile& profile) {
 }
 
 void take_profile_setting(Words& words, Profile& profile) {
-  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim", "order", "card", "score", "cadence", "seed"};
+  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",  "order",
+                                            "card",     "score",     "cadence", "seed"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -138,7 +142,8 @@ void read_profile(CaseReading& c, Words& words) {
   while (!words.is_at_end()) take_profile_setting(words, c.file.profile);
   if (words.has_failed()) return;
   if (const std::optional<ProfileProblem> problem = validate(c.file.profile)) words.fail(problem->text);
-  if (c.file.profile.needs_mix()) words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
+  if (c.file.profile.needs_mix())
+    words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
 }
 
 void read_binding(CaseReading& c, Words& words) { c.file.binding = words.take_time(); }
@@ -213,7 +218,8 @@ void read_statement(CaseReading& c, Words& words) {
     statement.read(c, words);
     if (!words.has_failed() && !words.is_at_end()) {
       const std::string_view word = words.take("the end of the line");
-      words.fail(fmt::format("unexpected word \"{}\" after the statement", word), fmt::format("a line such as \"{}\"", statement.form));
+      words.fail(fmt::format("unexpected word \"{}\" after the statement", word),
+                 fmt::format("a line such as \"{}\"", statement.form));
     }
     return;
   }
@@ -229,7 +235,8 @@ void open_block(CaseReading& c, Words& words) {
   }
   const Millis at = words.take_time();
   if (words.has_failed()) return;
-  if (at < c.latest || at <= c.block_at) words.fail("blocks must be in order of time, after the statements that they show");
+  if (at < c.latest || at <= c.block_at)
+    words.fail("blocks must be in order of time, after the statements that they show");
   c.block_at = c.latest = at;
   c.file.blocks.push_back({at, words.number(), words.number() + 1, words.number() + 1});
 }
@@ -246,7 +253,9 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
   file.profile = *profile;
   CaseReading reading{.file = file};
   find_levels(reading);
-  const auto located = [&](const CaseError& e) { return invalid(fmt::format("{}:{}:{}: {}", where, e.line, e.column, e.message)); };
+  const auto located = [&](const CaseError& e) {
+    return invalid(fmt::format("{}:{}:{}: {}", where, e.line, e.column, e.message));
+  };
   bool is_in_block = false;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     const int number = static_cast<int>(i) + 1;
@@ -265,10 +274,14 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
     if (words.error()) return located(*words.error());
   }
   if (file.names.levels.size() > Topology::kLevelsMax)
-    return located({1, 1, fmt::format("the case has {} levels; expected at most {}", file.names.levels.size(), Topology::kLevelsMax)});
+    return located(
+        {1, 1,
+         fmt::format("the case has {} levels; expected at most {}", file.names.levels.size(), Topology::kLevelsMax)});
   if (file.blocks.empty())
-    return located({static_cast<int>(file.lines.size()) + 1, 1, "the case has no block; expected one such as \"---- at 1s\" with a line per job"});
-  if (reading.facts.empty()) return located({1, 1, "the case has no nodes; expected \"cluster 2 x h100x8\" or \"node NAME h100x8\""});
+    return located({static_cast<int>(file.lines.size()) + 1, 1,
+                    "the case has no block; expected one such as \"---- at 1s\" with a line per job"});
+  if (reading.facts.empty())
+    return located({1, 1, "the case has no nodes; expected \"cluster 2 x h100x8\" or \"node NAME h100x8\""});
   return file;
 }
 

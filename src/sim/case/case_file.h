@@ -1,5 +1,5 @@
-// CaseFile: a case as values. The language is described in docs/reference/case-language.md. Reading costs O(length); a wrong line gives an error with
-// line, column and the expected form.
+// CaseFile: a case as values. The language is described in docs/reference/case-language.md. Reading costs O(length); a
+// wrong line gives an error with line, column and the expected form.
 #pragma once
 
 #include <string>

@@ -19,7 +19,8 @@ class CasePlay {
   explicit CasePlay(const CaseFile& file)
       : file_(file),
         engine_(file.profile),
-        world_(clock_, file.scripted_events, [&file](const Action&) { return Fate{.after = file.binding}; }, {.keeps_going = true}),
+        world_(clock_, file.scripted_events, [&file](const Action&) { return Fate{.after = file.binding}; },
+               {.keeps_going = true}),
         driver_(state_, engine_, {clock_, world_, world_, nullptr}),
         ended_at_(file.names.jobs.size(), Millis::max()) {}
 
@@ -28,7 +29,8 @@ class CasePlay {
     for (const CaseBlock& block : file_.blocks) {
       while (next_at() <= block.at) {
         clock_.advance_to(std::max(next_at(), clock_.now()));
-        if (!settle()) return Error{Error::Kind::kInternal, "the engine does not become idle at " + seconds_text(clock_.now())};
+        if (!settle())
+          return Error{Error::Kind::kInternal, "the engine does not become idle at " + seconds_text(clock_.now())};
       }
       clock_.advance_to(block.at);
       shown.push_back(show());
@@ -55,7 +57,8 @@ class CasePlay {
     for (const Event& event : batch) {
       if (const auto* submitted = std::get_if<Submitted>(&event.body)) submitted_.push_back(submitted->workload.job);
       const auto* ended = std::get_if<Ended>(&event.body);
-      if (ended != nullptr && ended->job.row() < ended_at_.size()) ended_at_[ended->job.row()] = std::min(ended_at_[ended->job.row()], clock_.now());
+      if (ended != nullptr && ended->job.row() < ended_at_.size())
+        ended_at_[ended->job.row()] = std::min(ended_at_[ended->job.row()], clock_.now());
     }
   }
 

@@ -1,5 +1,6 @@
-// case_run: plays a case through the engine's own Driver in virtual time and renders what each block shows. The world around it answers every bind
-// after the case's binding delay, ends jobs when they have run, and refuses the binds that fail according to the case. Cost: that of the engine.
+// case_run: plays a case through the engine's own Driver in virtual time and renders what each block shows. The world
+// around it answers every bind after the case's binding delay, ends jobs when they have run, and refuses the binds that
+// fail according to the case. Cost: that of the engine.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// names: the names in a case and their dense rows: nodes, jobs, queues, levels, domains, models, labels, resources. A name gets the next row when it
-// is first used; the core sees only rows.
+// names: the names in a case and their dense rows: nodes, jobs, queues, levels, domains, models, labels, resources. A
+// name gets the next row when it is first used; the core sees only rows.
 #pragma once
 
 #include <algorithm>

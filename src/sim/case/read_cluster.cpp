@@ -18,10 +18,13 @@ constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluste
 
 constexpr std::string_view kNodeOptions[] = {
     "cpu=", "memory=", "storage=", "pods=", "card-memory=", "labels", "taint", "untainted", "not-ready", "in"};
-constexpr std::string_view kNodeOptionsForm = "cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at";
+constexpr std::string_view kNodeOptionsForm =
+    "cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at";
 
 /// "racks" is of level "rack".
-std::string_view level_of_plural(std::string_view word) { return word.ends_with('s') ? word.substr(0, word.size() - 1) : std::string_view(); }
+std::string_view level_of_plural(std::string_view word) {
+  return word.ends_with('s') ? word.substr(0, word.size() - 1) : std::string_view();
+}
 
 struct LevelSize {
   std::string_view name;
@@ -73,7 +76,8 @@ void take_domains(CaseReading& c, Words& words, NodeFacts& facts) {
   for (const std::string_view part : split(words.take(kForm), ',')) {
     const KeyValue domain = key_value(part);
     const LevelId level = c.file.names.levels.find(domain.key);
-    if (level.is_none() || !domain.has_value) words.fail(fmt::format("\"{}\" is not a domain of a level in this case", part), kForm);
+    if (level.is_none() || !domain.has_value)
+      words.fail(fmt::format("\"{}\" is not a domain of a level in this case", part), kForm);
     if (words.has_failed()) return;
     set_domain(c, words, facts, level, domain.value);
   }
@@ -93,7 +97,8 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
   if (words.accept("labels")) {
     for (const std::string_view part : split(words.take("labels such as zone=a,disk=ssd"), ',')) {
       const KeyValue label = key_value(part);
-      if (!label.has_value || label.key.empty()) words.fail(fmt::format("\"{}\" is not a label", part), "labels such as zone=a,disk=ssd");
+      if (!label.has_value || label.key.empty())
+        words.fail(fmt::format("\"{}\" is not a label", part), "labels such as zone=a,disk=ssd");
       const NodeLabel added = label_of(c.file.names, label.key, label.value);
       std::erase_if(facts.labels, [&](const NodeLabel& l) { return l.key == added.key; });
       facts.labels.push_back(added);
@@ -106,8 +111,8 @@ bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
       const KeyValue effect = key_value(part, ':');
       if (!effect.has_value || effect.key.empty()) words.fail(fmt::format("\"{}\" is not a taint", part), kForm);
       if (words.has_failed()) return true;
-      facts.taints.push_back(
-          {c.file.names.label_keys.of(key_value(effect.key).key), c.file.names.labels.of(effect.key), effect_of(words, effect.value)});
+      facts.taints.push_back({c.file.names.label_keys.of(key_value(effect.key).key), c.file.names.labels.of(effect.key),
+                              effect_of(words, effect.value)});
     }
     return true;
   }
@@ -141,11 +146,13 @@ NodeFacts with_own_names(CaseReading& c, NodeId node, NodeFacts facts) {
   const NodeLabel own = label_of(c.file.names, "node", c.file.names.nodes.name(node));
   std::erase_if(facts.labels, [&](const NodeLabel& l) { return l.key == own.key; });
   facts.labels.push_back(own);
-  std::sort(facts.labels.begin(), facts.labels.end(), [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
+  std::sort(facts.labels.begin(), facts.labels.end(),
+            [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
   const LevelId nvlink = c.file.names.levels.find("nvlink");
   if (!nvlink.is_none()) {
     if (facts.domains.size() <= nvlink.row()) facts.domains.resize(nvlink.row() + 1);
-    if (facts.domains[nvlink.row()].is_none()) facts.domains[nvlink.row()] = c.file.names.domains[nvlink.row()].of(c.file.names.nodes.name(node));
+    if (facts.domains[nvlink.row()].is_none())
+      facts.domains[nvlink.row()] = c.file.names.domains[nvlink.row()].of(c.file.names.nodes.name(node));
   }
   return facts;
 }
@@ -199,11 +206,14 @@ void find_levels(CaseReading& c) {
   for (const std::string& name : stated) c.file.names.levels.of(name);
   for (const auto& [name, nodes] : found)
     if (std::find(across.begin(), across.end(), name) == across.end()) c.file.names.levels.of(name);
-  if (is_nvlink_used && std::find(across.begin(), across.end(), "nvlink") == across.end()) c.file.names.levels.of("nvlink");
+  if (is_nvlink_used && std::find(across.begin(), across.end(), "nvlink") == across.end())
+    c.file.names.levels.of("nvlink");
   c.nested = static_cast<std::uint32_t>(c.file.names.levels.size());
   for (const std::string& name : across) c.file.names.levels.of(name);
-  const auto levels = static_cast<std::uint32_t>(std::min<std::size_t>(c.file.names.levels.size(), Topology::kLevelsMax));
-  c.file.names.domains.resize(c.file.names.levels.size());  // too many levels included: nodes are read before the case is rejected
+  const auto levels =
+      static_cast<std::uint32_t>(std::min<std::size_t>(c.file.names.levels.size(), Topology::kLevelsMax));
+  // too many levels included: nodes are read before the case is rejected
+  c.file.names.domains.resize(c.file.names.levels.size());
   c.next_domain.resize(c.file.names.levels.size(), 0);
   add_event(c, Millis(0), EventBody(LevelsDefined{std::min(c.nested, levels), levels - std::min(c.nested, levels)}));
 }
@@ -211,14 +221,16 @@ void find_levels(CaseReading& c) {
 /// The levels themselves were read by find_levels.
 void read_levels(CaseReading& c, Words& words) {
   while (!words.is_at_end()) words.take("a level");
-  if (c.file.names.levels.size() > Topology::kLevelsMax) words.fail("too many levels", fmt::format("at most {}", Topology::kLevelsMax));
+  if (c.file.names.levels.size() > Topology::kLevelsMax)
+    words.fail("too many levels", fmt::format("at most {}", Topology::kLevelsMax));
   if (!c.facts.empty()) words.fail("levels must come before the first node");
 }
 
 void read_cluster(CaseReading& c, Words& words) {
   const std::int64_t count = words.take_count(kNodesForm);
   if (count + static_cast<std::int64_t>(c.file.names.nodes.size()) > kNodesMax)
-    words.fail(fmt::format("{} nodes in total", count + static_cast<std::int64_t>(c.file.names.nodes.size())), fmt::format("at most {}", kNodesMax));
+    words.fail(fmt::format("{} nodes in total", count + static_cast<std::int64_t>(c.file.names.nodes.size())),
+               fmt::format("at most {}", kNodesMax));
   if (!words.accept("x")) {
     words.take("x");
     words.fail("no \"x\" between number and shape", kNodesForm);
@@ -265,10 +277,12 @@ void read_add(CaseReading& c, Words& words) {
     words.take("node");
     words.fail("only nodes can be added", "\"add node SHAPE\" or \"add node NAME SHAPE\"");
   }
-  const bool is_named = !words.peek(1).empty() && (words.peek(1) == "cpu" || words.peek(1).find_first_of('=') == std::string_view::npos) &&
-                        words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" && words.peek(1) != "taints" &&
-                        words.peek(1) != "in" && words.peek(1) != "not-ready";
-  const std::string name = is_named ? std::string(words.take("a name")) : fmt::format("node{}", c.file.names.nodes.size());
+  const bool is_named = !words.peek(1).empty() &&
+                        (words.peek(1) == "cpu" || words.peek(1).find_first_of('=') == std::string_view::npos) &&
+                        words.peek(1) != "at" && words.peek(1) != "labels" && words.peek(1) != "taint" &&
+                        words.peek(1) != "taints" && words.peek(1) != "in" && words.peek(1) != "not-ready";
+  const std::string name =
+      is_named ? std::string(words.take("a name")) : fmt::format("node{}", c.file.names.nodes.size());
   NodeFacts facts;
   take_shape(c, words, facts);
   take_node_options(c, words, facts);

@@ -13,11 +13,13 @@ namespace {
 
 constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
 
-constexpr std::string_view kJobOptions[] = {"cpu=", "memory=",   "storage=", "card-memory=", "queue", "priority", "duration", "p90",
-                                            "runs", "rank",      "within",   "prefer",       "min",   "needs",    "selector", "affinity",
-                                            "wish", "tolerates", "port",     "on",           "cards", "at"};
+constexpr std::string_view kJobOptions[] = {
+    "cpu=", "memory=",   "storage=", "card-memory=", "queue", "priority", "duration", "p90",
+    "runs", "rank",      "within",   "prefer",       "min",   "needs",    "selector", "affinity",
+    "wish", "tolerates", "port",     "on",           "cards", "at"};
 constexpr std::string_view kJobOptionsForm =
-    "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, "
+    "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, "
+    "needs, selector, affinity, "
     "wish, "
     "tolerates, port, on, cards or at";
 
@@ -25,7 +27,8 @@ std::int32_t signed_number(Words& words, std::string_view form) {
   const std::string_view word = words.take(form);
   std::int32_t value = 0;
   const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failure != std::errc() || end != word.data() + word.size()) words.fail(fmt::format("\"{}\" is not a number", word), form);
+  if (failure != std::errc() || end != word.data() + word.size())
+    words.fail(fmt::format("\"{}\" is not a number", word), form);
   return value;
 }
 
@@ -49,7 +52,8 @@ DeviceMask take_devices_of_node(Words& words) {
 JobId take_new_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("a name for the job");
   if (!c.file.names.jobs.find(name).is_none()) words.fail(fmt::format("job \"{}\" already exists", name));
-  if (name == "queue" || name == "node" || name == "examined" || name.starts_with('#') || name.find('/') != std::string_view::npos)
+  if (name == "queue" || name == "node" || name == "examined" || name.starts_with('#') ||
+      name.find('/') != std::string_view::npos)
     words.fail(fmt::format("a job cannot be called \"{}\"", name));
   if (words.has_failed()) return JobId::none();
   c.file.names.members.emplace_back();
@@ -97,14 +101,16 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
       form.devices = take_devices_of_node(words);
     else {
       const std::string_view word = words.take("an option");
-      words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)), kJobOptionsForm);
+      words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)),
+                 kJobOptionsForm);
     }
     if (words.has_failed()) return;
     if (!form.groups.empty()) take_ask(words, c.file.names, form.groups.back());
   }
 }
 
-void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberAsk>& groups, std::vector<MemberSpec>& out) {
+void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberAsk>& groups,
+                 std::vector<MemberSpec>& out) {
   CaseNames& names = c.file.names;
   for (const MemberAsk& ask : groups) {
     if (ask.demand.devices.count == 0 && ask.demand.devices.memory_each.value > 0)
@@ -178,7 +184,8 @@ void read_grow(CaseReading& c, Words& words) {
   std::vector<MemberAsk> groups;
   take_groups(c, words, groups);
   std::uint32_t least = 0;
-  if (words.accept("min")) least = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
+  if (words.accept("min"))
+    least = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   MembersAdded added{job, 1, {}};

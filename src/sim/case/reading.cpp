@@ -48,7 +48,8 @@ NodeId take_node(CaseReading& c, Words& words, bool may_be_unknown) {
   const std::string_view name = words.take("the name of a node");
   if (may_be_unknown && row_in(name) != Id<void>::kNoneValue) return NodeId(row_in(name));
   const NodeId node = c.file.names.nodes.find(name);
-  if (node.is_none()) words.fail(fmt::format("there is no node \"{}\" at this point{}", name, hint(name, c.file.names.nodes.all())));
+  if (node.is_none())
+    words.fail(fmt::format("there is no node \"{}\" at this point{}", name, hint(name, c.file.names.nodes.all())));
   return node;
 }
 
@@ -56,7 +57,8 @@ JobId take_job(CaseReading& c, Words& words, bool may_be_unknown) {
   const std::string_view name = words.take("the name of a job");
   if (may_be_unknown && row_in(name) != Id<void>::kNoneValue) return JobId(row_in(name));
   const JobId job = c.file.names.jobs.find(name);
-  if (job.is_none()) words.fail(fmt::format("there is no job \"{}\" at this point{}", name, hint(name, c.file.names.jobs.all())));
+  if (job.is_none())
+    words.fail(fmt::format("there is no job \"{}\" at this point{}", name, hint(name, c.file.names.jobs.all())));
   return job;
 }
 
@@ -68,7 +70,8 @@ JobOrMember take_member(CaseReading& c, Words& words) {
   }
   JobOrMember which{c.file.names.jobs.find(name.key), MemberId::none()};
   if (which.job.is_none()) {
-    words.fail(fmt::format("there is no job \"{}\" at this point{}", name.key, hint(name.key, c.file.names.jobs.all())));
+    words.fail(
+        fmt::format("there is no job \"{}\" at this point{}", name.key, hint(name.key, c.file.names.jobs.all())));
     return which;
   }
   if (!name.has_value) return which;
@@ -76,7 +79,8 @@ JobOrMember take_member(CaseReading& c, Words& words) {
   std::size_t rank = members.size();
   const auto [end, failure] = std::from_chars(name.value.data(), name.value.data() + name.value.size(), rank);
   if (failure != std::errc() || end != name.value.data() + name.value.size() || rank >= members.size())
-    words.fail(fmt::format("\"{}\" is not a member of {}", name.value, name.key), fmt::format("0 to {}", members.size() - 1));
+    words.fail(fmt::format("\"{}\" is not a member of {}", name.value, name.key),
+               fmt::format("0 to {}", members.size() - 1));
   else
     which.member = members[rank];
   return which;
@@ -94,7 +98,8 @@ LevelId take_level(CaseReading& c, Words& words) {
 QueueId take_queue(CaseReading& c, Words& words) {
   const std::string_view name = words.take("the name of a queue");
   const QueueId queue = c.file.names.queues.find(name);
-  if (queue.is_none()) words.fail(fmt::format("there is no queue \"{}\"{}", name, hint(name, c.file.names.queues.all())));
+  if (queue.is_none())
+    words.fail(fmt::format("there is no queue \"{}\"{}", name, hint(name, c.file.names.queues.all())));
   return queue;
 }
 
@@ -110,7 +115,8 @@ std::vector<MemberId> take_members(CaseReading& c, Words& words) {
 NodeId take_node_that_is_there(CaseReading& c, Words& words) {
   const NodeId node = take_node(c, words);
   if (std::count(c.lost.begin(), c.lost.end(), node) > 0)
-    words.fail(fmt::format("node \"{}\" is lost", c.file.names.nodes.name(node)), "a node of the cluster; \"add node NAME SHAPE\" adds it again");
+    words.fail(fmt::format("node \"{}\" is lost", c.file.names.nodes.name(node)),
+               "a node of the cluster; \"add node NAME SHAPE\" adds it again");
   return node;
 }
 

@@ -1,5 +1,5 @@
-// CaseReading: a case being read, line by line: the content of its statements so far, the parsers of their parts, and the statements about nodes and
-// jobs. Used by case_file.cpp, which lists them.
+// CaseReading: a case being read, line by line: the content of its statements so far, the parsers of their parts, and
+// the statements about nodes and jobs. Used by case_file.cpp, which lists them.
 #pragma once
 
 #include <utility>
@@ -43,7 +43,8 @@ struct JobOrMember {
   MemberId member;
 };
 JobOrMember take_member(CaseReading& c, Words& words);
-/// The members of the case that a statement refers to: the one named, or all of its job. Empty only if the statement has failed.
+/// The members of the case that a statement refers to: the one named, or all of its job. Empty only if the statement
+/// has failed.
 std::vector<MemberId> take_members(CaseReading& c, Words& words);
 
 // read_cluster.cpp

@@ -19,7 +19,8 @@ std::string_view dimension_name(std::int64_t dimension) {
 std::string held_devices(const State& state, const Member& m) {
   const DeviceRequest& ask = state.demand(m.demand).devices;
   if (ask.count == 0) return {};
-  if (!ask.is_whole()) return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), ask.milli_each.value);
+  if (!ask.is_whole())
+    return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), ask.milli_each.value);
   const int unknown = ask.count - m.devices.count();
   return device_ranges(m.devices) + (unknown > 0 ? fmt::format("{}{}?", m.devices.is_empty() ? "" : "+", unknown) : "");
 }
@@ -75,8 +76,8 @@ std::int64_t devices_needed(const State& state, JobId job) {
   return devices;
 }
 
-/// The best domain by devices if devices are short, else by the members that fit. Devices are counted now, perhaps later than the verdict was
-/// reached: if the job never fits, in the domain that is best now.
+/// The best domain by devices if devices are short, else by the members that fit. Devices are counted now, perhaps
+/// later than the verdict was reached: if the job never fits, in the domain that is best now.
 std::string within_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& reason) {
   const LevelId level(reason.subject);
   const std::string& name = file.names.levels.name(level);
@@ -87,7 +88,8 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
       free = std::max(free, idle_devices_in(state, level, DomainId(d)));
   const std::int64_t needed = devices_needed(state, job);
   if (free < needed) return fmt::format("Within {}  best-{}-free={} needs={}", name, word, free, needed);
-  return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0], reason.numbers[1]);
+  return fmt::format("Within {}  best-{}-members={} needs-members={}", name, word, reason.numbers[0],
+                     reason.numbers[1]);
 }
 
 std::string number_text(const Reason& r, std::size_t index) {
@@ -127,7 +129,8 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, Ver
     if (name.front() == '%') name = std::string(dimension_name(r.numbers[0])) + name.substr(1);
     (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) += fmt::format(" {}={}", name, number_text(r, i));
   }
-  return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers + nodes;
+  return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers +
+         nodes;
 }
 
 std::string_view verdict_words(VerdictKind kind) {
@@ -152,12 +155,13 @@ std::string_view wake_words(const Verdict& verdict) {
 
 std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
   const Job& j = state.job(job);
-  if (j.members_present < j.members_min && (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
+  if (j.members_present < j.members_min &&
+      (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
     return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
   std::string text(verdict_words(verdict.kind));
   // A cluster that is too small as a whole is reported together with what is short.
-  std::size_t shown = file.shows.reasons                                                                   ? verdict.reasons.size()
+  std::size_t shown = file.shows.reasons ? verdict.reasons.size()
                       : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2
                                                                                                            : 1;
   for (const Reason& reason : verdict.reasons) {
@@ -185,19 +189,23 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
     const auto dimension = static_cast<std::int64_t>(d);
     const std::int64_t used = state.queues().used(queue)[d], limit = state.queues().quota(queue)[d];
     if (used == 0 && limit == kUnlimited) continue;
-    parts.push_back(fmt::format("{}={}/{}", dimension_name(dimension), quota_word(dimension, used), quota_word(dimension, limit)));
+    parts.push_back(
+        fmt::format("{}={}/{}", dimension_name(dimension), quota_word(dimension, used), quota_word(dimension, limit)));
   }
-  return {"queue", fmt::format("{}  {}", file.names.queues.name(queue), parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
+  return {"queue", fmt::format("{}  {}", file.names.queues.name(queue),
+                               parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
 }
 
 CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
   if (!state.cluster().is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
-  std::string text =
-      fmt::format("{}  idle={}/{}", file.names.nodes.name(node), state.cluster().idle_devices()[node.row()], state.cluster().devices()[node.row()]);
+  std::string text = fmt::format("{}  idle={}/{}", file.names.nodes.name(node),
+                                 state.cluster().idle_devices()[node.row()], state.cluster().devices()[node.row()]);
   for (std::size_t r = 0; r < state.cluster().resource_count(); ++r) {
-    const std::int64_t free = state.cluster().free(ResourceId(r))[node.row()], total = state.cluster().allocatable(ResourceId(r))[node.row()];
+    const std::int64_t free = state.cluster().free(ResourceId(r))[node.row()],
+                       total = state.cluster().allocatable(ResourceId(r))[node.row()];
     if (free != total && ResourceId(r) != resource::kPods)
-      text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_word(ResourceId(r), free), amount_word(ResourceId(r), total));
+      text += fmt::format(" {}={}/{}", file.names.resources.name(ResourceId(r)), amount_word(ResourceId(r), free),
+                          amount_word(ResourceId(r), total));
   }
   return {"node", text + (state.cluster().facts(node).is_ready ? "" : " not-ready")};
 }

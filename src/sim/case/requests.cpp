@@ -12,7 +12,8 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::string_view kExpressionForm = "a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8";
+constexpr std::string_view kExpressionForm =
+    "a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8";
 
 std::int64_t number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -34,12 +35,14 @@ LabelExpression expression_of(Words& words, CaseNames& names, std::string_view t
     e.op = Op::kExists;
   if (is_absent || at == std::string_view::npos) return e;
   const bool is_not = text[at] == '!';
-  if (is_not && (at + 1 >= text.size() || text[at + 1] != '=')) words.fail(fmt::format("\"{}\" is not a label rule", text), kExpressionForm);
+  if (is_not && (at + 1 >= text.size() || text[at + 1] != '='))
+    words.fail(fmt::format("\"{}\" is not a label rule", text), kExpressionForm);
   const std::string_view value = text.substr(std::min(at + (is_not ? 2 : 1), text.size()));
   if (text[at] == '<' || text[at] == '>') {
     e.op = text[at] == '<' ? Op::kLess : Op::kGreater;
     e.number = number_in(value);
-    if (e.number == NodeLabel::kNotANumber) words.fail(fmt::format("\"{}\" does not compare with a number", text), kExpressionForm);
+    if (e.number == NodeLabel::kNotANumber)
+      words.fail(fmt::format("\"{}\" does not compare with a number", text), kExpressionForm);
     return e;
   }
   e.op = is_not ? Op::kNotIn : Op::kIn;
@@ -62,7 +65,8 @@ void take_devices(Words& words, MemberAsk& ask) {
   }
   words.take("gpu or milli");
   if (is_share && number >= kWholeDevice)
-    words.fail(fmt::format("{} milli is not a fraction of one GPU", number), "1 to 999 milli, or whole GPUs as \"2 gpu\"");
+    words.fail(fmt::format("{} milli is not a fraction of one GPU", number),
+               "1 to 999 milli, or whole GPUs as \"2 gpu\"");
   if (!is_share && number > kDevicesPerNodeMax)
     words.fail(fmt::format("no node has {} GPUs", number), fmt::format("at most {} gpu", kDevicesPerNodeMax));
   if (is_share)
@@ -74,10 +78,13 @@ void take_devices(Words& words, MemberAsk& ask) {
 void take_port(Words& words, MemberAsk& ask) {
   const KeyValue port = key_value(words.take("a port such as 8080 or 53/udp"), '/');
   std::int64_t number = number_in(port.key);
-  if (number < 1 || number > 65535) words.fail(fmt::format("\"{}\" is not a port", port.key), "a port such as 8080 or 53/udp");
+  if (number < 1 || number > 65535)
+    words.fail(fmt::format("\"{}\" is not a port", port.key), "a port such as 8080 or 53/udp");
   const bool is_udp = port.value == "udp";
-  if (port.has_value && !is_udp && port.value != "tcp") words.fail(fmt::format("\"{}\" is not a protocol", port.value), "tcp or udp");
-  ask.demand.ports.push_back({static_cast<std::uint8_t>(is_udp ? 17 : 6), 0, static_cast<std::uint16_t>(words.has_failed() ? 0 : number)});
+  if (port.has_value && !is_udp && port.value != "tcp")
+    words.fail(fmt::format("\"{}\" is not a protocol", port.value), "tcp or udp");
+  ask.demand.ports.push_back(
+      {static_cast<std::uint8_t>(is_udp ? 17 : 6), 0, static_cast<std::uint16_t>(words.has_failed() ? 0 : number)});
 }
 
 void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
@@ -135,7 +142,9 @@ TaintEffect effect_of(Words& words, std::string_view name) {
 NamedAmount take_amount(Words& words, CaseNames& names) {
   const KeyValue pair = key_value(words.peek());
   const bool is_extended = pair.key.find('/') != std::string_view::npos;
-  if (!pair.has_value || (!is_extended && pair.key != "cpu" && pair.key != "memory" && pair.key != "storage" && pair.key != "pods")) return {};
+  if (!pair.has_value ||
+      (!is_extended && pair.key != "cpu" && pair.key != "memory" && pair.key != "storage" && pair.key != "pods"))
+    return {};
   words.take(kAmountForm);
   NamedAmount named{names.resources.of(pair.key), 0};
   if (named.resource == resource::kCpu) {
@@ -148,7 +157,8 @@ NamedAmount take_amount(Words& words, CaseNames& names) {
     named.amount = number_in(pair.value);
     if (named.amount < 0) words.fail(fmt::format("\"{}\" is not an amount", pair.value), kAmountForm);
   }
-  if (named.resource.row() >= resource::kColumnsMax) words.fail("too many kinds of resources", fmt::format("at most {}", resource::kColumnsMax));
+  if (named.resource.row() >= resource::kColumnsMax)
+    words.fail("too many kinds of resources", fmt::format("at most {}", resource::kColumnsMax));
   return named;
 }
 
@@ -169,9 +179,11 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
     } else if (words.accept("needs")) {
       take_models(words, names, ask);
     } else if (words.accept("selector")) {
-      for (auto& e : term_of(words, names, words.take(kExpressionForm)).all) ask.constraint.selector.all.push_back(std::move(e));
+      for (auto& e : term_of(words, names, words.take(kExpressionForm)).all)
+        ask.constraint.selector.all.push_back(std::move(e));
     } else if (words.accept("affinity")) {
-      for (const std::string_view term : split(words.take(kExpressionForm), ';')) ask.constraint.any_of.push_back(term_of(words, names, term));
+      for (const std::string_view term : split(words.take(kExpressionForm), ';'))
+        ask.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
       const std::int64_t number = words.take_count("a weight from 1 to 100");
       if (number > 100) words.fail(fmt::format("{} is not a weight", number), "a weight from 1 to 100");

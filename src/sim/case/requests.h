@@ -17,10 +17,11 @@ struct MemberAsk {
   Constraint constraint;
 };
 
-/// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b", "selector x=y", ... Stops
-/// at the first word that does not.
+/// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b",
+/// "selector x=y", ... Stops at the first word that does not.
 void take_ask(Words& words, CaseNames& names, MemberAsk& ask);
-/// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone if it is not one.
+/// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone if it is
+/// not one.
 struct NamedAmount {
   ResourceId resource;
   std::int64_t amount = 0;
@@ -32,6 +33,7 @@ std::int64_t bytes_of(Words& words, std::string_view text);
 NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value);
 TaintEffect effect_of(Words& words, std::string_view name);
 
-inline constexpr std::string_view kAmountForm = "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
+inline constexpr std::string_view kAmountForm =
+    "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
 
 }  // namespace ashlar::sim

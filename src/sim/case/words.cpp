@@ -49,7 +49,8 @@ std::int64_t Words::take_number(std::string_view form) {
   const std::string_view word = take(form);
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failure != std::errc() || end != word.data() + word.size() || value < 0) fail(fmt::format("\"{}\" is not a number", word), form);
+  if (failure != std::errc() || end != word.data() + word.size() || value < 0)
+    fail(fmt::format("\"{}\" is not a number", word), form);
   return has_failed() ? 0 : value;
 }
 
@@ -69,7 +70,8 @@ Millis Words::take_time() {
 void Words::fail(std::string_view message, std::string_view form) {
   if (error_) return;
   const int column = at_ == 0 || words_.empty() ? 1 : words_[at_ - 1].column;
-  error_ = CaseError{number_, column, form.empty() ? std::string(message) : fmt::format("{}; expected {}", message, form)};
+  error_ =
+      CaseError{number_, column, form.empty() ? std::string(message) : fmt::format("{}; expected {}", message, form)};
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

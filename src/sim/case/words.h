@@ -1,5 +1,6 @@
-// Words: one line of a case as words with their columns, read from left to right. The first error is kept with its position and the expected form,
-// and all later calls return empty values, so that readers need no check after each word.
+// Words: one line of a case as words with their columns, read from left to right. The first error is kept with its
+// position and the expected form, and all later calls return empty values, so that readers need no check after each
+// word.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,9 @@ struct SiteResult {
 };
 
 std::vector<Site> sites_of(const QueueReplay& replay) {
-  const auto shrunk = [&](std::int32_t nodes) { return static_cast<std::int32_t>((std::int64_t{nodes} + replay.shrink - 1) / replay.shrink); };
+  const auto shrunk = [&](std::int32_t nodes) {
+    return static_cast<std::int32_t>((std::int64_t{nodes} + replay.shrink - 1) / replay.shrink);
+  };
   std::vector<Site> sites(replay.is_pooled ? 1 : replay.trace.vcs.size());
   std::map<std::string_view, std::int32_t> nodes_of;
   for (const VcNodes& vc : replay.vcs) nodes_of[vc.vc] += vc.nodes;
@@ -47,8 +49,9 @@ std::vector<Site> sites_of(const QueueReplay& replay) {
   for (std::size_t i = 0; i < replay.trace.jobs.size(); ++i)
     sites[replay.is_pooled ? 0 : replay.trace.jobs[i].vc].jobs.push_back(static_cast<std::uint32_t>(i));
   for (Site& site : sites)
-    std::stable_sort(site.jobs.begin(), site.jobs.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return replay.trace.jobs[a].submit < replay.trace.jobs[b].submit; });
+    std::stable_sort(site.jobs.begin(), site.jobs.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return replay.trace.jobs[a].submit < replay.trace.jobs[b].submit;
+    });
   return sites;
 }
 
@@ -90,7 +93,8 @@ std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
   return events;
 }
 
-SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Site& site, const std::function<void(std::int64_t)>& tell_progress) {
+SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Site& site,
+                    const std::function<void(std::int64_t)>& tell_progress) {
   Kinds kinds;
   for (const std::uint32_t row : site.jobs) kinds.of(replay.trace.jobs[row].gpus);
   std::size_t next = 0;
@@ -109,18 +113,27 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
   const auto overhead = [&](std::size_t i) { return Millis(can_stop ? replay.overhead[i] * 1000 : 0); };
   SimClock clock;
   World world(clock, kinds.catalog(), std::move(feed),
-              {.end_lag = profile.replay.end_lag, .restart_of_one = overhead(0), .restart_of_eight = overhead(1), .restart_of_more = overhead(2)});
+              {.end_lag = profile.replay.end_lag,
+               .restart_of_one = overhead(0),
+               .restart_of_eight = overhead(1),
+               .restart_of_more = overhead(2)});
   world.open_with(opening_of(site, kinds.catalog()));
   SiteResult result;
   result.outcomes.reserve(site.jobs.size());
   LoadRecorder load(result.load);
   WorldListeners listeners{.ended = [&](const JobOutcome& outcome) { result.outcomes.push_back(outcome); }, .load = {}};
-  if (replay.has_series) listeners.load = [&](Millis at, std::int64_t busy, std::int64_t waiting) { load.add(at, busy, waiting); };
+  if (replay.has_series)
+    listeners.load = [&](Millis at, std::int64_t busy, std::int64_t waiting) { load.add(at, busy, waiting); };
   world.listen(std::move(listeners));
   State state;
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
-  run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = {}, .progress = tell_progress});
+  run_to_end({.clock = clock,
+              .world = world,
+              .driver = driver,
+              .cadence = profile.cadence,
+              .horizon = {},
+              .progress = tell_progress});
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   result.preemptions = world.preemptions();
   result.unfinished = world.present();
@@ -132,7 +145,8 @@ std::vector<SiteResult> run_sites(const QueueReplay& replay, const Profile& prof
   std::vector<SiteResult> results(sites.size());
   std::vector<std::size_t> order(sites.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sites[a].jobs.size() > sites[b].jobs.size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sites[a].jobs.size() > sites[b].jobs.size(); });
   std::vector<std::int64_t> done(sites.size(), 0);
   std::mutex progress_lock;
   std::atomic<std::size_t> next{0};
@@ -167,24 +181,32 @@ Result<RestartOverhead> parse_restart_overhead(std::string_view text) {
   for (std::size_t i = 0; i < overhead.size(); ++i) {
     const auto [rest, error] = std::from_chars(at, end, overhead[i]);
     const bool is_last = i + 1 == overhead.size();
-    if (error != std::errc() || overhead[i] < 0 || overhead[i] > kOverheadMax || (is_last ? rest != end : rest == end || *rest != ','))
-      return invalid("--restart-overhead: expected three whole numbers of at most 1000000 seconds such as 7,30,60, got '" + std::string(text) + "'");
+    if (error != std::errc() || overhead[i] < 0 || overhead[i] > kOverheadMax ||
+        (is_last ? rest != end : rest == end || *rest != ','))
+      return invalid(
+          "--restart-overhead: expected three whole numbers of at most 1000000 seconds such as 7,30,60, got '" +
+          std::string(text) + "'");
     at = rest + 1;
   }
   return overhead;
 }
 
 Result<void> check_replay(const QueueReplay& replay) {
-  if (replay.shrink < 1) return invalid("--shrink: expected a whole number from 1, got " + std::to_string(replay.shrink));
+  if (replay.shrink < 1)
+    return invalid("--shrink: expected a whole number from 1, got " + std::to_string(replay.shrink));
   std::vector<bool> has_nodes;
   for (const std::string& vc : replay.trace.vcs)
-    has_nodes.push_back(std::any_of(replay.vcs.begin(), replay.vcs.end(), [&](const VcNodes& v) { return v.vc == vc; }));
+    has_nodes.push_back(
+        std::any_of(replay.vcs.begin(), replay.vcs.end(), [&](const VcNodes& v) { return v.vc == vc; }));
   for (const TraceJob& job : replay.trace.jobs) {
     const std::string place = std::to_string(job.line) + ": ";
-    if (!has_nodes[job.vc]) return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] + "\"");
+    if (!has_nodes[job.vc])
+      return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] +
+                     "\"");
     const bool is_submit_whole = job.submit.value % 1000 == 0;
     if (!is_submit_whole || job.duration.value % 1000 != 0)
-      return invalid(place + (is_submit_whole ? "duration" : "submit_time") + ": expected whole seconds (queueing replays count nothing else), got " +
+      return invalid(place + (is_submit_whole ? "duration" : "submit_time") +
+                     ": expected whole seconds (queueing replays count nothing else), got " +
                      std::to_string(static_cast<double>((is_submit_whole ? job.duration : job.submit).value) / 1000));
   }
   return {};

@@ -1,6 +1,6 @@
-// job_replay: queueing replays of published job traces, in whole seconds. Each virtual cluster is a separate cluster (ceil(nodes / shrink)
-// nodes of 8 devices, own State, Engine and Driver) on any core, or all are pooled into one; the result does not depend on the number of
-// threads. Cost: about 1 s for 68,503 jobs.
+// job_replay: queueing replays of published job traces, in whole seconds. Each virtual cluster is a separate cluster
+// (ceil(nodes / shrink) nodes of 8 devices, own State, Engine and Driver) on any core, or all are pooled into one; the
+// result does not depend on the number of threads. Cost: about 1 s for 68,503 jobs.
 #pragma once
 
 #include <array>
@@ -39,9 +39,12 @@ struct QueueReplay {
 /// Errors: a job's virtual cluster has no nodes line; times that are not whole seconds. They begin with LINE: if they
 /// refer to a line of the job file.
 Result<void> check_replay(const QueueReplay& replay);
-/// One profile on a checked replay; `policy` is its name in the results. If the profile stops running jobs, a restart costs the overhead.
+/// One profile on a checked replay; `policy` is its name in the results. If the profile stops running jobs, a restart
+/// costs the overhead.
 QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Profile& profile);
 /// Under the profile's own name.
-inline QueueRun run_queue(const QueueReplay& replay, const Profile& profile) { return run_queue(replay, profile.name, profile); }
+inline QueueRun run_queue(const QueueReplay& replay, const Profile& profile) {
+  return run_queue(replay, profile.name, profile);
+}
 
 }  // namespace ashlar::sim

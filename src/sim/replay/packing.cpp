@@ -19,7 +19,8 @@ class FragmentSum {
     for (std::size_t n = 0; n < by_node_.size(); ++n) recount(NodeId(n));
   }
   void recount(NodeId n) {
-    const double now = fragment_of(mix_, {cluster_.free(resource::kCpu)[n.row()], cluster_.models()[n.row()], cluster_.device_free_milli(n)});
+    const double now = fragment_of(
+        mix_, {cluster_.free(resource::kCpu)[n.row()], cluster_.models()[n.row()], cluster_.device_free_milli(n)});
     sum_ += now - by_node_[n.row()];
     by_node_[n.row()] = now;
   }
@@ -36,7 +37,8 @@ std::vector<Event> opening_of(const PackingTrace& trace, const ArrivalOrder& ord
   std::vector<Event> events;
   trace.catalog().define(events);
   std::vector<std::uint32_t> node_of_rank(order.node_ranks.size());
-  for (std::size_t i = 0; i < order.node_ranks.size(); ++i) node_of_rank[order.node_ranks[i]] = trace.nodes_by_name()[i];
+  for (std::size_t i = 0; i < order.node_ranks.size(); ++i)
+    node_of_rank[order.node_ranks[i]] = trace.nodes_by_name()[i];
   for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank)
     events.push_back({Millis(0), NodeSeen{NodeId(rank), trace.facts_of(trace.nodes()[node_of_rank[rank]])}});
   return events;
@@ -92,12 +94,14 @@ std::int64_t PackingTrace::total_milli() const {
   return sum;
 }
 
-PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const PackingListeners& listeners) {
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile,
+                       const PackingListeners& listeners) {
   const auto begin = std::chrono::steady_clock::now();
   PackingRun run{.seed = order.seed, .policy = profile.name};
   if (profile.mix.is_empty()) profile.mix = trace.mix();
   profile.seed = order.seed;
-  std::vector<PackingTrace::Pod> pods;  // in order of arrival: reading the trace for each would miss the processor's caches
+  // in order of arrival: reading the trace for each would miss the processor's caches
+  std::vector<PackingTrace::Pod> pods;
   pods.reserve(order.arrivals.size());
   for (const std::uint32_t index : order.arrivals) pods.push_back(trace.pod(index));
   SimClock clock;
@@ -105,7 +109,9 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
   World world(clock, trace.catalog(),
               [&](SimJob& out) {
                 if (next == pods.size()) return false;
-                out = {.submit = Millis(static_cast<std::int64_t>(next) + 1), .duration = Millis::max(), .kind = pods[next].kind};
+                out = {.submit = Millis(static_cast<std::int64_t>(next) + 1),
+                       .duration = Millis::max(),
+                       .kind = pods[next].kind};
                 ++next;
                 return true;
               },

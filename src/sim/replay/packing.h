@@ -1,6 +1,6 @@
-// packing: replays as published with FGD (USENIX ATC'23): pods arrive one by one and stay; one that fits nowhere is refused and never retried. Nodes
-// become rows in the order of their rank, so that the engine's tie rule (lowest row) is the published one. Cost: about 0.1 s for 11,000 pods on 1,213
-// nodes.
+// packing: replays as published with FGD (USENIX ATC'23): pods arrive one by one and stay; one that fits nowhere is
+// refused and never retried. Nodes become rows in the order of their rank, so that the engine's tie rule (lowest row)
+// is the published one. Cost: about 0.1 s for 11,000 pods on 1,213 nodes.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +48,14 @@ class PackingTrace {
 
 /// Observers of a running replay; each may be empty.
 struct PackingListeners {
-  std::function<void(std::int64_t pods)> progress;                      ///< called occasionally, with the number of pods that have arrived
-  std::function<void(NodeId node, const DeviceMask& devices)> arrived;  ///< for every pod: its node (by rank) and devices; none if it was refused
+  /// called occasionally, with the number of pods that have arrived
+  std::function<void(std::int64_t pods)> progress;
+  /// for every pod: its node (by rank) and devices; none if it was refused
+  std::function<void(NodeId node, const DeviceMask& devices)> arrived;
 };
 
 /// One policy on one arrival order. `profile` gets the order's seed and, unless it has a mix of its own, the trace's.
-PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile, const PackingListeners& listeners = {});
+PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Profile profile,
+                       const PackingListeners& listeners = {});
 
 }  // namespace ashlar::sim

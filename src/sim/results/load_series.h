@@ -1,5 +1,5 @@
-// load_series: load over time, collected in one place per cluster and added up afterwards. Cost: 24 bytes per change of load; the
-// merge is O(changes log clusters).
+// load_series: load over time, collected in one place per cluster and added up afterwards. Cost: 24 bytes per change of
+// load; the merge is O(changes log clusters).
 #pragma once
 
 #include <cstdint>

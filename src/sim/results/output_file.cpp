@@ -14,8 +14,10 @@ namespace ashlar::sim {
 namespace {
 
 Error cannot_write(const std::string& path, int error_number) {
-  return Error{error_number == EACCES || error_number == EPERM || error_number == EROFS ? Error::Kind::kDenied : Error::Kind::kUnavailable,
-               path + ": cannot be written: " + std::strerror(error_number) + "; check the folder, its permissions and the free space"};
+  return Error{error_number == EACCES || error_number == EPERM || error_number == EROFS ? Error::Kind::kDenied
+                                                                                        : Error::Kind::kUnavailable,
+               path + ": cannot be written: " + std::strerror(error_number) +
+                   "; check the folder, its permissions and the free space"};
 }
 
 /// Writes everything or returns the errno that stopped it.
@@ -35,10 +37,12 @@ Result<void> write_whole_file(const std::string& path, std::string_view text) {
   std::error_code ignored;
   // A device or a pipe (/dev/stdout) has no half-written state, and must not be replaced by a file.
   const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::is_directory(status)) return invalid(path + ": is a folder; expected the name of a file to write");
+  if (std::filesystem::is_directory(status))
+    return invalid(path + ": is a folder; expected the name of a file to write");
   const bool is_replaceable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
   const std::string target = is_replaceable ? path + ".tmp-" + std::to_string(::getpid()) : path;
-  const int file = ::open(target.c_str(), is_replaceable ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0644);
+  const int file =
+      ::open(target.c_str(), is_replaceable ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0644);
   if (file < 0) return cannot_write(path, errno);
   int failure = write_all(file, text);
   if (::close(file) != 0 && failure == 0) failure = errno;

@@ -1,5 +1,5 @@
-// output_file: files that are written whole or not at all: the text goes to a temporary file in the same folder, which is then renamed. A reader
-// never sees half a file, and a failed run leaves the old one unchanged.
+// output_file: files that are written whole or not at all: the text goes to a temporary file in the same folder, which
+// is then renamed. A reader never sees half a file, and a failed run leaves the old one unchanged.
 #pragma once
 
 #include <string>

@@ -17,7 +17,8 @@ double round_to_cents(double value) {
   const double scaled = value * 100.0;
   const double whole = std::floor(scaled);
   const double rest = scaled - whole;
-  constexpr double kDoubtful = 1e-6;  // multiplying has rounded already, so near a tie only the digits themselves decide
+  // multiplying has rounded already, so near a tie only the digits themselves decide
+  constexpr double kDoubtful = 1e-6;
   if (std::abs(rest - 0.5) > kDoubtful) return (rest < 0.5 ? whole : whole + 1) / 100.0;
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.2f", value);
@@ -36,8 +37,8 @@ double mean_seconds(__int128 sum_millis, std::int64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum_millis) / static_cast<double>(count) / kMillisPerSecond;
 }
 
-/// At most kWaitPoints points of the distribution: half of them at equal steps of rank, the rest ever closer towards the longest waits, so that
-/// both the distribution and its logarithmic tail are smooth.
+/// At most kWaitPoints points of the distribution: half of them at equal steps of rank, the rest ever closer towards
+/// the longest waits, so that both the distribution and its logarithmic tail are smooth.
 std::vector<WaitPoint> distribution(const std::vector<std::int64_t>& sorted_millis) {
   const std::size_t n = sorted_millis.size();
   std::vector<std::size_t> ranks;
@@ -55,7 +56,8 @@ std::vector<WaitPoint> distribution(const std::vector<std::int64_t>& sorted_mill
   std::vector<WaitPoint> points;
   for (std::size_t rank : ranks) {
     // Of equal waits the last counts: that many jobs waited no longer.
-    const auto last = std::upper_bound(sorted_millis.begin() + static_cast<std::ptrdiff_t>(rank), sorted_millis.end(), sorted_millis[rank]);
+    const auto last = std::upper_bound(sorted_millis.begin() + static_cast<std::ptrdiff_t>(rank), sorted_millis.end(),
+                                       sorted_millis[rank]);
     const double seconds = static_cast<double>(sorted_millis[rank]) / kMillisPerSecond;
     if (!points.empty() && points.back().seconds == seconds) continue;
     points.push_back({seconds, static_cast<double>(last - sorted_millis.begin()) / static_cast<double>(n)});
@@ -68,7 +70,8 @@ std::vector<WaitPoint> distribution(const std::vector<std::int64_t>& sorted_mill
 void PackingMeter::add(const PackingEvent& event) {
   const double total = static_cast<double>(total_milli_);
   const double gpus = total / 1000.0;
-  // Round half to even, and divide in the published order, so that loads that fall between two bins fall on the same side.
+  // Round half to even, and divide in the published order, so that loads that fall between two bins fall on the same
+  // side.
   const double load = std::nearbyint(static_cast<double>(event.arrived_milli) / gpus / 10.0);
   if (!(load >= 0 && load <= static_cast<double>(kLoadBins))) return;
   Bin& bin = bins_[static_cast<std::size_t>(load)];
@@ -85,7 +88,8 @@ void PackingMeter::finish(PackingRun& run) const {
     if (bin.events == 0) {
       const Bin& below = bins_[k == 0 ? 0 : k - 1];
       const Bin& above = bins_[k + 1];
-      bin = {below.events + above.events, below.allocation + above.allocation, below.fragment + above.fragment, below.ratio + above.ratio};
+      bin = {below.events + above.events, below.allocation + above.allocation, below.fragment + above.fragment,
+             below.ratio + above.ratio};
     }
     run.allocation_percent[k] = run.fragmented_percent[k] = run.fragment_ratio_percent[k] = std::nullopt;
     if (bin.events == 0) continue;
@@ -119,7 +123,8 @@ void QueueMeter::finish(QueueRun& run) {
   for (std::size_t i = 0; i < per_vc_.size(); ++i) {
     const Sums& sums = per_vc_[i];
     if (sums.jobs == 0) continue;
-    run.per_vc.push_back({vcs_[i], sums.jobs, mean_seconds(sums.jct_millis, sums.jobs), mean_seconds(sums.queued_millis, sums.jobs)});
+    run.per_vc.push_back(
+        {vcs_[i], sums.jobs, mean_seconds(sums.jct_millis, sums.jobs), mean_seconds(sums.queued_millis, sums.jobs)});
     all.jobs += sums.jobs;
     all.jct_millis += sums.jct_millis;
     all.queued_millis += sums.queued_millis;

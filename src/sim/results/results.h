@@ -1,5 +1,6 @@
-// results: results of simulated runs and their three written forms. The meters take events as they happen, in O(1), and hold O(bins) or 16 bytes per
-// job. Definitions are those of the published tables (docs/reference/traces.md, "Measures").
+// results: results of simulated runs and their three written forms. The meters take events as they happen, in O(1), and
+// hold O(bins) or 16 bytes per job. Definitions are those of the published tables (docs/reference/traces.md,
+// "Measures").
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@ using LoadCurve = std::array<std::optional<double>, kLoadBins>;
 struct PackingRun {
   std::uint64_t seed = 0;
   std::string policy;
-  LoadCurve allocation_percent;      ///< used milli-GPU of all milli-GPU, each event rounded to 2 decimals, mean of the bin's events
+  /// used milli-GPU of all milli-GPU, each event rounded to 2 decimals, mean of the bin's events
+  LoadCurve allocation_percent;
   LoadCurve fragmented_percent;      ///< fragment amount F of all milli-GPU, not rounded
   LoadCurve fragment_ratio_percent;  ///< F of the idle milli-GPU, not rounded
   std::int64_t arrived_pods = 0;
@@ -39,7 +41,8 @@ struct PackingEvent {
   double fragment_milli = 0;
 };
 
-/// Takes the events of one run. A bin without events takes the mean of its neighbours' events, as the published tables do; without those it is empty.
+/// Takes the events of one run. A bin without events takes the mean of its neighbours' events, as the published tables
+/// do; without those it is empty.
 class PackingMeter {
  public:
   explicit PackingMeter(std::int64_t total_milli) : total_milli_(total_milli) {}
@@ -81,7 +84,8 @@ struct QueueRun {
   double p99_jct_seconds = 0;
   double makespan_seconds = 0;  ///< from the first submission to the last end; 0 if nothing ended
   std::int64_t preemptions = 0;
-  std::vector<VcMeans> per_vc;            ///< in the order of the names given to the meter; those without jobs are left out
+  /// in the order of the names given to the meter; those without jobs are left out
+  std::vector<VcMeans> per_vc;
   double wall_seconds = 0;                ///< without reading input
   std::vector<WaitPoint> waits;           ///< distribution of queue times, at most kWaitPoints points, ascending
   std::vector<SeriesPoint> busy_percent;  ///< devices in use over time; empty if not measured
@@ -105,7 +109,8 @@ class QueueMeter {
   /// A job was submitted at this time, whether it ends or not: the makespan counts from the first of them.
   void came(Millis submit) { first_submit_ = std::min(first_submit_, submit); }
   std::int64_t jobs() const { return static_cast<std::int64_t>(queued_.size()); }
-  /// Fills everything but policy, preemptions, unfinished_jobs, wall_seconds and the series over time. Sorts; call once.
+  /// Fills everything but policy, preemptions, unfinished_jobs, wall_seconds and the series over time. Sorts; call
+  /// once.
   void finish(QueueRun& run);
 
  private:
@@ -121,15 +126,19 @@ class QueueMeter {
 
 /// Rows of cells, the header first, for a table on the terminal or in a page.
 using Rows = std::vector<std::vector<std::string>>;
-/// One row per run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4 decimals.
+/// One row per run: allocation at the last seven reached tens of load (70..130 on a full run); percentages with 4
+/// decimals.
 Rows packing_rows(std::span<const PackingRun> runs);
 Rows queue_rows(std::span<const QueueRun> runs);
 
-/// `[{"seed":42,"policy":"fgd","allocation_percent":{"0":…,"130":…},"fragmented_percent":{…},"refused_pods":…,"wall_seconds":…}]`; empty bins are null.
+/// `[{"seed":42,"policy":"fgd","allocation_percent":{"0":…,"130":…},"fragmented_percent":{…},"refused_pods":…,
+/// "wall_seconds":…}]`; empty bins are null.
 std::string packing_json(std::span<const PackingRun> runs);
-/// One line per run and load: seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds.
+/// One line per run and load:
+/// seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds.
 std::string packing_csv(std::span<const PackingRun> runs);
-/// One object for one run, an array for several. Series over time, where measured, are arrays of [hours since the start, mean from there on].
+/// One object for one run, an array for several. Series over time, where measured, are arrays of [hours since the
+/// start, mean from there on].
 std::string queue_json(std::span<const QueueRun> runs);
 /// One line per run and virtual cluster, and one with vc = ALL.
 std::string queue_csv(std::span<const QueueRun> runs);

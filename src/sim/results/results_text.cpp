@@ -1,5 +1,5 @@
-// The written forms of results: rows for tables, JSON and CSV. Numbers are printed the same on every machine (fmt, no locale): percentages with
-// 4 decimals, seconds by their shortest exact digits.
+// The written forms of results: rows for tables, JSON and CSV. Numbers are printed the same on every machine (fmt, no
+// locale): percentages with 4 decimals, seconds by their shortest exact digits.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,8 +10,9 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::size_t kTableStep = 10;    ///< loads of the table: every tenth percent...
-constexpr std::size_t kTableColumns = 7;  ///< ...and of those the last seven that a run reached, so that a line fits a terminal
+constexpr std::size_t kTableStep = 10;  ///< loads of the table: every tenth percent...
+/// ...and of those the last seven that a run reached, so that a line fits a terminal
+constexpr std::size_t kTableColumns = 7;
 
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.4f}", *value) : ""; }
 
@@ -26,7 +27,9 @@ std::string grouped(double value, int decimals) {
 }
 
 /// Seconds over the jobs that ended; without any there is no mean.
-std::string of_ended(const QueueRun& run, double value, int decimals) { return run.jobs == 0 ? "-" : grouped(value, decimals); }
+std::string of_ended(const QueueRun& run, double value, int decimals) {
+  return run.jobs == 0 ? "-" : grouped(value, decimals);
+}
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -68,13 +71,15 @@ void append_series(std::string& out, std::string_view name, const std::vector<Se
 
 std::string queue_object(const QueueRun& run) {
   std::string out = fmt::format(
-      "{{\"policy\":{},\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{},\"p999_queue_seconds\":{},\"makespan_seconds\":{},"
+      "{{\"policy\":{},\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{},\"p999_queue_seconds\":{},"
+      "\"makespan_seconds\":{},"
       "\"preemptions\":{},\"per_vc\":{{",
-      json_text(run.policy), run.jobs, run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds, run.makespan_seconds, run.preemptions);
+      json_text(run.policy), run.jobs, run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds,
+      run.makespan_seconds, run.preemptions);
   for (std::size_t i = 0; i < run.per_vc.size(); ++i) {
     const VcMeans& vc = run.per_vc[i];
-    fmt::format_to(std::back_inserter(out), "{}{}:{{\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{}}}", i == 0 ? "" : ",",
-                   json_text(vc.vc), vc.jobs, vc.mean_jct_seconds, vc.mean_queue_seconds);
+    fmt::format_to(std::back_inserter(out), "{}{}:{{\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{}}}",
+                   i == 0 ? "" : ",", json_text(vc.vc), vc.jobs, vc.mean_jct_seconds, vc.mean_queue_seconds);
   }
   out += "}";
   append_series(out, "busy_percent", run.busy_percent);
@@ -109,14 +114,15 @@ Rows packing_rows(std::span<const PackingRun> runs) {
 }
 
 Rows queue_rows(std::span<const QueueRun> runs) {
-  Rows rows = {{"policy", "jobs", "mean JCT s", "mean queue s", "p50 queue s", "p90 queue s", "p99 queue s", "p99.9 queue s", "makespan s",
-                "preemptions", "unfinished", "seconds"}};
+  Rows rows = {{"policy", "jobs", "mean JCT s", "mean queue s", "p50 queue s", "p90 queue s", "p99 queue s",
+                "p99.9 queue s", "makespan s", "preemptions", "unfinished", "seconds"}};
   for (const QueueRun& run : runs) {
     rows.push_back({run.policy, grouped(static_cast<double>(run.jobs), 0), of_ended(run, run.mean_jct_seconds, 1),
-                    of_ended(run, run.mean_queue_seconds, 1), of_ended(run, run.p50_queue_seconds, 0), of_ended(run, run.p90_queue_seconds, 0),
-                    of_ended(run, run.p99_queue_seconds, 0), of_ended(run, run.p999_queue_seconds, 0), of_ended(run, run.makespan_seconds, 0),
-                    grouped(static_cast<double>(run.preemptions), 0), grouped(static_cast<double>(run.unfinished_jobs), 0),
-                    fmt::format("{:.3f}", run.wall_seconds)});
+                    of_ended(run, run.mean_queue_seconds, 1), of_ended(run, run.p50_queue_seconds, 0),
+                    of_ended(run, run.p90_queue_seconds, 0), of_ended(run, run.p99_queue_seconds, 0),
+                    of_ended(run, run.p999_queue_seconds, 0), of_ended(run, run.makespan_seconds, 0),
+                    grouped(static_cast<double>(run.preemptions), 0),
+                    grouped(static_cast<double>(run.unfinished_jobs), 0), fmt::format("{:.3f}", run.wall_seconds)});
   }
   return rows;
 }
@@ -125,22 +131,27 @@ std::string packing_json(std::span<const PackingRun> runs) {
   std::string out = "[";
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const PackingRun& run = runs[i];
-    fmt::format_to(std::back_inserter(out), "{}{{\"seed\":{},\"policy\":{},", i == 0 ? "" : ",\n", run.seed, json_text(run.policy));
+    fmt::format_to(std::back_inserter(out), "{}{{\"seed\":{},\"policy\":{},", i == 0 ? "" : ",\n", run.seed,
+                   json_text(run.policy));
     append_curve(out, "allocation_percent", run.allocation_percent);
     out += ',';
     append_curve(out, "fragmented_percent", run.fragmented_percent);
-    fmt::format_to(std::back_inserter(out), ",\"refused_pods\":{},\"wall_seconds\":{:.6f}}}", run.refused_pods, run.wall_seconds);
+    fmt::format_to(std::back_inserter(out), ",\"refused_pods\":{},\"wall_seconds\":{:.6f}}}", run.refused_pods,
+                   run.wall_seconds);
   }
   return out + "]\n";
 }
 
 std::string packing_csv(std::span<const PackingRun> runs) {
-  std::string out = "seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds\n";
+  std::string out =
+      "seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_"
+      "seconds\n";
   for (const PackingRun& run : runs) {
     for (std::size_t k = 0; k < kLoadBins; ++k) {
       if (!run.allocation_percent[k]) continue;
-      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{:.6f}\n", run.seed, csv_text(run.policy), k, percent(run.allocation_percent[k]),
-                     percent(run.fragmented_percent[k]), percent(run.fragment_ratio_percent[k]), run.refused_pods, run.wall_seconds);
+      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{:.6f}\n", run.seed, csv_text(run.policy), k,
+                     percent(run.allocation_percent[k]), percent(run.fragmented_percent[k]),
+                     percent(run.fragment_ratio_percent[k]), run.refused_pods, run.wall_seconds);
     }
   }
   return out;
@@ -155,17 +166,19 @@ std::string queue_json(std::span<const QueueRun> runs) {
 
 std::string queue_csv(std::span<const QueueRun> runs) {
   std::string out =
-      "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,p999_queue_seconds,"
+      "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,p999_"
+      "queue_seconds,"
       "p99_jct_seconds,makespan_seconds,preemptions,unfinished_jobs,wall_seconds\n";
   for (const QueueRun& run : runs) {
     const std::string policy = csv_text(run.policy);
     for (const VcMeans& vc : run.per_vc) {
-      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},,,,,,,,,\n", policy, csv_text(vc.vc), vc.jobs, vc.mean_jct_seconds,
-                     vc.mean_queue_seconds);
+      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},,,,,,,,,\n", policy, csv_text(vc.vc), vc.jobs,
+                     vc.mean_jct_seconds, vc.mean_queue_seconds);
     }
-    fmt::format_to(std::back_inserter(out), "{},ALL,{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", policy, run.jobs, run.mean_jct_seconds,
-                   run.mean_queue_seconds, run.p50_queue_seconds, run.p90_queue_seconds, run.p99_queue_seconds, run.p999_queue_seconds,
-                   run.p99_jct_seconds, run.makespan_seconds, run.preemptions, run.unfinished_jobs, run.wall_seconds);
+    fmt::format_to(std::back_inserter(out), "{},ALL,{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", policy, run.jobs,
+                   run.mean_jct_seconds, run.mean_queue_seconds, run.p50_queue_seconds, run.p90_queue_seconds,
+                   run.p99_queue_seconds, run.p999_queue_seconds, run.p99_jct_seconds, run.makespan_seconds,
+                   run.preemptions, run.unfinished_jobs, run.wall_seconds);
   }
   return out;
 }

@@ -34,7 +34,8 @@ std::vector<SeriesPoint> StepSeries::points(Millis end, double factor) const {
   for (std::size_t i = 0; i < kBuckets && static_cast<std::int64_t>(i) * whole.width_ < length; ++i) {
     const std::int64_t from = static_cast<std::int64_t>(i) * whole.width_;
     const std::int64_t covered = std::min(whole.width_, length - from);
-    points.push_back({static_cast<double>(from) / kMillisPerHour, factor * whole.sums_[i] / static_cast<double>(covered)});
+    points.push_back(
+        {static_cast<double>(from) / kMillisPerHour, factor * whole.sums_[i] / static_cast<double>(covered)});
   }
   return points;
 }

@@ -1,4 +1,5 @@
-// step_series: a step function of time in bounded memory: mean value per bucket, where the buckets double their width whenever the end is reached.
+// step_series: a step function of time in bounded memory: mean value per bucket, where the buckets double their width
+// whenever the end is reached.
 // Cost: O(1) amortised a change, 16 KiB.
 #pragma once
 

@@ -24,8 +24,8 @@ KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog
   std::vector<DeviceClassId> models;
   for (const std::string& model : shape.models) models.push_back(catalog.model(model));
   const DeviceRequest ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
-  JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})), catalog.constraint(std::move(models)),
-                          static_cast<std::uint32_t>(shape.members)}},
+  JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})),
+                          catalog.constraint(std::move(models)), static_cast<std::uint32_t>(shape.members)}},
                .within = level_of(scenario, shape.within),
                .prefer = level_of(scenario, shape.prefer)};
   return catalog.add_kind(std::move(kind));
@@ -33,7 +33,8 @@ KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog
 
 /// Devices that a job of this shape holds on average, times the time that it holds them, in device-milliseconds.
 double device_time_of(const JobShape& shape) {
-  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeDevice * mean_of(shape.duration);
+  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeDevice *
+         mean_of(shape.duration);
 }
 
 Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
@@ -46,7 +47,8 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
     device_time += shape.weight * device_time_of(shape);
     ScenarioWork::Shape ready{&shape, kind, weight, {}};
     double queue_weight = 0;
-    for (const auto& [queue, share] : shape.queues) ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
+    for (const auto& [queue, share] : shape.queues)
+      ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
     stream.shapes.push_back(std::move(ready));
   }
   if (law.rate_per_hour) {
@@ -77,13 +79,15 @@ KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog
   return catalog.add_kind(std::move(kind));
 }
 
-Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog, std::vector<std::string>& notes) {
+Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog,
+                                     std::vector<std::string>& notes) {
   ScenarioWork::Trace trace{.law = &law, .jobs = {}, .order = {}, .queue_of_vc = {}, .kinds = {}};
   if (law.format == ScenarioTrace::Format::kSwf) {
     Result<SwfTrace> swf = read_swf(law.path);
     if (!swf) return swf.error();
     if (swf->skipped > 0)
-      notes.push_back(law.path + ": " + std::to_string(swf->skipped) + " of " + std::to_string(swf->skipped + std::ssize(swf->trace.jobs)) +
+      notes.push_back(law.path + ": " + std::to_string(swf->skipped) + " of " +
+                      std::to_string(swf->skipped + std::ssize(swf->trace.jobs)) +
                       " jobs are skipped: they have no run time or no processors");
     trace.jobs = std::move(swf->trace);
   } else {
@@ -92,22 +96,27 @@ Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& s
     trace.jobs = *std::move(jobs);
   }
   for (const std::string& vc : trace.jobs.vcs) {
-    const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(), [&](const ScenarioQueue& q) { return q.name == vc; });
+    const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(),
+                                 [&](const ScenarioQueue& q) { return q.name == vc; });
     if (law.queue < 0 && it == scenario.queues.end()) {
       const auto row = static_cast<std::uint32_t>(trace.queue_of_vc.size());
-      const auto first = std::find_if(trace.jobs.jobs.begin(), trace.jobs.jobs.end(), [&](const TraceJob& job) { return job.vc == row; });
-      return invalid(law.path + ":" + std::to_string(first->line) + ": virtual cluster '" + vc + "' is not a queue of " + scenario.path +
-                     "; add it to queues, or give the trace one queue");
+      const auto first = std::find_if(trace.jobs.jobs.begin(), trace.jobs.jobs.end(),
+                                      [&](const TraceJob& job) { return job.vc == row; });
+      return invalid(law.path + ":" + std::to_string(first->line) + ": virtual cluster '" + vc +
+                     "' is not a queue of " + scenario.path + "; add it to queues, or give the trace one queue");
     }
     trace.queue_of_vc.push_back(static_cast<std::uint32_t>(law.queue >= 0 ? law.queue : it - scenario.queues.begin()));
   }
   for (const TraceJob& job : trace.jobs.jobs)
     if (static_cast<double>(job.submit.value) * law.time_scale > kTimeMax)
-      return invalid(law.path + ": a submit time of " + std::to_string(job.submit.value / 1000) + " s times time_scale lies beyond 30,000 years");
+      return invalid(law.path + ": a submit time of " + std::to_string(job.submit.value / 1000) +
+                     " s times time_scale lies beyond 30,000 years");
   for (std::uint32_t i = 0; i < trace.jobs.jobs.size(); ++i) trace.order.push_back(i);
   const auto& jobs = trace.jobs.jobs;
-  std::stable_sort(trace.order.begin(), trace.order.end(), [&](std::uint32_t a, std::uint32_t b) { return jobs[a].submit < jobs[b].submit; });
-  if (law.limit && static_cast<std::int64_t>(trace.order.size()) > *law.limit) trace.order.resize(static_cast<std::size_t>(*law.limit));
+  std::stable_sort(trace.order.begin(), trace.order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return jobs[a].submit < jobs[b].submit; });
+  if (law.limit && static_cast<std::int64_t>(trace.order.size()) > *law.limit)
+    trace.order.resize(static_cast<std::size_t>(*law.limit));
   std::vector<std::int32_t> widths;
   for (const std::uint32_t row : trace.order) widths.push_back(jobs[row].gpus);
   std::sort(widths.begin(), widths.end());
@@ -134,7 +143,8 @@ class StreamSource final : public Source {
     at_ += gap();
     if (at_ > kTimeMax) return false;  // a stream this slow adds nothing to any simulation
     Millis submit(std::llround(at_));
-    if (stream_.spread_until) submit = std::min(submit, *stream_.spread_until - Millis(1));  // rounding loses none of them
+    // rounding loses none of them
+    if (stream_.spread_until) submit = std::min(submit, *stream_.spread_until - Millis(1));
     if (law.until && submit >= *law.until) return false;
     ++drawn_;
     const ScenarioWork::Shape& shape = pick_shape();
@@ -148,15 +158,17 @@ class StreamSource final : public Source {
     Millis believed = out.duration;
     if (shape.law->estimate_error > 0)
       believed = Millis(std::max<std::int64_t>(
-          1, std::llround(static_cast<double>(out.duration.value) * std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
+          1, std::llround(static_cast<double>(out.duration.value) *
+                          std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
     if (shape.law->has_estimate) out.estimate = {believed, believed};
     out.order_hint = believed.value;
     return true;
   }
 
  private:
-  /// Time to the next arrival. If the number of jobs is given, and not the rate, it is the gap to the first of those left, each of which arrives at a
-  /// uniformly random time of the remaining window: a Poisson process conditioned on its count.
+  /// Time to the next arrival. If the number of jobs is given, and not the rate, it is the gap to the first of those
+  /// left, each of which arrives at a uniformly random time of the remaining window: a Poisson process conditioned on
+  /// its count.
   double gap() {
     if (stream_.law->process == ArrivalStream::Process::kUniform) return drawn_ > 0 ? stream_.gap_millis : 0.0;
     if (!stream_.spread_until) return rng_.exponential(stream_.gap_millis);

@@ -1,5 +1,6 @@
-// arrivals: the jobs of a scenario: streams drawn from distributions, and traces. Jobs are drawn one at a time as the run needs them, so a million of
-// them take no memory; the same scenario gives the same jobs on every machine, whatever the policy.
+// arrivals: the jobs of a scenario: streams drawn from distributions, and traces. Jobs are drawn one at a time as the
+// run needs them, so a million of them take no memory; the same scenario gives the same jobs on every machine, whatever
+// the policy.
 #pragma once
 
 #include <memory>
@@ -20,11 +21,12 @@ namespace ashlar::sim {
 /// Everything that a scenario's work needs, read and interned once; feeds for several runs are created from it.
 class ScenarioWork {
  public:
-  /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load without devices, a trace's virtual
-  /// cluster that names no queue.
+  /// Reads the traces and adds models, demands and kinds of jobs to the catalog. Errors: unreadable traces, a load
+  /// without devices, a trace's virtual cluster that names no queue.
   static Result<ScenarioWork> make(const Scenario& scenario, Catalog& catalog);
 
-  /// All jobs in order of submission; ties by the order of streams and traces in the file. The work and the scenario must outlive the feed.
+  /// All jobs in order of submission; ties by the order of streams and traces in the file. The work and the scenario
+  /// must outlive the feed.
   JobFeed feed() const;
   /// The number of jobs that will arrive, if known; else 0.
   std::int64_t jobs_expected() const;
@@ -41,8 +43,9 @@ class ScenarioWork {
   struct Stream {
     const ArrivalStream* law = nullptr;
     std::vector<Shape> shapes;
-    double gap_millis = 0;               ///< mean time between arrivals
-    std::optional<Millis> spread_until;  ///< if only the number of jobs is given: exactly that many arrive before this time
+    double gap_millis = 0;  ///< mean time between arrivals
+    /// if only the number of jobs is given: exactly that many arrive before this time
+    std::optional<Millis> spread_until;
   };
   struct Trace {
     const ScenarioTrace* law = nullptr;

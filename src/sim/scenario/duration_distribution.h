@@ -1,5 +1,6 @@
-// duration_distribution: run times of generated jobs: the duration at a quantile, one draw, and the exact mean of what is drawn (clamping included),
-// which a stream needs to keep its load. All by the quantile function, so that a draw costs one random number and about 40 ns.
+// duration_distribution: run times of generated jobs: the duration at a quantile, one draw, and the exact mean of what
+// is drawn (clamping included), which a stream needs to keep its load. All by the quantile function, so that a draw
+// costs one random number and about 40 ns.
 #pragma once
 
 #include "base/rng.h"
@@ -8,7 +9,8 @@
 namespace ashlar::sim {
 
 Millis draw_duration(const DurationDistribution& law, Rng& rng);
-/// In milliseconds, by the midpoints of 65,536 equal shares; the error is below 0.1 % for the laws of the scenario language with sigma up to 2.5.
+/// In milliseconds, by the midpoints of 65,536 equal shares; the error is below 0.1 % for the laws of the scenario
+/// language with sigma up to 2.5.
 double mean_of(const DurationDistribution& law);
 /// The standard normal distribution's quantile (Acklam 2003; relative error below 1.2e-9).
 double normal_quantile(double u);

@@ -36,7 +36,8 @@ std::optional<std::string> evaluate(std::string_view text, std::int64_t i, std::
       value += *operand;
     } else if (operation == ':' && text.empty()) {
       std::string digits = std::to_string(value);
-      if (digits.size() < static_cast<std::size_t>(*operand)) digits.insert(0, static_cast<std::size_t>(*operand) - digits.size(), '0');
+      if (digits.size() < static_cast<std::size_t>(*operand))
+        digits.insert(0, static_cast<std::size_t>(*operand) - digits.size(), '0');
       return digits;
     } else {
       return std::nullopt;

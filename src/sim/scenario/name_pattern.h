@@ -1,5 +1,6 @@
-// name_pattern: names with a place for a number: "rack-{i/8}". Inside braces stands i (number within its group) or n (number among all nodes), then
-// any of /K, %K, +K with whole numbers K, worked from left to right, then optionally :W for at least W digits. "{i/8%4:2}" of 13 is "01".
+// name_pattern: names with a place for a number: "rack-{i/8}". Inside braces stands i (number within its group) or n
+// (number among all nodes), then any of /K, %K, +K with whole numbers K, worked from left to right, then optionally :W
+// for at least W digits. "{i/8%4:2}" of 13 is "01".
 #pragma once
 
 #include <cstdint>

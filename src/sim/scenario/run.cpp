@@ -13,11 +13,12 @@
 namespace ashlar::sim {
 namespace {
 
-/// Domains of the nodes, level by level. A domain is the label values from the outermost level down to its own, so that racks of the same name in
-/// different blocks are different racks.
+/// Domains of the nodes, level by level. A domain is the label values from the outermost level down to its own, so that
+/// racks of the same name in different blocks are different racks.
 class Domains {
  public:
-  explicit Domains(const Scenario& scenario) : levels_(scenario.levels), rows_(scenario.levels.size()), has_node_level_(names_node_level(scenario)) {}
+  explicit Domains(const Scenario& scenario)
+      : levels_(scenario.levels), rows_(scenario.levels.size()), has_node_level_(names_node_level(scenario)) {}
 
   bool has_node_level() const { return has_node_level_; }
   /// Call for the nodes in the order of their rows.
@@ -25,7 +26,8 @@ class Domains {
     std::vector<DomainId> domains(levels_.size());
     std::string path;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
-      const auto label = std::find_if(node.labels.begin(), node.labels.end(), [&](const auto& kv) { return kv.first == levels_[l].label; });
+      const auto label = std::find_if(node.labels.begin(), node.labels.end(),
+                                      [&](const auto& kv) { return kv.first == levels_[l].label; });
       if (label == node.labels.end()) continue;
       path += label->second + '\n';
       domains[l] = rows_[l].try_emplace(path, DomainId(rows_[l].size())).first->second;
@@ -69,7 +71,8 @@ std::vector<NodeChange> changes_of(const Scenario& scenario) {
     changes.push_back({failure.at, NodeId(failure.node), false});
     if (failure.lasts) changes.push_back({failure.at + *failure.lasts, NodeId(failure.node), true});
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const NodeChange& a, const NodeChange& b) { return a.at < b.at; });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const NodeChange& a, const NodeChange& b) { return a.at < b.at; });
   std::map<NodeId, int> failures_open;
   std::erase_if(changes, [&](const NodeChange& change) {
     int& open = failures_open[change.node];
@@ -88,14 +91,16 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   Result<ScenarioWork> work = ScenarioWork::make(scenario, run.catalog_);
   if (!work) return work.error();
   run.work_ = *std::move(work);
-  run.opening_.push_back({Millis(0), LevelsDefined{static_cast<std::uint32_t>(scenario.levels.size()), domains.has_node_level() ? 1u : 0u}});
+  run.opening_.push_back({Millis(0), LevelsDefined{static_cast<std::uint32_t>(scenario.levels.size()),
+                                                   domains.has_node_level() ? 1u : 0u}});
   run.catalog_.define(run.opening_);
   for (std::uint32_t q = 0; q < scenario.queues.size(); ++q) {
     const ScenarioQueue& queue = scenario.queues[q];
     const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));
     run.opening_.push_back({Millis(0), QueueDefined{queue_row(q), parent, queue.quota}});
   }
-  for (std::size_t n = 0; n < run.facts_.size(); ++n) run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});
+  for (std::size_t n = 0; n < run.facts_.size(); ++n)
+    run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});
   run.node_changes_ = changes_of(scenario);
   return run;
 }
@@ -122,7 +127,12 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   State state;
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
-  run_to_end({.clock = clock, .world = world, .driver = driver, .cadence = profile.cadence, .horizon = scenario_->horizon, .progress = progress});
+  run_to_end({.clock = clock,
+              .world = world,
+              .driver = driver,
+              .cadence = profile.cadence,
+              .horizon = scenario_->horizon,
+              .progress = progress});
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   QueueRun run;
   run.policy = profile.name;

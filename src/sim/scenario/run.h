@@ -1,6 +1,6 @@
-// run: the general timed simulation: any nodes, topology, queues, work, failures and profile. Deterministic: a job runs for exactly its duration,
-// being stopped costs it nothing except its place in the queue, and losing a node makes it start over. Cost: about 3 microseconds per job on 10,000
-// devices; memory for the present jobs plus 16 bytes per job.
+// run: the general timed simulation: any nodes, topology, queues, work, failures and profile. Deterministic: a job runs
+// for exactly its duration, being stopped costs it nothing except its place in the queue, and losing a node makes it
+// start over. Cost: about 3 microseconds per job on 10,000 devices; memory for the present jobs plus 16 bytes per job.
 #pragma once
 
 #include <cstdint>

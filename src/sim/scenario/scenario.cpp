@@ -43,7 +43,8 @@ struct NodeGroup {
 };
 
 void add_label(YamlMap& map, const std::string& key, std::string value, ScenarioNode& node) {
-  const bool is_there = std::any_of(node.labels.begin(), node.labels.end(), [&](const auto& label) { return label.first == key; });
+  const bool is_there =
+      std::any_of(node.labels.begin(), node.labels.end(), [&](const auto& label) { return label.first == key; });
   if (is_there) map.reject_self("expected the label " + key + " once, got it twice (labels and topology)");
   node.labels.emplace_back(key, std::move(value));
 }
@@ -107,13 +108,15 @@ void add_nodes(const NodeGroup& group, YamlMap& map, const YamlMistake& mistake,
 
 void read_head(YamlMap& root, Scenario& scenario) {
   scenario.title = root.text("title").value_or("");
-  scenario.seed = static_cast<std::uint64_t>(root.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"}).value_or(1));
+  scenario.seed =
+      static_cast<std::uint64_t>(root.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"}).value_or(1));
   scenario.horizon = root.duration("horizon");
   if (scenario.horizon && scenario.horizon->value <= 0) root.reject("horizon", "expected a time above 0, got 0");
   scenario.profiles = root.words("profile");
   if (scenario.profiles.empty()) scenario.profiles.emplace_back("ashlar");
   for (const std::string& name : scenario.profiles) {
-    const Result<config::ProfileSpec> spec = config::find_whole_profile(name, std::filesystem::path(scenario.path).parent_path().string());
+    const Result<config::ProfileSpec> spec =
+        config::find_whole_profile(name, std::filesystem::path(scenario.path).parent_path().string());
     if (!spec) root.reject("profile", spec.error().message);
   }
 }
@@ -134,7 +137,8 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
   root.has("arrivals");
   root.has("trace");
   root.finish();
-  if (scenario.arrivals.empty() && scenario.traces.empty()) root.reject_self("expected work: the key \"arrivals\" or \"trace\"");
+  if (scenario.arrivals.empty() && scenario.traces.empty())
+    root.reject_self("expected work: the key \"arrivals\" or \"trace\"");
   if (mistake.happened()) return mistake.error();
   return scenario;
 }
@@ -160,13 +164,17 @@ void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       map.finish();
     }
     if (level.label.empty()) level.label = std::string(kLabelPrefix) + level.name;
-    const bool is_there = std::any_of(scenario.levels.begin(), scenario.levels.end(),
-                                      [&](const ScenarioLevel& other) { return other.name == level.name || other.label == level.label; });
+    const bool is_there = std::any_of(scenario.levels.begin(), scenario.levels.end(), [&](const ScenarioLevel& other) {
+      return other.name == level.name || other.label == level.label;
+    });
     if (level.name.empty()) mistake.reject(item.Mark(), where, "expected the level's name, such as rack, got nothing");
-    if (level.name == "node") mistake.reject(item.Mark(), where, "expected no level \"node\": it is always there, as the innermost");
+    if (level.name == "node")
+      mistake.reject(item.Mark(), where, "expected no level \"node\": it is always there, as the innermost");
     if (scenario.levels.size() >= kLevelsBesidesNode)
-      mistake.reject(item.Mark(), where, "expected at most " + std::to_string(kLevelsBesidesNode) + " levels besides \"node\"");
-    if (is_there) mistake.reject(item.Mark(), where, "expected every level and label once, got \"" + level.name + "\" twice");
+      mistake.reject(item.Mark(), where,
+                     "expected at most " + std::to_string(kLevelsBesidesNode) + " levels besides \"node\"");
+    if (is_there)
+      mistake.reject(item.Mark(), where, "expected every level and label once, got \"" + level.name + "\" twice");
     scenario.levels.push_back(std::move(level));
   }
 }
@@ -178,7 +186,8 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     YamlMap map(mistake, item, where);
     const NodeGroup group = read_group(map, mistake, scenario);
     total += group.count;
-    if (total > kScenarioNodesMax) map.reject("count", "expected at most 1000000 nodes in all, got " + std::to_string(total));
+    if (total > kScenarioNodesMax)
+      map.reject("count", "expected at most 1000000 nodes in all, got " + std::to_string(total));
     add_nodes(group, map, mistake, scenario);
     if (mistake.happened()) return;
   }
@@ -186,7 +195,8 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   std::unordered_set<std::string_view> names;
   for (const ScenarioNode& node : scenario.nodes) {
     if (!names.insert(node.name).second)
-      return root.reject("nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
+      return root.reject(
+          "nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
   }
 }
 
@@ -240,7 +250,8 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     draft.where = where;
     if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
     if (draft.queue.name == "root")
-      map.reject("name", "\"root\" is the whole tree and no queue; to limit all queues, give them a parent of another name");
+      map.reject("name",
+                 "\"root\" is the whole tree and no queue; to limit all queues, give them a parent of another name");
     if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
       map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
@@ -263,7 +274,9 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       if (is_placed[i] || (!draft.parent.empty() && parent == rows.end())) continue;
       draft.queue.parent = draft.parent.empty() ? -1 : parent->second;
       int depth = 1;
-      for (std::int32_t above = draft.queue.parent; above >= 0; above = scenario.queues[static_cast<std::size_t>(above)].parent) ++depth;
+      for (std::int32_t above = draft.queue.parent; above >= 0;
+           above = scenario.queues[static_cast<std::size_t>(above)].parent)
+        ++depth;
       if (depth > kQueueDepthMax)
         return mistake.reject(draft.mark, draft.where + ".parent",
                               "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
@@ -275,10 +288,10 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     if (is_placed[i]) continue;
     const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
-    mistake.reject(
-        drafts[i].mark, drafts[i].where + ".parent",
-        is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
-                 : YamlMap::expected("the name of a queue", drafts[i].parent) + suggestion(drafts[i].parent, without(names, drafts[i].queue.name)));
+    mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
+                   is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
+                            : YamlMap::expected("the name of a queue", drafts[i].parent) +
+                                  suggestion(drafts[i].parent, without(names, drafts[i].queue.name)));
   }
   if (scenario.queues.empty()) scenario.queues.push_back({.name = "default"});
 }
@@ -290,7 +303,8 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     map.require("at", kDurationForm);
     ScenarioFailure failure;
     const std::string name = map.text("node").value_or("");
-    const auto node = std::find_if(scenario.nodes.begin(), scenario.nodes.end(), [&](const ScenarioNode& each) { return each.name == name; });
+    const auto node = std::find_if(scenario.nodes.begin(), scenario.nodes.end(),
+                                   [&](const ScenarioNode& each) { return each.name == name; });
     if (node == scenario.nodes.end()) {
       std::vector<std::string> names;
       for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
@@ -303,7 +317,8 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     map.finish();
     scenario.failures.push_back(failure);
   }
-  std::stable_sort(scenario.failures.begin(), scenario.failures.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  std::stable_sort(scenario.failures.begin(), scenario.failures.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
 }
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {

@@ -73,9 +73,10 @@ struct ArrivalStream {
   enum class Process : std::uint8_t { kPoisson, kUniform };
   std::string name;
   Process process = Process::kPoisson;
-  std::optional<double> rate_per_hour;  ///< one of rate_per_hour and load, or neither: count jobs arrive before until or the horizon
-  std::optional<double> load;           ///< demanded share of all devices: mean device-time of a job x rate / devices
-  std::optional<std::int64_t> count;    ///< stop after that many jobs
+  /// one of rate_per_hour and load, or neither: count jobs arrive before until or the horizon
+  std::optional<double> rate_per_hour;
+  std::optional<double> load;         ///< demanded share of all devices: mean device-time of a job x rate / devices
+  std::optional<std::int64_t> count;  ///< stop after that many jobs
   Millis start{0};
   std::optional<Millis> until;  ///< stop then
   std::uint64_t seed = 0;       ///< of this stream
@@ -86,12 +87,14 @@ struct ArrivalStream {
 struct ScenarioTrace {
   enum class Format : std::uint8_t { kSwf, kCsv };
   Format format = Format::kCsv;
-  std::string path;                  ///< relative paths are relative to the scenario's folder, and already joined with it
+  /// relative paths are relative to the scenario's folder, and already joined with it
+  std::string path;
   bool is_processors = false;        ///< the width counts CPU cores, not devices
   std::int32_t gpus_per_member = 8;  ///< wider jobs become gangs of members of this size; the last one takes the rest
   MilliCores cpu_per_gpu;
   Bytes memory_per_gpu;
-  std::int32_t queue = -1;            ///< index into Scenario::queues; -1 = by the trace's own names (a missing queue is an Error of the run)
+  /// index into Scenario::queues; -1 = by the trace's own names (a missing queue is an Error of the run)
+  std::int32_t queue = -1;
   std::optional<std::int64_t> limit;  ///< only that many jobs
   double time_scale = 1;              ///< submit times are multiplied by this
 };

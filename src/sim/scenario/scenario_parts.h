@@ -1,5 +1,6 @@
-// scenario_parts: the parts of a scenario file, one function each; scenario.cpp puts them together. Each reads its map into the scenario and records
-// mistakes in `mistake`; it may be called after a mistake happened, and then must only not crash.
+// scenario_parts: the parts of a scenario file, one function each; scenario.cpp puts them together. Each reads its map
+// into the scenario and records mistakes in `mistake`; it may be called after a mistake happened, and then must only
+// not crash.
 #pragma once
 
 #include "sim/scenario/scenario.h"

@@ -31,7 +31,8 @@ DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
   }
   if (map.has("exponential")) {
     ++laws;
-    law = {.kind = DurationDistribution::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
+    law = {
+        .kind = DurationDistribution::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
   }
   if (const YAML::Node* node = map.find("lognormal")) {
     ++laws;
@@ -48,7 +49,9 @@ DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
     YamlMap pair(mistake, *node, map.path("uniform"));
     pair.require("from", kDurationForm);
     pair.require("to", kDurationForm);
-    law = {.kind = DurationDistribution::Kind::kUniform, .first = seconds(pair.duration("from")), .second = seconds(pair.duration("to"))};
+    law = {.kind = DurationDistribution::Kind::kUniform,
+           .first = seconds(pair.duration("from")),
+           .second = seconds(pair.duration("to"))};
     if (law.second < law.first) pair.reject("to", "expected a time not before \"from\"");
     pair.finish();
   }
@@ -67,7 +70,8 @@ DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
   } else {
     YamlMap map(mistake, *node, shape.path("duration"));
     law = read_law(map, mistake);
-    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));  // a load of jobs that take no time would need infinitely many
+    // a load of jobs that take no time would need infinitely many
+    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));
     law.max = map.duration("max").value_or(Millis::max());
     if (law.max.value <= 0)
       map.reject("max", "expected a time above 0, got 0");
@@ -75,7 +79,8 @@ DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
       map.reject("max", "expected a time not below \"min\"");
     map.finish();
   }
-  if (law.first <= 0 && law.kind != DurationDistribution::Kind::kUniform) shape.reject("duration", "expected a time above 0, got 0");
+  if (law.first <= 0 && law.kind != DurationDistribution::Kind::kUniform)
+    shape.reject("duration", "expected a time above 0, got 0");
   return law;
 }
 
@@ -116,13 +121,16 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
   if (node->IsMap()) {
     YamlMap estimate(mistake, *node, map.path("estimate"));
     estimate.require("error", "the standard deviation of the logarithm of estimate / duration, 0..10");
-    shape.estimate_error = estimate.real("error", 0, 10, "the standard deviation of the logarithm of estimate / duration, 0..10").value_or(0);
+    shape.estimate_error =
+        estimate.real("error", 0, 10, "the standard deviation of the logarithm of estimate / duration, 0..10")
+            .value_or(0);
     estimate.finish();
     return;
   }
   const std::string word = map.text("estimate").value_or("exact");
   shape.has_estimate = word != "none";
-  if (word != "none" && word != "exact") map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA}", word));
+  if (word != "none" && word != "exact")
+    map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA}", word));
 }
 
 JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
@@ -134,7 +142,8 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
   if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
     shape.milli_each = MilliGpu(static_cast<std::int32_t>(*milli));
     shape.gpus = 1;
-    if (map.has("gpus")) map.reject("gpu_milli", "expected no \"gpus\" beside it; a job requests whole GPUs or a fraction of one");
+    if (map.has("gpus"))
+      map.reject("gpu_milli", "expected no \"gpus\" beside it; a job requests whole GPUs or a fraction of one");
   }
   if (const std::optional<std::string> text = map.text("gpu_memory")) {
     const Result<MiB> memory = parse_gpu_memory(*text);
@@ -147,7 +156,8 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
   for (const std::string& model : shape.models) {
     std::vector<std::string> known;
     for (const ScenarioNode& node : scenario.nodes) {
-      if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end()) known.push_back(node.model);
+      if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end())
+        known.push_back(node.model);
     }
     if (std::find(known.begin(), known.end(), model) == known.end()) {
       map.reject("models", YamlMap::expected("the model of some node", model) + suggestion(model, known));
@@ -168,14 +178,17 @@ void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& str
   const int paces = (stream.rate_per_hour ? 1 : 0) + (stream.load ? 1 : 0);
   const bool has_window = stream.count && (stream.until || scenario.horizon);
   if (paces > 1) map.reject_self("expected either \"rate\" or \"load\", got both");
-  if (paces == 0 && !has_window) map.reject_self("expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none");
+  if (paces == 0 && !has_window)
+    map.reject_self("expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none");
   if (paces == 1 && !stream.count && !stream.until && !scenario.horizon) {
     map.reject_self("expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario");
   }
   const std::optional<Millis> end = stream.until ? stream.until : scenario.horizon;
   if (end && *end <= stream.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
-  if (stream.load && scenario.devices() == 0) map.reject("load", "expected nodes with GPUs, of which the load is a fraction");
-  const bool uses_devices = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
+  if (stream.load && scenario.devices() == 0)
+    map.reject("load", "expected nodes with GPUs, of which the load is a fraction");
+  const bool uses_devices =
+      std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
   if (stream.load && !uses_devices) map.reject("load", "expected jobs that request GPUs, which make up the load");
 }
 
@@ -185,7 +198,8 @@ ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& sc
   ArrivalStream stream;
   stream.name = map.text("name").value_or("stream-" + std::to_string(scenario.arrivals.size()));
   const std::string process = map.text("process").value_or("poisson");
-  if (process != "poisson" && process != "uniform") map.reject("process", YamlMap::expected("poisson or uniform", process));
+  if (process != "poisson" && process != "uniform")
+    map.reject("process", YamlMap::expected("poisson or uniform", process));
   stream.process = process == "uniform" ? ArrivalStream::Process::kUniform : ArrivalStream::Process::kPoisson;
   stream.rate_per_hour = map.amount<double>("rate", &parse_rate_per_hour, kRateForm);
   stream.load = map.real("load", 1e-6, 100, "the requested fraction of all GPUs, such as 0.85");
@@ -202,7 +216,8 @@ ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& sc
     JobShape shape = read_shape(shape_map, mistake, scenario);
     if (shape.queues.empty()) shape.queues = shares;
     if (shape.queues.empty() && scenario.queues.size() == 1) shape.queues.emplace_back(0, 1.0);
-    if (shape.queues.empty()) shape_map.reject_self("expected \"queue\" (here or in the stream), because there are several queues");
+    if (shape.queues.empty())
+      shape_map.reject_self("expected \"queue\" (here or in the stream), because there are several queues");
     stream.jobs.push_back(std::move(shape));
   }
   if (stream.jobs.empty()) map.reject_self("expected at least one job shape in \"jobs\", got none");
@@ -219,13 +234,15 @@ ScenarioTrace read_trace(YamlMap& map, const Scenario& scenario) {
   if (format != "swf" && format != "csv") map.reject("format", YamlMap::expected("swf or csv", format));
   trace.format = format == "swf" ? ScenarioTrace::Format::kSwf : ScenarioTrace::Format::kCsv;
   const std::filesystem::path path = map.text("path").value_or("");
-  trace.path = path.is_absolute() ? path.string() : (std::filesystem::path(scenario.path).parent_path() / path).string();
+  trace.path =
+      path.is_absolute() ? path.string() : (std::filesystem::path(scenario.path).parent_path() / path).string();
   const std::string width = map.text("width").value_or("gpus");
   if (width != "gpus" && width != "cpu") map.reject("width", YamlMap::expected("gpus or cpu", width));
   trace.is_processors = width == "cpu";
-  trace.gpus_per_member =
-      static_cast<std::int32_t>(map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));
-  if (!trace.is_processors && trace.gpus_per_member > 128) map.reject("per_member", "expected at most 128 GPUs on one node");
+  trace.gpus_per_member = static_cast<std::int32_t>(
+      map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));
+  if (!trace.is_processors && trace.gpus_per_member > 128)
+    map.reject("per_member", "expected at most 128 GPUs on one node");
   trace.cpu_per_gpu = map.amount<MilliCores>("cpu_per_gpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   trace.memory_per_gpu = map.amount<Bytes>("memory_per_gpu", &parse_bytes, kBytesForm).value_or(Bytes(0));
   if (const auto queue = map.text("queue")) trace.queue = queue_index(*queue, map, "queue", scenario);

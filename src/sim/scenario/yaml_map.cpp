@@ -29,12 +29,15 @@ void YamlMistake::reject(const YAML::Mark& mark, const std::string& where, const
 }
 
 std::string YamlMap::expected(std::string_view form, std::string_view got) {
-  return "expected " + std::string(form) + ", got " + (got.empty() ? "nothing" : "\"" + printable(got.substr(0, kShownMax)) + "\"");
+  return "expected " + std::string(form) + ", got " +
+         (got.empty() ? "nothing" : "\"" + printable(got.substr(0, kShownMax)) + "\"");
 }
 
-YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where) : mistake_(mistake), mark_(node.Mark()), where_(std::move(where)) {
+YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where)
+    : mistake_(mistake), mark_(node.Mark()), where_(std::move(where)) {
   if (!node.IsMap()) {
-    reject_self("expected a map (key: value), got " + (node.IsScalar() ? "\"" + node.Scalar().substr(0, kShownMax) + "\"" : kind_of(node)));
+    reject_self("expected a map (key: value), got " +
+                (node.IsScalar() ? "\"" + node.Scalar().substr(0, kShownMax) + "\"" : kind_of(node)));
     return;
   }
   for (const auto& pair : node) {
@@ -43,8 +46,11 @@ YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where
       continue;
     }
     const std::string& key = pair.first.Scalar();
-    const bool is_doubled = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
-    if (is_doubled) mistake_.reject(pair.first.Mark(), where_, "expected every key once, got \"" + key.substr(0, kShownMax) + "\" twice");
+    const bool is_doubled =
+        std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    if (is_doubled)
+      mistake_.reject(pair.first.Mark(), where_,
+                      "expected every key once, got \"" + key.substr(0, kShownMax) + "\" twice");
     entries_.push_back({key, pair.second, pair.first.Mark(), false});
   }
 }
@@ -72,7 +78,8 @@ std::optional<std::int64_t> YamlMap::integer(const std::string& key, const Integ
   if (!value) return std::nullopt;
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(value->data(), value->data() + value->size(), number);
-  if (failure == std::errc() && end == value->data() + value->size() && number >= form.min && number <= form.max) return number;
+  if (failure == std::errc() && end == value->data() + value->size() && number >= form.min && number <= form.max)
+    return number;
   reject(key, expected(form.form, *value));
   return std::nullopt;
 }
@@ -117,10 +124,12 @@ std::vector<std::pair<YAML::Node, std::string>> YamlMap::items(const std::string
   const YAML::Node* node = find(key);
   if (node == nullptr) return items;
   if (!node->IsSequence()) {
-    reject(key, "expected a list (- ...), got " + (node->IsScalar() ? "\"" + node->Scalar().substr(0, kShownMax) + "\"" : kind_of(*node)));
+    reject(key, "expected a list (- ...), got " +
+                    (node->IsScalar() ? "\"" + node->Scalar().substr(0, kShownMax) + "\"" : kind_of(*node)));
     return items;
   }
-  for (std::size_t i = 0; i < node->size(); ++i) items.emplace_back((*node)[i], path(key) + "[" + std::to_string(i) + "]");
+  for (std::size_t i = 0; i < node->size(); ++i)
+    items.emplace_back((*node)[i], path(key) + "[" + std::to_string(i) + "]");
   return items;
 }
 
@@ -141,7 +150,8 @@ void YamlMap::finish() {
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
     mistake_.reject(entry.mark, where_,
-                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) + " (known: " + known + ")");
+                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) +
+                        " (known: " + known + ")");
   }
 }
 

@@ -1,5 +1,5 @@
-// yaml_map: strict reading of YAML maps. The first mistake is kept as an Error with file, line, column, the key's path and what was expected; reading
-// continues with fallbacks, so that a reader checks once, at the end.
+// yaml_map: strict reading of YAML maps. The first mistake is kept as an Error with file, line, column, the key's path
+// and what was expected; reading continues with fallbacks, so that a reader checks once, at the end.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -49,7 +49,8 @@ class YamlMap {
   std::optional<Millis> duration(const std::string& key);
   /// Any amount that `parse` reads from text; `form` is what it expects.
   template <class Amount>
-  std::optional<Amount> amount(const std::string& key, std::optional<Amount> (*parse)(std::string_view), std::string_view form) {
+  std::optional<Amount> amount(const std::string& key, std::optional<Amount> (*parse)(std::string_view),
+                               std::string_view form) {
     const std::optional<std::string> value = text(key);
     if (!value) return std::nullopt;
     const std::optional<Amount> parsed = parse(*value);

@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t kQuotedCellMax = 60;
 
 /// A cell in a form that fits one line of a terminal.
-std::string shown(std::string_view cell) { return '"' + printable(cell.substr(0, kQuotedCellMax)) + (cell.size() > kQuotedCellMax ? "...\"" : "\""); }
+std::string shown(std::string_view cell) {
+  return '"' + printable(cell.substr(0, kQuotedCellMax)) + (cell.size() > kQuotedCellMax ? "...\"" : "\"");
+}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -107,7 +109,8 @@ bool CsvReader::split_line() {
   }
 }
 
-/// Takes one quoted cell (RFC 4180: a doubled quote stands for one, line ends are allowed inside) and leaves `at` behind it.
+/// Takes one quoted cell (RFC 4180: a doubled quote stands for one, line ends are allowed inside) and leaves `at`
+/// behind it.
 bool CsvReader::take_quoted(std::size_t& at) {
   const std::size_t start = at;
   std::string content;
@@ -128,7 +131,8 @@ bool CsvReader::take_quoted(std::size_t& at) {
   ++at;
   if (at < text_.size() && text_[at] == '\r') ++at;
   if (at < text_.size() && text_[at] != ',' && text_[at] != '\n') {
-    error_ = invalid(place(start) + ": expected a comma or a line end after the closing quote, got " + shown(std::string_view(text_).substr(at, 1)));
+    error_ = invalid(place(start) + ": expected a comma or a line end after the closing quote, got " +
+                     shown(std::string_view(text_).substr(at, 1)));
     return false;
   }
   unquoted_.resize(cells_.size());
@@ -144,8 +148,8 @@ bool CsvReader::next_row() {
   }
   if (cells_.size() != header_.size()) {
     const std::size_t offset = cells_.size() > header_.size() ? cells_[header_.size()].offset : cells_.back().offset;
-    error_ = invalid(place(offset) + ": expected " + std::to_string(header_.size()) + " cells (" + printable(joined(header_)) + "), got " +
-                     std::to_string(cells_.size()));
+    error_ = invalid(place(offset) + ": expected " + std::to_string(header_.size()) + " cells (" +
+                     printable(joined(header_)) + "), got " + std::to_string(cells_.size()));
     cells_.clear();
     return false;
   }
@@ -155,7 +159,8 @@ bool CsvReader::next_row() {
 std::string_view CsvReader::text(CsvColumn column) const {
   if (column.index >= cells_.size()) return {};
   const Cell& cell = cells_[column.index];
-  return cell.is_quoted ? std::string_view(unquoted_[column.index]) : std::string_view(text_).substr(cell.offset, cell.size);
+  return cell.is_quoted ? std::string_view(unquoted_[column.index])
+                        : std::string_view(text_).substr(cell.offset, cell.size);
 }
 
 std::string_view CsvReader::word(CsvColumn column, std::string_view form) {
@@ -168,7 +173,8 @@ std::int64_t CsvReader::integer(CsvColumn column, const IntegerForm& form) {
   const std::string_view cell = trimmed(text(column));
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (failure == std::errc() && end == cell.data() + cell.size() && value >= form.min && value <= form.max) return value;
+  if (failure == std::errc() && end == cell.data() + cell.size() && value >= form.min && value <= form.max)
+    return value;
   reject(column, form.form);
   return std::clamp<std::int64_t>(0, form.min, form.max);
 }
@@ -200,7 +206,8 @@ void CsvReader::reject_piece(CsvColumn column, std::string_view piece, std::stri
   std::size_t offset = is_cell ? cells_[column.index].offset : line_start_;
   // A piece of a quoted cell has no position of its own in the file; its cell is near enough.
   if (is_cell && !cells_[column.index].is_quoted) offset = static_cast<std::size_t>(piece.data() - text_.data());
-  const std::string title = column.index < header_.size() && !header_[column.index].empty() ? printable(header_[column.index]) + ": " : "";
+  const std::string title =
+      column.index < header_.size() && !header_[column.index].empty() ? printable(header_[column.index]) + ": " : "";
   error_ = invalid(place(offset) + ": " + title + expectation(form, piece));
 }
 

@@ -1,5 +1,6 @@
-// csv: rows of comma-separated text with a header line. The first wrong cell is kept as an Error with file, line, column and the expected form; after
-// it next_row() is false and cells read as zero, so a reader checks once, at the end. Cost: one pass, no allocation per row; about 20 ns per cell.
+// csv: rows of comma-separated text with a header line. The first wrong cell is kept as an Error with file, line,
+// column and the expected form; after it next_row() is false and cells read as zero, so a reader checks once, at the
+// end. Cost: one pass, no allocation per row; about 20 ns per cell.
 //
 //   auto csv = CsvReader::open("nodes.csv");            if (!csv) return csv.error();
 //   const CsvColumn cpu = csv->column("cpu_milli");     // required; csv->find("qos") for an optional one

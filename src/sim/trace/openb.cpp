@@ -15,14 +15,16 @@ namespace {
 constexpr std::int64_t kDevicesPerNode = 128;  ///< width of the engine's device mask
 constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 constexpr std::int64_t kMilliCoresMax = std::int64_t{1} << 30;  ///< a million cores
-constexpr std::int64_t kMemoryMax = std::int64_t{1} << 26;      ///< 64 TiB: sums of bytes over 100,000 rows stay within int64
+/// 64 TiB: sums of bytes over 100,000 rows stay within int64
+constexpr std::int64_t kMemoryMax = std::int64_t{1} << 26;
 constexpr std::int64_t kSecondsMax = std::int64_t{1} << 40;
 
 constexpr IntegerForm kCpu{0, kMilliCoresMax, "milli-cores, a whole number 0..1073741824"};
 constexpr IntegerForm kMemory{0, kMemoryMax, "MiB, a whole number 0..67108864"};
 constexpr IntegerForm kNodeGpus{0, kDevicesPerNode, "the number of GPUs of the node, a whole number 0..128"};
 constexpr IntegerForm kPodGpus{0, kDevicesPerNode, "the number of GPUs of the pod, a whole number 0..128"};
-constexpr IntegerForm kGpuMilli{0, kAmountMax, "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
+constexpr IntegerForm kGpuMilli{0, kAmountMax,
+                                "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
 constexpr IntegerForm kTime{0, kSecondsMax, "seconds since the start of the trace, a whole number from 0"};
 
 std::optional<Millis> time_of(CsvReader& csv, CsvColumn column) {
@@ -75,9 +77,12 @@ std::vector<std::string> models_of(CsvReader& csv, CsvColumn column, const Known
 }
 
 void check_times(CsvReader& csv, const PodColumns& at, const OpenbPod& pod) {
-  if (pod.created && pod.deleted && *pod.deleted < *pod.created) csv.reject(at.deleted, "a time not before creation_time");
-  if (pod.created && pod.scheduled && *pod.scheduled < *pod.created) csv.reject(at.scheduled, "a time not before creation_time");
-  if (pod.scheduled && pod.deleted && *pod.deleted < *pod.scheduled) csv.reject(at.scheduled, "a time not after deletion_time");
+  if (pod.created && pod.deleted && *pod.deleted < *pod.created)
+    csv.reject(at.deleted, "a time not before creation_time");
+  if (pod.created && pod.scheduled && *pod.scheduled < *pod.created)
+    csv.reject(at.scheduled, "a time not before creation_time");
+  if (pod.scheduled && pod.deleted && *pod.deleted < *pod.scheduled)
+    csv.reject(at.scheduled, "a time not after deletion_time");
 }
 
 OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const KnownModels& known) {
@@ -86,8 +91,10 @@ OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const KnownModels& known
   pod.cpu = MilliCores(csv.integer(at.cpu, kCpu));
   pod.memory = MiB(csv.integer(at.memory, kMemory));
   pod.gpus = static_cast<std::int32_t>(csv.integer(at.gpus, kPodGpus));
-  pod.milli_each = MilliGpu(static_cast<std::int32_t>(std::min<std::int64_t>(csv.integer(at.gpu_milli, kGpuMilli), 1000)));
-  if (pod.gpus > 1 && pod.milli_each.value < 1000) csv.reject(at.gpu_milli, "1000, because only a single GPU can be requested in part (num_gpu 1)");
+  pod.milli_each =
+      MilliGpu(static_cast<std::int32_t>(std::min<std::int64_t>(csv.integer(at.gpu_milli, kGpuMilli), 1000)));
+  if (pod.gpus > 1 && pod.milli_each.value < 1000)
+    csv.reject(at.gpu_milli, "1000, because only a single GPU can be requested in part (num_gpu 1)");
   if (pod.gpus == 1 && pod.milli_each.value == 0) csv.reject(at.gpu_milli, "thousandths of the GPU, 1..1000");
   if (pod.gpus == 0 && pod.milli_each.value != 0) csv.reject(at.gpu_milli, "0, because num_gpu is 0");
   pod.gpu_spec = csv.text(at.gpu_spec);
@@ -114,9 +121,9 @@ std::vector<std::uint32_t> read_indices(CsvReader& csv, CsvColumn column, std::s
     const auto [stop, failure] = std::from_chars(at, end, value);
     if (failure != std::errc() || (stop != end && *stop != ' ') || value >= bound) {
       const auto* piece_end = std::find(at, end, ' ');
-      csv.reject_piece(
-          column, std::string_view(at, static_cast<std::size_t>(piece_end - at)),
-          "indices of " + std::string(of_what) + ", whole numbers 0.." + std::to_string(bound == 0 ? 0 : bound - 1) + " separated by spaces");
+      csv.reject_piece(column, std::string_view(at, static_cast<std::size_t>(piece_end - at)),
+                       "indices of " + std::string(of_what) + ", whole numbers 0.." +
+                           std::to_string(bound == 0 ? 0 : bound - 1) + " separated by spaces");
       break;
     }
     indices.push_back(value);
@@ -130,17 +137,20 @@ void check_permutation(CsvReader& csv, const std::vector<std::uint32_t>& ranks, 
   const std::string form = "each rank 0.." + std::to_string(node_count - 1) + " once, one for each node";
   std::vector<bool> is_seen(node_count, false);
   for (std::uint32_t rank : ranks) {
-    if (is_seen[rank]) return csv.reject_line("values: expected " + form + ", got rank " + std::to_string(rank) + " twice");
+    if (is_seen[rank])
+      return csv.reject_line("values: expected " + form + ", got rank " + std::to_string(rank) + " twice");
     is_seen[rank] = true;
   }
-  if (ranks.size() != node_count) csv.reject_line("values: expected " + form + ", got " + std::to_string(ranks.size()) + " ranks");
+  if (ranks.size() != node_count)
+    csv.reject_line("values: expected " + form + ", got " + std::to_string(ranks.size()) + " ranks");
 }
 
 template <class Item>
 std::vector<std::uint32_t> indices_by_name(const std::vector<Item>& items) {
   std::vector<std::uint32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return items[a].name < items[b].name; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return items[a].name < items[b].name; });
   return order;
 }
 
@@ -188,20 +198,25 @@ Result<std::vector<OpenbPod>> read_openb_pods(const std::string& path, const std
   return pods;
 }
 
-Result<std::vector<ArrivalOrder>> read_arrivals(const std::string& path, std::size_t pod_count, std::size_t node_count) {
+Result<std::vector<ArrivalOrder>> read_arrivals(const std::string& path, std::size_t pod_count,
+                                                std::size_t node_count) {
   Result<CsvReader> csv = CsvReader::open(path);
   if (!csv) return csv.error();
   const CsvColumn seed = csv->column("seed"), kind = csv->column("kind"), values = csv->column("values");
   std::vector<ArrivalOrder> orders;
   while (csv->next_row()) {
-    const auto number = static_cast<std::uint64_t>(csv->integer(seed, {.min = 0, .form = "a seed, a whole number from 0"}));
-    auto order = std::find_if(orders.begin(), orders.end(), [&](const ArrivalOrder& each) { return each.seed == number; });
-    if (order == orders.end()) order = orders.insert(orders.end(), ArrivalOrder{.seed = number, .arrivals = {}, .node_ranks = {}});
+    const auto number =
+        static_cast<std::uint64_t>(csv->integer(seed, {.min = 0, .form = "a seed, a whole number from 0"}));
+    auto order =
+        std::find_if(orders.begin(), orders.end(), [&](const ArrivalOrder& each) { return each.seed == number; });
+    if (order == orders.end())
+      order = orders.insert(orders.end(), ArrivalOrder{.seed = number, .arrivals = {}, .node_ranks = {}});
     const bool is_arrival = csv->text(kind) == "arrival";
     if (!is_arrival && csv->text(kind) != "noderank") csv->reject(kind, "arrival or noderank");
     std::vector<std::uint32_t>& list = is_arrival ? order->arrivals : order->node_ranks;
     if (!list.empty()) csv->reject(kind, "one line of each kind for seed " + std::to_string(number));
-    list = is_arrival ? read_indices(*csv, values, pod_count, "pods sorted by name") : read_indices(*csv, values, node_count, "nodes sorted by name");
+    list = is_arrival ? read_indices(*csv, values, pod_count, "pods sorted by name")
+                      : read_indices(*csv, values, node_count, "nodes sorted by name");
     if (!is_arrival) check_permutation(*csv, list, node_count);
   }
   if (csv->failed()) return csv->error();
@@ -209,8 +224,8 @@ Result<std::vector<ArrivalOrder>> read_arrivals(const std::string& path, std::si
   for (const ArrivalOrder& order : orders) {
     const char* missing = order.arrivals.empty() ? "arrival" : order.node_ranks.empty() ? "noderank" : nullptr;
     if (missing != nullptr) {
-      return invalid(path + ":" + std::to_string(csv->line()) + ":1: expected a line of kind " + missing + " for seed " + std::to_string(order.seed) +
-                     ", got none");
+      return invalid(path + ":" + std::to_string(csv->line()) + ":1: expected a line of kind " + missing +
+                     " for seed " + std::to_string(order.seed) + ", got none");
     }
   }
   return orders;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
 
-constexpr double kSecondsMax = 3.2e9;  ///< 100 years: more is a typing error, and a million such jobs one after the other stay within 64 bits
+/// 100 years: more is a typing error, and a million such jobs one after the other stay within 64 bits
+constexpr double kSecondsMax = 3.2e9;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
@@ -55,11 +56,13 @@ std::size_t split_fields(std::string_view line, std::array<std::string_view, kSw
 /// Reads the fields of one line that scheduling needs.
 class SwfLine {
  public:
-  SwfLine(std::string_view line, std::size_t number, const std::string& file) : line_(line), number_(number), file_(file) {
+  SwfLine(std::string_view line, std::size_t number, const std::string& file)
+      : line_(line), number_(number), file_(file) {
     const std::size_t count = split_fields(line, fields_);
     if (count != kSwfFields) {
-      error_ = invalid(place(line.data()) + ": expected 18 fields separated by blanks (Standard Workload Format), got " +
-                       (count > kSwfFields ? "more" : std::to_string(count)));
+      error_ =
+          invalid(place(line.data()) + ": expected 18 fields separated by blanks (Standard Workload Format), got " +
+                  (count > kSwfFields ? "more" : std::to_string(count)));
     }
   }
   /// Field `index` counted from 1; -1 means unknown.
@@ -68,9 +71,10 @@ class SwfLine {
     const std::string_view field = fields_[index - 1];
     double value = 0;
     const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (failure != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < -1 || value > kSecondsMax) {
-      error_ = invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + " or -1, got \"" +
-                       printable(field.substr(0, 60)) + "\"");
+    if (failure != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < -1 ||
+        value > kSecondsMax) {
+      error_ = invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) +
+                       " or -1, got \"" + printable(field.substr(0, 60)) + "\"");
       return -1;
     }
     return value;
@@ -80,12 +84,14 @@ class SwfLine {
   const std::optional<Error>& error() const { return error_; }
   Error reject(std::size_t index, std::string_view form) const {
     const std::string_view field = fields_[index - 1];
-    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) + ", got \"" +
-                   printable(field.substr(0, 60)) + "\"");
+    return invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) +
+                   ", got \"" + printable(field.substr(0, 60)) + "\"");
   }
 
  private:
-  std::string place(const char* at) const { return file_ + ":" + std::to_string(number_) + ":" + std::to_string(at - line_.data() + 1); }
+  std::string place(const char* at) const {
+    return file_ + ":" + std::to_string(number_) + ":" + std::to_string(at - line_.data() + 1);
+  }
   std::string_view line_;
   std::size_t number_;
   const std::string& file_;
@@ -127,7 +133,8 @@ namespace {
 Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNodes>* vcs) {
   Result<CsvReader> csv = CsvReader::open(path);
   if (!csv) return csv.error();
-  const CsvColumn vc = csv->column("vc"), gpus = csv->column_either("gpu_num", "g"), submit = csv->column_either("submit_time", "s");
+  const CsvColumn vc = csv->column("vc"), gpus = csv->column_either("gpu_num", "g"),
+                  submit = csv->column_either("submit_time", "s");
   const CsvColumn duration = csv->column_either("duration", "d");
   CsvColumn estimate = csv->find("priority");
   if (!estimate.is_present()) estimate = csv->find("p");
@@ -135,7 +142,8 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
   trace.has_estimates = estimate.is_present();
   ClusterNames names;
   const auto expect_whole = [&](CsvColumn column, Millis time) {
-    if (vcs != nullptr && time.value % 1000 != 0) csv->reject(column, "whole seconds (queueing replays count nothing else)");
+    if (vcs != nullptr && time.value % 1000 != 0)
+      csv->reject(column, "whole seconds (queueing replays count nothing else)");
   };
   while (csv->next_row()) {
     TraceJob job;
@@ -143,9 +151,11 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
     const std::size_t known = names.size();
     job.vc = names.of(csv->word(vc, "the name of a virtual cluster")).value;
     const bool is_new = names.size() > known;
-    if (vcs != nullptr && is_new && std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == names.all().back(); }))
+    if (vcs != nullptr && is_new &&
+        std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == names.all().back(); }))
       csv->reject(vc, "a virtual cluster of the file of nodes");
-    job.gpus = static_cast<std::int32_t>(csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
+    job.gpus = static_cast<std::int32_t>(
+        csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
     job.submit = seconds_of(*csv, submit, 0, kSubmitForm);
     expect_whole(submit, job.submit);
     job.duration = seconds_of(*csv, duration, 0, kDurationForm);
@@ -162,7 +172,9 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
 }  // namespace
 
 Result<JobTrace> read_jobs(const std::string& path) { return read_job_file(path, nullptr); }
-Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs) { return read_job_file(path, &vcs); }
+Result<JobTrace> read_jobs_for_replay(const std::string& path, const std::vector<VcNodes>& vcs) {
+  return read_job_file(path, &vcs);
+}
 
 Result<std::vector<VcNodes>> read_vcs(const std::string& path) {
   Result<CsvReader> csv = CsvReader::open(path);
@@ -176,9 +188,12 @@ Result<std::vector<VcNodes>> read_vcs(const std::string& path) {
   while (csv->next_row()) {
     VcNodes each;
     each.vc = csv->word(vc, "the name of a virtual cluster");
-    each.nodes = static_cast<std::int32_t>(csv->integer(nodes, {1, kGpusMax, "the number of 8-GPU nodes, a whole number from 1"}));
-    if ((sum += each.nodes) > kNodesOfAllVcsMax) csv->reject(nodes, "at most " + std::to_string(kNodesOfAllVcsMax) + " nodes in the whole file");
-    const bool is_known = std::any_of(vcs.begin(), vcs.end(), [&](const VcNodes& other) { return other.vc == each.vc; });
+    each.nodes = static_cast<std::int32_t>(
+        csv->integer(nodes, {1, kGpusMax, "the number of 8-GPU nodes, a whole number from 1"}));
+    if ((sum += each.nodes) > kNodesOfAllVcsMax)
+      csv->reject(nodes, "at most " + std::to_string(kNodesOfAllVcsMax) + " nodes in the whole file");
+    const bool is_known =
+        std::any_of(vcs.begin(), vcs.end(), [&](const VcNodes& other) { return other.vc == each.vc; });
     if (is_known) csv->reject(vc, "every virtual cluster once");
     vcs.push_back(std::move(each));
   }
@@ -204,7 +219,8 @@ Result<SwfTrace> read_swf(const std::string& path) {
     SwfLine fields(line, number, path);
     if (Result<void> done = read_swf_job(fields, queues, swf); !done) return done.error();
   }
-  if (swf.trace.jobs.empty()) return invalid(path + ":1:1: expected jobs in Standard Workload Format (18 fields a line), got none that ran");
+  if (swf.trace.jobs.empty())
+    return invalid(path + ":1:1: expected jobs in Standard Workload Format (18 fields a line), got none that ran");
   swf.trace.vcs = queues.all();
   return swf;
 }

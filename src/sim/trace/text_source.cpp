@@ -111,7 +111,8 @@ Result<std::string> decompress(std::string_view bytes, Packing packing, const st
     std::array<char, 1 << 16> buffer;
     for (std::streamsize got = 0; (got = in.sgetn(buffer.data(), buffer.size())) > 0;) {
       if (text.size() + static_cast<std::size_t>(got) > kTextBytesMax) {
-        return invalid(name + ": unpacks to more than " + std::to_string(kTextBytesMax >> 30) + " GiB; expected a trace of less");
+        return invalid(name + ": unpacks to more than " + std::to_string(kTextBytesMax >> 30) +
+                       " GiB; expected a trace of less");
       }
       text.append(buffer.data(), static_cast<std::size_t>(got));
     }

@@ -8,9 +8,11 @@ namespace ashlar::sim {
 namespace {
 
 std::uint64_t hash_of(const Demand& demand) {
-  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(demand.devices.count), static_cast<std::uint64_t>(demand.devices.milli_each.value));
+  std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(demand.devices.count),
+                                    static_cast<std::uint64_t>(demand.devices.milli_each.value));
   hash = hash_combine(hash, static_cast<std::uint64_t>(demand.devices.memory_each.value));
-  for (const ResourceAmount& a : demand.amounts) hash = hash_combine(hash_combine(hash, a.resource.value), static_cast<std::uint64_t>(a.amount));
+  for (const ResourceAmount& a : demand.amounts)
+    hash = hash_combine(hash_combine(hash, a.resource.value), static_cast<std::uint64_t>(a.amount));
   return hash;
 }
 
@@ -65,7 +67,8 @@ KindId Catalog::add_kind(JobKind kind) {
 
 void Catalog::define(std::vector<Event>& out) const {
   for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
-  for (std::size_t i = 0; i < constraints_.size(); ++i) out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
+  for (std::size_t i = 0; i < constraints_.size(); ++i)
+    out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
 }
 
 }  // namespace ashlar::sim

@@ -1,5 +1,5 @@
-// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and kinds of jobs (the members of
-// each kind). Cost: one hash lookup per query.
+// Catalog: the names and definitions of one simulated run as dense rows: accelerator models, demands, constraints, and
+// kinds of jobs (the members of each kind). Cost: one hash lookup per query.
 #pragma once
 
 #include <cstdint>

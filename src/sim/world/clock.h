@@ -1,4 +1,5 @@
-// clock: virtual time: the Clock of simulated runs. It stands still during decisions and is advanced only by the run's loop, never backwards.
+// clock: virtual time: the Clock of simulated runs. It stands still during decisions and is advanced only by the run's
+// loop, never backwards.
 #pragma once
 
 #include "base/check.h"

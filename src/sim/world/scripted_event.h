@@ -1,5 +1,5 @@
-// ScriptedEvent: something that happens at a given time of a simulated run: an event for the engine, or a fact about the world around it. Scripts of
-// them come from `.case` files and from random histories.
+// ScriptedEvent: something that happens at a given time of a simulated run: an event for the engine, or a fact about
+// the world around it. Scripts of them come from `.case` files and from random histories.
 #pragma once
 
 #include <variant>

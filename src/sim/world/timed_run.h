@@ -1,5 +1,5 @@
-// timed_run: the loop of every timed simulation: advance the clock to the next event, let the Driver take one step, repeat. It contains no scheduling
-// rule; cadence and the times to look again come from profile and plan.
+// timed_run: the loop of every timed simulation: advance the clock to the next event, let the Driver take one step,
+// repeat. It contains no scheduling rule; cadence and the times to look again come from profile and plan.
 #pragma once
 
 #include <cstdint>

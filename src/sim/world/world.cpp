@@ -58,7 +58,9 @@ struct ScriptNotes {
     world.release_rows(e.job);
   }
   void operator()(const Bound& e) {
-    if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none() || !world.is_there(e.node)) return;
+    if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none() ||
+        !world.is_there(e.node))
+      return;
     world.bind({e.member, world.placed_[e.member.row()].job, e.node, e.devices}, at);
   }
   void operator()(const Evicted& e) {
@@ -124,7 +126,8 @@ void World::take(std::vector<Event>& out) {
   for (;;) {
     drop_outdated_ends();
     const Millis due_at = due_.empty() ? Millis::max() : due_.top().at;
-    const Millis node_at = next_node_change_ < node_changes_.size() ? node_changes_[next_node_change_].at : Millis::max();
+    const Millis node_at =
+        next_node_change_ < node_changes_.size() ? node_changes_[next_node_change_].at : Millis::max();
     const Millis script_at = next_scripted_event_ < script_.size() ? script_[next_scripted_event_].at : Millis::max();
     const Millis job_at = has_next_job_ ? next_job_.submit : Millis::max();
     const Millis at = std::min({due_at, node_at, script_at, job_at});
@@ -334,7 +337,8 @@ void World::carry_out_late(const Action& action, Millis now) {
     answer.attempt = ++grown(placed_, bound->member.row()).attempts;
     answer.changed_nodes = losses_of(bound->node);
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
-    answer.body = is_refused ? EventBody(BindRejected{bound->member}) : EventBody(Bound{bound->member, bound->node, bound->devices});
+    answer.body = is_refused ? EventBody(BindRejected{bound->member})
+                             : EventBody(Bound{bound->member, bound->node, bound->devices});
   } else if (const Evict* evict = std::get_if<Evict>(&action)) {
     evict_job(evict->job, now);
     answer.body = Evicted{evict->job, live_[evict->job.row()].remaining};
@@ -359,15 +363,17 @@ void World::answer_late(LateAnswer answer, Millis at) {
   due_.push({at, turns_++, JobId::none(), row});
 }
 
-/// A bind is carried out when it is answered, and refused if its node was removed in the meantime, even if it came back: the request was lost with
-/// it. A member that has a node keeps it, whatever was requested since; an answer that is outdated by then is not delivered.
+/// A bind is carried out when it is answered, and refused if its node was removed in the meantime, even if it came
+/// back: the request was lost with it. A member that has a node keeps it, whatever was requested since; an answer that
+/// is outdated by then is not delivered.
 void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) {
   LateAnswer answer = std::move(late_answers_[row]);
   spare_answers_.push_back(row);
   if (const auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed& placed = placed_[bound->member.row()];
     const bool is_open = !answer.is_again && !placed.job.is_none() && placed.node.is_none();
-    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.changed_nodes)) answer.body = BindRejected{bound->member};
+    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.changed_nodes))
+      answer.body = BindRejected{bound->member};
   }
   if (auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed placed = placed_[bound->member.row()];

@@ -1,6 +1,7 @@
-// World: everything outside the engine in a simulated run, as the EventSource and the Actuator of simulated time. It submits the jobs of a feed or of
-// a script, answers every action (at once, late, by a refusal, twice), runs what is bound, lets nodes fail and return, and reports all of it by
-// events. Cost: O(log running) per event; memory for the jobs that are present.
+// World: everything outside the engine in a simulated run, as the EventSource and the Actuator of simulated time. It
+// submits the jobs of a feed or of a script, answers every action (at once, late, by a refusal, twice), runs what is
+// bound, lets nodes fail and return, and reports all of it by events. Cost: O(log running) per event; memory for the
+// jobs that are present.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -46,12 +47,17 @@ struct WorldRules {
   Millis end_lag{0};  ///< a job that starts at t and is never stopped ends at t + duration + end_lag
   /// Work that a stop adds, by the job's devices: of one device, of at most eight, of more.
   Millis restart_of_one{0}, restart_of_eight{0}, restart_of_more{0};
-  bool is_refusal_final = false;  ///< a job of the feed that was not placed on arrival is withdrawn when the next one arrives
-  bool keeps_going = false;       ///< a running gang continues while one member is left; else it starts over once it is whole again
-  Millis restart_of(std::int64_t devices) const { return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more; }
+  /// a job of the feed that was not placed on arrival is withdrawn when the next one arrives
+  bool is_refusal_final = false;
+  /// a running gang continues while one member is left; else it starts over once it is whole again
+  bool keeps_going = false;
+  Millis restart_of(std::int64_t devices) const {
+    return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more;
+  }
 };
 
-/// The fate of an action: when it is carried out, whether it is refused, and when its answer is delivered a second time.
+/// The fate of an action: when it is carried out, whether it is refused, and when its answer is delivered a second
+/// time.
 struct Fate {
   Millis after{0};
   bool is_refused = false;  ///< binds only
@@ -66,13 +72,14 @@ struct WorldListeners {
   std::function<void(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs)> load;
 };
 
-/// It makes no decisions. Order within one instant: answers to the last plan, ends and late answers, nodes, the script, arrivals.
+/// It makes no decisions. Order within one instant: answers to the last plan, ends and late answers, nodes, the script,
+/// arrivals.
 class World final : public EventSource, public Actuator {
  public:
   /// Jobs of a feed; every action is carried out at once.
   World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules rules);
-  /// A script in order of time, which must outlive the world; `fate_of` determines what happens to each action. A job without a run time in the
-  /// script is ended by the script or never.
+  /// A script in order of time, which must outlive the world; `fate_of` determines what happens to each action. A job
+  /// without a run time in the script is ended by the script or never.
   World(SimClock& clock, std::span<const ScriptedEvent> script, FateOf fate_of, WorldRules rules);
 
   /// At most this many jobs will be present at a time: memory for them is reserved once, to avoid repeated copying.
@@ -108,7 +115,8 @@ class World final : public EventSource, public Actuator {
     Millis queued;
     std::uint32_t bound = 0;  ///< members on a node
     std::uint32_t min = 1;    ///< it starts with this many
-    std::uint32_t run = 0;    ///< incremented at each stop, so that an outdated end is recognised; never reset when the row is reused
+    /// incremented at each stop, so that an outdated end is recognised; never reset when the row is reused
+    std::uint32_t run = 0;
     bool is_running = false;  ///< never set for a job that does not end by itself
     boost::container::small_vector<MemberId, 2> members;
   };
@@ -132,7 +140,8 @@ class World final : public EventSource, public Actuator {
     NodeId node;
     DeviceMask devices;
     std::uint32_t attempts = 0;  ///< binds so far
-    std::uint32_t dropped = 0;   ///< this many of them were requested before its job was stopped: those not answered yet never are
+    /// this many of them were requested before its job was stopped: those not answered yet never are
+    std::uint32_t dropped = 0;
   };
   friend struct ScriptNotes;
 
@@ -160,7 +169,9 @@ class World final : public EventSource, public Actuator {
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
   std::uint32_t losses_of(NodeId node) const { return node.row() < node_losses_.size() ? node_losses_[node.row()] : 0; }
-  std::int64_t devices_of(const Live& live) const { return live.kind.is_none() ? 0 : catalog_->kind(live.kind).devices; }
+  std::int64_t devices_of(const Live& live) const {
+    return live.kind.is_none() ? 0 : catalog_->kind(live.kind).devices;
+  }
 
   SimClock& clock_;
   const Catalog* catalog_ = nullptr;
@@ -192,7 +203,8 @@ class World final : public EventSource, public Actuator {
   bool follows_members_ = false;
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them
   std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, according to the script
-  std::vector<std::uint32_t> node_losses_;   ///< by NodeId: how often it was removed, so that one that came back is known to be another
+  /// by NodeId: how often it was removed, so that one that came back is known to be another
+  std::vector<std::uint32_t> node_losses_;
   std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_devices_ = 0, running_ = 0;
 };
 

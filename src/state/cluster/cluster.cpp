@@ -15,28 +15,33 @@ constexpr std::uint64_t kColumnPorts = 102;
 constexpr std::uint64_t kColumnDevice = 256;
 
 std::uint64_t cell(std::size_t row, std::uint64_t column, std::int64_t value) {
-  return mix64(static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15ull + (static_cast<std::uint64_t>(row) << 20) + column);
+  return mix64(static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15ull + (static_cast<std::uint64_t>(row) << 20) +
+               column);
 }
 
 std::int64_t device_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
 
 std::uint64_t port_value(const HostPort& p) {
-  return mix64((static_cast<std::uint64_t>(p.protocol) << 56) ^ (static_cast<std::uint64_t>(p.address) << 16) ^ p.number);
+  return mix64((static_cast<std::uint64_t>(p.protocol) << 56) ^ (static_cast<std::uint64_t>(p.address) << 16) ^
+               p.number);
 }
 
 std::int64_t facts_value(const NodeFacts& f) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices.count), f.devices.device_class.value + (f.is_ready ? 1ull << 40 : 0));
+  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices.count),
+                                 f.devices.device_class.value + (f.is_ready ? 1ull << 40 : 0));
   h = hash_combine(h, static_cast<std::uint64_t>(f.devices.memory_each.value));
   for (const std::int64_t a : f.allocatable) h = hash_combine(h, static_cast<std::uint64_t>(a));
   for (const NodeLabel& l : f.labels) h = hash_combine(h, l.id.value);
-  for (const Taint& t : f.taints) h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
+  for (const Taint& t : f.taints)
+    h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
   for (const DomainId d : f.domains) h = hash_combine(h, d.value);
   return static_cast<std::int64_t>(h);
 }
 
 }  // namespace
 
-/// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how many.
+/// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
+/// many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
   const auto look_at = [&](std::size_t n) { nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n])); };
   nodes.resize(rows());
@@ -60,7 +65,9 @@ const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) const {
   return set.nodes;
 }
 
-void Cluster::define_levels(std::uint32_t nested, std::uint32_t orthogonal) { topology_.define_levels(nested, orthogonal); }
+void Cluster::define_levels(std::uint32_t nested, std::uint32_t orthogonal) {
+  topology_.define_levels(nested, orthogonal);
+}
 
 void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
   if (id.row() >= constraints_.size()) {
@@ -102,9 +109,9 @@ Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::i
   std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
   std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
   // A shortage of one device is not taken from its neighbours.
-  const Difference difference{
-      cell(row, kColumnDevice + i, device_value(milli, mib)) - cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
-      std::max(milli, 0) - std::max(free_milli, 0)};
+  const Difference difference{cell(row, kColumnDevice + i, device_value(milli, mib)) -
+                                  cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
+                              std::max(milli, 0) - std::max(free_milli, 0)};
   if ((milli | free_milli) < 0) overfull_devices_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
   free_milli = milli;
   free_mib = mib;
@@ -151,13 +158,15 @@ DeviceMask Cluster::overfull_devices(NodeId n) const {
 }
 
 std::uint64_t Cluster::counted_overfull() const {
-  return static_cast<std::uint64_t>(
-      std::count_if(device_free_milli_.begin(), device_free_milli_.end(), [](std::int32_t milli) { return milli < 0; }));
+  return static_cast<std::uint64_t>(std::count_if(device_free_milli_.begin(), device_free_milli_.end(),
+                                                  [](std::int32_t milli) { return milli < 0; }));
 }
 
 bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const {
   const std::size_t row = n.row();
-  const auto lacks = [&](const ResourceAmount& a) { return a.resource.row() < free_.size() && free_[a.resource.row()][row] < 0; };
+  const auto lacks = [&](const ResourceAmount& a) {
+    return a.resource.row() < free_.size() && free_[a.resource.row()][row] < 0;
+  };
   if (std::any_of(demand.amounts.begin(), demand.amounts.end(), lacks)) return true;
   for (const HostPort& port : demand.ports) {
     const auto clashes_in = [&](const std::vector<HostPort>& ports) {
@@ -219,7 +228,8 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
                                 device_free_mib_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
   if (wanted != had) {
     if (spare_devices_.size() <= std::max(wanted, had)) spare_devices_.resize(std::max(wanted, had) + 1);
-    for (std::size_t i = 0; i < had; ++i) digest_ -= cell(row, kColumnDevice + i, device_value(milli[i], mib[i])) - cell(row, kColumnDevice + i, 0);
+    for (std::size_t i = 0; i < had; ++i)
+      digest_ -= cell(row, kColumnDevice + i, device_value(milli[i], mib[i])) - cell(row, kColumnDevice + i, 0);
     if (had > 0) spare_devices_[had].push_back(first_device_[row]);
     if (wanted > 0 && !spare_devices_[wanted].empty()) {
       first_device_[row] = spare_devices_[wanted].back();
@@ -239,7 +249,8 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
   }
   for (std::size_t i = 0; i < wanted; ++i) {
     const bool is_old = i < had;
-    set_device(row, i, is_old ? milli[i] : kWholeDevice, is_old ? mib[i] + devices.memory_each.value - mib_before : devices.memory_each.value);
+    set_device(row, i, is_old ? milli[i] : kWholeDevice,
+               is_old ? mib[i] + devices.memory_each.value - mib_before : devices.memory_each.value);
   }
 }
 
@@ -329,7 +340,8 @@ void Cluster::apply_ask(NodeId n, const Demand& demand, const DeviceMask& device
     devices.each([&](int i) {
       ++named;
       const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
-      const Difference one = write_device(row, static_cast<std::size_t>(i), device_free_milli_[device] - sign * demand.devices.milli_each.value,
+      const Difference one = write_device(row, static_cast<std::size_t>(i),
+                                          device_free_milli_[device] - sign * demand.devices.milli_each.value,
                                           device_free_mib_[device] - sign * demand.devices.memory_each.value);
       all.digest += one.digest;
       all.milli += one.milli;
@@ -374,7 +386,8 @@ std::uint64_t Cluster::recount_digest() const {
     for (const HostPort& p : ports_[row]) sum += cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
     for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
       const std::size_t device = first_device_[row] + i;
-      sum += cell(row, kColumnDevice + i, device_value(device_free_milli_[device], device_free_mib_[device])) - cell(row, kColumnDevice + i, 0);
+      sum += cell(row, kColumnDevice + i, device_value(device_free_milli_[device], device_free_mib_[device])) -
+             cell(row, kColumnDevice + i, 0);
     }
   }
   return sum;

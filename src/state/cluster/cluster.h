@@ -1,6 +1,7 @@
-// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and by device, with the indexes that placement needs. Every change
-// goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest and change log consistent; feasibility sets are updated
-// when read. allocate and release cost O(resources of the demand + devices), a fact change O(resources + levels). No strings, no pointers.
+// Cluster: what the nodes have and what is free, as flat integer columns by NodeId and by device, with the indexes that
+// placement needs. Every change goes through allocate/release/upsert_node/remove_node, which keep columns, sums, digest
+// and change log consistent; feasibility sets are updated when read. allocate and release cost O(resources of the
+// demand + devices), a fact change O(resources + levels). No strings, no pointers.
 #pragma once
 
 #include <array>
@@ -20,15 +21,16 @@ namespace ashlar {
 
 class Cluster : public NodeColumns {
  public:
-  static constexpr std::size_t kChangeLogMax = 1 << 16;  ///< older changes are forgotten; caches that lag further are rebuilt
-  static constexpr std::size_t kFactsLogMax = 1 << 14;   ///< the same of changed facts, for feasibility sets
+  /// older changes are forgotten; caches that lag further are rebuilt
+  static constexpr std::size_t kChangeLogMax = 1 << 16;
+  static constexpr std::size_t kFactsLogMax = 1 << 14;  ///< the same of changed facts, for feasibility sets
 
   std::size_t live_count() const { return live_count_; }
   /// Devices claimed beyond their capacity by pods that others bound. Nothing new fits on them.
   std::uint64_t overfull_device_count() const { return overfull_devices_; }
   DeviceMask overfull_devices(NodeId n) const;
-  /// Whether the node is overcommitted in anything that this demand, placed there on these devices, uses. This happens if others bound pods there
-  /// since its place was chosen. O(resources + ports) and the devices named.
+  /// Whether the node is overcommitted in anything that this demand, placed there on these devices, uses. This happens
+  /// if others bound pods there since its place was chosen. O(resources + ports) and the devices named.
   bool is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const;
 
   const Topology& topology() const { return topology_; }
@@ -36,13 +38,13 @@ class Cluster : public NodeColumns {
   std::size_t constraint_rows() const { return constraints_.size(); }
   /// A new number each time that the row is defined, for caches derived from its content.
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
-  /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation for each node whose facts
-  /// changed since the last call, so constraints that are not read cost nothing.
+  /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation
+  /// for each node whose facts changed since the last call, so constraints that are not read cost nothing.
   const BitSet& allowed(ConstraintId id, NodeRule rule) const;
   /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
-  // ---- changes -----------------------------------------------------------------------------------------------------------------------
+  // ---- changes ------------------------------------------------------------------------------------------------------
   void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
   void define_constraint(ConstraintId id, Constraint constraint);
   /// A node was added or its facts changed. What is taken stays taken; free amounts may go negative.
@@ -52,19 +54,22 @@ class Cluster : public NodeColumns {
   void set_devices(NodeId n, const NodeDevices& devices);
   /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
-  /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A whole-device demand whose mask names
-  /// fewer devices than requested owes the rest to the node.
+  /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A
+  /// whole-device demand whose mask names fewer devices than requested owes the rest to the node.
   void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
   void release(NodeId n, const Demand& demand, const DeviceMask& devices);
 
-  // ---- for caches and wake-ups -------------------------------------------------------------------------------------------------------
-  /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long ago.
+  // ---- for caches and wake-ups --------------------------------------------------------------------------------------
+  /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long
+  /// ago.
   std::uint64_t change_count() const { return change_base_ + change_log_.size(); }
   /// Number of times that a node was added, removed or changed its facts; at least 1.
   std::uint64_t facts_change_count() const { return facts_change_count_; }
   bool remembers(std::uint64_t since) const { return since >= change_base_; }
-  std::span<const NodeId> changed_since(std::uint64_t since) const { return std::span(change_log_).subspan(since - change_base_); }
+  std::span<const NodeId> changed_since(std::uint64_t since) const {
+    return std::span(change_log_).subspan(since - change_base_);
+  }
   /// All changes since then were undone exactly, and no reader that has seen one of them relies on the count any more.
   void forget_undone_changes(std::uint64_t since) {
     if (remembers(since)) change_log_.resize(since - change_base_);
@@ -104,9 +109,10 @@ class Cluster : public NodeColumns {
   void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   std::size_t live_count_ = 0;
-  std::uint64_t overfull_devices_ = 0;                     ///< derived; not in snapshots
-  std::vector<std::int32_t> device_debt_;                  ///< devices owed by number
-  std::vector<std::vector<std::uint32_t>> spare_devices_;  ///< [devices per node] first rows of device ranges that dropped nodes left
+  std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots
+  std::vector<std::int32_t> device_debt_;  ///< devices owed by number
+  /// [devices per node] first rows of device ranges that dropped nodes left
+  std::vector<std::vector<std::uint32_t>> spare_devices_;
   Topology topology_;
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {

@@ -1,5 +1,5 @@
-// NodeColumns: what the nodes have and what is free, as flat integer columns by NodeId and by device, for reading: what a policy sees. A Cluster
-// keeps them.
+// NodeColumns: what the nodes have and what is free, as flat integer columns by NodeId and by device, for reading: what
+// a policy sees. A Cluster keeps them.
 #pragma once
 
 #include <array>
@@ -13,21 +13,22 @@
 
 namespace ashlar {
 
-/// Members on a node by the kind of their device request: shares of a device, then whole devices by their number (the last kind: more than fit before
-/// it).
+/// Members on a node by the kind of their device request: shares of a device, then whole devices by their number (the
+/// last kind: more than fit before it).
 inline constexpr std::size_t kDeviceClasses = 10;
 using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
 
 /// The kind of a request of at least one device.
 inline std::size_t device_class_of(const DeviceRequest& ask) {
-  return ask.is_whole() ? static_cast<std::size_t>(
-                              ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1 ? ask.count : static_cast<std::int32_t>(kDeviceClasses) - 1)
+  return ask.is_whole() ? static_cast<std::size_t>(ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1
+                                                       ? ask.count
+                                                       : static_cast<std::int32_t>(kDeviceClasses) - 1)
                         : 0;
 }
 
 class NodeColumns {
  public:
-  // ---- columns by NodeId -------------------------------------------------------------------------------------------------------------
+  // ---- columns by NodeId --------------------------------------------------------------------------------------------
   std::size_t rows() const { return facts_.size(); }  ///< rows ever used; some may not be live
   bool is_live(NodeId n) const { return n.row() < is_live_.size() && is_live_[n.row()] != 0; }
   const NodeFacts& facts(NodeId n) const { return facts_[n.row()]; }
@@ -35,22 +36,26 @@ class NodeColumns {
   std::span<const std::int64_t> free(ResourceId r) const { return free_[r.row()]; }
   std::span<const std::int64_t> allocatable(ResourceId r) const { return allocatable_[r.row()]; }
   std::size_t resource_count() const { return free_.size(); }
-  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that are claimed from one device beyond itself.
+  /// Wholly free devices, less those owed: to pods without known devices, and whole devices that are claimed from one
+  /// device beyond itself.
   std::span<const std::int32_t> idle_devices() const { return idle_devices_; }
-  std::span<const std::int32_t> free_milli() const { return free_milli_; }  ///< sum over the node's devices; an overcommitted device counts as 0
+  /// sum over the node's devices; an overcommitted device counts as 0
+  std::span<const std::int32_t> free_milli() const { return free_milli_; }
   std::span<const std::int32_t> devices() const { return device_count_; }
   std::span<const std::uint32_t> first_device() const { return first_device_; }
   std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
   std::span<const DeviceClassId> models() const { return model_; }
-  // ---- columns by device -------------------------------------------------------------------------------------------------------------
+  // ---- columns by device --------------------------------------------------------------------------------------------
   std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
   std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
   /// The free milli-GPU of each device of one node.
   std::span<const std::int32_t> device_free_milli(NodeId n) const {
-    return std::span(device_free_milli_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
+    return std::span(device_free_milli_)
+        .subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
   std::span<const std::int64_t> device_free_mib(NodeId n) const {
-    return std::span(device_free_mib_).subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
+    return std::span(device_free_mib_)
+        .subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
   /// Idle devices of the ready nodes of each topology group.

@@ -8,7 +8,9 @@
 namespace ashlar {
 namespace {
 
-void insert_sorted(std::vector<NodeId>& nodes, NodeId node) { nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), node), node); }
+void insert_sorted(std::vector<NodeId>& nodes, NodeId node) {
+  nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), node), node);
+}
 
 void erase_sorted(std::vector<NodeId>& nodes, NodeId node) {
   const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);

@@ -1,6 +1,6 @@
-// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a domain holds. Levels
-// 0..nested-1 nest, outermost first; further levels are independent partitions (a PodGroup may name any node label). Cost of a change: O(levels +
-// nodes of the domain).
+// Topology: which domain of each level (region, block, rack, NVLink domain, ...) a node belongs to, and which nodes a
+// domain holds. Levels 0..nested-1 nest, outermost first; further levels are independent partitions (a PodGroup may
+// name any node label). Cost of a change: O(levels + nodes of the domain).
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,12 @@ class Topology {
   /// Rows 0..domain_count-1 may be in use; some may be empty.
   std::size_t domain_count(LevelId level) const { return nodes_of_[level.row()].size(); }
   /// Ascending.
-  std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const { return nodes_of_[level.row()][domain.row()]; }
+  std::span<const NodeId> nodes_of(LevelId level, DomainId domain) const {
+    return nodes_of_[level.row()][domain.row()];
+  }
 
-  /// The group of a node: groups divide all nodes by their innermost nested domain, or by 64 rows if there is none, and caches of the best node are
-  /// kept by group.
+  /// The group of a node: groups divide all nodes by their innermost nested domain, or by 64 rows if there is none, and
+  /// caches of the best node are kept by group.
   GroupId group_of(NodeId node) const { return value_at(group_of_, node.row()); }
   std::size_t group_count() const { return nodes_of_group_.size(); }
   std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }

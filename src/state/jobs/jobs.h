@@ -1,5 +1,6 @@
-// jobs: jobs and members as rows: what waits, and what is placed where. A job is a gang of members, and a single pod a gang of one; members form a
-// list in rank order, since pods are added and removed one by one. Rows are reused after Ended.
+// jobs: jobs and members as rows: what waits, and what is placed where. A job is a gang of members, and a single pod a
+// gang of one; members form a list in rank order, since pods are added and removed one by one. Rows are reused after
+// Ended.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,8 @@ struct Job {
   bool is_live = false;
   bool is_ours = true;
   bool is_in_backlog = false;
-  bool is_started = false;      ///< at least members_min were placed together; has an end on the timeline while it lasts
+  /// at least members_min were placed together; has an end on the timeline while it lasts
+  bool is_started = false;
   bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
   std::uint32_t evictions = 0;
   std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, monotonic
@@ -48,8 +50,9 @@ struct Job {
   Millis started_at;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
-  Millis end_at;                     ///< entry on the timeline while started: by the median, in the past if the job outlasts it
-  std::int64_t devices_total = 0;    ///< devices of all members, fractions rounded up per member
+  /// entry on the timeline while started: by the median, in the past if the job outlasts it
+  Millis end_at;
+  std::int64_t devices_total = 0;  ///< devices of all members, fractions rounded up per member
 
   /// This many of the waiting members must be placed together next: up to the minimum, then one by one.
   std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
@@ -60,15 +63,17 @@ struct Job {
     const Millis left = remaining != Millis::max() ? remaining : estimate.p90;
     return left == Millis::max() ? Millis::max() : now + left;
   }
-  /// By when it will have ended in nine of ten cases if it starts now: later by the difference of p90 and p50. Without a p90 the same as above.
+  /// By when it will have ended in nine of ten cases if it starts now: later by the difference of p90 and p50. Without
+  /// a p90 the same as above.
   Millis late_end_if_started(Millis now) const {
     const Millis end = end_if_started(now);
     const bool has_both = remaining != Millis::max() && estimate.is_known() && estimate.p90 != Millis::max();
     return has_both && end != Millis::max() && estimate.p90 > estimate.p50 ? end + (estimate.p90 - estimate.p50) : end;
   }
-  /// The expected end of a started job, always after `now`. One that outlasts its median is expected by its p90; one that outlasts that too is given
-  /// 1 s more, doubled each time that it has not ended by then (expired predictions are put off in growing steps, as in Tsafrir, Etsion, Feitelson,
-  /// Backfilling using system-generated predictions, TPDS 2007).
+  /// The expected end of a started job, always after `now`. One that outlasts its median is expected by its p90; one
+  /// that outlasts that too is given 1 s more, doubled each time that it has not ended by then (expired predictions are
+  /// put off in growing steps, as in Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS
+  /// 2007).
   Millis expected_end(Millis now) const {
     if (end_at > now) return end_at;
     const Millis late = late_end_if_started(started_at);

@@ -30,7 +30,8 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota) 
   if (queue != kRoot) {
     int depth = 1;
     bool is_cycle = parent.is_none() || !is_known(parent);
-    for (QueueId q = parent; !is_cycle && q != kRoot; q = parent_[q.row()]) is_cycle = q == queue || ++depth > kDepthMax;
+    for (QueueId q = parent; !is_cycle && q != kRoot; q = parent_[q.row()])
+      is_cycle = q == queue || ++depth > kDepthMax;
     const QueueId new_parent = is_cycle ? kRoot : parent;
     const QuotaVector usage = used_[queue.row()];
     const QueueId old_parent = parent_[queue.row()];
@@ -76,7 +77,8 @@ std::uint64_t QueueTree::digest() const {
   std::uint64_t sum = 0;
   for (std::size_t q = 0; q < parent_.size(); ++q)
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (used_[q][d] != 0) sum += mix64(static_cast<std::uint64_t>(used_[q][d]) * 0x9e3779b97f4a7c15ull + q * kQuotaDimensions + d);
+      if (used_[q][d] != 0)
+        sum += mix64(static_cast<std::uint64_t>(used_[q][d]) * 0x9e3779b97f4a7c15ull + q * kQuotaDimensions + d);
   return sum;
 }
 

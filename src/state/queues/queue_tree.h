@@ -38,8 +38,8 @@ class QueueTree {
 
   /// Adds `times` times the amounts to the queue and its ancestors; negative gives back.
   void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
-  /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason kQuotaExhausted, or kExceedsQuota if even
-  /// the empty queue could not admit them.
+  /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason
+  /// kQuotaExhausted, or kExceedsQuota if even the empty queue could not admit them.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
   /// Whether any queue has a limit.
   bool has_limits() const;

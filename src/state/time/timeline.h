@@ -1,5 +1,5 @@
-// Timeline: when capacity is freed: the expected ends of running jobs in order. Insertion and removal cost O(log n) plus a move of small entries
-// (10,000 running jobs = 240 kB), a walk O(ends until enough).
+// Timeline: when capacity is freed: the expected ends of running jobs in order. Insertion and removal cost O(log n)
+// plus a move of small entries (10,000 running jobs = 240 kB), a walk O(ends until enough).
 #pragma once
 
 #include <compare>
@@ -14,8 +14,8 @@ namespace ashlar {
 
 class Timeline {
  public:
-  /// A running job frees `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). The entry of one that outlasts its
-  /// estimate is in the past: Job::expected_end has its expected end.
+  /// A running job frees `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). The
+  /// entry of one that outlasts its estimate is in the past: Job::expected_end has its expected end.
   struct End {
     Millis at;
     std::int64_t devices = 0;
@@ -29,7 +29,8 @@ class Timeline {
   /// Ascending by (at, devices, job).
   std::span<const End> ends() const { return ends_; }
 
-  /// First time at which free_now plus all ends up to then reach `devices`; Millis::max() if never. `extra` is what is left over then.
+  /// First time at which free_now plus all ends up to then reach `devices`; Millis::max() if never. `extra` is what is
+  /// left over then.
   struct Window {
     Millis at;
     std::int64_t extra = 0;

@@ -22,7 +22,9 @@ BitSet set_of(const std::set<std::size_t>& rows, std::size_t size) {
   return set;
 }
 
-std::set<std::size_t> some_rows(std::size_t size) { return *rc::gen::container<std::set<std::size_t>>(rc::gen::inRange<std::size_t>(0, size)); }
+std::set<std::size_t> some_rows(std::size_t size) {
+  return *rc::gen::container<std::set<std::size_t>>(rc::gen::inRange<std::size_t>(0, size));
+}
 
 TEST(BitSet, AFilledSetHoldsExactlyItsRows) {
   for (const std::size_t size : {1u, 63u, 64u, 65u, 128u, 200u}) {

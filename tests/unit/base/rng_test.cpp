@@ -13,8 +13,8 @@ namespace {
 
 TEST(Rng, FollowsThePublishedSequenceOfSplitmix64) {
   Rng rng(1234567);
-  const std::vector<std::uint64_t> published = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
-                                                16408922859458223821u};
+  const std::vector<std::uint64_t> published = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                                4593380528125082431u, 16408922859458223821u};
   for (const std::uint64_t expected : published) EXPECT_EQ(rng.next(), expected);
 }
 
@@ -43,7 +43,8 @@ TEST(Rng, ExponentialHasItsMean) {
   EXPECT_NEAR(sum / 100000, 60.0, 1.0);
 }
 
-RC_GTEST_PROP(Digest, ASumOfRowHashesForgetsWhatIsSubtracted, (std::uint64_t base, std::uint64_t row, std::uint64_t value)) {
+RC_GTEST_PROP(Digest, ASumOfRowHashesForgetsWhatIsSubtracted,
+              (std::uint64_t base, std::uint64_t row, std::uint64_t value)) {
   const std::uint64_t hash = hash_combine(mix64(row), value);
   RC_ASSERT(base + hash - hash == base);
   RC_ASSERT(hash_combine(mix64(row), value + 1) != hash);

@@ -58,7 +58,9 @@ TEST(Result, OfNothingIsSuccessUnlessToldOtherwise) {
   EXPECT_FALSE(Result<void>(invalid("no")).ok());
 }
 
-TEST(CheckDeathTest, StopsTheProcessAndSaysWhatMustHold) { EXPECT_DEATH(ASHLAR_CHECK(1 + 1 == 3), "this must hold: 1 \\+ 1 == 3"); }
+TEST(CheckDeathTest, StopsTheProcessAndSaysWhatMustHold) {
+  EXPECT_DEATH(ASHLAR_CHECK(1 + 1 == 3), "this must hold: 1 \\+ 1 == 3");
+}
 
 }  // namespace
 }  // namespace ashlar

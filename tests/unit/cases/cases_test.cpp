@@ -1,5 +1,5 @@
-// Every file under tests/cases is one test, named by its path: the engine does what the file says. To see what differs, or to accept it:
-// `ashlar case FILE`, `ashlar case FILE --update`.
+// Every file under tests/cases is one test, named by its path: the engine does what the file says. To see what differs,
+// or to accept it: `ashlar case FILE`, `ashlar case FILE --update`.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ std::vector<std::string> case_paths() {
   std::vector<std::string> paths;
   if (!std::filesystem::exists(case_folder())) return paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(case_folder()))
-    if (entry.path().extension() == ".case") paths.push_back(std::filesystem::relative(entry.path(), case_folder()).string());
+    if (entry.path().extension() == ".case")
+      paths.push_back(std::filesystem::relative(entry.path(), case_folder()).string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

@@ -1,4 +1,5 @@
-// The case language itself: errors name their place and the expected form, updating keeps what people wrote, spacing does not count.
+// The case language itself: errors name their place and the expected form, updating keeps what people wrote, spacing
+// does not count.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +25,8 @@ void expect_error(const std::string& text, const std::string& place, const std::
 
 TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
   expect_error(kCluster + "job a 6 gpux at 0s\n" + kBlock, "3:9:", "\"4 gpu\" or \"500 milli\"");
-  expect_error(kCluster + "job a 6 gpu at never\n" + kBlock, "3:16:", "\"never\" is not a duration; write for example 90s");
+  expect_error(kCluster + "job a 6 gpu at never\n" + kBlock,
+               "3:16:", "\"never\" is not a duration; write for example 90s");
   expect_error(kCluster + "jb a 6 gpu at 0s\n" + kBlock, "3:1:", "did you mean \"job\"?");
   expect_error(kCluster + "job a 1 gpu queue team-a at 0s\n" + kBlock, "3:19:", "no queue \"team-a\"");
   expect_error(kCluster + "job a 1 gpu within rack at 0s\n" + kBlock, "3:20:", "no level \"rack\"");
@@ -40,16 +42,23 @@ TEST(CaseLanguage, NamesLineColumnAndFormOfWhatIsWrong) {
 
 TEST(CaseLanguage, OnlyAddBringsALostNodeBack) {
   for (const std::string statement : {"cordon", "uncordon", "drain", "change"})
-    expect_error(kCluster + "lose node0 at 0s\n" + statement + " node0 at 1s\n" + kBlock, "4:" + std::to_string(statement.size() + 2) + ":",
+    expect_error(kCluster + "lose node0 at 0s\n" + statement + " node0 at 1s\n" + kBlock,
+                 "4:" + std::to_string(statement.size() + 2) + ":",
                  "node \"node0\" is lost; expected a node of the cluster; \"add node NAME SHAPE\" adds it again");
-  EXPECT_EQ(error_of(kCluster + "lose node0 at 0s\nlose node0 at 0s\nadd node node0 h100x4 at 0s\ncordon node0 at 1s\n" + kBlock), "no error");
+  EXPECT_EQ(error_of(kCluster +
+                     "lose node0 at 0s\nlose node0 at 0s\nadd node node0 h100x4 at 0s\ncordon node0 at 1s\n" + kBlock),
+            "no error");
   EXPECT_EQ(error_of(kCluster + "drain node0 at 0s\nuncordon node0 at 0s\n" + kBlock), "no error");
 }
 
 TEST(CaseLanguage, RowsThatNobodyHasAreToldApartFromJobs) {
   for (const char* statement : {"bind #99 node0 at 0s\n", "reject #99 at 0s\n", "nominate #99 node0 at 0s\n"})
-    expect_error(kCluster + statement + kBlock, "3:" + std::to_string(std::string(statement).find('#') + 1) + ":", "a row without a job");
-  EXPECT_EQ(error_of(kCluster + "bind #99/0 node0 at 0s\nreject #99/0 at 0s\nnominate #99/0 node0 at 0s\nend #99 at 0s\n" + kBlock), "no error");
+    expect_error(kCluster + statement + kBlock, "3:" + std::to_string(std::string(statement).find('#') + 1) + ":",
+                 "a row without a job");
+  EXPECT_EQ(
+      error_of(kCluster + "bind #99/0 node0 at 0s\nreject #99/0 at 0s\nnominate #99/0 node0 at 0s\nend #99 at 0s\n" +
+               kBlock),
+      "no error");
   EXPECT_EQ(error_of(kCluster + "job a 1 gpu at 0s\nbind #0 node0 at 0s\n" + kBlock), "no error");
 }
 
@@ -63,7 +72,8 @@ TEST(CaseLanguage, KeepsNumbersWithinTheirBounds) {
 
 TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   expect_error("profile ashlar victim=by-quota-unverified\n" + kCluster + kBlock, "1:16:", "choose srtf or tiresias");
-  expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock, "1:16:", "random must stand alone in its tier");
+  expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock,
+               "1:16:", "random must stand alone in its tier");
   expect_error("profile fgd\n" + kCluster + kBlock, "1:9:", "fgd needs a mix");
   std::string deep = kCluster + "queue q0\n";
   for (int i = 1; i < 20; ++i) deep += "queue q" + std::to_string(i) + " parent q" + std::to_string(i - 1) + "\n";
@@ -71,21 +81,25 @@ TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
 }
 
 TEST(CaseLanguage, RefusesTooManyLevelsAfterNodesThatLieInThem) {
-  std::string wide = "# Seventeen levels.\ncluster 2 x h100x8", stated = "# As many.\n" + kCluster + "job a 1 gpu within nvlink at 0s\nlevels";
+  std::string wide = "# Seventeen levels.\ncluster 2 x h100x8",
+              stated = "# As many.\n" + kCluster + "job a 1 gpu within nvlink at 0s\nlevels";
   for (int i = 0; i < 17; ++i) wide += " level l" + std::to_string(i) + " of 1", stated += " l" + std::to_string(i);
   expect_error(wide + "\n" + kBlock, "1:1:", "at most 16");
   expect_error(stated + "\n" + kBlock, "5:", "at most 16");
 }
 
 TEST(CaseLanguage, WantsTimesInOrderAndSomethingExpected) {
-  expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock, "4:16:", "statements must be in order of time; expected 5s or later");
+  expect_error(kCluster + "job a 1 gpu at 5s\njob b 1 gpu at 4s\n" + kBlock,
+               "4:16:", "statements must be in order of time; expected 5s or later");
   expect_error(kCluster + "job a 1 gpu at 5s\n" + kBlock, "4:9:", "order of time");
-  expect_error(kCluster + kBlock + "\njob a 1 gpu at 1s\n" + kBlock, "5:16:", "this time is not after the block above; expected a time after 1s");
+  expect_error(kCluster + kBlock + "\njob a 1 gpu at 1s\n" + kBlock,
+               "5:16:", "this time is not after the block above; expected a time after 1s");
   expect_error(kCluster + "job a 1 gpu at 0s\n", "4:1:", "---- at 1s");
 }
 
 TEST(CaseLanguage, SpacingDoesNotCount) {
-  const auto outcome = sim::run_case(kCluster + "job a 2 gpu at 0s\n" + kBlock + "a      node0   gpu 0-1   # both\n", "x.case");
+  const auto outcome =
+      sim::run_case(kCluster + "job a 2 gpu at 0s\n" + kBlock + "a      node0   gpu 0-1   # both\n", "x.case");
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_TRUE(outcome->is_as_expected());
 }
@@ -103,13 +117,15 @@ TEST(CaseLanguage, ADifferenceShowsBothSides) {
 
 TEST(CaseLanguage, WhatIsMissingAndWhatIsTooMuchStandsWhereItBelongs) {
   const auto diff_of = [](const std::string& expected) {
-    const auto outcome = sim::run_case(kCluster + "job a 1 gpu at 0s\njob b 1 gpu at 0s\njob c 1 gpu at 0s\n" + kBlock + expected, "x.case");
+    const auto outcome = sim::run_case(
+        kCluster + "job a 1 gpu at 0s\njob b 1 gpu at 0s\njob c 1 gpu at 0s\n" + kBlock + expected, "x.case");
     return outcome.ok() ? sim::diff_text(*outcome, "x.case", false) : outcome.error().message;
   };
   const std::string a = "a  node0 gpu 0\n", b = "b  node0 gpu 1\n", c = "c  node0 gpu 2\n";
   const std::string head = "x.case:6: ---- at 1s\n", tail = "  (- expected, + actual)\n";
   EXPECT_EQ(diff_of(a + b + c), "");
-  EXPECT_EQ(diff_of(a + b + c + "d  node0 gpu 3\n"), head + "    " + a + "    " + b + "    " + c + "  - d  node0 gpu 3\n" + tail);
+  EXPECT_EQ(diff_of(a + b + c + "d  node0 gpu 3\n"),
+            head + "    " + a + "    " + b + "    " + c + "  - d  node0 gpu 3\n" + tail);
   EXPECT_EQ(diff_of(b), head + "  + " + a + "    " + b + "  + " + c + tail);
   EXPECT_EQ(diff_of(c + b + a), head + "  - " + c + "  - " + b + "    " + a + "  + " + b + "  + " + c + tail);
   EXPECT_EQ(diff_of(a + a + c), head + "    " + a + "  - " + a + "  + " + b + "    " + c + tail);
@@ -117,11 +133,14 @@ TEST(CaseLanguage, WhatIsMissingAndWhatIsTooMuchStandsWhereItBelongs) {
 }
 
 TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
-  const std::string text = kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\nb  node9\n\njob b 1 gpu at 2s\n---- at 2s\n";
+  const std::string text =
+      kCluster + "job a 2 gpu at 0s\n" + kBlock + "# who is where\nb  node9\n\njob b 1 gpu at 2s\n---- at 2s\n";
   const auto outcome = sim::run_case(text, "x.case");
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
-  EXPECT_EQ(outcome->updated, kCluster + "job a 2 gpu at 0s\n" + kBlock +
-                                  "# who is where\na  node0 gpu 0-1\n\njob b 1 gpu at 2s\n---- at 2s\na  node0 gpu 0-1\nb  node0 gpu 2\n");
+  EXPECT_EQ(
+      outcome->updated,
+      kCluster + "job a 2 gpu at 0s\n" + kBlock +
+          "# who is where\na  node0 gpu 0-1\n\njob b 1 gpu at 2s\n---- at 2s\na  node0 gpu 0-1\nb  node0 gpu 2\n");
   const auto again = sim::run_case(outcome->updated, "x.case");
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->is_as_expected());
@@ -130,7 +149,8 @@ TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
 
 TEST(CaseLanguage, TheDesignsExampleGoesAsWritten) {
   const auto outcome = sim::run_case(
-      "cluster  2 x h100x8\njob  a   6 gpu  at 0s\njob  b   6 gpu  at 0s\ngang c   2 x 4 gpu  within nvlink  at 1s\n---- at 1s\n"
+      "cluster  2 x h100x8\njob  a   6 gpu  at 0s\njob  b   6 gpu  at 0s\ngang c   2 x 4 gpu  within nvlink  at "
+      "1s\n---- at 1s\n"
       "a  node0 gpu 0-5\nb  node1 gpu 0-5\nc  waits  Within nvlink  best-island-free=2 needs=8  wake-on=JobEnded\n",
       "x.case");
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;

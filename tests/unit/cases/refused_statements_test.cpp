@@ -1,4 +1,5 @@
-// What each statement of the case language says of what is wrong with it: every message whole, with the column that it points at.
+// What each statement of the case language says of what is wrong with it: every message whole, with the column that it
+// points at.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -67,14 +67,19 @@ TEST(Table, FillsShortRowsAndTakesNone) {
 }
 
 TEST(Progress, ShowsShareCountAndTimeLeft) {
-  const std::string line = progress_line({.label = "fgd, seed 42", .done = 2500, .total = 10000, .elapsed_seconds = 10});
-  EXPECT_THAT(line, AllOf(StartsWith("fgd, seed 42  ██████░░"), HasSubstr("25 %"), HasSubstr("2,500 of 10,000"), HasSubstr("30 s left")));
+  const std::string line =
+      progress_line({.label = "fgd, seed 42", .done = 2500, .total = 10000, .elapsed_seconds = 10});
+  EXPECT_THAT(line, AllOf(StartsWith("fgd, seed 42  ██████░░"), HasSubstr("25 %"), HasSubstr("2,500 of 10,000"),
+                          HasSubstr("30 s left")));
 }
 
-TEST(Progress, ACountWithoutATotal) { EXPECT_EQ(progress_line({.label = "jobs", .done = 1234567, .elapsed_seconds = 4}), "jobs  1,234,567  4 s"); }
+TEST(Progress, ACountWithoutATotal) {
+  EXPECT_EQ(progress_line({.label = "jobs", .done = 1234567, .elapsed_seconds = 4}), "jobs  1,234,567  4 s");
+}
 
 TEST(Progress, NeverExceedsTheTerminalOrTheTotal) {
-  const std::string line = progress_line({.label = "a long label of a run", .done = 50, .total = 10, .elapsed_seconds = 1, .width = 20});
+  const std::string line =
+      progress_line({.label = "a long label of a run", .done = 50, .total = 10, .elapsed_seconds = 1, .width = 20});
   EXPECT_EQ(line, "a long label of a ru");
   EXPECT_THAT(progress_line({.label = "x", .done = 50, .total = 10}), HasSubstr("10 of 10"));
 }
@@ -85,10 +90,10 @@ TEST(Progress, ColoursOnlyWhereAsked) {
 }
 
 TEST(Table, KnowsNumbersByEveryCellBelowTheHead) {
-  const std::pair<const char*, bool> cells[] = {{"5", true},    {"-5", true},     {"+5", true},     {"12,345.6", true}, {"95.4 %", true},
-                                                {"-", true},    {"\u2013", true}, {"\u2014", true}, {"", true},         {"+", false},
-                                                {"--5", false}, {"5x", false},    {"x5", false},    {".5", false},      {"5-", false},
-                                                {"1/2", false}, {"5:", false}};
+  const std::pair<const char*, bool> cells[] = {
+      {"5", true},      {"-5", true},     {"+5", true},  {"12,345.6", true}, {"95.4 %", true}, {"-", true},
+      {"\u2013", true}, {"\u2014", true}, {"", true},    {"+", false},       {"--5", false},   {"5x", false},
+      {"x5", false},    {".5", false},    {"5-", false}, {"1/2", false},     {"5:", false}};
   for (const auto& [cell, is_number] : cells) {
     const std::string table = render_table({{"a long head", "|"}, {"1", "|"}, {cell, "|"}});
     EXPECT_EQ(table.substr(table.find('\n') + 1).starts_with("          1  |\n"), is_number) << cell;

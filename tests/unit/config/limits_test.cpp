@@ -1,4 +1,5 @@
-// The first value that is taken and the last, the first that is not and in which words, for every setting that has a limit; and values unlike the defaults.
+// The first value that is taken and the last, the first that is not and in which words, for every setting that has a
+// limit; and values unlike the defaults.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ std::string said_of_profile(const std::string& body) {
 
 TEST(Limits, OfTheSettings) {
   const std::string order =
-      "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at once otherwise";
+      "leaseDuration must be longer than renewDeadline, and that longer than retryPeriod; two leaders could act at "
+      "once otherwise";
   const std::string name = "use small letters, digits, '-' and '.'", long_name(253, 'a'), long_space(63, 'a');
   const std::string no_address = "\" is not an address; use IP:PORT, :PORT for all addresses, or off";
   const std::pair<std::string, std::string> cases[] = {
@@ -40,11 +42,13 @@ TEST(Limits, OfTheSettings) {
       {"batch: {bindsPerStep: 1000001}", "a:3:23: bindsPerStep must be an integer from 1 to 1000000, not \"1000001\""},
       {"batch: {bindsInFlight: 4097}", "a:3:24: bindsInFlight must be an integer from 1 to 4096, not \"4097\""},
       {"batch: {eventsPerStep: 0}", "a:3:24: eventsPerStep must be an integer from 1 to 10000000, not \"0\""},
-      {"batch: {eventsPerStep: 10000001}", "a:3:24: eventsPerStep must be an integer from 1 to 10000000, not \"10000001\""},
+      {"batch: {eventsPerStep: 10000001}",
+       "a:3:24: eventsPerStep must be an integer from 1 to 10000000, not \"10000001\""},
       {"batch: {window: 10001ms}", "a:3:17: window must be at most 10s"},
       {"batch: {bindsPerStep: 1x}", "a:3:23: bindsPerStep must be an integer from 1 to 1000000, not \"1x\""},
       {"batch: {bindsPerStep: [1]}", "a:3:23: bindsPerStep must be a single value"},
-      {"batch: {size: 1}", "a:3:9: unknown key \"size\" in batch; known: bindsPerStep, bindsInFlight, eventsPerStep, window"},
+      {"batch: {size: 1}",
+       "a:3:9: unknown key \"size\" in batch; known: bindsPerStep, bindsInFlight, eventsPerStep, window"},
       {"batch: {window: 1s, window: 1s}", "a:3:21: \"window\" is given twice"},
       {"batch: ", kFine},
       {"decisionLog: {path: p, maxFileBytes: 64Ki, maxFiles: 1}", kFine},
@@ -58,7 +62,8 @@ TEST(Limits, OfTheSettings) {
       {"decisionLog: {path: {}}", "a:3:21: path must be a single value"},
       {"leaderElection: {leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 1999ms}", kFine},
       {"leaderElection: {leaseDuration: 2147483647s}", kFine},
-      {"leaderElection: {leaseDuration: 2147483648s}", "a:3:33: leaseDuration must be at most 2147483647s, as a Lease states it"},
+      {"leaderElection: {leaseDuration: 2147483648s}",
+       "a:3:33: leaseDuration must be at most 2147483647s, as a Lease states it"},
       {"leaderElection: {leaseDuration: 8001ms}", "a:3:33: leaseDuration must be whole seconds, as a Lease states it"},
       {"leaderElection: {leaseDuration: 5s}", "a:3:17: " + order},
       {"leaderElection: {renewDeadline: 1s}", "a:3:17: " + order},
@@ -66,7 +71,8 @@ TEST(Limits, OfTheSettings) {
       {"leaderElection: {retryPeriod: 1ms}", kFine},
       {"leaderElection: {leaseName: 0-9.a-z}", kFine},
       {"leaderElection: {leaseName: " + long_name + "}", kFine},
-      {"leaderElection: {leaseName: " + long_name + "a}", "a:3:29: \"" + long_name + "a\" cannot be the name of a Lease; " + name},
+      {"leaderElection: {leaseName: " + long_name + "a}",
+       "a:3:29: \"" + long_name + "a\" cannot be the name of a Lease; " + name},
       {"leaderElection: {leaseName: a.-b}", "a:3:29: \"a.-b\" cannot be the name of a Lease; " + name},
       {"leaderElection: {leaseName: a-.b}", "a:3:29: \"a-.b\" cannot be the name of a Lease; " + name},
       {"leaderElection: {leaseName: a.}", "a:3:29: \"a.\" cannot be the name of a Lease; " + name},
@@ -84,15 +90,19 @@ TEST(Limits, OfTheSettings) {
       {"listen: '::1:80'", "a:3:9: \"::1:80" + no_address},
       {"listen: '80'", "a:3:9: \"80" + no_address},
       {"listen: '1.1:8x'", "a:3:9: \"1.1:8x" + no_address},
-      {"listen: 'a:80'", "a:3:9: \"a\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses"},
+      {"listen: 'a:80'",
+       "a:3:9: \"a\" is not an IP address; use one such as 127.0.0.1, or leave it out for all addresses"},
       {"listen: ':0'\nhealthProbeBindAddress: ':0'", kFine},
-      {"listen: ':1'\nhealthProbeBindAddress: ':1'", "a:4:25: healthProbeBindAddress needs a port of its own, not that of listen"},
+      {"listen: ':1'\nhealthProbeBindAddress: ':1'",
+       "a:4:25: healthProbeBindAddress needs a port of its own, not that of listen"},
       {"listen: 'off'\nhealthProbeBindAddress: ':10451'", kFine},
       {"quarantineFile: /", kFine},
-      {"quarantineFile: a/b", "a:3:17: quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine"},
+      {"quarantineFile: a/b",
+       "a:3:17: quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine"},
       {"topology: {levels: [a, b, c, d, e, f, g, h]}", kFine},
       {"topology: {levels: ['']}", "a:3:21: levels must not have empty entries"},
-      {"topology: {levels: [a/b, b]}", "a:3:26: \"a/b\" and \"b\" would both be the level \"b\"; the last parts of the label keys must differ"},
+      {"topology: {levels: [a/b, b]}",
+       "a:3:26: \"a/b\" and \"b\" would both be the level \"b\"; the last parts of the label keys must differ"},
       {"topology: {levels: x}", "a:3:20: levels must be a list"},
       {"schedulerNames: []", "a:3:17: schedulerNames must not be empty"},
       {"schedulerNames: [a, a]", "a:3:21: \"a\" is listed twice in schedulerNames"},
@@ -103,7 +113,8 @@ TEST(Limits, OfTheSettings) {
       {"namespaces: ", kFine},
       {"queues: [5]", "a:3:10: a queue must be a map"},
       {"queues: [~]", "a:3:10: a queue must be a map with a name"},
-      {"queues: [{name: root}]", "a:3:17: \"root\" is the whole tree and no queue; to limit all together, give them a parent of another name"},
+      {"queues: [{name: root}]",
+       "a:3:17: \"root\" is the whole tree and no queue; to limit all together, give them a parent of another name"},
       {"queues: [{name: a}, {name: a}]", "a:3:28: there are two queues \"a\"; names are unique in the whole tree"},
       {"queues: [{quota: {}}]", "a:3:10: a queue needs a name"},
       {"queues: [{name: a, quota: {cpu: -1}}]", "a:3:33: cpu: \"-1\" is negative"},
@@ -157,14 +168,16 @@ TEST(Limits, OfProfiles) {
     return body + "]";
   };
   EXPECT_EQ(said_of_profile(tiers(Profile::kTiersMax)), kFine);
-  EXPECT_EQ(said_of_profile(tiers(Profile::kTiersMax + 1)),
-            "p:4:8: at most " + std::to_string(Profile::kTiersMax) + " tiers are compared, not " + std::to_string(Profile::kTiersMax + 1));
+  EXPECT_EQ(said_of_profile(tiers(Profile::kTiersMax + 1)), "p:4:8: at most " + std::to_string(Profile::kTiersMax) +
+                                                                " tiers are compared, not " +
+                                                                std::to_string(Profile::kTiersMax + 1));
 }
 
 TEST(Limits, OfNestingAndNumber) {
   const auto nested = [](int depth) {
     std::string body = "queues: ", end;
-    for (int i = 0; i < depth; ++i) body += "[{name: q" + std::to_string(i) + (i + 1 < depth ? ", queues: " : ""), end += "}]";
+    for (int i = 0; i < depth; ++i)
+      body += "[{name: q" + std::to_string(i) + (i + 1 < depth ? ", queues: " : ""), end += "}]";
     return body + end;
   };
   EXPECT_EQ(said_of(nested(15)), kFine);
@@ -178,15 +191,19 @@ TEST(Limits, OfNestingAndNumber) {
 }
 
 TEST(Settings, UnlikeTheDefaultsAreReadAsTheySay) {
-  const Result<SchedulerConfig> read = parse_config(
-      kConfig +
-          "schedulerNames: [x, y]\nqueues: [{name: a, quota: {nvidia.com/gpu: 1500m, cpu: 2, memory: 3Ki}, queues: [{name: b}]}, {name: c}]\n"
-          "namespaces: {n: c, m: b}\ntopology: {levels: [l/z, l/r]}\n"
-          "leaderElection: {enabled: false, leaseName: l, namespace: s, leaseDuration: 9s, renewDeadline: 6s, retryPeriod: 2s}\n"
-          "listen: '[::1]:1'\nhealthProbeBindAddress: '10.0.0.1:2'\ndecisionLog: {path: /p, maxFileBytes: 1Mi, maxFiles: 3}\n"
-          "logging: {format: json, level: error}\nbatch: {bindsPerStep: 4, bindsInFlight: 5, eventsPerStep: 6, window: 7ms}\n"
-          "quarantineFile: /q\nprofile: spread\n",
-      "a");
+  const Result<SchedulerConfig> read =
+      parse_config(kConfig +
+                       "schedulerNames: [x, y]\nqueues: [{name: a, quota: {nvidia.com/gpu: 1500m, cpu: 2, memory: "
+                       "3Ki}, queues: [{name: b}]}, {name: c}]\n"
+                       "namespaces: {n: c, m: b}\ntopology: {levels: [l/z, l/r]}\n"
+                       "leaderElection: {enabled: false, leaseName: l, namespace: s, leaseDuration: 9s, renewDeadline: "
+                       "6s, retryPeriod: 2s}\n"
+                       "listen: '[::1]:1'\nhealthProbeBindAddress: '10.0.0.1:2'\ndecisionLog: {path: /p, maxFileBytes: "
+                       "1Mi, maxFiles: 3}\n"
+                       "logging: {format: json, level: error}\nbatch: {bindsPerStep: 4, bindsInFlight: 5, "
+                       "eventsPerStep: 6, window: 7ms}\n"
+                       "quarantineFile: /q\nprofile: spread\n",
+                   "a");
   ASSERT_TRUE(read.ok()) << read.error().message;
   const SchedulerConfig& c = *read;
   EXPECT_THAT(c.scheduler_names, ElementsAre("x", "y"));
@@ -200,7 +217,8 @@ TEST(Settings, UnlikeTheDefaultsAreReadAsTheySay) {
   EXPECT_EQ(c.queues[1].quota, (QuotaVector{1500, 2000, 3072}));
   EXPECT_EQ(c.queues[2].quota, (QuotaVector{kUnlimited, kUnlimited, kUnlimited}));
   ASSERT_EQ(c.namespaces.size(), 2u);
-  EXPECT_EQ(c.namespaces[0].name_space + c.namespaces[0].queue + c.namespaces[1].name_space + c.namespaces[1].queue, "ncmb");
+  EXPECT_EQ(c.namespaces[0].name_space + c.namespaces[0].queue + c.namespaces[1].name_space + c.namespaces[1].queue,
+            "ncmb");
   EXPECT_THAT(c.topology_levels, ElementsAre("l/z", "l/r"));
   EXPECT_FALSE(c.leader_election.is_enabled);
   EXPECT_EQ(c.leader_election.lease_name, "l");
@@ -226,12 +244,14 @@ TEST(Settings, UnlikeTheDefaultsAreReadAsTheySay) {
 }
 
 TEST(Settings, OfAProfileUnlikeTheDefaultsAreReadAsTheySay) {
-  const Result<ProfileSpec> read = parse_profile(
-      kProfile +
-          "name: mine\nbase: spread\norder: srtf\nblocking: easy\nplacement: consolidate\nvictim: by-quota-unverified\ncadence: 3s\nseed: 9\n"
-          "domainSearch: false\nmix: {classes: [{cpu: 1500m, cards: 1, gpuMilli: 250, models: [A, B]}, {cards: 2, count: 7}, {cpu: 4}]}\n"
-          "replay: {rank: estimate, endLag: 2s}\n",
-      "p");
+  const Result<ProfileSpec> read =
+      parse_profile(kProfile +
+                        "name: mine\nbase: spread\norder: srtf\nblocking: easy\nplacement: consolidate\nvictim: "
+                        "by-quota-unverified\ncadence: 3s\nseed: 9\n"
+                        "domainSearch: false\nmix: {classes: [{cpu: 1500m, cards: 1, gpuMilli: 250, models: [A, B]}, "
+                        "{cards: 2, count: 7}, {cpu: 4}]}\n"
+                        "replay: {rank: estimate, endLag: 2s}\n",
+                    "p");
   ASSERT_TRUE(read.ok()) << read.error().message;
   const Profile& p = read->profile;
   EXPECT_EQ(p.name, "mine");
@@ -314,11 +334,12 @@ TEST(Limits, OfPodLists) {
     if (!read.ok()) return read.error().message;
     std::string all;
     for (const FgdSample& s : *read)
-      all += std::to_string(s.cpu_milli) + "/" + std::to_string(s.devices) + "/" + std::to_string(s.milli_each) + "/" + s.models_text + "x" +
-             std::to_string(s.count) + " ";
+      all += std::to_string(s.cpu_milli) + "/" + std::to_string(s.devices) + "/" + std::to_string(s.milli_each) + "/" +
+             s.models_text + "x" + std::to_string(s.count) + " ";
     return all;
   };
-  EXPECT_EQ(said(head + "a,5,1,128,1000,A\nb,4,1,0,0,\n\r\nc,5,9,128,1000,A\r\nd,4,1,1,1001,"), "4/0/0/x1 4/1/1000/x1 5/128/1000/Ax2 ");
+  EXPECT_EQ(said(head + "a,5,1,128,1000,A\nb,4,1,0,0,\n\r\nc,5,9,128,1000,A\r\nd,4,1,1,1001,"),
+            "4/0/0/x1 4/1/1000/x1 5/128/1000/Ax2 ");
   const std::pair<std::string, std::string> cases[] = {
       {"a,-1,1,0,0,", "f:2:3: cpu_milli must be an integer of at least 0, not \"-1\""},
       {"a,1,1,0,-1,", "f:2:9: gpu_milli must be an integer of at least 0, not \"-1\""},
@@ -326,12 +347,14 @@ TEST(Limits, OfPodLists) {
       {"a,1,1,129,1000,", "f:2:7: num_gpu must be at most 128, not 129"},
       {"a,1,1,0,1,", "f:2:9: gpu_milli must be 0 where num_gpu is 0"},
       {"a,1,1,1,0,", "f:2:9: gpu_milli must be at least 1 where num_gpu is not 0"},
-      {"a,1,1,2,999,", "f:2:9: gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part"},
+      {"a,1,1,2,999,",
+       "f:2:9: gpu_milli must be 1000 where num_gpu is above 1: only a single GPU can be requested in part"},
       {"a,1,1,0,0", "f:2:1: 5 columns where the header has 6"},
       {"a,1,1,0,0,,", "f:2:1: 7 columns where the header has 6"},
   };
   for (const auto& [row, expected] : cases) EXPECT_EQ(said(head + row), expected);
-  EXPECT_EQ(said("\n\n"), "f:1:1: the header is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
+  EXPECT_EQ(said("\n\n"),
+            "f:1:1: the header is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
   EXPECT_EQ(said("\na,num_gpu,gpu_milli\n"),
             "f:2:1: column cpu_milli is missing; expected name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec,...]");
 }

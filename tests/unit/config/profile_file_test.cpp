@@ -28,7 +28,9 @@ std::string error_of(const std::string& body) {
 struct Models {
   std::map<std::string, unsigned, std::less<>> ids;
   ModelOf of() {
-    return [this](std::string_view name) { return DeviceClassId(ids.emplace(name, static_cast<unsigned>(ids.size())).first->second); };
+    return [this](std::string_view name) {
+      return DeviceClassId(ids.emplace(name, static_cast<unsigned>(ids.size())).first->second);
+    };
   }
 };
 
@@ -75,8 +77,8 @@ TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
   std::ofstream(folder / "p.yaml") << documented_profiles().at(1);
   std::filesystem::remove(folder / "pods.csv");
   EXPECT_THAT(read_profile((folder / "p.yaml").string()).error().message, HasSubstr("pods.csv: cannot be read"));
-  std::ofstream(folder / "pods.csv")
-      << "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,1000,1,1,500,V100|T4\nb,1000,2,1,500,V100|T4\nc,8000,1,2,1000,\n";
+  std::ofstream(folder / "pods.csv") << "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\na,1000,1,1,500,V100|"
+                                        "T4\nb,1000,2,1,500,V100|T4\nc,8000,1,2,1000,\n";
   const Result<ProfileSpec> read = read_profile((folder / "p.yaml").string());
   ASSERT_TRUE(read.ok()) << read.error().message;
   Models models;
@@ -95,17 +97,21 @@ TEST(ProfileFile, WithoutABaseThePartsMustBeThere) {
 }
 
 TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
-  for (const char* body : {"order: fifo\ncard: best-fit\n", "order: fifo\ncard: best-fit\nfeasible: [resources, ready]\n", "base: fgd\n"}) {
+  for (const char* body : {"order: fifo\ncard: best-fit\n",
+                           "order: fifo\ncard: best-fit\nfeasible: [resources, ready]\n", "base: fgd\n"}) {
     const Result<ProfileSpec> read = parse_profile(kHead + body, "p.yaml");
     ASSERT_TRUE(read.ok()) << read.error().message;
     for (const FeasiblePolicy& policy : feasible_policies())
-      EXPECT_EQ(std::count(read->profile.feasible.begin(), read->profile.feasible.end(), &policy), 1) << body << policy.name;
+      EXPECT_EQ(std::count(read->profile.feasible.begin(), read->profile.feasible.end(), &policy), 1)
+          << body << policy.name;
   }
 }
 
 TEST(ProfileFile, SettingsOfAPaperAreData) {
-  const Result<ProfileSpec> read = parse_profile(
-      kHead + "base: fifo\norder: srtf\nplacement: consolidate\nvictim: by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n", "p.yaml");
+  const Result<ProfileSpec> read = parse_profile(kHead +
+                                                     "base: fifo\norder: srtf\nplacement: consolidate\nvictim: "
+                                                     "by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
+                                                 "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
   EXPECT_EQ(read->profile.cadence, Millis(1000));
@@ -118,7 +124,8 @@ TEST(ProfileFile, SettingsOfAPaperAreData) {
 
 TEST(ProfileFile, WrongPartsAreRefusedInWords) {
   const std::pair<const char*, const char*> cases[] = {
-      {"base: ashlar\ntiers: [[pack-tihgt]]\n", "p.yaml:4:10: unknown score policy \"pack-tihgt\"; did you mean \"pack-tight\"?"},
+      {"base: ashlar\ntiers: [[pack-tihgt]]\n",
+       "p.yaml:4:10: unknown score policy \"pack-tihgt\"; did you mean \"pack-tight\"?"},
       {"base: ashlar\ntiers: [[prefer, random]]\n", "stand alone in their tier"},
       {"base: ashlar\ntiers: [pack-tight]\n", "a tier must be a list"},
       {"base: ashlar\ntiers: [[prefer],[prefer],[prefer],[prefer],[prefer]]\n", "at most 4 tiers"},
@@ -144,8 +151,10 @@ TEST(ProfileFile, NamesAndFilesAreToldApart) {
 }
 
 TEST(PodList, RowsOfOneClassAreCountedTogether) {
-  const auto read =
-      parse_pod_list("name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,0\n", "f");
+  const auto read = parse_pod_list(
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli\r\na,1000,5,1,500\r\nb,1000,7,1,500\n\nc,2000,5,1,1700\nd,500,5,0,"
+      "0\n",
+      "f");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read->size(), 3u);
   EXPECT_EQ((*read)[0].devices, 0);
@@ -159,11 +168,13 @@ TEST(PodList, BadRowsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error(""), StartsWith("f.csv:1:1: the header is missing"));
   EXPECT_THAT(error("name,cpu_milli,num_gpu\n"), StartsWith("f.csv:1:1: column gpu_milli is missing"));
   EXPECT_THAT(error(head + "a,1000,5,1\n"), StartsWith("f.csv:2:1: 4 columns where the header has 5"));
-  EXPECT_THAT(error(head + "a,1000,5,-1,500\n"), StartsWith("f.csv:2:10: num_gpu must be an integer of at least 0, not \"-1\""));
+  EXPECT_THAT(error(head + "a,1000,5,-1,500\n"),
+              StartsWith("f.csv:2:10: num_gpu must be an integer of at least 0, not \"-1\""));
   EXPECT_THAT(error(head + "a,10x,5,1,500\n"), StartsWith("f.csv:2:3: cpu_milli"));
   EXPECT_THAT(error(head + "a,10,5,129,500\n"), HasSubstr("num_gpu must be at most 128"));
   EXPECT_THAT(error(head + "a,10,5,1,0\n"), HasSubstr("gpu_milli must be at least 1"));
-  EXPECT_THAT(error(head + "a,10,5,2,500\n"), StartsWith("f.csv:2:10: gpu_milli must be 1000 where num_gpu is above 1"));
+  EXPECT_THAT(error(head + "a,10,5,2,500\n"),
+              StartsWith("f.csv:2:10: gpu_milli must be 1000 where num_gpu is above 1"));
   EXPECT_THAT(error(head + "a,10,5,0,700\n"), StartsWith("f.csv:2:10: gpu_milli must be 0 where num_gpu is 0"));
 }
 

@@ -64,7 +64,8 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
 }
 
 TEST(Config, TheDocumentedValuesAreTheDefaults) {
-  const SchedulerConfig said = *parse_config(documented_examples()[0], "ashlar.yaml"), plain = *parse_config(kHead, "b.yaml");
+  const SchedulerConfig said = *parse_config(documented_examples()[0], "ashlar.yaml"),
+                        plain = *parse_config(kHead, "b.yaml");
   EXPECT_EQ(said.leader_election.lease_duration, plain.leader_election.lease_duration);
   EXPECT_EQ(said.leader_election.renew_deadline, plain.leader_election.renew_deadline);
   EXPECT_EQ(said.leader_election.retry_period, plain.leader_election.retry_period);
@@ -97,12 +98,15 @@ TEST(Config, TheDefaultQueueIsAlwaysThere) {
 TEST(Config, AnUnknownKeyIsRefusedWithItsPlaceAndTheNearestKnownOne) {
   EXPECT_EQ(error_of("leaderElection:\n  leaseDuraton: 8s\n"),
             "a.yaml:4:3: unknown key \"leaseDuraton\" in leaderElection; did you mean \"leaseDuration\"?");
-  EXPECT_THAT(error_of("qeues: []\n"), StartsWith("a.yaml:3:1: unknown key \"qeues\" in the configuration; did you mean \"queues\"?"));
-  EXPECT_THAT(error_of("queues: [{name: a, quota: {nvidia.com/gpus: 1}}]\n"), HasSubstr("did you mean \"nvidia.com/gpu\"?"));
+  EXPECT_THAT(error_of("qeues: []\n"),
+              StartsWith("a.yaml:3:1: unknown key \"qeues\" in the configuration; did you mean \"queues\"?"));
+  EXPECT_THAT(error_of("queues: [{name: a, quota: {nvidia.com/gpus: 1}}]\n"),
+              HasSubstr("did you mean \"nvidia.com/gpu\"?"));
 }
 
 TEST(Config, ApiVersionAndKindAreExpected) {
-  EXPECT_THAT(parse_config("kind: SchedulerConfiguration\n", "a.yaml").error().message, HasSubstr("apiVersion is missing"));
+  EXPECT_THAT(parse_config("kind: SchedulerConfiguration\n", "a.yaml").error().message,
+              HasSubstr("apiVersion is missing"));
   EXPECT_THAT(parse_config("apiVersion: v1\nkind: SchedulerConfiguration\n", "a.yaml").error().message,
               StartsWith("a.yaml:1:13: apiVersion must be"));
   EXPECT_THAT(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n", "a.yaml").error().message,
@@ -145,16 +149,19 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: {a: 1}\n", "queues must be a list"},
       {"queues: [{name: a, queues: [{name: root}]}]\n", "\"root\" is the whole tree and no queue"},
       {"queues: [{name: a, quota: {gpu: 1}}]\n", "unknown key \"gpu\" in quota; did you mean \"nvidia.com/gpu\"?"},
-      {"topology: {levels: [a.com/rack, zone, b.com/rack]}\n", "\"a.com/rack\" and \"b.com/rack\" would both be the level \"rack\""},
+      {"topology: {levels: [a.com/rack, zone, b.com/rack]}\n",
+       "\"a.com/rack\" and \"b.com/rack\" would both be the level \"rack\""},
       {"topology: {levels: [rack, b.com/rack]}\n", "\"rack\" and \"b.com/rack\" would both be the level \"rack\""},
-      {"queues: [{name: vision}]\nnamespaces: {team: vison}\n", "a.yaml:4:20: unknown queue \"vison\"; did you mean \"vision\"?"},
+      {"queues: [{name: vision}]\nnamespaces: {team: vison}\n",
+       "a.yaml:4:20: unknown queue \"vison\"; did you mean \"vision\"?"},
       {"namespaces: {a: default, a: default}\n", "given twice"},
       {"listen: ':1'\nlisten: ':2'\n", "\"listen\" is given twice"},
       {"decisionLog: {maxFiles: 3}\n", "needs a path"},
       {"quarantineFile: quarantine\n", "a.yaml:3:17: quarantineFile must be the full path of a file"},
       {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
       {"profile: fgd\n", "needs a mix"},
-      {"profile: tiresias\n", "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do"},
+      {"profile: tiresias\n",
+       "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do"},
       {"queues: [{name: a\n", "not valid YAML: end of map flow not found; check the brackets"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
       {"topology: {levels: [a, a]}\n", "listed twice"},
@@ -171,7 +178,8 @@ TEST(Config, QueuesNestOnlySoDeep) {
 }
 
 TEST(Config, AProfileMayBeWrittenInPlace) {
-  const Result<SchedulerConfig> c = parse_config(kHead + "profile:\n  base: ashlar\n  name: mine\n  order: fifo\n", "a.yaml");
+  const Result<SchedulerConfig> c =
+      parse_config(kHead + "profile:\n  base: ashlar\n  name: mine\n  order: fifo\n", "a.yaml");
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_EQ(c->profile.profile.name, "mine");
   EXPECT_EQ(c->profile.profile.order->name, "fifo");
@@ -182,7 +190,8 @@ TEST(Config, AProfileMayBeWrittenInPlace) {
 TEST(Config, AProfileFileIsFoundBesideTheConfiguration) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ashlar-config-test";
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "p.yaml") << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: beside\nbase: spread\n";
+  std::ofstream(folder / "p.yaml")
+      << "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: beside\nbase: spread\n";
   std::ofstream(folder / "ashlar.yaml") << kHead << "profile: p.yaml\n";
   const Result<SchedulerConfig> c = read_config((folder / "ashlar.yaml").string());
   ASSERT_TRUE(c.ok()) << c.error().message;
@@ -199,7 +208,8 @@ TEST(Config, ProbesHaveAnAddressOfTheirOwn) {
   EXPECT_FALSE(c.listen.is_public());
 }
 
-// What deploy/ configures is valid, keeps the read API to the pod, and the probes' port is the one that Deployment, Service and Prometheus name.
+// What deploy/ configures is valid, keeps the read API to the pod, and the probes' port is the one that Deployment,
+// Service and Prometheus name.
 /// The entry of the list that has this under the key; null where none has.
 YAML::Node entry_with(const YAML::Node& list, const std::string& key, const std::string& value) {
   for (const YAML::Node& entry : list)
@@ -209,18 +219,21 @@ YAML::Node entry_with(const YAML::Node& list, const std::string& key, const std:
 
 TEST(Config, TheDeploymentProbesAndScrapesThePortThatIsConfigured) {
   const std::string deploy = std::string(ASHLAR_SOURCE_DIR) + "/deploy/";
-  const Result<SchedulerConfig> c = parse_config(YAML::LoadFile(deploy + "configuration.yaml")["data"]["ashlar.yaml"].Scalar(), "ashlar.yaml");
+  const Result<SchedulerConfig> c =
+      parse_config(YAML::LoadFile(deploy + "configuration.yaml")["data"]["ashlar.yaml"].Scalar(), "ashlar.yaml");
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_FALSE(c->listen.is_public());
   ASSERT_TRUE(c->health_probe_bind_address.is_public());
   const std::string port = std::to_string(c->health_probe_bind_address.port);
   const std::vector<YAML::Node> documents = YAML::LoadAllFromFile(deploy + "deployment.yaml");
   ASSERT_EQ(documents.size(), 2u);
-  const YAML::Node pod = documents[0]["spec"]["template"], container = pod["spec"]["containers"][0], opened = container["ports"][0];
+  const YAML::Node pod = documents[0]["spec"]["template"], container = pod["spec"]["containers"][0],
+                   opened = container["ports"][0];
   EXPECT_EQ(pod["metadata"]["annotations"]["prometheus.io/port"].Scalar(), port);
   EXPECT_EQ(opened["containerPort"].Scalar(), port);
   EXPECT_EQ(container["ports"].size(), 1u);
-  for (const char* probe : {"livenessProbe", "readinessProbe"}) EXPECT_EQ(container[probe]["httpGet"]["port"].Scalar(), opened["name"].Scalar());
+  for (const char* probe : {"livenessProbe", "readinessProbe"})
+    EXPECT_EQ(container[probe]["httpGet"]["port"].Scalar(), opened["name"].Scalar());
   const std::string state_folder = std::filesystem::path(c->quarantine_file).parent_path();  // outlives the container
   EXPECT_EQ(entry_with(container["volumeMounts"], "mountPath", state_folder)["name"].Scalar(), "state");
   EXPECT_TRUE(entry_with(pod["spec"]["volumes"], "name", "state")["emptyDir"].IsDefined());
@@ -235,7 +248,8 @@ TEST(Config, AddressesToListenOn) {
   EXPECT_EQ(parse_listen("[::1]:80")->host, "::1");
   EXPECT_EQ(parse_listen("10.0.0.1:0")->port, 0);
   EXPECT_FALSE(parse_listen("off")->is_enabled);
-  for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:", "nowhere:80", "1.2.3:80"}) EXPECT_FALSE(parse_listen(bad).ok()) << bad;
+  for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:", "nowhere:80", "1.2.3:80"})
+    EXPECT_FALSE(parse_listen(bad).ok()) << bad;
 }
 
 }  // namespace

@@ -16,13 +16,16 @@ Job job(const std::string& name, const std::string& team, int members, int gpus,
   j.pod_prefix = name;
   j.node_of_member = std::move(nodes);
   j.devices_of_member.resize(j.node_of_member.size());
-  j.bound = static_cast<int>(std::count_if(j.node_of_member.begin(), j.node_of_member.end(), [](int n) { return n >= 0; }));
+  j.bound =
+      static_cast<int>(std::count_if(j.node_of_member.begin(), j.node_of_member.end(), [](int n) { return n >= 0; }));
   return j;
 }
 
 class ViewTest : public ::testing::Test {
  protected:
-  ViewTest() : api_(std::move(kube::Api::create({.access = {.server = "http://127.0.0.1:1"}})).value()), scene_(*api_, "demo") {}
+  ViewTest()
+      : api_(std::move(kube::Api::create({.access = {.server = "http://127.0.0.1:1"}})).value()),
+        scene_(*api_, "demo") {}
   std::vector<std::string> lines(ViewOptions options) const {
     std::istringstream text(draw(scene_, Millis(12'000), Millis(120'000), options));
     std::vector<std::string> out;
@@ -72,7 +75,8 @@ TEST_F(ViewTest, ADeviceThatIsSharedIsBusyOnce) {
   const std::vector<std::string> shown = lines({.has_colour = false});
   EXPECT_TRUE(shown[3].starts_with(" rack 0 LLLL.L.. ")) << shown[3];
   EXPECT_NE(shown[0].find("   5 of 512 GPUs busy"), std::string::npos) << shown[0];
-  EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [](const std::string& line) { return line.find("    5 of ") != std::string::npos; }));
+  EXPECT_TRUE(std::any_of(shown.begin(), shown.end(),
+                          [](const std::string& line) { return line.find("    5 of ") != std::string::npos; }));
 }
 
 TEST_F(ViewTest, WhatIsCutSaysSo) {
@@ -84,11 +88,13 @@ TEST_F(ViewTest, WhatIsCutSaysSo) {
 }
 
 TEST(OwnWords, AreThoseBehindTheNumbersOfNodes) {
-  EXPECT_EQ(own_words("0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. gang g of 2: no capacity."),
+  EXPECT_EQ(own_words("0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: "
+                      "b}. gang g of 2: no capacity."),
             "gang g of 2: no capacity.");
-  for (const char* whole :
-       {"0/64 nodes are available: 64 Insufficient nvidia.com/gpu.", "QuotaExhausted: queue vision uses 8 GPU of its 8 GPU. Wait.",
-        "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found."})
+  for (const char* whole : {"0/64 nodes are available: 64 Insufficient nvidia.com/gpu.",
+                            "QuotaExhausted: queue vision uses 8 GPU of its 8 GPU. Wait.",
+                            "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No "
+                            "preemption victims found."})
     EXPECT_EQ(own_words(whole), whole);
 }
 
@@ -104,7 +110,8 @@ TEST_F(ViewTest, IsCutToTheTerminalWithoutCountingColours) {
     }
     return count;
   };
-  for (const bool has_colour : {false, true}) EXPECT_EQ(columns(lines({.has_colour = has_colour, .width = 60}).back()), 60);
+  for (const bool has_colour : {false, true})
+    EXPECT_EQ(columns(lines({.has_colour = has_colour, .width = 60}).back()), 60);
 }
 
 TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryDevice) {
@@ -126,7 +133,9 @@ TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
   EXPECT_TRUE(std::is_sorted(all.acts.begin(), all.acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; }));
 }
 
-TEST(KwokStages, AreBroughtAlong) { EXPECT_NE(file("kwok-stages.yaml").find("name: pod-ends"), std::string_view::npos); }
+TEST(KwokStages, AreBroughtAlong) {
+  EXPECT_NE(file("kwok-stages.yaml").find("name: pod-ends"), std::string_view::npos);
+}
 
 }  // namespace
 }  // namespace ashlar::demo

@@ -1,4 +1,5 @@
-// Engine: what decide returns and remembers, beyond what the cases show: verdicts told once, work bounded, what-if without a trace, remedies, the driver.
+// Engine: what decide returns and remembers, beyond what the cases show: verdicts told once, work bounded, what-if
+// without a trace, remedies, the driver.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ State cluster_of(std::uint32_t nodes) {
 Engine default_engine(EngineOptions options = {}) { return Engine(*builtin_profile("ashlar"), options); }
 
 std::size_t binds(const Plan& plan) {
-  return static_cast<std::size_t>(
-      std::count_if(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<Bind>(a); }));
+  return static_cast<std::size_t>(std::count_if(plan.actions.begin(), plan.actions.end(),
+                                                [](const Action& a) { return std::holds_alternative<Bind>(a); }));
 }
 
 TEST(Engine, AssumesItsOwnPlan) {
@@ -63,8 +64,9 @@ TEST(Engine, ProvesAnewSixteenOfThoseThatNeverFitInADecision) {
   State s = cluster_of(1);
   Engine engine = default_engine();
   for (std::uint32_t k = 0; k < 40; ++k) {
-    tell(s,
-         DemandDefined{DemandId(20 + k), {.amounts = {{resource::kPods, 1}}, .devices = {static_cast<std::int32_t>(9 + k), MilliGpu(1000), MiB(0)}}});
+    tell(s, DemandDefined{DemandId(20 + k),
+                          {.amounts = {{resource::kPods, 1}},
+                           .devices = {static_cast<std::int32_t>(9 + k), MilliGpu(1000), MiB(0)}}});
     tell(s, Submitted{workload(k, k, 1, DemandId(20 + k))});
   }
   const Plan first = engine.decide(s, Millis(0));
@@ -171,7 +173,8 @@ TEST(Engine, SaysUntilWhenAJobIsHeldThoughThePromiseHasMoved) {
   ASSERT_EQ(held.reasons.size(), 1u);
   EXPECT_EQ(held.reasons[0], (Reason{ReasonCode::kReservationHeld, 0, {205'000, 0, 0}}));
   EXPECT_EQ(held.at, Millis(5000));
-  EXPECT_EQ(told(plan, 2), held) << "the same reason is told anew when its time is off by more than a tenth of what is left";
+  EXPECT_EQ(told(plan, 2), held)
+      << "the same reason is told anew when its time is off by more than a tenth of what is left";
 }
 
 TEST(Engine, SaysOfAJobBehindTheHeadWhatThePlanSaid) {
@@ -232,7 +235,8 @@ TEST(Engine, WithoutVerdictsDecidesTheSame) {
   State with = cluster_of(2), without = cluster_of(2);
   Engine a = default_engine(), b = default_engine({.has_verdicts = false});
   for (State* s : {&with, &without})
-    for (std::uint32_t j = 0; j < 6; ++j) tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourDevices : kEightDevices)});
+    for (std::uint32_t j = 0; j < 6; ++j)
+      tell(*s, Submitted{workload(j, j, 1, j % 2 == 0 ? kFourDevices : kEightDevices)});
   const Plan told = a.decide(with, Millis(0)), silent = b.decide(without, Millis(0));
   EXPECT_EQ(with.digest(), without.digest());
   EXPECT_EQ(told.actions.size(), silent.actions.size());
@@ -248,7 +252,8 @@ TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
     for (State* s : {&with, &without}) {
       for (std::uint32_t j = 0; j < 2; ++j) tell(*s, Submitted{workload(j, j, 1, kEightDevices)});
       for (std::uint32_t k = 0; k < kinds; ++k) {
-        tell(*s, DemandDefined{DemandId(20 + k), {.amounts = {{resource::kCpu, k + 1}}, .devices = {1, MilliGpu(1000), MiB(0)}}});
+        tell(*s, DemandDefined{DemandId(20 + k),
+                               {.amounts = {{resource::kCpu, k + 1}}, .devices = {1, MilliGpu(1000), MiB(0)}}});
         tell(*s, Submitted{workload(2 + k, 2 + k, 1, DemandId(20 + k))});
       }
     }
@@ -258,7 +263,8 @@ TEST(Engine, WithoutVerdictsStrictOrderDecidesTheSameAndLooksAtFewShapes) {
         if (t == 2 || t == 3) tell(*s, Ended{JobId(static_cast<std::uint32_t>(t - 2))}, Millis(t));
       const Plan told = a.decide(with, Millis(t)), silent = b.decide(without, Millis(t));
       EXPECT_EQ(with.digest(), without.digest()) << kinds << " kinds, step " << t;
-      EXPECT_TRUE(silent.examined <= 64u || (t != 1 && t != 4)) << "nothing has happened, and it looked at " << silent.examined;
+      EXPECT_TRUE(silent.examined <= 64u || (t != 1 && t != 4))
+          << "nothing has happened, and it looked at " << silent.examined;
       started += binds(silent);
     }
     EXPECT_EQ(started, 10u);
@@ -324,7 +330,8 @@ State gang_within_a_rack(std::initializer_list<std::uint32_t> rack_of_node, std:
 
 TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
   State s = gang_within_a_rack({0, 0}, 2);
-  // What no policy may do: each node whose devices it chooses moves to a rack of its own, behind the back of the search.
+  // What no policy may do: each node whose devices it chooses moves to a rack of its own, behind the back of the
+  // search.
   static const DevicePolicy mover{"mover", [](const NodeView& view, NodeId node) {
                                     auto& cluster = const_cast<Cluster&>(static_cast<const Cluster&>(view.nodes));
                                     cluster.upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
@@ -388,7 +395,8 @@ TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
   const Plan plan = engine.decide(s, Millis(0));
   ASSERT_EQ(plan.verdicts.size(), 1u);
   EXPECT_EQ(plan.verdicts[0].verdict.kind, VerdictKind::kWaits);
-  EXPECT_EQ(plan.verdicts[0].verdict.reasons.back(), (Reason{ReasonCode::kLimitReached, kLimitOfProof, {kProofStepsMax, 0, 0}}));
+  EXPECT_EQ(plan.verdicts[0].verdict.reasons.back(),
+            (Reason{ReasonCode::kLimitReached, kLimitOfProof, {kProofStepsMax, 0, 0}}));
   EXPECT_EQ(engine.unproven_count(), 1u);
   // Three of four devices instead find their place beside the others on nodes of their own.
   tell(s, Ended{JobId(0u)});
@@ -400,7 +408,8 @@ TEST(NeverFits, IsCountedAndSaidWhereItIsNotSettled) {
 }
 
 TEST(NeverFits, IsNotSaidWhenTheBudgetOfTheProofIsSpent) {
-  // Eight nodes of different sizes, and members of which no two orders look alike: a place exists or not, it takes too long to say.
+  // Eight nodes of different sizes, and members of which no two orders look alike: a place exists or not, it takes too
+  // long to say.
   State s = cluster_of(0);
   Workload w = workload(0, 0, 0, kOneDevice);
   for (std::uint32_t n = 0; n < 8; ++n) {
@@ -471,7 +480,8 @@ TEST(Remedies, AreNotOfferedWhereAReservationWouldHoldTheJobAllTheSame) {
     Engine engine = engine_with(Blocking::kEasy);
     engine.decide(s, Millis(0));
     const std::vector<Remedy> found = find_remedies(s, engine, JobId(2u));
-    EXPECT_EQ(remedy(found, Remedy::Kind::kFewerDevices) != nullptr, seconds == 50) << "the head is promised all cards in 100 s";
+    EXPECT_EQ(remedy(found, Remedy::Kind::kFewerDevices) != nullptr, seconds == 50)
+        << "the head is promised all cards in 100 s";
   }
 }
 
@@ -484,7 +494,8 @@ TEST(Remedies, AreNotOfferedToAJobThatWaitsForItsTurn) {
     EXPECT_FALSE(find_remedies(s, engine, JobId(1u)).empty());
     EXPECT_TRUE(find_remedies(s, engine, JobId(2u)).empty());
     EXPECT_TRUE(find_remedies(s, engine, JobId(0u)).empty()) << "it runs";
-    EXPECT_EQ(find_remedies(s, engine, JobId(3u)).empty(), blocking == Blocking::kStrict) << "the head blocks its likes too";
+    EXPECT_EQ(find_remedies(s, engine, JobId(3u)).empty(), blocking == Blocking::kStrict)
+        << "the head blocks its likes too";
   }
 }
 
@@ -512,7 +523,8 @@ TEST(Remedies, NameEveryLimitThatMustBeRaised) {
   const std::vector<Remedy> both = find_remedies(s, engine, JobId(1u));
   ASSERT_NE(remedy(both, Remedy::Kind::kMoreQuota), nullptr);
   EXPECT_EQ(remedy(both, Remedy::Kind::kMoreQuota)->limits,
-            (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000}, {QueueId(1u), QuotaDimension::kMilliCores, 1'000}}));
+            (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000},
+                                        {QueueId(1u), QuotaDimension::kMilliCores, 1'000}}));
 }
 
 TEST(Remedies, CountAllGroupsOfTheJob) {
@@ -524,7 +536,9 @@ TEST(Remedies, CountAllGroupsOfTheJob) {
   w.members_min = 3;
   tell(s, Submitted{w});
   const std::vector<Remedy> found = remedies_for(s, 1);
-  const auto amount = [&](Remedy::Kind kind) { return remedy(found, kind) == nullptr ? 0 : remedy(found, kind)->amount; };
+  const auto amount = [&](Remedy::Kind kind) {
+    return remedy(found, kind) == nullptr ? 0 : remedy(found, kind)->amount;
+  };
   EXPECT_EQ(amount(Remedy::Kind::kFewerMembers), 2);
   EXPECT_EQ(amount(Remedy::Kind::kFewerDevices), 4);
   EXPECT_EQ(amount(Remedy::Kind::kFreeDevices), 4);
@@ -550,7 +564,8 @@ TEST(Remedies, DoNotPromiseNewNodesToAPodThatIsTiedToOne) {
   engine.decide(s, Millis(0));
   const LabelKeyId name(0u);
   EXPECT_NE(remedy(find_remedies(s, engine, JobId(1u)), Remedy::Kind::kMoreNodes), nullptr);
-  const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u), {.counts_devices = {}, .node_names = {&name, 1}});
+  const std::vector<Remedy> found =
+      find_remedies(s, engine, JobId(1u), {.counts_devices = {}, .node_names = {&name, 1}});
   EXPECT_EQ(remedy(found, Remedy::Kind::kMoreNodes), nullptr);
   ASSERT_NE(remedy(found, Remedy::Kind::kFreeDevices), nullptr);
   EXPECT_EQ(remedy(found, Remedy::Kind::kFreeDevices)->amount, 4);
@@ -586,7 +601,8 @@ TEST(Driver, AppliesDecidesSubmitsAndRecords) {
   FakeActuator actuator;
   FakeRecorder recorder;
   Driver driver(s, engine, {clock, events, actuator, &recorder});
-  events.events = {{Millis(0), Submitted{workload(0, 0, 1, kFourDevices)}}, {Millis(0), Submitted{workload(1, 1, 1, kFourDevices)}}};
+  events.events = {{Millis(0), Submitted{workload(0, 0, 1, kFourDevices)}},
+                   {Millis(0), Submitted{workload(1, 1, 1, kFourDevices)}}};
   EXPECT_EQ(binds(driver.step()), 2u);
   EXPECT_EQ(actuator.submitted, 2u);
   EXPECT_EQ(recorder.records, 1u);
@@ -610,7 +626,7 @@ TEST(Driver, RecordsNothingWhenNothingHappens) {
   EXPECT_EQ(recorder.records, before);
 }
 
-// ---- a decision is a list of stages -----------------------------------------------------------------------------------------------------
+// ---- a decision is a list of stages ---------------------------------------------------------------------------------
 
 TEST(Stages, OneOfThemStartsJobsAndEachHasAName) {
   for (const std::string_view name : builtin_profile_names()) {

@@ -1,5 +1,6 @@
-// Remedies: whatever is offered helps when it is done, and what would help is offered, on small random clusters with unlike groups, limits and levels.
-// What helps is found by doing it in a world of its own and letting an engine decide there.
+// Remedies: whatever is offered helps when it is done, and what would help is offered, on small random clusters with
+// unlike groups, limits and levels. What helps is found by doing it in a world of its own and letting an engine decide
+// there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,7 +117,8 @@ World with_nodes(World w, NodeId like, std::int64_t count) {
   return w;
 }
 World with_quota(World w, const std::vector<Remedy::Limit>& limits, std::int64_t less) {
-  for (const Remedy::Limit& l : limits) (l.queue == kTeam ? w.of_team : w.of_company)[static_cast<std::size_t>(l.dimension)] += l.lacking - less;
+  for (const Remedy::Limit& l : limits)
+    (l.queue == kTeam ? w.of_team : w.of_company)[static_cast<std::size_t>(l.dimension)] += l.lacking - less;
   return w;
 }
 /// The fewest of the running pods whose end lets it start; 0 if even all do not.
@@ -146,7 +148,8 @@ std::string text_of(const World& w) {
   for (const NodeId n : w.running) text += " " + std::to_string(n.value);
   text += "; asks (cores, cards):";
   for (const Ask& a : w.members) text += " (" + std::to_string(a.cores) + ", " + std::to_string(a.devices) + ")";
-  return text + "; min " + std::to_string(w.members_min) + (w.within.is_none() ? "" : "; within level " + std::to_string(w.within.value));
+  return text + "; min " + std::to_string(w.members_min) +
+         (w.within.is_none() ? "" : "; within level " + std::to_string(w.within.value));
 }
 
 /// What does the offer of this kind say, and is it true?
@@ -191,7 +194,9 @@ void expect_nothing_is_missed(const World& w, const std::vector<Remedy>& offered
   EXPECT_EQ(is_offered(Remedy::Kind::kFewerMembers), members > 0);
   EXPECT_EQ(is_offered(Remedy::Kind::kFewerDevices), devices > 0);
   for (const Remedy& r : offered)
-    EXPECT_EQ(r.amount, r.kind == Remedy::Kind::kFewerMembers ? members : r.kind == Remedy::Kind::kFewerDevices ? devices : r.amount);
+    EXPECT_EQ(r.amount, r.kind == Remedy::Kind::kFewerMembers   ? members
+                        : r.kind == Remedy::Kind::kFewerDevices ? devices
+                                                                : r.amount);
   EXPECT_EQ(is_offered(Remedy::Kind::kDropWithin), !w.within.is_none() && within(w, LevelId::none()).starts());
   EXPECT_EQ(is_offered(Remedy::Kind::kWidenWithin), w.within == LevelId(1u) && within(w, LevelId(0u)).starts());
   const bool has_limits = w.of_team[0] != kUnlimited || w.of_company[1] != kUnlimited;
@@ -213,7 +218,8 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
     SCOPED_TRACE("world " + std::to_string(round) + ": " + text_of(w));
     const std::uint64_t digest = s.digest();
     int tries = 0;
-    const std::vector<Remedy> remedies = find_remedies(s, engine, kJob, {.counts_devices = {}, .node_names = {}, .tries = &tries});
+    const std::vector<Remedy> remedies =
+        find_remedies(s, engine, kJob, {.counts_devices = {}, .node_names = {}, .tries = &tries});
     EXPECT_EQ(s.digest(), digest);
     EXPECT_LT(tries, kRemedyTriesMax) << "no small job needs them all";
     most_tries = std::max(most_tries, tries);
@@ -229,8 +235,9 @@ TEST(Remedies, HelpWhenTheyAreDoneAndNoneIsMissed) {
   EXPECT_GT(most_tries, 10);
 }
 
-/// A gang of 2,048 in one of four racks. In three of them a node has cores for one member, in the fourth, which has the fewest idle devices and so is
-/// searched last, for seven: 292 more of those would do. Each of the three takes 22 tries.
+/// A gang of 2,048 in one of four racks. In three of them a node has cores for one member, in the fourth, which has the
+/// fewest idle devices and so is searched last, for seven: 292 more of those would do. Each of the three takes 22
+/// tries.
 struct FourRacks {
   World world;
   State state;
@@ -241,8 +248,9 @@ struct FourRacks {
   explicit FourRacks(std::size_t members) {
     for (std::uint32_t n = 0; n < 4; ++n) {
       const std::int64_t cores = n < 3 ? 1 : 64;
-      world.nodes.push_back(
-          {.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100}, .devices = n < 3 ? 8 : 7, .domains = {DomainId(n), DomainId(n)}});
+      world.nodes.push_back({.allocatable = {cores * 1000, std::int64_t{1} << 40, 0, 100},
+                             .devices = n < 3 ? 8 : 7,
+                             .domains = {DomainId(n), DomainId(n)}});
     }
     // Racks, not names of nodes: where each domain is one node, no node is offered.
     world.nodes.push_back({.allocatable = {0, 0, 0, 0}, .devices = 0, .domains = {DomainId(3u), DomainId(4u)}});

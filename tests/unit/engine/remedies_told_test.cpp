@@ -1,4 +1,5 @@
-// Remedies whole, on clusters small enough to be worked out by hand: also where a resource counts the devices, as `nvidia.com/gpu` does.
+// Remedies whole, on clusters small enough to be worked out by hand: also where a resource counts the devices, as
+// `nvidia.com/gpu` does.
 #include <gtest/gtest.h>
 
 #include "../state/small_state.h"
@@ -47,11 +48,13 @@ struct World {
     tell(state, Bound{member, NodeId(node), devices(on)});
     return *this;
   }
-  World& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX, ConstraintId where = kAnywhere) {
+  World& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX,
+               ConstraintId where = kAnywhere) {
     Workload w;
     w.job = kJob;
     w.within = within;
-    for (const Demand& d : members) w.members.push_back({MemberId(static_cast<std::uint32_t>(w.members.size())), define(d), where});
+    for (const Demand& d : members)
+      w.members.push_back({MemberId(static_cast<std::uint32_t>(w.members.size())), define(d), where});
     w.members_min = std::min(least, static_cast<std::uint32_t>(w.members.size()));
     tell(state, Submitted{w});
     return *this;
@@ -64,11 +67,13 @@ struct World {
     std::string text;
     for (const Remedy& r : find_remedies(state, engine, kJob, {.counts_devices = kCounted, .node_names = {}})) {
       constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards", "quota", "free", "nodes"};
-      text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " + std::to_string(r.amount);
+      text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " +
+              std::to_string(r.amount);
       if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
       if (!r.node.is_none()) text += " like " + std::to_string(r.node.value);
       for (const Remedy::Limit& l : r.limits)
-        text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(static_cast<int>(l.dimension)) + "]+" + std::to_string(l.lacking);
+        text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(static_cast<int>(l.dimension)) + "]+" +
+                std::to_string(l.lacking);
     }
     EXPECT_EQ(state.digest(), digest);
     return text;
@@ -117,8 +122,10 @@ TEST(RemediesTold, GangsShrinkGrowTheClusterAndLeaveTheirRack) {
   EXPECT_EQ(World(4).runs(0, ask(8)).runs(2, ask(1)).waits(times(2, ask(8)), LevelId(0u)).offers(),
             "drop within 2, members 1 level 0, cards 7 level 0, free 1 level 0, nodes 1 level 0 like 2");
   EXPECT_EQ(World(4).runs(0, ask(8)).waits(times(7, ask(8))).offers(), "members 3, cards 2, nodes 4 like 0");
-  EXPECT_EQ(World(4).waits(times(9, ask(4)), LevelId(0u), 6).offers(), "drop within 6, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 0");
-  EXPECT_EQ(World(3).runs(0, ask(1)).waits({ask(8), ask(8), ask(8), ask(2), ask(2)}).offers(), "members 2, cards 6, nodes 1 like 0");
+  EXPECT_EQ(World(4).waits(times(9, ask(4)), LevelId(0u), 6).offers(),
+            "drop within 6, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 0");
+  EXPECT_EQ(World(3).runs(0, ask(1)).waits({ask(8), ask(8), ask(8), ask(2), ask(2)}).offers(),
+            "members 2, cards 6, nodes 1 like 0");
 }
 
 TEST(RemediesTold, NoNodeIsAddedWhereEachDomainIsOneNode) {
@@ -128,7 +135,8 @@ TEST(RemediesTold, NoNodeIsAddedWhereEachDomainIsOneNode) {
   NodeFacts f = one_of_two.state.cluster().facts(NodeId(9u));
   f.domains = {DomainId(8u)};
   tell(one_of_two.state, NodeSeen{NodeId(9u), f});
-  EXPECT_EQ(one_of_two.waits(times(5, ask(4)), LevelId(0u)).offers(), "drop within 5, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 8");
+  EXPECT_EQ(one_of_two.waits(times(5, ask(4)), LevelId(0u)).offers(),
+            "drop within 5, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 8");
 }
 
 TEST(RemediesTold, AGangThatHasAFootInARackStaysThere) {
@@ -154,7 +162,9 @@ TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
   EXPECT_EQ(w.offers(), "quota 0 q2[1]+4000 q1[0]+2000");
 }
 
-TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) { EXPECT_EQ(World(1).waits({ask(1)}, {}, 1, ConstraintId(1u)).offers(), ""); }
+TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) {
+  EXPECT_EQ(World(1).waits({ask(1)}, {}, 1, ConstraintId(1u)).offers(), "");
+}
 
 TEST(RemediesTold, SharesAreNotFreedDeviceByDevice) {
   Demand half = ask(1, 0, 0);

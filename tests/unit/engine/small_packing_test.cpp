@@ -21,7 +21,8 @@ Demand drawn_demand(Rng& draws) {
     case 0:
       break;
     case 1:
-      d.devices = {1, MilliGpu(300 + 200 * static_cast<std::int32_t>(draws.next() % 3)), MiB(static_cast<std::int64_t>(draws.next() % 3) * 30)};
+      d.devices = {1, MilliGpu(300 + 200 * static_cast<std::int32_t>(draws.next() % 3)),
+                   MiB(static_cast<std::int64_t>(draws.next() % 3) * 30)};
       break;
     default:
       d.devices = {1 + static_cast<std::int32_t>(draws.next() % 2), MilliGpu(kWholeDevice), MiB(0)};
@@ -77,7 +78,8 @@ bool takes(PackingNode& node, const Demand& d, std::size_t device) {
   return node.full_mib == 0 || node.mib[device] >= 0;
 }
 
-bool fits_plainly(const std::vector<PackingNode>& nodes, const std::vector<PackingGroup>& groups, std::size_t group, std::uint32_t placed) {
+bool fits_plainly(const std::vector<PackingNode>& nodes, const std::vector<PackingGroup>& groups, std::size_t group,
+                  std::uint32_t placed) {
   if (group == groups.size()) return true;
   if (placed == groups[group].members) return fits_plainly(nodes, groups, group + 1, 0);
   for (std::size_t n = 0; n < nodes.size(); ++n) {

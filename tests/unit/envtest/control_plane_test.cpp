@@ -1,4 +1,5 @@
-// What of a control plane needs none: whose folders are swept up, how long a binary is waited for, what a server's last words mean.
+// What of a control plane needs none: whose folders are swept up, how long a binary is waited for, what a server's last
+// words mean.
 #include "envtest/control_plane.h"
 
 #include <fcntl.h>
@@ -60,7 +61,8 @@ TEST_F(Local, ABinaryIsAwaitedNoLongerThanItsBuilderLives) {
   const pid_t builder = start([] {});
   EXPECT_FALSE(ControlPlane::await_binary("no-such-program", builder, Millis(60'000), [] { return true; }));
   ::waitpid(builder, nullptr, 0);
-  EXPECT_FALSE(ControlPlane::await_binary("no-such-program", builder, Millis(60'000), [] { return true; })) << "its builder has long ended";
+  EXPECT_FALSE(ControlPlane::await_binary("no-such-program", builder, Millis(60'000), [] { return true; }))
+      << "its builder has long ended";
 }
 
 TEST_F(Local, WaitingForABinaryEndsWhenItIsToldTo) {
@@ -100,11 +102,13 @@ TEST_F(Local, ATemporaryFolderThatIsNotThereIsNamed) {
 }
 
 TEST(UnknownToServer, IsReadFromItsLastWords) {
-  EXPECT_EQ(unknown_to_server(
-                "Error: invalid argument \"GenericWorkload=true\" for \"--feature-gates\" flag: unrecognized feature gate: GenericWorkload\n"),
+  EXPECT_EQ(unknown_to_server("Error: invalid argument \"GenericWorkload=true\" for \"--feature-gates\" flag: "
+                              "unrecognized feature gate: GenericWorkload\n"),
             "the feature gate GenericWorkload");
-  EXPECT_EQ(unknown_to_server("E1122 something\nError: unknown flag: --requestheader\nUsage:"), "the flag --requestheader");
-  EXPECT_EQ(unknown_to_server("E1122 run.go:74] \"command failed\" err=\"group version scheduling.k8s.io/v1beta1 that has not been registered\"\n"),
+  EXPECT_EQ(unknown_to_server("E1122 something\nError: unknown flag: --requestheader\nUsage:"),
+            "the flag --requestheader");
+  EXPECT_EQ(unknown_to_server("E1122 run.go:74] \"command failed\" err=\"group version scheduling.k8s.io/v1beta1 that "
+                              "has not been registered\"\n"),
             "the API version scheduling.k8s.io/v1beta1");
   EXPECT_EQ(unknown_to_server("Error: bind: address already in use\n"), "");
   EXPECT_EQ(unknown_to_server("group version scheduling.k8s.io/v1beta1 is listed\n"), "");
@@ -117,7 +121,8 @@ TEST(UnservedPodGroups, AreNamedByWhatDiscoverySays) {
   const std::string with{std::istreambuf_iterator<char>(in), {}};
   ASSERT_FALSE(with.empty());
   EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1Alpha2, 200, with), "");
-  EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1Beta1, 404, "404 page not found\n"), "PodGroups of scheduling.k8s.io/v1beta1");
+  EXPECT_EQ(unserved_pod_groups(PodGroupVersion::kV1Beta1, 404, "404 page not found\n"),
+            "PodGroups of scheduling.k8s.io/v1beta1");
   // As 1.37.1 answers for v1, which holds PriorityClasses alone.
   const std::string without =
       R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"scheduling.k8s.io/v1","resources":[{"name":"priorityclasses","singularName":)"
@@ -126,7 +131,8 @@ TEST(UnservedPodGroups, AreNamedByWhatDiscoverySays) {
 }
 
 TEST(UnservedPodGroups, AreNotConcludedFromAnAnswerThatTellsNeither) {
-  for (const int status : {401, 403, 429, 500, 503}) EXPECT_EQ(unserved_pod_groups(kube::PodGroupVersion::kV1Beta1, status, "{}"), "") << status;
+  for (const int status : {401, 403, 429, 500, 503})
+    EXPECT_EQ(unserved_pod_groups(kube::PodGroupVersion::kV1Beta1, status, "{}"), "") << status;
   EXPECT_EQ(unserved_pod_groups(kube::PodGroupVersion::kV1Beta1, 200, "<html>a proxy's page</html>"), "");
 }
 

@@ -1,4 +1,5 @@
-// Every fuzz target on its seeds, whole, cut, spliced and bit by bit, the same every time. What it finds is a crash, a hang or a sanitizer's word.
+// Every fuzz target on its seeds, whole, cut, spliced and bit by bit, the same every time. What it finds is a crash, a
+// hang or a sanitizer's word.
 #include "fuzz/fuzz.h"
 
 #include <gtest/gtest.h>
@@ -52,12 +53,16 @@ std::vector<std::string> seeds_of(const std::string& target) {
 
 /// A piece of `text`, replaced by a piece of `other`, and a few bytes changed.
 std::string mutant_of(const std::string& text, const std::string& other, Rng& rng) {
-  const auto below = [&](std::size_t bound) { return bound == 0 ? std::size_t{0} : static_cast<std::size_t>(rng.below(bound)); };
-  const std::size_t from = below(text.size() + 1), length = below(text.size() - from + 1), taken = below(other.size() + 1);
+  const auto below = [&](std::size_t bound) {
+    return bound == 0 ? std::size_t{0} : static_cast<std::size_t>(rng.below(bound));
+  };
+  const std::size_t from = below(text.size() + 1), length = below(text.size() - from + 1),
+                    taken = below(other.size() + 1);
   std::string mutant = text.substr(0, from);
   if (below(2) == 0) mutant += other.substr(taken, below(64));
   if (below(4) != 0) mutant += text.substr(from + (below(2) == 0 ? length : 0));
-  for (std::size_t i = below(4); i > 0 && !mutant.empty(); --i) mutant[below(mutant.size())] = static_cast<char>(rng.below(256));
+  for (std::size_t i = below(4); i > 0 && !mutant.empty(); --i)
+    mutant[below(mutant.size())] = static_cast<char>(rng.below(256));
   return mutant;
 }
 
@@ -76,7 +81,8 @@ TEST_P(Parser, TakesAnyBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, Parser, testing::Range(std::size_t{0}, targets().size()), [](const auto& info) { return targets()[info.param].name; });
+INSTANTIATE_TEST_SUITE_P(Fuzz, Parser, testing::Range(std::size_t{0}, targets().size()),
+                         [](const auto& info) { return targets()[info.param].name; });
 
 }  // namespace
 }  // namespace ashlar::fuzz

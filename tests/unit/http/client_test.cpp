@@ -19,13 +19,16 @@ namespace {
 using std::chrono::steady_clock;
 
 std::unique_ptr<Server> echo_server(ServerOptions options = {}) {
-  auto echo = [](const ServerRequest& r) { return text(200, r.method + " " + r.path + "?" + r.query + " [" + r.body + "] " + r.authorization); };
-  auto server = Server::start(options, {{"/echo", echo},
-                                        {"/echo", echo, "POST"},
-                                        {"/tree/", echo},
-                                        {"/tree/leaf", [](const auto&) { return text(200, "leaf"); }},
-                                        {"/fails", [](const auto&) { return json(503, R"({"reason":"later"})"); }},
-                                        {"/throws", [](const auto&) -> ServerResponse { throw std::runtime_error("broken"); }}});
+  auto echo = [](const ServerRequest& r) {
+    return text(200, r.method + " " + r.path + "?" + r.query + " [" + r.body + "] " + r.authorization);
+  };
+  auto server =
+      Server::start(options, {{"/echo", echo},
+                              {"/echo", echo, "POST"},
+                              {"/tree/", echo},
+                              {"/tree/leaf", [](const auto&) { return text(200, "leaf"); }},
+                              {"/fails", [](const auto&) { return json(503, R"({"reason":"later"})"); }},
+                              {"/throws", [](const auto&) -> ServerResponse { throw std::runtime_error("broken"); }}});
   EXPECT_TRUE(server.ok());
   return std::move(server).value();
 }
@@ -74,11 +77,12 @@ TEST(Client, AnswersHundredsOfRequestsInFlight) {
   const auto client = client_of(*server);
   int answered = 0;
   for (int i = 0; i < 500; ++i)
-    client->send({.method = Method::kPost, .path = "/echo", .body = std::to_string(i)}, [&answered, i](Result<Response> r) {
-      ASSERT_TRUE(r.ok()) << r.error().message;
-      EXPECT_NE(r->body.find("[" + std::to_string(i) + "]"), std::string::npos);
-      ++answered;
-    });
+    client->send({.method = Method::kPost, .path = "/echo", .body = std::to_string(i)},
+                 [&answered, i](Result<Response> r) {
+                   ASSERT_TRUE(r.ok()) << r.error().message;
+                   EXPECT_NE(r->body.find("[" + std::to_string(i) + "]"), std::string::npos);
+                   ++answered;
+                 });
   EXPECT_EQ(client->in_flight(), 500u);
   while (client->in_flight() > 0) client->poll(Millis(100));
   EXPECT_EQ(answered, 500);
@@ -111,7 +115,8 @@ TEST(Client, BrokenOffAnswersAreUnavailable) {
 }
 
 TEST(Client, ReadsRetryAfter) {
-  Loopback busy([](Wire& wire) { wire.say("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"); });
+  Loopback busy(
+      [](Wire& wire) { wire.say("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"); });
   Result<Response> answer = ask(*client_of(busy.url()), {.path = "/"});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->status, 429);
@@ -119,7 +124,8 @@ TEST(Client, ReadsRetryAfter) {
 }
 
 TEST(Client, AnswersLongerThanTheLimitAreRefused) {
-  Loopback chatty([](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + std::string(5000, 'x')); });
+  Loopback chatty(
+      [](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + std::string(5000, 'x')); });
   auto client = Client::create({.base_url = chatty.url(), .body_bytes_max = 1000});
   Result<Response> answer = ask(**client, {.path = "/"});
   ASSERT_FALSE(answer.ok());
@@ -156,7 +162,8 @@ TEST(Client, AResetTakesBackWhatHasNotArrivedAndTheNextRequestHasANewConnection)
   });
   const auto client = client_of(server.url());
   std::optional<Result<Response>> answer;
-  client->send({.method = Method::kPost, .path = "/", .body = std::string(8u << 20, 'x')}, [&](Result<Response> r) { answer = std::move(r); });
+  client->send({.method = Method::kPost, .path = "/", .body = std::string(8u << 20, 'x')},
+               [&](Result<Response> r) { answer = std::move(r); });
   while (talks == 0) client->poll(Millis(5));
   client->reset_connections();
   ASSERT_TRUE(answer.has_value());
@@ -168,9 +175,11 @@ TEST(Client, AResetTakesBackWhatHasNotArrivedAndTheNextRequestHasANewConnection)
 
 TEST(Client, AFullQueueAnswersAtOnceThatItIsFull) {
   const auto server = echo_server();
-  auto client = Client::create({.base_url = "http://127.0.0.1:" + std::to_string(server->port()), .requests_in_flight_max = 1, .queue_max = 2});
+  auto client = Client::create(
+      {.base_url = "http://127.0.0.1:" + std::to_string(server->port()), .requests_in_flight_max = 1, .queue_max = 2});
   int ok = 0, refused = 0;
-  for (int i = 0; i < 5; ++i) (*client)->send({.path = "/echo"}, [&](Result<Response> r) { ++(r.ok() ? ok : refused); });
+  for (int i = 0; i < 5; ++i)
+    (*client)->send({.path = "/echo"}, [&](Result<Response> r) { ++(r.ok() ? ok : refused); });
   while ((*client)->in_flight() > 0) (*client)->poll(Millis(50));
   EXPECT_EQ(ok, 2);
   EXPECT_EQ(refused, 3);
@@ -186,9 +195,10 @@ TEST(Client, StreamsHandOverBytesAsTheyCome) {
   const auto client = client_of(watch.url());
   std::string text, order;
   std::optional<Result<Response>> end;
-  client->stream({.path = "/", .timeout = Millis(0)}, {.on_open = [&](const Response& r) { order += "open" + std::to_string(r.status) + " "; },
-                                                       .on_chunk = [&](std::string_view bytes) { return text += bytes, true; },
-                                                       .on_done = [&](Result<Response> r) { end = std::move(r); }});
+  client->stream({.path = "/", .timeout = Millis(0)},
+                 {.on_open = [&](const Response& r) { order += "open" + std::to_string(r.status) + " "; },
+                  .on_chunk = [&](std::string_view bytes) { return text += bytes, true; },
+                  .on_done = [&](Result<Response> r) { end = std::move(r); }});
   while (!end) client->poll(Millis(50));
   EXPECT_EQ(order, "open200 ");
   EXPECT_EQ(text, "one\ntwo\n");
@@ -197,12 +207,14 @@ TEST(Client, StreamsHandOverBytesAsTheyCome) {
 }
 
 TEST(Client, AReaderCanEndItsStream) {
-  Loopback watch(
-      [](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") + Loopback::chunk("more")); });
+  Loopback watch([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("enough") +
+             Loopback::chunk("more"));
+  });
   const auto client = client_of(watch.url());
   std::optional<Result<Response>> end;
-  client->stream({.path = "/", .timeout = Millis(0)},
-                 {.on_chunk = [&](std::string_view) { return false; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
+  client->stream({.path = "/", .timeout = Millis(0)}, {.on_chunk = [&](std::string_view) { return false; },
+                                                       .on_done = [&](Result<Response> r) { end = std::move(r); }});
   while (!end) client->poll(Millis(50));
   EXPECT_TRUE(end->ok());
 }
@@ -214,8 +226,10 @@ TEST(Client, ASilentStreamEndsAfterItsIdleLimit) {
   });
   const auto client = client_of(watch.url());
   std::optional<Result<Response>> end;
-  client->stream({.path = "/", .timeout = Millis(0)},
-                 {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }}, Millis(200));
+  client->stream(
+      {.path = "/", .timeout = Millis(0)},
+      {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }},
+      Millis(200));
   while (!end) client->poll(Millis(50));
   ASSERT_FALSE(end->ok());
   EXPECT_EQ(end->error().kind, Error::Kind::kTimeout);
@@ -226,8 +240,8 @@ TEST(Client, ARefusedStreamDeliversTheBodyAtItsEnd) {
   const auto client = client_of(*server);
   std::optional<Result<Response>> end;
   bool chunk_seen = false;
-  client->stream({.path = "/fails"},
-                 {.on_chunk = [&](std::string_view) { return chunk_seen = true; }, .on_done = [&](Result<Response> r) { end = std::move(r); }});
+  client->stream({.path = "/fails"}, {.on_chunk = [&](std::string_view) { return chunk_seen = true; },
+                                      .on_done = [&](Result<Response> r) { end = std::move(r); }});
   while (!end) client->poll(Millis(50));
   ASSERT_TRUE(end->ok());
   EXPECT_EQ((*end)->status, 503);
@@ -305,7 +319,8 @@ TEST(Server, ClosesConnectionsThatSendNonsense) {
   ASSERT_EQ(send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL), static_cast<ssize_t>(nonsense.size()));
   std::string answer;
   char buffer[1024];
-  for (ssize_t count; (count = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = recv(fd, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(count));
   close(fd);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
 }
@@ -318,11 +333,13 @@ TEST(Client, ARequestUnderWayDoesNotBringItsOldCertificateBackForTheNext) {
         has_request = true;
         while (is_holding) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         const std::string name = wire.peer();
-        wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(name.size()) + "\r\n\r\n" + name);
+        wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(name.size()) + "\r\n\r\n" +
+                 name);
       },
       over_tls(own));
-  auto made =
-      Client::create({.base_url = server.url(), .tls = {.cert_pem = old_one.cert_pem(), .key_pem = old_one.key_pem(), .insecure_skip_verify = true}});
+  auto made = Client::create(
+      {.base_url = server.url(),
+       .tls = {.cert_pem = old_one.cert_pem(), .key_pem = old_one.key_pem(), .insecure_skip_verify = true}});
   ASSERT_TRUE(made.ok());
   Client& client = **made;
   std::optional<Result<Response>> answer;

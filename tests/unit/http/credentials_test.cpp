@@ -1,4 +1,5 @@
-// Who the client says it is and whom it believes: methods, basic authentication, certificates from files and from texts, names to be verified.
+// Who the client says it is and whom it believes: methods, basic authentication, certificates from files and from
+// texts, names to be verified.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ class Identity : public ::testing::Test {
   /// Answers with the name that the client's certificate has.
   Loopback server_{[](Wire& wire, const std::string&) {
                      const std::string name = wire.peer();
-                     wire.say("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(name.size()) + "\r\nConnection: close\r\n\r\n" + name);
+                     wire.say("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(name.size()) +
+                              "\r\nConnection: close\r\n\r\n" + name);
                    },
                    over_tls(its_own_)};
 
@@ -59,13 +61,18 @@ TEST_F(Identity, EveryMethodIsSentByItsName) {
   ASSERT_TRUE(server.ok());
   auto client = Client::create({.base_url = "http://127.0.0.1:" + std::to_string((*server)->port())});
   ASSERT_TRUE(client.ok());
-  const std::pair<Method, const char*> methods[] = {
-      {Method::kGet, "GET"}, {Method::kPost, "POST"}, {Method::kPut, "PUT"}, {Method::kPatch, "PATCH"}, {Method::kDelete, "DELETE"}};
-  for (const auto& [method, name] : methods) EXPECT_EQ(ask(**client, {.method = method, .path = "/x"})->body, std::string(name) + " /x");
+  const std::pair<Method, const char*> methods[] = {{Method::kGet, "GET"},
+                                                    {Method::kPost, "POST"},
+                                                    {Method::kPut, "PUT"},
+                                                    {Method::kPatch, "PATCH"},
+                                                    {Method::kDelete, "DELETE"}};
+  for (const auto& [method, name] : methods)
+    EXPECT_EQ(ask(**client, {.method = method, .path = "/x"})->body, std::string(name) + " /x");
 }
 
 TEST_F(Identity, BasicAuthenticationIsSentWhereAUserIsNamed) {
-  auto server = Server::start({}, {{"/", [](const ServerRequest& r) { return text(200, "[" + r.authorization + "]"); }}});
+  auto server =
+      Server::start({}, {{"/", [](const ServerRequest& r) { return text(200, "[" + r.authorization + "]"); }}});
   ASSERT_TRUE(server.ok());
   const std::string url = "http://127.0.0.1:" + std::to_string((*server)->port());
   auto with = Client::create({.base_url = url, .basic_user = "me", .basic_password = "secret"});
@@ -77,8 +84,12 @@ TEST_F(Identity, BasicAuthenticationIsSentWhereAUserIsNamed) {
 TEST_F(Identity, ACertificateIsShownFromATextAndFromAFile) {
   const Certificate one("one"), other("other");
   EXPECT_EQ(ask_over_tls({.insecure_skip_verify = true})->body, "nobody");
-  EXPECT_EQ(ask_over_tls({.cert_pem = one.cert_pem(), .key_pem = one.key_pem(), .insecure_skip_verify = true})->body, "one");
-  EXPECT_EQ(ask_over_tls({.cert_file = file("cert", other.cert_pem()), .key_file = file("key", other.key_pem()), .insecure_skip_verify = true})->body,
+  EXPECT_EQ(ask_over_tls({.cert_pem = one.cert_pem(), .key_pem = one.key_pem(), .insecure_skip_verify = true})->body,
+            "one");
+  EXPECT_EQ(ask_over_tls({.cert_file = file("cert", other.cert_pem()),
+                          .key_file = file("key", other.key_pem()),
+                          .insecure_skip_verify = true})
+                ->body,
             "other");
   const Result<Response> texts_win = ask_over_tls({.cert_file = file("cert", other.cert_pem()),
                                                    .cert_pem = one.cert_pem(),
@@ -91,9 +102,10 @@ TEST_F(Identity, ACertificateIsShownFromATextAndFromAFile) {
 TEST_F(Identity, AServerIsBelievedByTheAnchorGiven) {
   const Certificate foreign_pod("stranger");
   const std::string its_own = its_own_.cert_pem();
-  const Tls trusting[] = {{.ca_pem = its_own, .server_name = "api.example"},
-                          {.ca_file = file("ca", its_own), .server_name = "api.example"},
-                          {.ca_file = file("wrong", foreign_pod.cert_pem()), .ca_pem = its_own, .server_name = "api.example"}};
+  const Tls trusting[] = {
+      {.ca_pem = its_own, .server_name = "api.example"},
+      {.ca_file = file("ca", its_own), .server_name = "api.example"},
+      {.ca_file = file("wrong", foreign_pod.cert_pem()), .ca_pem = its_own, .server_name = "api.example"}};
   for (const Tls& tls : trusting) {
     const Result<Response> answer = ask_over_tls(tls);
     ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -119,7 +131,8 @@ TEST_F(Identity, FilesThatCannotBeReadAreNamedAtOnce) {
     ASSERT_FALSE(made.ok()) << name;
     EXPECT_NE(made.error().message.find(name), std::string::npos) << made.error().message;
   }
-  EXPECT_TRUE(Client::create({.base_url = server_.url(), .tls = {.ca_file = "/no/ca", .ca_pem = "x"}}).ok()) << "the text wins";
+  EXPECT_TRUE(Client::create({.base_url = server_.url(), .tls = {.ca_file = "/no/ca", .ca_pem = "x"}}).ok())
+      << "the text wins";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A server that says exactly what a test wants, byte for byte, so that the client meets answers no decent server gives. Plain, or over TLS (tls.h).
+// A server that says exactly what a test wants, byte for byte, so that the client meets answers no decent server gives.
+// Plain, or over TLS (tls.h).
 #pragma once
 
 #include <arpa/inet.h>
@@ -46,9 +47,11 @@ class Loopback {
  public:
   using MakeWire = std::function<std::unique_ptr<Wire>(int fd)>;
 
-  /// `talk(wire)` or `talk(wire, request)` runs on a thread of its own, for one connection after the other, once the request's headers are read.
+  /// `talk(wire)` or `talk(wire, request)` runs on a thread of its own, for one connection after the other, once the
+  /// request's headers are read.
   template <class Talk>
-  explicit Loopback(Talk talk, MakeWire over_tls = {}) : make_wire_(std::move(over_tls)), scheme_(make_wire_ ? "https" : "http") {
+  explicit Loopback(Talk talk, MakeWire over_tls = {})
+      : make_wire_(std::move(over_tls)), scheme_(make_wire_ ? "https" : "http") {
     if constexpr (std::is_invocable_v<Talk, Wire&>)
       talk_ = [talk](Wire& wire, const std::string&) { talk(wire); };
     else

@@ -17,10 +17,11 @@ std::string url_of(const Server& server) { return "http://127.0.0.1:" + std::to_
 
 TEST(Question, IsRepeatedOnNewConnectionsWhileAStandbyAnswers) {
   std::set<std::string> remotes;
-  auto server = Server::start({}, {{"/why", [&](const ServerRequest& request) {
-                                      remotes.insert(request.remote);
-                                      return remotes.size() < 3 ? json(503, R"({"reason":"Standby"})") : text(200, "because");
-                                    }}});
+  auto server =
+      Server::start({}, {{"/why", [&](const ServerRequest& request) {
+                            remotes.insert(request.remote);
+                            return remotes.size() < 3 ? json(503, R"({"reason":"Standby"})") : text(200, "because");
+                          }}});
   const Result<Response> answer = retrying_get(url_of(**server), "/why", {.pause = Millis(1)});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->body, "because");
@@ -63,10 +64,12 @@ TEST(Client, ARequestIsAskedWhetherItMayLeaveWhenItWouldLeave) {
                                       return text(200, "late");
                                     }}});
   auto client = Client::create({.base_url = url_of(**server)});
-  for (int i = 0; i < 4; ++i) (*client)->send({.path = "/slow"}, [](const auto&) {});  // all connections that there may be
+  // all connections that there may be
+  for (int i = 0; i < 4; ++i) (*client)->send({.path = "/slow"}, [](const auto&) {});
   bool may_send = true;
   std::optional<Result<Response>> answer;
-  (*client)->send({.path = "/late", .may_send = [&] { return may_send; }}, [&](Result<Response> r) { answer = std::move(r); });
+  (*client)->send({.path = "/late", .may_send = [&] { return may_send; }},
+                  [&](Result<Response> r) { answer = std::move(r); });
   for (int i = 0; i < 20; ++i) (*client)->poll(Millis(5));
   may_send = false;
   is_held = false;

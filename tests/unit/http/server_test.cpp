@@ -1,4 +1,5 @@
-// The server against clients that mean no good: silent, slow, greedy, and gone. Sockets are plain ones, so that every byte and its moment is the test's.
+// The server against clients that mean no good: silent, slow, greedy, and gone. Sockets are plain ones, so that every
+// byte and its moment is the test's.
 #include "http/server.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,9 @@ TEST(Server, ProbesAreAnsweredBesideMoreIdleSocketsThanThereAreConnections) {
 }
 
 TEST(Server, WhoTakesNoAnswerMakesRoomWhereNobodyIsSilent) {
-  const auto server = server_of({.connections_max = 4}, {{"/large", [](const ServerRequest&) { return text(200, std::string(32u << 20, 'x')); }}});
+  const auto server =
+      server_of({.connections_max = 4},
+                {{"/large", [](const ServerRequest&) { return text(200, std::string(32u << 20, 'x')); }}});
   std::vector<std::unique_ptr<Socket>> greedy;
   for (int i = 0; i < 4; ++i) {
     greedy.push_back(std::make_unique<Socket>(*server));
@@ -57,7 +60,8 @@ TEST(Server, WhoTakesNoAnswerMakesRoomWhereNobodyIsSilent) {
   EXPECT_TRUE(is_ok(answer_on_a_new_connection(*server)));
 }
 
-// The system remembers for a minute the connections that a server has closed; who restarts it must not wait for so long.
+// The system remembers for a minute the connections that a server has closed; who restarts it must not wait for so
+// long.
 TEST(Server, ItsPortIsFreeForTheNextAtOnce) {
   auto server = server_of({});
   const std::uint16_t port = server->port();
@@ -110,7 +114,8 @@ TEST(Server, ALateAnswerHoldsNobodyElseUp) {
 }
 
 TEST(Server, AnAnswerThatNeverComesIsA503) {
-  const auto server = server_of({.answer_timeout = Millis(100)}, {{.path = "/never", .handler = {}, .late = [](const ServerRequest&, Reply) {}}});
+  const auto server = server_of({.answer_timeout = Millis(100)},
+                                {{.path = "/never", .handler = {}, .late = [](const ServerRequest&, Reply) {}}});
   const Socket socket(*server);
   socket.get("/never");
   EXPECT_TRUE(socket.hear().starts_with("HTTP/1.1 503"));

@@ -36,7 +36,9 @@ class Kept {
 };
 
 std::unique_ptr<Server> server_of(ServerOptions options = {}, std::vector<Route> more = {}) {
-  const auto echo = [](const ServerRequest& r) { return text(200, r.method + " " + r.path + " " + r.query + " " + r.body); };
+  const auto echo = [](const ServerRequest& r) {
+    return text(200, r.method + " " + r.path + " " + r.query + " " + r.body);
+  };
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) more.push_back({"/echo/", echo, method});
   more.push_back({"/echo", [](const ServerRequest&) { return text(200, "exactly"); }});
   more.push_back({"/odd/low", [](const ServerRequest&) { return json(42, "{}"); }});
@@ -48,13 +50,15 @@ std::unique_ptr<Server> server_of(ServerOptions options = {}, std::vector<Route>
   return std::move(server).value();
 }
 
-std::string answer(const std::string& status, const std::string& body, const std::string& type = "text/plain; charset=utf-8") {
-  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+std::string answer(const std::string& status, const std::string& body,
+                   const std::string& type = "text/plain; charset=utf-8") {
+  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
 }
 /// After it the server closes.
 std::string final_answer(const std::string& status, const std::string& body) {
-  return "HTTP/1.1 " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\n\r\n" + body;
+  return "HTTP/1.1 " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 std::string said_to(const Server& server, const std::string& bytes) {
@@ -71,28 +75,35 @@ TEST(ServerWire, RequestsThatComeTogetherAreAnsweredInTheirOrder) {
       {"GET /echo" + get, answer("200 OK", "exactly")},
       {"GET /echo?q=1?2" + get, answer("200 OK", "exactly")},
       {"POST /echo/ HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi", answer("200 OK", "POST /echo/  hi")},
-      {"PUT /echo/ HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", answer("200 OK", "PUT /echo/  hi")},
+      {"PUT /echo/ HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+       answer("200 OK", "PUT /echo/  hi")},
       {"PATCH /echo/ HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n", answer("200 OK", "PATCH /echo/  ")},
       {"DELETE /echo/" + get, answer("200 OK", "DELETE /echo/  ")},
-      {"HEAD /echo/h" + get, "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 13\r\n\r\n"},
+      {"HEAD /echo/h" + get,
+       "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 13\r\n\r\n"},
       {"OPTIONS /echo/" + get, answer("405 Method Not Allowed", "method not allowed\n")},
-      {"POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n", answer("405 Method Not Allowed", "method not allowed\n")},
+      {"POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n",
+       answer("405 Method Not Allowed", "method not allowed\n")},
       {"GET /ech" + get, answer("404 Not Found", "not found\n")},
       {"GET /echoes" + get, answer("404 Not Found", "not found\n")},
       {"GET /odd/low" + get, answer("100 Continue", "{}", "application/json")},
       {"GET /odd/high" + get, answer("599 Network Connect Timeout Error", "{}", "application/json")},
       {"GET /fails" + get, answer("500 Internal Server Error", "internal error: oh\n")},
   };
-  for (const auto& [request, expected] : cases) EXPECT_EQ(said_to(*server, request + kLast), expected + final_answer("200 OK", "last")) << request;
+  for (const auto& [request, expected] : cases)
+    EXPECT_EQ(said_to(*server, request + kLast), expected + final_answer("200 OK", "last")) << request;
 }
 
 TEST(ServerWire, WhatIsTooLargeOrNoHttpIsToldSoAndItsConnectionEnds) {
   const auto server = server_of({.body_bytes_max = 10});
-  const auto post = [](const std::string& length_or_chunks) { return "POST /echo/ HTTP/1.1\r\nHost: t\r\n" + length_or_chunks; };
+  const auto post = [](const std::string& length_or_chunks) {
+    return "POST /echo/ HTTP/1.1\r\nHost: t\r\n" + length_or_chunks;
+  };
   const std::string line = "GET / HTTP/1.1\r\n", header = "X: ";
   const std::pair<std::string, std::string> cases[] = {
       {post("Content-Length: 11\r\n\r\n"), final_answer("413 Payload Too Large", "the body is too large\n")},
-      {post("Transfer-Encoding: chunked\r\n\r\nb\r\n12345678901\r\n"), final_answer("413 Payload Too Large", "the body is too large\n")},
+      {post("Transfer-Encoding: chunked\r\n\r\nb\r\n12345678901\r\n"),
+       final_answer("413 Payload Too Large", "the body is too large\n")},
       {line + header + std::string((64u << 10) - header.size(), 'x'),
        final_answer("431 Request Header Fields Too Large", "the headers are too large\n")},
       {"GET / HTTP/3.14\r\n\r\n", final_answer("400 Bad Request", "malformed request: bad version\n")},
@@ -111,7 +122,8 @@ TEST(ServerWire, AnOldClientIsAnsweredInItsWayAndItsConnectionEnds) {
 }
 
 TEST(ServerWire, ABodyThatDoesNotComeEndsItsConnection) {
-  const auto server = server_of({.header_timeout = Millis(60'000), .request_timeout = Millis(100), .idle_timeout = Millis(60'000)});
+  const auto server =
+      server_of({.header_timeout = Millis(60'000), .request_timeout = Millis(100), .idle_timeout = Millis(60'000)});
   EXPECT_EQ(said_to(*server, "POST /echo/ HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhal"), "");
 }
 

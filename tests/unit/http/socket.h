@@ -82,7 +82,8 @@ inline std::vector<int> sockets_to(std::uint16_t port) {
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in other{};
     socklen_t size = sizeof other;
-    if (getpeername(fd, reinterpret_cast<sockaddr*>(&other), &size) == 0 && ntohs(other.sin_port) == port) found.push_back(fd);
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&other), &size) == 0 && ntohs(other.sin_port) == port)
+      found.push_back(fd);
   }
   return found;
 }

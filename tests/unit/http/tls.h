@@ -22,7 +22,8 @@ struct Certificate {
     X509_gmtime_adj(X509_getm_notBefore(x509), -60);
     X509_gmtime_adj(X509_getm_notAfter(x509), 3600);
     X509_set_pubkey(x509, key);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
     X509_set_issuer_name(x509, X509_get_subject_name(x509));
     X509_sign(x509, key, EVP_sha256());
   }
@@ -87,7 +88,8 @@ class TlsWire : public Wire {
   SSL* tls_ = nullptr;
 };
 
-/// For Loopback; `own` outlives the server. OpenSSL writes without MSG_NOSIGNAL: a client that has hung up must not end the process.
+/// For Loopback; `own` outlives the server. OpenSSL writes without MSG_NOSIGNAL: a client that has hung up must not end
+/// the process.
 inline Loopback::MakeWire over_tls(const Certificate& own) {
   std::signal(SIGPIPE, SIG_IGN);
   return [&own](int fd) { return std::make_unique<TlsWire>(fd, own); };

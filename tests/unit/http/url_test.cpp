@@ -28,8 +28,9 @@ TEST(Url, KeepsIpv6AddressesInBrackets) {
 }
 
 TEST(Url, RefusesWhatIsNoServerUrl) {
-  for (const char* text : {"", "example.com", "ftp://a", "https://", "https://a:0", "https://a:70000", "https://a:x", "https://user@a",
-                           "https://[::1", "https://[::1]x", "https://a b", "https://a/?q=1", "https://:443"})
+  for (const char* text :
+       {"", "example.com", "ftp://a", "https://", "https://a:0", "https://a:70000", "https://a:x", "https://user@a",
+        "https://[::1", "https://[::1]x", "https://a b", "https://a/?q=1", "https://:443"})
     EXPECT_FALSE(parse_url(text).ok()) << text;
 }
 
@@ -47,7 +48,8 @@ TEST(Url, DecodingKeepsMalformedEscapes) {
 }
 
 TEST(Url, EveryRefusalSaysWhy) {
-  const std::string port = "the port must be a number from 1 to 65535", space = "it contains spaces or control characters";
+  const std::string port = "the port must be a number from 1 to 65535",
+                    space = "it contains spaces or control characters";
   const std::string scheme = "it must begin with https:// or http://", query = "a query has no place here";
   const std::pair<const char*, std::string> cases[] = {
       {"a:1", scheme},
@@ -74,7 +76,8 @@ TEST(Url, EveryRefusalSaysWhy) {
       {"http://a:-1", port},
       {"http://a:99999999999", port},
   };
-  for (const auto& [text, why] : cases) EXPECT_EQ(parse_url(text).error().message, "\"" + std::string(text) + "\" is not a server URL: " + why);
+  for (const auto& [text, why] : cases)
+    EXPECT_EQ(parse_url(text).error().message, "\"" + std::string(text) + "\" is not a server URL: " + why);
   const std::pair<const char*, const char*> taken[] = {{"http://a:1", "http://a:1 "},
                                                        {"HtTpS://a:65535/", "https://a:65535 /"},
                                                        {"http://[::1]", "http://[::1]:80 "},

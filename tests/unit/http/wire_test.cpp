@@ -1,4 +1,5 @@
-// What the client puts on the wire, byte for byte, on which connections, and what it makes of answers no decent server gives.
+// What the client puts on the wire, byte for byte, on which connections, and what it makes of answers no decent server
+// gives.
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 
@@ -30,7 +31,8 @@ Result<Response> ask(Client& client, Request request) {
 
 /// One answer with this head and body, and the end of the connection.
 std::string answered(const std::string& head, const std::string& body = "") {
-  return "HTTP/1.1 " + head + "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return "HTTP/1.1 " + head + "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
 }
 
 /// Seconds; -1 where closing takes its time.
@@ -53,12 +55,14 @@ TEST(Wire, EveryRequestIsWrittenInFull) {
   });
   const std::string port = server.url().substr(server.url().rfind(':') + 1);
   const std::string common = " HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nUser-Agent: tester\r\n";
-  const std::string json = "Accept: application/json\r\nContent-Type: application/json\r\n", token = "Authorization: Bearer secret\r\n";
+  const std::string json = "Accept: application/json\r\nContent-Type: application/json\r\n",
+                    token = "Authorization: Bearer secret\r\n";
   const std::pair<Request, std::string> cases[] = {
       {{.path = "/p?q=1"}, "GET /base/p?q=1" + common + json + token + "\r\n"},
       {{.path = "/p", .body = "a GET has none"}, "GET /base/p" + common + json + token + "\r\n"},
       {{.method = Method::kDelete, .path = "/p"}, "DELETE /base/p" + common + json + token + "\r\n"},
-      {{.method = Method::kDelete, .path = "/p", .body = "x"}, "DELETE /base/p" + common + json + token + "Content-Length: 1\r\n\r\nx"},
+      {{.method = Method::kDelete, .path = "/p", .body = "x"},
+       "DELETE /base/p" + common + json + token + "Content-Length: 1\r\n\r\nx"},
       {{.method = Method::kPost, .path = "/p"}, "POST /base/p" + common + json + token + "Content-Length: 0\r\n\r\n"},
       {{.method = Method::kPut, .path = "/p", .body = std::string("a\0b", 3)},
        "PUT /base/p" + common + json + token + "Content-Length: 3\r\n\r\n" + std::string("a\0b", 3)},
@@ -67,7 +71,8 @@ TEST(Wire, EveryRequestIsWrittenInFull) {
       {{.path = "/own", .has_own_connection = true}, "GET /base/own" + common + json + token + "\r\n"},
       {{.path = "/again"}, "GET /base/again" + common + json + token + "\r\n"},
   };
-  const auto client = client_of({.base_url = server.url() + "/base//", .bearer_token = "secret", .user_agent = "tester"});
+  const auto client =
+      client_of({.base_url = server.url() + "/base//", .bearer_token = "secret", .user_agent = "tester"});
   std::uint64_t sent = 0;
   for (const auto& [request, expected] : cases) {
     sent += request.body.size();
@@ -84,8 +89,8 @@ TEST(Wire, EveryRequestIsWrittenInFull) {
 }
 
 TEST(Wire, AnswersAreReadInFull) {
-  const std::string chunked =
-      "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("ab") + Loopback::chunk("c");
+  const std::string chunked = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                              Loopback::chunk("ab") + Loopback::chunk("c");
   struct Case {
     std::string said;
     int status;
@@ -122,8 +127,14 @@ TEST(Wire, WhatWentWrongIsToldWithTheRequest) {
     std::string words;
   };
   const Case cases[] = {
-      {answered("200 OK", "01234567890"), {.path = "/p"}, Error::Kind::kInvalid, "the answer to /p is longer than 10 bytes"},
-      {answered("500 No", "01234567890"), {.path = "/p"}, Error::Kind::kInvalid, "the answer to /p is longer than 10 bytes"},
+      {answered("200 OK", "01234567890"),
+       {.path = "/p"},
+       Error::Kind::kInvalid,
+       "the answer to /p is longer than 10 bytes"},
+      {answered("500 No", "01234567890"),
+       {.path = "/p"},
+       Error::Kind::kInvalid,
+       "the answer to /p is longer than 10 bytes"},
       {"", {.method = Method::kDelete, .path = "/p"}, Error::Kind::kUnavailable, "DELETE /p: Empty reply from server"},
       {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
        {.path = "/p"},
@@ -146,7 +157,8 @@ TEST(Wire, WhatWentWrongIsToldWithTheRequest) {
 }
 
 TEST(Wire, AFullQueueAndAResetAreToldInWords) {
-  const auto server = Server::start({}, {{.path = "/never", .handler = {}, .late = [](const ServerRequest&, Reply) {}}}).value();
+  const auto server =
+      Server::start({}, {{.path = "/never", .handler = {}, .late = [](const ServerRequest&, Reply) {}}}).value();
   const auto client = client_of({.base_url = "http://127.0.0.1:" + std::to_string(server->port()), .queue_max = 2});
   std::vector<std::string> words;
   const auto keep = [&](Result<Response> r) { words.push_back(r.ok() ? "fine" : r.error().message); };
@@ -182,7 +194,8 @@ TEST(Wire, AServerThatDoesNotMultiplexHasAConnectionForEachRequest) {
                                               }},
                                          {"/first", [](const ServerRequest&) { return text(200, ""); }}})
                           .value();
-  const auto client = client_of({.base_url = "http://127.0.0.1:" + std::to_string(server->port()), .unacknowledged_max = Millis(7'000)});
+  const auto client = client_of(
+      {.base_url = "http://127.0.0.1:" + std::to_string(server->port()), .unacknowledged_max = Millis(7'000)});
   EXPECT_TRUE(ask(*client, {.path = "/first"}).ok()) << "it tells that this server knows no HTTP/2";
   int answered_count = 0;
   const auto count = [&](const Result<Response>& r) { answered_count += r.ok(); };
@@ -197,7 +210,8 @@ TEST(Wire, AServerThatDoesNotMultiplexHasAConnectionForEachRequest) {
   std::vector<std::array<int, 6>> seen;
   for (const int fd : sockets_to(server->port()))
     seen.push_back({option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), lingers(fd), option_of(fd, IPPROTO_TCP, TCP_NODELAY),
-                    option_of(fd, SOL_SOCKET, SO_KEEPALIVE), option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL)});
+                    option_of(fd, SOL_SOCKET, SO_KEEPALIVE), option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE),
+                    option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL)});
   std::sort(seen.begin(), seen.end());
   std::vector<std::array<int, 6>> expected(8, {7'000, 0, 1, 1, 15, 5});
   expected.resize(14, {20'000, -1, 1, 1, 15, 5});
@@ -213,7 +227,7 @@ TEST(Wire, AServerThatDoesNotMultiplexHasAConnectionForEachRequest) {
   EXPECT_EQ(client->counters().connections, 14u);
 }
 
-// ---- streams -----------------------------------------------------------------------------------------------------------------------------
+// ---- streams --------------------------------------------------------------------------------------------------------
 
 struct Followed {
   std::string log;  ///< "open200/text ", "[chunk]", "end200[body]" or "end!why"
@@ -224,15 +238,18 @@ Followed follow(const std::string& said, bool wants_more = true) {
   Loopback server([&](Wire& wire) { wire.say(said); });
   const auto client = client_of({.base_url = server.url()});
   Followed followed;
-  client->stream({.path = "/w", .timeout = Millis(0)},
-                 {.on_open = [&](const Response& r) { followed.log += "open" + std::to_string(r.status) + "/" + r.content_type + " "; },
-                  .on_chunk = [&](std::string_view bytes) { return followed.log += "[" + std::string(bytes) + "]", wants_more; },
-                  .on_done =
-                      [&](Result<Response> r) {
-                        followed.log += r.ok() ? "end" + std::to_string(r->status) + "[" + r->body + "]" : "end!" + r.error().message;
-                        followed.is_ended = true;
-                      }},
-                 Millis(60'000));
+  client->stream(
+      {.path = "/w", .timeout = Millis(0)},
+      {.on_open =
+           [&](const Response& r) { followed.log += "open" + std::to_string(r.status) + "/" + r.content_type + " "; },
+       .on_chunk = [&](std::string_view bytes) { return followed.log += "[" + std::string(bytes) + "]", wants_more; },
+       .on_done =
+           [&](Result<Response> r) {
+             followed.log +=
+                 r.ok() ? "end" + std::to_string(r->status) + "[" + r->body + "]" : "end!" + r.error().message;
+             followed.is_ended = true;
+           }},
+      Millis(60'000));
   while (!followed.is_ended) client->poll(Millis(50));
   return followed;
 }
@@ -288,7 +305,8 @@ TEST(Wire, AWakeupEndsTheWaitBesideAStreamThatIsSilent) {
   while (done < kTimes) client->poll(Millis(500));
   other.join();
   is_over = true;
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500 * kTimes / 2)) << "each would wait for half a second";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500 * kTimes / 2))
+      << "each would wait for half a second";
 }
 
 TEST(Wire, TheSilenceOfAStreamIsToldInWords) {
@@ -300,7 +318,8 @@ TEST(Wire, TheSilenceOfAStreamIsToldInWords) {
   const auto client = client_of({.base_url = server.url()});
   std::string end;
   client->stream({.path = "/w", .timeout = Millis(0)},
-                 {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](const Result<Response>& r) { end = r.error().message; }},
+                 {.on_chunk = [](std::string_view) { return true; },
+                  .on_done = [&](const Result<Response>& r) { end = r.error().message; }},
                  Millis(1));
   while (end.empty()) client->poll(Millis(20));
   is_over = true;

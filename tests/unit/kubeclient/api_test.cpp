@@ -18,15 +18,17 @@ namespace ashlar::kube {
 namespace {
 
 Answer answer_of(int status, std::string body = {}, std::string type = "application/json", Millis retry_after = {}) {
-  return to_answer(http::Response{.status = status, .body = std::move(body), .content_type = std::move(type), .retry_after = retry_after});
+  return to_answer(http::Response{
+      .status = status, .body = std::move(body), .content_type = std::move(type), .retry_after = retry_after});
 }
 
 TEST(Answer, StatusesBecomeKindsOfError) {
   using Kind = Error::Kind;
-  const std::pair<int, Kind> cases[] = {{400, Kind::kInvalid}, {401, Kind::kDenied},      {403, Kind::kDenied},      {404, Kind::kNotFound},
-                                        {408, Kind::kTimeout}, {409, Kind::kConflict},    {410, Kind::kExpired},     {413, Kind::kInvalid},
-                                        {422, Kind::kInvalid}, {429, Kind::kUnavailable}, {500, Kind::kUnavailable}, {503, Kind::kUnavailable},
-                                        {504, Kind::kTimeout}, {302, Kind::kInternal}};
+  const std::pair<int, Kind> cases[] = {{400, Kind::kInvalid},     {401, Kind::kDenied},      {403, Kind::kDenied},
+                                        {404, Kind::kNotFound},    {408, Kind::kTimeout},     {409, Kind::kConflict},
+                                        {410, Kind::kExpired},     {413, Kind::kInvalid},     {422, Kind::kInvalid},
+                                        {429, Kind::kUnavailable}, {500, Kind::kUnavailable}, {503, Kind::kUnavailable},
+                                        {504, Kind::kTimeout},     {302, Kind::kInternal}};
   for (const auto& [status, kind] : cases) {
     const Answer answer = answer_of(status);
     ASSERT_FALSE(answer.ok()) << status;
@@ -38,15 +40,18 @@ TEST(Answer, StatusesBecomeKindsOfError) {
 }
 
 TEST(Answer, FailuresCarryTheServersWordsReasonAndDelay) {
-  const Answer status =
-      answer_of(429, R"({"kind":"Status","message":"slow down","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})");
+  const Answer status = answer_of(
+      429,
+      R"({"kind":"Status","message":"slow down","reason":"TooManyRequests","details":{"retryAfterSeconds":3},"code":429})");
   EXPECT_EQ(status.result.error().message, "HTTP 429: slow down");
   EXPECT_EQ(status.reason, "TooManyRequests");
   EXPECT_EQ(status.retry_after, Millis(3'000));
   EXPECT_EQ(answer_of(503, "", "", Millis(7'000)).retry_after, Millis(7'000)) << "the header wins";
-  EXPECT_EQ(answer_of(502, "<html>\n\x1b[31mbad\xc2\x9b", "text/html").result.error().message, "HTTP 502: <html>  [31mbad ")
+  EXPECT_EQ(answer_of(502, "<html>\n\x1b[31mbad\xc2\x9b", "text/html").result.error().message,
+            "HTTP 502: <html>  [31mbad ")
       << "a terminal may show it";
-  EXPECT_EQ(answer_of(502, "<html>bad gateway</html>\n", "text/html").result.error().message, "HTTP 502: <html>bad gateway</html>");
+  EXPECT_EQ(answer_of(502, "<html>bad gateway</html>\n", "text/html").result.error().message,
+            "HTTP 502: <html>bad gateway</html>");
   EXPECT_EQ(answer_of(500, "k8s", "application/vnd.kubernetes.protobuf").result.error().message, "HTTP 500: k8s")
       << "unreadable bodies are shown as they are";
   const Answer none = to_answer(Error{Error::Kind::kTimeout, "no answer"});
@@ -59,11 +64,12 @@ class Credentials : public ::testing::Test {
   Credentials() {
     std::string pattern = (std::filesystem::temp_directory_path() / "ashlar-api-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
-    auto started = http::Server::start({}, {{"/", [this](const http::ServerRequest& r) {
-                                               return r.authorization == "Bearer " + good_
-                                                          ? http::json(200, "{}")
-                                                          : http::json(401, R"({"kind":"Status","message":"Unauthorized","code":401})");
-                                             }}});
+    auto started = http::Server::start(
+        {}, {{"/", [this](const http::ServerRequest& r) {
+                return r.authorization == "Bearer " + good_
+                           ? http::json(200, "{}")
+                           : http::json(401, R"({"kind":"Status","message":"Unauthorized","code":401})");
+              }}});
     EXPECT_TRUE(started.ok());
     server_ = std::move(started).value();
   }
@@ -76,7 +82,8 @@ class Credentials : public ::testing::Test {
     const std::string script = folder_ + "/plugin";
     std::ofstream(script) << "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\nn=$(wc -l < runs | tr -d ' ')\n"
                              "printf '{\"kind\":\"ExecCredential\",\"status\":{"
-                          << (expires.empty() ? "" : "\"expirationTimestamp\":\"" + expires + "\",") << "\"token\":\"token-%s\"}}' \"$n\"\n";
+                          << (expires.empty() ? "" : "\"expirationTimestamp\":\"" + expires + "\",")
+                          << "\"token\":\"token-%s\"}}' \"$n\"\n";
     chmod(script.c_str(), 0755);
     Access access{.origin = "test", .server = url()};
     access.exec = ExecPlugin{.command = script, .api_version = "client.authentication.k8s.io/v1"};
@@ -130,7 +137,8 @@ TEST_F(Credentials, ExpiringTokensAreRenewedBeforehand) {
 
 TEST_F(Credentials, APluginWhoseTokensAreExpiredByOurClockIsNotRunWithoutPause) {
   good_ = "token-1";
-  auto api = Api::create({.access = with_plugin("2026-01-01T00:01:00Z"), .now = [] { return Millis(1798761600000); }});  // a year later
+  // a year later
+  auto api = Api::create({.access = with_plugin("2026-01-01T00:01:00Z"), .now = [] { return Millis(1798761600000); }});
   ASSERT_TRUE(api.ok());
   poll_for(**api, std::chrono::milliseconds(300));
   EXPECT_LE(runs(), 2) << "at the start, and once in five seconds";
@@ -158,7 +166,8 @@ TEST_F(Credentials, WhatWaitsForCredentialsCanBeCancelled) {
   good_ = "token-2";
   Access access = with_plugin("");
   auto api = Api::create({.access = access});
-  std::ofstream(access.exec->command) << "#!/bin/sh\nsleep 0.3\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"token-2\"}}'\n";
+  std::ofstream(access.exec->command)
+      << "#!/bin/sh\nsleep 0.3\necho '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"token-2\"}}'\n";
   bool is_answered = false;
   const http::RequestId id = (*api)->send({.path = "/x"}, [&](const Answer&) { is_answered = true; });
   while ((*api)->in_flight() > 0) (*api)->poll(Millis(5));
@@ -198,7 +207,7 @@ TEST(Api, ABrokenPipeIsNotTheEndOfAProcessThatUsesIt) {
   close(ends[1]);
 }
 
-// ---- the process ---------------------------------------------------------------------------------------------------------------------------
+// ---- the process ----------------------------------------------------------------------------------------------------
 
 int raised_after_create(void (*handler)(int)) {
   std::signal(SIGPIPE, handler);

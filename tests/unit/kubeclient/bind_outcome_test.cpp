@@ -15,7 +15,8 @@ Answer of(int status, const std::string& body = "") {
 TEST(BindOutcome, EachStatusHasItsOutcome) {
   const std::string success = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})";
   for (const int status : {200, 201, 202}) EXPECT_EQ(bind_outcome(of(status, success)), BindOutcome::kBound) << status;
-  for (const char* body : {"", "{}", "null", "<html>", R"({"kind":"Status","status":"Failure"})", R"({"kind":"Binding","status":"Success"})",
+  for (const char* body : {"", "{}", "null", "<html>", R"({"kind":"Status","status":"Failure"})",
+                           R"({"kind":"Binding","status":"Success"})",
                            R"({"kind":"Status","status":{"phase":"Success"}})", R"({"kind":"Status"})"})
     EXPECT_EQ(bind_outcome(of(201, body)), BindOutcome::kUnknown) << body;
   for (const int status : {400, 401, 402, 403, 405, 406, 411, 413, 415, 418, 422, 431, 499})
@@ -24,7 +25,8 @@ TEST(BindOutcome, EachStatusHasItsOutcome) {
   EXPECT_EQ(bind_outcome(of(404)), BindOutcome::kMissing);
   EXPECT_EQ(bind_outcome(of(410)), BindOutcome::kMissing);
   EXPECT_EQ(bind_outcome(of(429)), BindOutcome::kThrottled);
-  for (const int status : {301, 500, 501, 502, 503, 599}) EXPECT_EQ(bind_outcome(of(status)), BindOutcome::kFailed) << status;
+  for (const int status : {301, 500, 501, 502, 503, 599})
+    EXPECT_EQ(bind_outcome(of(status)), BindOutcome::kFailed) << status;
   EXPECT_EQ(bind_outcome(of(408)), BindOutcome::kUnknown);
   EXPECT_EQ(bind_outcome(of(504)), BindOutcome::kUnknown);
   EXPECT_EQ(bind_outcome(to_answer(Error{Error::Kind::kTimeout, "late"})), BindOutcome::kUnknown);
@@ -83,7 +85,8 @@ TEST(BindOutcome, WordsAreOneLineOfBoundedLengthAndWholeCharacters) {
 }
 
 TEST(BindOutcome, WordsAreShownInTheOrderInWhichTheyWereWritten) {
-  for (const char* turn : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"})
+  for (const char* turn : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066",
+                           "\u2067", "\u2068", "\u2069"})
     EXPECT_EQ(bounded_words(std::string("a") + turn + "b" + turn), "a b ") << turn;
   const std::string others = "\u061b\u061d\u05d0\u200d\u2010\u2029\u202f\u2065\u206a\u20ac";
   EXPECT_EQ(bounded_words(others), others) << "nothing else";
@@ -92,7 +95,8 @@ TEST(BindOutcome, WordsAreShownInTheOrderInWhichTheyWereWritten) {
 }
 
 TEST(ServerHealth, IsReadFromTheStatus) {
-  for (const int status : {200, 201, 401, 403, 404, 409, 410, 422}) EXPECT_EQ(health_of(of(status)), ServerHealth::kSound) << status;
+  for (const int status : {200, 201, 401, 403, 404, 409, 410, 422})
+    EXPECT_EQ(health_of(of(status)), ServerHealth::kSound) << status;
   for (const int status : {429, 502, 503}) EXPECT_EQ(health_of(of(status)), ServerHealth::kTrouble) << status;
   for (const int status : {408, 500, 504}) EXPECT_EQ(health_of(of(status)), ServerHealth::kUnclear) << status;
   EXPECT_EQ(health_of(to_answer(Error{Error::Kind::kTimeout, "late"})), ServerHealth::kUnclear);

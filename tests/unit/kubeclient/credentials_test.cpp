@@ -1,4 +1,5 @@
-// Credentials that renew, by a clock of the test's own: token files that are read again, plugins that fail, what waits for them.
+// Credentials that renew, by a clock of the test's own: token files that are read again, plugins that fail, what waits
+// for them.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -28,7 +29,8 @@ class Renewal : public ::testing::Test {
                                           std::unique_lock lock(lock_);
                                           shown_.push_back(r.authorization);
                                           changed_.wait(lock, [&] { return r.authorization != held_; });
-                                          return r.authorization == "Bearer " + good_ ? http::json(200, "{}") : http::json(401, "{}");
+                                          return r.authorization == "Bearer " + good_ ? http::json(200, "{}")
+                                                                                      : http::json(401, "{}");
                                         }}})
                   .value();
   }
@@ -78,14 +80,16 @@ class Renewal : public ::testing::Test {
   void open(Access access) {
     access.origin = "test";
     access.server = "http://127.0.0.1:" + std::to_string(server_->port());
-    auto made = Api::create({.access = std::move(access), .now = [this] { return wall; }, .monotonic = [this] { return now; }});
+    auto made =
+        Api::create({.access = std::move(access), .now = [this] { return wall; }, .monotonic = [this] { return now; }});
     ASSERT_TRUE(made.ok()) << made.error().message;
     api = std::move(made).value();
   }
   void open_with_file() { open({.token_file = token_file()}); }
   void open_with_plugin() {
     const std::string script = folder_ + "/plugin";
-    std::ofstream(script) << "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\necho 'no luck today' >&2\ncat answer\nexit $(cat status)\n";
+    std::ofstream(script) << "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\necho 'no luck today' >&2\ncat "
+                             "answer\nexit $(cat status)\n";
     chmod(script.c_str(), 0755);
     Access access;
     access.exec = ExecPlugin{.command = script, .api_version = "client.authentication.k8s.io/v1"};
@@ -112,7 +116,7 @@ class Renewal : public ::testing::Test {
 
 using Shown = std::vector<std::string>;
 
-// ---- token files ---------------------------------------------------------------------------------------------------------------------------
+// ---- token files ----------------------------------------------------------------------------------------------------
 
 TEST_F(Renewal, ATokenFileIsReadAgainWhenItIsMoreThanAMinuteOld) {
   write_token("one \r\n");
@@ -174,7 +178,8 @@ TEST_F(Renewal, AStreamThatIsRefusedRenewsWhatTheNextOneCarries) {
   int ended = 0;
   const auto stream = [&](std::optional<Result<http::Response>>& end) {
     api->stream({.path = "/watch", .timeout = Millis(0)},
-                {.on_chunk = [](std::string_view) { return true; }, .on_done = [&](Result<http::Response> e) { end = std::move(e), ++ended; }},
+                {.on_chunk = [](std::string_view) { return true; },
+                 .on_done = [&](Result<http::Response> e) { end = std::move(e), ++ended; }},
                 Millis(5'000));
   };
   std::optional<Result<http::Response>> first, second;
@@ -194,14 +199,16 @@ TEST_F(Renewal, AStreamThatIsRefusedRenewsWhatTheNextOneCarries) {
 TEST_F(Renewal, AnAccessWhoseTokenFileHasNothingIsRefused) {
   for (const bool is_there : {false, true}) {
     if (is_there) write_token(" \r\n");
-    const auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1", .token_file = token_file()}});
+    const auto made =
+        Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1", .token_file = token_file()}});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().kind, Error::Kind::kDenied);
-    EXPECT_EQ(made.error().message, "token: " + token_file() + (is_there ? ": is empty" : ": cannot be read: No such file or directory"));
+    EXPECT_EQ(made.error().message,
+              "token: " + token_file() + (is_there ? ": is empty" : ": cannot be read: No such file or directory"));
   }
 }
 
-// ---- plugins -------------------------------------------------------------------------------------------------------------------------------
+// ---- plugins --------------------------------------------------------------------------------------------------------
 
 TEST_F(Renewal, AllThatWaitForAPluginThatFailsAreToldItsWords) {
   let_plugin_say(credential("one"));
@@ -215,7 +222,8 @@ TEST_F(Renewal, AllThatWaitForAPluginThatFailsAreToldItsWords) {
     EXPECT_EQ(answer.status, 401);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.result.error().kind, Error::Kind::kDenied);
-    EXPECT_NE(answer.result.error().message.find("exit status 3: no luck today"), std::string::npos) << answer.result.error().message;
+    EXPECT_NE(answer.result.error().message.find("exit status 3: no luck today"), std::string::npos)
+        << answer.result.error().message;
   }
   EXPECT_EQ(shown(), (Shown{"Bearer one", "Bearer one", "Bearer one"})) << "none is sent again";
   EXPECT_EQ(runs(), 2);

@@ -53,12 +53,14 @@ TEST(DecodeFields, AStatusThatHoldsMoreThanTheSpecCountsByItself) {
   init_status.set_name("i");
   put(init_status.mutable_resources()->mutable_requests(), "memory", "5");
   message.mutable_status()->set_nominatednodename("n7");
-  for (const Pod& pod : both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}],)"
-                             R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}]},)"
-                             R"("status":{"nominatedNodeName":"n7","containerStatuses":[{"name":"c"},{"name":"c","allocatedResources":{"cpu":"2"},)"
-                             R"("resources":{"requests":{"cpu":"3"},"limits":{"cpu":"9"}}}],"initContainerStatuses":[{"name":"i","resources":)"
-                             R"({"requests":{"memory":"5"}}}]})",
-                             message)) {
+  for (
+      const Pod& pod : both(
+          R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}],)"
+          R"("initContainers":[{"name":"i","resources":{"requests":{"memory":"1"}}}]},)"
+          R"("status":{"nominatedNodeName":"n7","containerStatuses":[{"name":"c"},{"name":"c","allocatedResources":{"cpu":"2"},)"
+          R"("resources":{"requests":{"cpu":"3"},"limits":{"cpu":"9"}}}],"initContainerStatuses":[{"name":"i","resources":)"
+          R"({"requests":{"memory":"5"}}}]})",
+          message)) {
     EXPECT_EQ(pod.requests.cpu, MilliCores(3'000));
     EXPECT_EQ(pod.requests.memory, Bytes(5));
     EXPECT_EQ(pod.nominated_node_name, PooledString("n7"));
@@ -78,10 +80,11 @@ TEST(DecodeFields, AResizeThatCannotBeLeavesTheStatus) {
     auto& condition = *message.mutable_status()->add_conditions();
     condition.set_type("PodResizePending");
     condition.set_reason(reason);
-    for (const Pod& pod : both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"8"}}}]},"status":{"conditions":[)"
-                               R"({"type":"PodResizePending","reason":")" +
-                                   std::string(reason) + R"("}],"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"2"}}]})",
-                               message)) {
+    for (const Pod& pod :
+         both(R"("spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"8"}}}]},"status":{"conditions":[)"
+              R"({"type":"PodResizePending","reason":")" +
+                  std::string(reason) + R"("}],"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"2"}}]})",
+              message)) {
       EXPECT_EQ(pod.requests.cpu, MilliCores(is_infeasible ? 2'000 : 8'000)) << reason;
       EXPECT_EQ(pod.scheduled.status, ConditionStatus::kAbsent) << "another condition";
     }
@@ -91,20 +94,24 @@ TEST(DecodeFields, AResizeThatCannotBeLeavesTheStatus) {
 TEST(DecodeFields, AmountsOfTheWholePodReplaceThoseOfItsContainers) {
   pb::Pod message;
   auto& container = *message.mutable_spec()->add_containers();
-  for (const auto& [name, amount] : {std::pair("cpu", "1"), {"ephemeral-storage", "7"}, {"hugepages-2Mi", "4Mi"}, {"memory", "1"}, {"x/y", "3"}})
+  for (const auto& [name, amount] :
+       {std::pair("cpu", "1"), {"ephemeral-storage", "7"}, {"hugepages-2Mi", "4Mi"}, {"memory", "1"}, {"x/y", "3"}})
     put(container.mutable_resources()->mutable_requests(), name, amount);
-  for (const auto& [name, amount] : {std::pair("cpu", "4"), {"hugepages-2Mi", "6Mi"}, {"hugepages-1Gi", "1Gi"}, {"memory", "2"}, {"x/y", "9"}})
+  for (const auto& [name, amount] :
+       {std::pair("cpu", "4"), {"hugepages-2Mi", "6Mi"}, {"hugepages-1Gi", "1Gi"}, {"memory", "2"}, {"x/y", "9"}})
     put(message.mutable_spec()->mutable_resources()->mutable_requests(), name, amount);
   put(message.mutable_spec()->mutable_overhead(), "cpu", "250m");
-  for (const Pod& pod :
-       both(R"("spec":{"containers":[{"resources":{"requests":{"cpu":"1","ephemeral-storage":"7","hugepages-2Mi":"4Mi","memory":"1",)"
-            R"("x/y":"3"}}}],"resources":{"requests":{"cpu":"4","hugepages-2Mi":"6Mi","hugepages-1Gi":"1Gi","memory":"2","x/y":"9"}},)"
-            R"("overhead":{"cpu":"250m"}})",
-            message)) {
+  for (
+      const Pod& pod : both(
+          R"("spec":{"containers":[{"resources":{"requests":{"cpu":"1","ephemeral-storage":"7","hugepages-2Mi":"4Mi","memory":"1",)"
+          R"("x/y":"3"}}}],"resources":{"requests":{"cpu":"4","hugepages-2Mi":"6Mi","hugepages-1Gi":"1Gi","memory":"2","x/y":"9"}},)"
+          R"("overhead":{"cpu":"250m"}})",
+          message)) {
     EXPECT_EQ(pod.requests.cpu, MilliCores(4'250));
     EXPECT_EQ(pod.requests.memory, Bytes(2));
     EXPECT_EQ(pod.requests.ephemeral_storage, Bytes(7));
-    const std::vector<Amount> extended{{PooledString("hugepages-1Gi"), 1 << 30}, {PooledString("hugepages-2Mi"), 6 << 20}, {PooledString("x/y"), 3}};
+    const std::vector<Amount> extended{
+        {PooledString("hugepages-1Gi"), 1 << 30}, {PooledString("hugepages-2Mi"), 6 << 20}, {PooledString("x/y"), 3}};
     EXPECT_EQ(pod.requests.extended, extended);
   }
 }
@@ -117,7 +124,8 @@ TEST(DecodeFields, AmountsThatCannotBeReadAreNamed) {
   };
   const Case cases[] = {
       {R"("spec":{"containers":[{"resources":{"requests":{"cpu":"x","memory":"y"}}}]})",
-       "spec.containers[].resources.requests: cpu: quantity \"x\" is not a number; write for example 640, 1500m, 2.5 or 4Ti",
+       "spec.containers[].resources.requests: cpu: quantity \"x\" is not a number; write for example 640, 1500m, 2.5 "
+       "or 4Ti",
        [](pb::Pod& p) {
          auto& container = *p.mutable_spec()->add_containers();
          put(container.mutable_resources()->mutable_requests(), "cpu", "x");
@@ -126,14 +134,19 @@ TEST(DecodeFields, AmountsThatCannotBeReadAreNamed) {
        true},
       {R"("spec":{"overhead":{"cpu":"-1"}})", "spec.overhead: cpu: quantity \"-1\" is negative",
        [](pb::Pod& p) { put(p.mutable_spec()->mutable_overhead(), "cpu", "-1"); }, true},
-      {R"("spec":{"resources":{"requests":{"memory":"-2"}}})", "spec.resources.requests: memory: quantity \"-2\" is negative",
+      {R"("spec":{"resources":{"requests":{"memory":"-2"}}})",
+       "spec.resources.requests: memory: quantity \"-2\" is negative",
        [](pb::Pod& p) { put(p.mutable_spec()->mutable_resources()->mutable_requests(), "memory", "-2"); }, true},
       {R"("status":{"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"-3"}}]})",
        "status.containerStatuses[].allocatedResources: cpu: quantity \"-3\" is negative",
-       [](pb::Pod& p) { put(p.mutable_status()->add_containerstatuses()->mutable_allocatedresources(), "cpu", "-3"); }, false},
+       [](pb::Pod& p) { put(p.mutable_status()->add_containerstatuses()->mutable_allocatedresources(), "cpu", "-3"); },
+       false},
       {R"("status":{"initContainerStatuses":[{"name":"c","resources":{"requests":{"cpu":"-4"}}}]})",
        "status.containerStatuses[].resources: cpu: quantity \"-4\" is negative",
-       [](pb::Pod& p) { put(p.mutable_status()->add_initcontainerstatuses()->mutable_resources()->mutable_requests(), "cpu", "-4"); }, false},
+       [](pb::Pod& p) {
+         put(p.mutable_status()->add_initcontainerstatuses()->mutable_resources()->mutable_requests(), "cpu", "-4");
+       },
+       false},
   };
   for (const Case& c : cases) {
     pb::Pod message;
@@ -151,10 +164,11 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
     void (*fill)(pb::PodSpec&);
   };
   const Case cases[] = {
-      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])", "spec.topologySpreadConstraints[] (DoNotSchedule)", "",
+      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])",
+       "spec.topologySpreadConstraints[] (DoNotSchedule)", "",
        [](pb::PodSpec& s) { s.add_topologyspreadconstraints()->set_whenunsatisfiable("DoNotSchedule"); }},
-      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"ScheduleAnyway"}])", "",
-       "spec.topologySpreadConstraints[] (ScheduleAnyway)",
+      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"ScheduleAnyway"}])",
+       "", "spec.topologySpreadConstraints[] (ScheduleAnyway)",
        [](pb::PodSpec& s) {
          for (int i = 0; i < 2; ++i) s.add_topologyspreadconstraints()->set_whenunsatisfiable("ScheduleAnyway");
        }},
@@ -166,7 +180,12 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
        R"([{"key":"k","operator":"Near"}]}}]}})",
        "", "spec.affinity.nodeAffinity.preferred: operator",
        [](pb::PodSpec& s) {
-         s.mutable_affinity()->mutable_nodeaffinity()->add_preferred()->mutable_preference()->add_matchexpressions()->set_operator_("Near");
+         s.mutable_affinity()
+             ->mutable_nodeaffinity()
+             ->add_preferred()
+             ->mutable_preference()
+             ->add_matchexpressions()
+             ->set_operator_("Near");
        }},
       {R"("resourceClaims":[{"name":"x"}])", "spec.resourceClaims", "", [](pb::PodSpec& s) { s.add_resourceclaims(); }},
       {R"("workloadRef":{"name":"x"})", "spec.workloadRef", "", [](pb::PodSpec& s) { s.mutable_workloadref(); }},
@@ -176,7 +195,8 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
     c.fill(*message.mutable_spec());
     for (const Pod& pod : both(R"("spec":{)" + std::string(c.json) + "}", message)) {
       EXPECT_EQ(pod.rules->unsupported.str(), c.refused);
-      const std::vector<PooledString> ignored = *c.ignored == '\0' ? std::vector<PooledString>{} : std::vector<PooledString>{PooledString(c.ignored)};
+      const std::vector<PooledString> ignored =
+          *c.ignored == '\0' ? std::vector<PooledString>{} : std::vector<PooledString>{PooledString(c.ignored)};
       EXPECT_EQ(pod.rules->ignored_soft, ignored);
       EXPECT_TRUE(pod.rules->tolerations.empty());
       EXPECT_TRUE(pod.rules->preferred_affinity.empty());
@@ -191,16 +211,19 @@ TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {
   expression.set_key("k");
   expression.set_operator_("Near");
   term.set_topologykey("l/rack");
-  for (const Pod& pod : both(R"("spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
-                             R"({"matchExpressions":[{"key":"k","operator":"Near"}]},"topologyKey":"l/rack"}]}}})",
-                             message))
+  for (
+      const Pod& pod : both(
+          R"("spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":)"
+          R"({"matchExpressions":[{"key":"k","operator":"Near"}]},"topologyKey":"l/rack"}]}}})",
+          message))
     EXPECT_EQ(pod.rules->unsupported, PooledString("labelSelector: operator")) << "named before what holds it";
 }
 
 TEST(DecodeFields, EveryWordOfTheVocabulary) {
-  const std::pair<const char*, SelectorOp> ops[] = {{"In", SelectorOp::kIn},         {"NotIn", SelectorOp::kNotIn},
-                                                    {"Exists", SelectorOp::kExists}, {"DoesNotExist", SelectorOp::kDoesNotExist},
-                                                    {"Gt", SelectorOp::kGt},         {"Lt", SelectorOp::kLt}};
+  const std::pair<const char*, SelectorOp> ops[] = {
+      {"In", SelectorOp::kIn},         {"NotIn", SelectorOp::kNotIn},
+      {"Exists", SelectorOp::kExists}, {"DoesNotExist", SelectorOp::kDoesNotExist},
+      {"Gt", SelectorOp::kGt},         {"Lt", SelectorOp::kLt}};
   for (const auto& [text, expected] : ops) {
     SelectorOp op = expected == SelectorOp::kIn ? SelectorOp::kLt : SelectorOp::kIn;
     EXPECT_TRUE(read_selector_op(text, op)) << text;
@@ -230,8 +253,10 @@ TEST(DecodeFields, EveryWordOfTheVocabulary) {
   EXPECT_EQ(read_condition_status(""), ConditionStatus::kAbsent);
   EXPECT_EQ(read_condition_status("Unknown"), ConditionStatus::kUnknown);
   EXPECT_EQ(read_resource_version("18446744073709551615"), 18446744073709551615ull);
-  for (const char* bad : {"", "1x", "x", "-1", "18446744073709551616"}) EXPECT_EQ(read_resource_version(bad), 0u) << bad;
-  const char* const hard[] = {"persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
+  for (const char* bad : {"", "1x", "x", "-1", "18446744073709551616"})
+    EXPECT_EQ(read_resource_version(bad), 0u) << bad;
+  const char* const hard[] = {
+      "persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
   for (const char* source : hard) EXPECT_EQ(hard_volume_source(source), "spec.volumes[]." + std::string(source));
   EXPECT_EQ(hard_volume_source("emptyDir"), "");
 }
@@ -253,19 +278,24 @@ TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {
 }
 
 TEST(DecodeFields, LabelsAreSortedByKey) {
-  Labels labels{{PooledString("c"), PooledString("1")}, {PooledString("a"), PooledString("2")}, {PooledString("b"), PooledString("3")}};
+  Labels labels{{PooledString("c"), PooledString("1")},
+                {PooledString("a"), PooledString("2")},
+                {PooledString("b"), PooledString("3")}};
   sort_by_key(labels);
-  EXPECT_EQ(labels, (Labels{{PooledString("a"), PooledString("2")}, {PooledString("b"), PooledString("3")}, {PooledString("c"), PooledString("1")}}));
+  EXPECT_EQ(labels, (Labels{{PooledString("a"), PooledString("2")},
+                            {PooledString("b"), PooledString("3")},
+                            {PooledString("c"), PooledString("1")}}));
 }
 
 TEST(DecodeFields, TaintsOfUnknownEffectAreTheStrictestThatASchedulerKnows) {
   pb::Node message;
   message.mutable_metadata()->set_name("n");
   for (const char* effect : {"Odd", "", "PreferNoSchedule"}) message.mutable_spec()->add_taints()->set_effect(effect);
-  const Result<Node> nodes[] = {decode_object<Node>(R"({"metadata":{"name":"n"},"spec":{"taints":[{"effect":"Odd"},{"effect":""},)"
-                                                    R"({"effect":"PreferNoSchedule"}]}})",
-                                                    Encoding::kJson),
-                                decode_object<Node>(in_envelope(message), Encoding::kProtobuf)};
+  const Result<Node> nodes[] = {
+      decode_object<Node>(R"({"metadata":{"name":"n"},"spec":{"taints":[{"effect":"Odd"},{"effect":""},)"
+                          R"({"effect":"PreferNoSchedule"}]}})",
+                          Encoding::kJson),
+      decode_object<Node>(in_envelope(message), Encoding::kProtobuf)};
   for (const Result<Node>& node : nodes) {
     ASSERT_TRUE(node.ok());
     ASSERT_EQ(node->taints.size(), 3u);
@@ -275,7 +305,7 @@ TEST(DecodeFields, TaintsOfUnknownEffectAreTheStrictestThatASchedulerKnows) {
   }
 }
 
-// ---- events and refusals of a protobuf watch -------------------------------------------------------------------------------------------------
+// ---- events and refusals of a protobuf watch ------------------------------------------------------------------------
 
 std::string watch_frame(const std::string& type, const std::string& raw) {
   pb::WatchEvent event;
@@ -290,7 +320,8 @@ TEST(DecodeFields, AnErrorOfAProtobufWatchSaysWhatItMeans) {
     status.set_message("too old");
     status.set_reason("Because");
     status.set_code(code);
-    const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(watch_frame("ERROR", in_envelope(status)), Encoding::kProtobuf);
+    const Result<WatchEvent<Pod>> event =
+        decode_watch_event<Pod>(watch_frame("ERROR", in_envelope(status)), Encoding::kProtobuf);
     ASSERT_TRUE(event.ok());
     EXPECT_EQ(event->kind, WatchEventKind::kError);
     EXPECT_EQ(event->error.kind, kind) << code;
@@ -300,15 +331,20 @@ TEST(DecodeFields, AnErrorOfAProtobufWatchSaysWhatItMeans) {
             "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ADDED", "odd"), Encoding::kProtobuf).error().message,
             "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
-  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", ""), Encoding::kProtobuf).error().message, "watch event of unknown type \"ODD\"");
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", ""), Encoding::kProtobuf).error().message,
+            "watch event of unknown type \"ODD\"");
 }
 
 TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
-  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message, "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
+  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message,
+            "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   const std::string magic("k8s\0", 4);
-  EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01", Encoding::kProtobuf).error().message, "the protobuf envelope holds an unexpected field");
-  EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x", Encoding::kProtobuf).error().message, "the protobuf envelope is cut off");
-  EXPECT_EQ(decode_object<Pod>(magic + "\x12", Encoding::kProtobuf).error().message, "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01", Encoding::kProtobuf).error().message,
+            "the protobuf envelope holds an unexpected field");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x", Encoding::kProtobuf).error().message,
+            "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12", Encoding::kProtobuf).error().message,
+            "the protobuf envelope is cut off");
   EXPECT_EQ(decode_object<Pod>(magic, Encoding::kProtobuf).error().message, "metadata.name is missing");
   EXPECT_FALSE(decode_object<Namespace>(magic, Encoding::kProtobuf).ok()) << "only pods and nodes are read so";
   EXPECT_FALSE(decode_watch_event<Namespace>(magic, Encoding::kProtobuf).ok());
@@ -318,7 +354,8 @@ TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
 TEST(DecodeFields, APriorityClassMayBeTheDefault) {
   for (const bool is_default : {false, true}) {
     const Result<PriorityClass> read = decode_object<PriorityClass>(
-        std::string(R"({"metadata":{"name":"c"},"value":7,"globalDefault":)") + (is_default ? "true" : "false") + "}", Encoding::kJson);
+        std::string(R"({"metadata":{"name":"c"},"value":7,"globalDefault":)") + (is_default ? "true" : "false") + "}",
+        Encoding::kJson);
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(read->is_global_default, is_default);
     EXPECT_EQ(read->value, 7);

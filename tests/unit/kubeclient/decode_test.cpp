@@ -1,4 +1,5 @@
-// Recorded answers of a real kube-apiserver 1.37.1 (answers/*.json, *.pb: the same objects in both encodings) and garbage made of them.
+// Recorded answers of a real kube-apiserver 1.37.1 (answers/*.json, *.pb: the same objects in both encodings) and
+// garbage made of them.
 #include "kubeclient/decode/decode.h"
 #include "folders.h"
 
@@ -34,7 +35,8 @@ class BothEncodings : public ::testing::TestWithParam<const char*> {
   std::string file(const std::string& stem) const { return stem + GetParam(); }
   Encoding encoding() const { return encoding_of(file("")); }
 };
-INSTANTIATE_TEST_SUITE_P(Decode, BothEncodings, ::testing::Values(".json", ".pb"), [](const auto& param) { return std::string(param.param + 1); });
+INSTANTIATE_TEST_SUITE_P(Decode, BothEncodings, ::testing::Values(".json", ".pb"),
+                         [](const auto& param) { return std::string(param.param + 1); });
 
 TEST_P(BothEncodings, PodMetadataAndPlainFields) {
   Result<ListPage<Pod>> page = decode_list<Pod>(answer(file("pods")), encoding());
@@ -121,7 +123,8 @@ TEST_P(BothEncodings, Nodes) {
   EXPECT_EQ(amount_of(node->allocatable, "nvidia.com/gpu"), 8);
   EXPECT_EQ(*find_label(node->labels, "nvidia.com/gpu.product"), "NVIDIA-H100-80GB-HBM3");
   EXPECT_EQ(node->annotations.size(), 1u);
-  EXPECT_TRUE(std::find(node->taints.begin(), node->taints.end(), Taint{"gpu", "yes", TaintEffect::kNoSchedule}) != node->taints.end());
+  EXPECT_TRUE(std::find(node->taints.begin(), node->taints.end(), Taint{"gpu", "yes", TaintEffect::kNoSchedule}) !=
+              node->taints.end());
 }
 
 TEST_P(BothEncodings, WatchEventsInTheirOrder) {
@@ -227,8 +230,8 @@ TEST(Decode, BookmarksCarryTheirVersionAndTheEndOfInitialEvents) {
 }
 
 std::string pod_event(const std::string& spec) {
-  return R"({"type":"ADDED","object":{"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":)" + spec +
-         R"(,"status":{"phase":"Pending"}}})";
+  return R"({"type":"ADDED","object":{"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":)" +
+         spec + R"(,"status":{"phase":"Pending"}}})";
 }
 Pod pod_of(const std::string& spec) {
   Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(pod_event(spec), Encoding::kJson);
@@ -260,10 +263,12 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
        "spec.affinity.podAffinity.required"},
       {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})",
        "spec.affinity.podAntiAffinity.required"},
-      {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})", "spec.volumes[].persistentVolumeClaim"},
+      {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
+       "spec.volumes[].persistentVolumeClaim"},
       {R"({"volumes":[{"ephemeral":{},"name":"v"}]})", "spec.volumes[].ephemeral"},
       {R"({"resourceClaims":[{"name":"gpu","resourceClaimName":"c"}]})", "spec.resourceClaims"},
-      {R"({"topologySpreadConstraints":[{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]})", "spec.topologySpreadConstraints[] (DoNotSchedule)"},
+      {R"({"topologySpreadConstraints":[{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]})",
+       "spec.topologySpreadConstraints[] (DoNotSchedule)"},
       {R"({"workloadRef":{"name":"w"}})", "spec.workloadRef"},
       {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",
        "spec.affinity.nodeAffinity.required: operator"},
@@ -280,12 +285,14 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
 
 TEST(Decode, AmountsBeyondIntegersFillWhateverTheyTouch) {
   const Pod pod = pod_of(R"({"containers":[{"name":"a","resources":{"requests":{"memory":"1e30","cpu":2}}}]})");
-  EXPECT_EQ(pod.requests.memory, Bytes(std::int64_t{1} << 50)) << "more than any node has, and sums of thousands stay within int64";
+  EXPECT_EQ(pod.requests.memory, Bytes(std::int64_t{1} << 50))
+      << "more than any node has, and sums of thousands stay within int64";
   EXPECT_EQ(pod.requests.cpu, MilliCores(2000)) << "numbers are accepted for quantities";
 }
 
 TEST(Decode, OneUnreadableItemDoesNotHideTheOthers) {
-  const std::string body = R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"good","uid":"1","resourceVersion":"3"}},
+  const std::string body =
+      R"({"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"good","uid":"1","resourceVersion":"3"}},
     {"metadata":{"name":"bad","namespace":"n","uid":"2"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"many"}}}]}},
     {"metadata":{"uid":"3"}},{"metadata":{"name":"last","uid":"4","resourceVersion":"3"}}]})";
   Result<ListPage<Pod>> page = decode_list<Pod>(body, Encoding::kJson);
@@ -303,7 +310,8 @@ TEST(Decode, ABrokenStatusLeavesWhatTheSpecAsksFor) {
       R"({"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},"spec":{"nodeName":"w","schedulerName":"ashlar",)"
       R"("containers":[{"name":"c","resources":{"requests":{"cpu":"2","nvidia.com/gpu":"8"}}}]},)"
       R"("status":{"phase":"Running","containerStatuses":[{"name":"c","allocatedResources":{"cpu":"-1"}}]}})";
-  const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(R"({"type":"MODIFIED","object":)" + pod + "}", Encoding::kJson);
+  const Result<WatchEvent<Pod>> event =
+      decode_watch_event<Pod>(R"({"type":"MODIFIED","object":)" + pod + "}", Encoding::kJson);
   ASSERT_TRUE(event.ok()) << event.error().message;
   EXPECT_EQ(event->object.problem, R"(status.containerStatuses[].allocatedResources: cpu: quantity "-1" is negative)");
   EXPECT_EQ(event->object.node_name, "w");
@@ -313,8 +321,9 @@ TEST(Decode, ABrokenStatusLeavesWhatTheSpecAsksFor) {
 }
 
 TEST(Decode, AnObjectThatIsNotTheJsonExpectedIsStillNamed) {
-  const std::string pod = R"({"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},)"
-                          R"("spec":{"nodeName":"w","schedulerName":"ashlar","containers":{}},"status":{"phase":"Running"}})";
+  const std::string pod =
+      R"({"metadata":{"name":"p","namespace":"n","uid":"u","resourceVersion":"5"},)"
+      R"("spec":{"nodeName":"w","schedulerName":"ashlar","containers":{}},"status":{"phase":"Running"}})";
   const auto expect_named = [](const Pod& read) {
     EXPECT_NE(read.problem.view().find("is not the JSON expected"), std::string::npos) << read.problem.view();
     EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str(), "n/p u");
@@ -324,11 +333,13 @@ TEST(Decode, AnObjectThatIsNotTheJsonExpectedIsStillNamed) {
     EXPECT_EQ(read.resource_version, 5u);
     EXPECT_TRUE(read.lacks_amounts);
   };
-  const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(R"({"type":"ADDED","object":)" + pod + "}", Encoding::kJson);
+  const Result<WatchEvent<Pod>> event =
+      decode_watch_event<Pod>(R"({"type":"ADDED","object":)" + pod + "}", Encoding::kJson);
   ASSERT_TRUE(event.ok()) << event.error().message;
   expect_named(event->object);
-  const Result<ListPage<Pod>> page =
-      decode_list<Pod>(R"({"items":[{"metadata":{"name":"good"}},)" + pod + R"(,7],"metadata":{"resourceVersion":"9"}})", Encoding::kJson);
+  const Result<ListPage<Pod>> page = decode_list<Pod>(
+      R"({"items":[{"metadata":{"name":"good"}},)" + pod + R"(,7],"metadata":{"resourceVersion":"9"}})",
+      Encoding::kJson);
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->items.size(), 2u);
   EXPECT_TRUE(page->items[0].problem.empty());
@@ -348,7 +359,8 @@ TEST(Decode, AnObjectThatIsNoSoundProtobufIsStillNamed) {
   const auto envelope = [](const std::string& raw) { return std::string("k8s\0", 4) + field_of(2, raw); };
   const auto expect_named = [](const Pod& read) {
     EXPECT_EQ(read.problem, "it is not a valid protobuf message");
-    EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str() + " on " + read.node_name.str(), "n/p u on w");
+    EXPECT_EQ(read.ns.str() + "/" + read.name.str() + " " + read.uid.str() + " on " + read.node_name.str(),
+              "n/p u on w");
     EXPECT_EQ(read.resource_version, 5u);
     EXPECT_TRUE(read.lacks_amounts);
   };
@@ -356,7 +368,8 @@ TEST(Decode, AnObjectThatIsNoSoundProtobufIsStillNamed) {
   const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(frame, Encoding::kProtobuf);
   ASSERT_TRUE(event.ok()) << event.error().message;
   expect_named(event->object);
-  const std::string list = field_of(1, field_of(2, "9")) + field_of(2, field_of(1, field_of(1, "good"))) + field_of(2, pod);
+  const std::string list =
+      field_of(1, field_of(2, "9")) + field_of(2, field_of(1, field_of(1, "good"))) + field_of(2, pod);
   const Result<ListPage<Pod>> page = decode_list<Pod>(envelope(list), Encoding::kProtobuf);
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->items.size(), 2u);
@@ -367,15 +380,18 @@ TEST(Decode, AnObjectThatIsNoSoundProtobufIsStillNamed) {
 TEST(Decode, MalformedEventsAreErrors) {
   const std::string good = pod_event("{}");
   ASSERT_TRUE(decode_watch_event<Pod>(good, Encoding::kJson).ok());
-  for (std::string line : std::vector<std::string>{"", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})",
-                                                   R"({"type":"ADDED","object":5})", R"({"type":"STRANGE","object":{}})",
-                                                   R"({"type":"ADDED","object":{}})", R"({"type":7,"object":{}})", good.substr(0, good.size() - 20)})
+  for (std::string line : std::vector<std::string>{
+           "", "{", "null", "[]", "5", "{}", R"({"type":"ADDED"})", R"({"object":{}})",
+           R"({"type":"ADDED","object":5})", R"({"type":"STRANGE","object":{}})", R"({"type":"ADDED","object":{}})",
+           R"({"type":7,"object":{}})", good.substr(0, good.size() - 20)})
     EXPECT_FALSE(decode_watch_event<Pod>(line, Encoding::kJson).ok()) << line;
-  for (std::string body : std::vector<std::string>{"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}})",
-                                                   R"({"metadata":{"resourceVersion":"1"},"items":[{]})"})
+  for (std::string body :
+       std::vector<std::string>{"", "{}", "[]", R"({"items":[]})", R"({"metadata":{"resourceVersion":"1"}})",
+                                R"({"metadata":{"resourceVersion":"1"},"items":[{]})"})
     EXPECT_FALSE(decode_list<Pod>(body, Encoding::kJson).ok()) << body;
-  for (std::string body : std::vector<std::string>{"", "k8s", std::string("k8s\0", 4), std::string("k8s\0\x12\xff\xff\xff\xff\x0f", 10), "{}",
-                                                   std::string("k8s\0\x12\x02\xff\xff", 8)}) {
+  for (std::string body :
+       std::vector<std::string>{"", "k8s", std::string("k8s\0", 4), std::string("k8s\0\x12\xff\xff\xff\xff\x0f", 10),
+                                "{}", std::string("k8s\0\x12\x02\xff\xff", 8)}) {
     EXPECT_FALSE(decode_list<Pod>(body, Encoding::kProtobuf).ok());
     EXPECT_FALSE(decode_watch_event<Pod>(body, Encoding::kProtobuf).ok());
   }
@@ -392,7 +408,8 @@ TEST(Decode, OverlongFramesAreRefused) {
 TEST(Decode, SurvivesRandomMutationsOfRealAnswers) {
   std::mt19937 rng(20260731);
   int refused = 0, rounds = 0;
-  for (const char* name : {"pods.json", "pods.pb", "nodes.json", "nodes.pb", "watch.json", "watch.pb", "podgroups-v1beta1.json"}) {
+  for (const char* name :
+       {"pods.json", "pods.pb", "nodes.json", "nodes.pb", "watch.json", "watch.pb", "podgroups-v1beta1.json"}) {
     const std::string original = answer(name);
     const Encoding encoding = encoding_of(name);
     for (int round = 0; round < 300; ++round, ++rounds) {
@@ -421,8 +438,12 @@ TEST(Decode, SurvivesRandomMutationsOfRealAnswers) {
       static_cast<void>(decode_object<Lease>(text, Encoding::kJson).ok());
       static_cast<void>(decode_status(text, encoding).ok());
       FrameSplitter frames(encoding);
-      static_cast<void>(
-          frames.feed(text, [&](std::string_view frame) { return static_cast<void>(decode_watch_event<Pod>(frame, encoding).ok()), true; }).ok());
+      static_cast<void>(frames
+                            .feed(text,
+                                  [&](std::string_view frame) {
+                                    return static_cast<void>(decode_watch_event<Pod>(frame, encoding).ok()), true;
+                                  })
+                            .ok());
     }
   }
   EXPECT_GT(refused, rounds / 4) << "most mutations must be noticed";
@@ -435,10 +456,10 @@ TEST(Decode, APodOfATemplateCostsLessThanAKilobyte) {
       const std::string n = std::to_string(i);
       items +=
           std::string(i == 0 ? "" : ",") + R"({"metadata":{"name":"training-job-worker-)" + n +
-          R"(","namespace":"team-a","uid":"0b3f3c1e-93e7-4c8a-9d0a-)" + std::to_string(100000000000 + i) + R"(","resourceVersion":")" +
-          std::to_string(1000 + i) +
-          R"(","creationTimestamp":"2026-11-21T09:02:02Z","labels":{"app":"train","batch.kubernetes.io/job-completion-index":")" + n +
-          R"("}},"spec":{"nodeName":"node-)" + std::to_string(i / 8) +
+          R"(","namespace":"team-a","uid":"0b3f3c1e-93e7-4c8a-9d0a-)" + std::to_string(100000000000 + i) +
+          R"(","resourceVersion":")" + std::to_string(1000 + i) +
+          R"(","creationTimestamp":"2026-11-21T09:02:02Z","labels":{"app":"train","batch.kubernetes.io/job-completion-index":")" +
+          n + R"("}},"spec":{"nodeName":"node-)" + std::to_string(i / 8) +
           R"(","schedulerName":"ashlar","tolerations":[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"}],)" +
           R"("containers":[{"name":"main","resources":{"requests":{"cpu":"4","memory":"32Gi","nvidia.com/gpu":"1"}}}]},"status":{"phase":"Running","conditions":[{"type":"PodScheduled","status":"True"}]}})";
     }

@@ -110,8 +110,11 @@ pb::Pod asking_pod() {
   pod.mutable_metadata()->set_name("x");
   pb::PodSpec& spec = *pod.mutable_spec();
   put(spec.mutable_nodeselector(), {{"z", "1"}, {"y", "2"}});
-  const char* const tolerations[][4] = {
-      {"k", "Exists", "", "NoSchedule"}, {"l", "", "v", ""}, {"", "Exists", "", ""}, {"m", "Equal", "w", "NoExecute"}, {"", "Odd", "", ""}};
+  const char* const tolerations[][4] = {{"k", "Exists", "", "NoSchedule"},
+                                        {"l", "", "v", ""},
+                                        {"", "Exists", "", ""},
+                                        {"m", "Equal", "w", "NoExecute"},
+                                        {"", "Odd", "", ""}};
   for (const auto& [key, op, value, effect] : tolerations) {
     pb::Toleration& toleration = *spec.add_tolerations();
     toleration.set_key(key);
@@ -146,9 +149,11 @@ pb::Pod asking_pod() {
 }
 
 void expect_same(const std::string& json, const pb::Pod& message) {
-  const Pod a = decode_object<Pod>(json, Encoding::kJson).value(), b = decode_object<Pod>(in_envelope(message), Encoding::kProtobuf).value();
-  for (const auto member : {&Pod::ns, &Pod::name, &Pod::uid, &Pod::scheduler_name, &Pod::node_name, &Pod::nominated_node_name, &Pod::priority_class,
-                            &Pod::group_name, &Pod::owner_uid, &Pod::owner_kind, &Pod::problem})
+  const Pod a = decode_object<Pod>(json, Encoding::kJson).value(),
+            b = decode_object<Pod>(in_envelope(message), Encoding::kProtobuf).value();
+  for (const auto member :
+       {&Pod::ns, &Pod::name, &Pod::uid, &Pod::scheduler_name, &Pod::node_name, &Pod::nominated_node_name,
+        &Pod::priority_class, &Pod::group_name, &Pod::owner_uid, &Pod::owner_kind, &Pod::problem})
     EXPECT_EQ(a.*member, b.*member) << (a.*member).view();
   EXPECT_EQ(a.resource_version, b.resource_version);
   EXPECT_EQ(a.priority, b.priority);
@@ -181,15 +186,24 @@ TEST(DecodeWholeMessages, NodesAreReadAsTheirJson) {
   taint.set_value("v");
   taint.set_effect("NoExecute");
   node.mutable_spec()->add_taints()->set_key("e");
-  put_amounts(node.mutable_status()->mutable_allocatable(),
-              {{"cpu", "4"}, {"memory", "2Ki"}, {"ephemeral-storage", "3"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"a.b/c", "1"}});
-  const std::pair<const char*, const char*> conditions[] = {{"DiskPressure", "True"}, {"Ready", "False"}, {"Other", "True"}};
-  for (const auto& [type, status] : conditions) say_condition(node.mutable_status()->mutable_conditions(), type, status);
-  EXPECT_EQ(decode_object<Node>(kNode, Encoding::kJson).value(), decode_object<Node>(in_envelope(node), Encoding::kProtobuf).value());
+  put_amounts(node.mutable_status()->mutable_allocatable(), {{"cpu", "4"},
+                                                             {"memory", "2Ki"},
+                                                             {"ephemeral-storage", "3"},
+                                                             {"pods", "110"},
+                                                             {"nvidia.com/gpu", "8"},
+                                                             {"a.b/c", "1"}});
+  const std::pair<const char*, const char*> conditions[] = {
+      {"DiskPressure", "True"}, {"Ready", "False"}, {"Other", "True"}};
+  for (const auto& [type, status] : conditions)
+    say_condition(node.mutable_status()->mutable_conditions(), type, status);
+  EXPECT_EQ(decode_object<Node>(kNode, Encoding::kJson).value(),
+            decode_object<Node>(in_envelope(node), Encoding::kProtobuf).value());
 }
 
 TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
-  const auto pod_of = [](const pb::Pod& message) { return decode_object<Pod>(in_envelope(message), Encoding::kProtobuf).value(); };
+  const auto pod_of = [](const pb::Pod& message) {
+    return decode_object<Pod>(in_envelope(message), Encoding::kProtobuf).value();
+  };
   const auto owner_of = [&](const std::vector<std::pair<const char*, bool>>& owners) {
     pb::Pod pod;
     pod.mutable_metadata()->set_name("p");
@@ -218,7 +232,8 @@ TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
                                                           &pb::VolumeSource::mutable_azuredisk,
                                                           &pb::VolumeSource::mutable_iscsi,
                                                           &pb::VolumeSource::mutable_rbd};
-  const char* const names[] = {"persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
+  const char* const names[] = {
+      "persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
   for (std::size_t i = 0; i < std::size(sources); ++i) {
     pb::Pod one;
     one.mutable_metadata()->set_name("p");

@@ -1,4 +1,5 @@
-// Credential plugins as child processes: what they are given, what they may answer, and in which words each failure is reported.
+// Credential plugins as child processes: what they are given, what they may answer, and in which words each failure is
+// reported.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,17 +63,21 @@ TEST_F(Plugin, FailuresAreToldInItsLastWords) {
   EXPECT_EQ(words("read line || " + kFine), "token t") << "there is nobody to ask";
   EXPECT_EQ(words("echo warning >&2; " + kFine), "token t");
   EXPECT_EQ(words("exec 2>&-; sleep 0.05; " + kFine), "token t");
-  EXPECT_EQ(words("head -c 3000000 /dev/zero | tr '\\0' ' '; " + kFine), "the credential is not the JSON expected: Empty: no JSON found")
+  EXPECT_EQ(words("head -c 3000000 /dev/zero | tr '\\0' ' '; " + kFine),
+            "the credential is not the JSON expected: Empty: no JSON found")
       << "beyond a MiB nothing is kept";
   EXPECT_EQ(words("head -c 1000000 /dev/zero | tr '\\0' ' '; " + kFine), "token t");
   const ExecPlugin none{.command = "/no/such"}, hinted{.command = "/no/such", .install_hint = "get it"};
-  EXPECT_EQ(run_exec_plugin(none, {}, Millis(1)).error().message, "credential plugin /no/such: No such file or directory");
-  EXPECT_EQ(run_exec_plugin(hinted, {}, Millis(1)).error().message, "credential plugin /no/such: No such file or directory; get it");
+  EXPECT_EQ(run_exec_plugin(none, {}, Millis(1)).error().message,
+            "credential plugin /no/such: No such file or directory");
+  EXPECT_EQ(run_exec_plugin(hinted, {}, Millis(1)).error().message,
+            "credential plugin /no/such: No such file or directory; get it");
 }
 
 TEST_F(Plugin, OneThatHangsIsEndedWithItsChildren) {
   std::string child;
-  for (int patience = 250; child.empty() && patience < 60'000; patience *= 2) {  // a busy machine may not have begun it by then
+  // a busy machine may not have begun it by then
+  for (int patience = 250; child.empty() && patience < 60'000; patience *= 2) {
     EXPECT_EQ(words("sleep 600 & echo $! > child.tmp; mv child.tmp child; wait", Millis(patience)),
               "no answer within " + std::to_string(patience) + " ms");
     child = written("child");
@@ -86,7 +91,8 @@ TEST_F(Plugin, OneThatHangsIsEndedWithItsChildren) {
     return name_end != std::string::npos && line.substr(name_end + 2, 1) != "Z";
   };
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (is_alive() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  while (is_alive() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_FALSE(is_alive());
 }
 
@@ -107,7 +113,9 @@ TEST_F(Plugin, ItsSurroundingsAreOursAndItsOwn) {
   EXPECT_EQ(written("count"), "2") << "each is there once";
   made.provide_cluster_info = true;
   ASSERT_TRUE(run_exec_plugin(made, access, Millis(10'000)).ok());
-  EXPECT_EQ(written("seen"), head + R"({"apiVersion":"v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https://s",)"
+  // s",)"
+  EXPECT_EQ(written("seen"),
+            head + R"({"apiVersion":"v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https:
                                     R"("insecure-skip-tls-verify":true}}})");
   for (const char* name : {"ASHLAR_TEST_OURS", "ASHLAR_TEST_BOTH", "KUBERNETES_EXEC_INFO"}) ::unsetenv(name);
 }
@@ -115,41 +123,51 @@ TEST_F(Plugin, ItsSurroundingsAreOursAndItsOwn) {
 TEST_F(Plugin, ItsFirstAnswerOpensAnAccessOrNone) {
   Access access{.origin = "o", .server = "http://127.0.0.1:1"};
   access.exec = plugin("exit 3");
-  EXPECT_EQ(Api::create({.access = access}).error().message, "credential plugin " + access.exec->command + ": exit status 3: ");
+  EXPECT_EQ(Api::create({.access = access}).error().message,
+            "credential plugin " + access.exec->command + ": exit status 3: ");
   access.exec = plugin(kFine);
   EXPECT_TRUE(Api::create({.access = access}).ok());
   access.server = "nonsense";
-  EXPECT_EQ(Api::create({.access = access}).error().message, "o: \"nonsense\" is not a server URL: it must begin with https:// or http://");
+  EXPECT_EQ(Api::create({.access = access}).error().message,
+            "o: \"nonsense\" is not a server URL: it must begin with https:// or http://");
 }
 
 TEST(ExecCredentialWords, EveryAnswerIsReadOrRefusedInWords) {
   const auto words = [](const std::string& status) {
     const Result<ExecCredential> read = parse_exec_credential(R"({"kind":"ExecCredential","status":{)" + status + "}}");
-    return read.ok() ? read->token + "/" + read->cert_pem + "/" + read->key_pem + "/" + std::to_string(read->expires.value) : read.error().message;
+    return read.ok()
+               ? read->token + "/" + read->cert_pem + "/" + read->key_pem + "/" + std::to_string(read->expires.value)
+               : read.error().message;
   };
   const std::string nothing = "status has neither token nor clientCertificateData";
   const std::string half = "status must have both clientCertificateData and clientKeyData";
   EXPECT_EQ(words(R"("token":"t","other":5)"), "t///0");
   EXPECT_EQ(words(R"("clientCertificateData":"c","clientKeyData":"k","expirationTimestamp":null)"), "/c/k/0");
-  EXPECT_EQ(words(R"("token":"t","clientCertificateData":"c","clientKeyData":"k","expirationTimestamp":"1970-01-01T00:00:05Z")"), "t/c/k/5000");
+  EXPECT_EQ(
+      words(
+          R"("token":"t","clientCertificateData":"c","clientKeyData":"k","expirationTimestamp":"1970-01-01T00:00:05Z")"),
+      "t/c/k/5000");
   EXPECT_EQ(words(""), nothing);
   EXPECT_EQ(words(R"("clientKeyData":"k")"), nothing);
   EXPECT_EQ(words(R"("clientCertificateData":"c")"), half);
   EXPECT_EQ(words(R"("token":"t","clientKeyData":"k")"), half);
-  EXPECT_EQ(words(R"("token":"t","expirationTimestamp":"soon")"), "status.expirationTimestamp: \"soon\" is not a time such as 2026-01-31T12:00:00Z");
-  EXPECT_EQ(parse_exec_credential(R"({"kind":"Odd","status":{"token":"t"}})").error().message, "kind is \"Odd\", not ExecCredential");
+  EXPECT_EQ(words(R"("token":"t","expirationTimestamp":"soon")"),
+            "status.expirationTimestamp: \"soon\" is not a time such as 2026-01-31T12:00:00Z");
+  EXPECT_EQ(parse_exec_credential(R"({"kind":"Odd","status":{"token":"t"}})").error().message,
+            "kind is \"Odd\", not ExecCredential");
   EXPECT_EQ(parse_exec_credential(R"({"kind":"ExecCredential"})").error().message, nothing);
 }
 
 TEST(AnswerWords, AreTheServersAsFarAsItSaidAny) {
   const auto said = [](int status, std::string body, Millis retry_after = {}) {
-    const Answer a =
-        to_answer(http::Response{.status = status, .body = std::move(body), .content_type = "application/json", .retry_after = retry_after});
-    return std::to_string(a.status) + " " + (a.ok() ? "[" + a.body + "]" : a.result.error().message) + " " + a.reason + " " +
-           std::to_string(a.retry_after.value);
+    const Answer a = to_answer(http::Response{
+        .status = status, .body = std::move(body), .content_type = "application/json", .retry_after = retry_after});
+    return std::to_string(a.status) + " " + (a.ok() ? "[" + a.body + "]" : a.result.error().message) + " " + a.reason +
+           " " + std::to_string(a.retry_after.value);
   };
   const auto status = [](int seconds) {
-    return R"({"kind":"Status","message":"m","reason":"R","details":{"retryAfterSeconds":)" + std::to_string(seconds) + "}}";
+    return R"({"kind":"Status","message":"m","reason":"R","details":{"retryAfterSeconds":)" + std::to_string(seconds) +
+           "}}";
   };
   EXPECT_EQ(said(200, "b", Millis(5)), "200 [b]  5");
   EXPECT_EQ(said(299, "b"), "299 [b]  0");
@@ -172,8 +190,11 @@ TEST(AnswerWords, AreTheServersAsFarAsItSaidAny) {
 
 TEST(ApiTimers, RunWhenTheyAreDueInTheOrderOfTheirTimes) {
   Millis now(1'000);
-  const auto api =
-      Api::create({.access = {.server = "http://127.0.0.1:1"}, .now = [] { return Millis(7); }, .monotonic = [&] { return now; }, .seed = 5}).value();
+  const auto api = Api::create({.access = {.server = "http://127.0.0.1:1"},
+                                .now = [] { return Millis(7); },
+                                .monotonic = [&] { return now; },
+                                .seed = 5})
+                       .value();
   EXPECT_EQ(api->now(), Millis(7));
   EXPECT_EQ(api->monotonic(), Millis(1'000));
   std::string rung;

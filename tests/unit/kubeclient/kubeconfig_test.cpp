@@ -28,7 +28,8 @@ class Kubeconfig : public ::testing::Test {
   }
   /// A whole kubeconfig with the given cluster and user fields (flow style).
   static std::string config(const std::string& cluster, const std::string& user) {
-    return "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u, namespace: team}}\n"
+    return "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u, "
+           "namespace: team}}\n"
            "clusters:\n- {name: k, cluster: {" +
            cluster + "}}\nusers:\n- {name: u, user: {" + user + "}}\n";
   }
@@ -64,8 +65,9 @@ TEST_F(Kubeconfig, ReadsTokenNamespaceAndServer) {
 TEST_F(Kubeconfig, ReadsInlineAndFileCertificates) {
   write("pki/ca.crt", "x");
   write("client.key", "x");
-  Result<Access> access = load(config(std::string(kServer) + ", certificate-authority: pki/ca.crt, tls-server-name: api.internal",
-                                      "client-certificate-data: " + std::string(kPemBase64) + ", client-key: client.key"));
+  Result<Access> access =
+      load(config(std::string(kServer) + ", certificate-authority: pki/ca.crt, tls-server-name: api.internal",
+                  "client-certificate-data: " + std::string(kPemBase64) + ", client-key: client.key"));
   ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->tls.ca_file, folder_ + "/pki/ca.crt") << "relative to the kubeconfig";
   EXPECT_TRUE(access->tls.cert_pem.starts_with("-----BEGIN CERTIFICATE-----\nx\n"));
@@ -75,7 +77,8 @@ TEST_F(Kubeconfig, ReadsInlineAndFileCertificates) {
 
 TEST_F(Kubeconfig, ReadsEveryKindOfBase64Character) {
   const std::string pem = "-----BEGIN CERTIFICATE-----\n0?sk>/?i2Ut6ZP\n-----END CERTIFICATE-----\n";
-  const std::string base64 = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCjA/c2s+Lz9pMlV0NlpQCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
+  const std::string base64 =
+      "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCjA/c2s+Lz9pMlV0NlpQCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
   Result<Access> access = load(config("server: 'https://a', certificate-authority-data: '" + base64 + "'", "token: a"));
   ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->tls.ca_pem, pem);
@@ -90,9 +93,10 @@ TEST_F(Kubeconfig, ReadsTokenFileAndInsecureFlag) {
 }
 
 TEST_F(Kubeconfig, ReadsExecPlugins) {
-  Result<Access> access = load(config(kServer,
-                                      "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--cluster, x], "
-                                      "env: [{name: REGION, value: eu}], installHint: 'install it', interactiveMode: Never}"));
+  Result<Access> access =
+      load(config(kServer,
+                  "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--cluster, x], "
+                  "env: [{name: REGION, value: eu}], installHint: 'install it', interactiveMode: Never}"));
   ASSERT_TRUE(access.ok()) << access.error().message;
   ASSERT_TRUE(access->exec.has_value());
   EXPECT_EQ(access->exec->command, folder_ + "/get-token");
@@ -125,7 +129,8 @@ TEST_F(Kubeconfig, FallsBackToTheHomeFolderThenToTheCluster) {
   write("sa/token", "sa-token");
   write("sa/ca.crt", "ca");
   write("sa/namespace", "kube-system");
-  AccessSources s = sources("", {{"HOME", "/nowhere"}, {"KUBERNETES_SERVICE_HOST", "fd00::1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
+  AccessSources s =
+      sources("", {{"HOME", "/nowhere"}, {"KUBERNETES_SERVICE_HOST", "fd00::1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
   s.service_account_dir = folder_ + "/sa";
   Result<Access> access = load_access(s);
   ASSERT_TRUE(access.ok()) << access.error().message;
@@ -150,7 +155,8 @@ TEST_F(Kubeconfig, ErrorsNameFileAndField) {
       {"server: 'tcp://x'", "token: a", "clusters[k].cluster.server"},
       {"server: [1]", "token: a", "clusters[k].cluster.server"},
       {"server: 'https://a', insecure-skip-tls-verify: maybe", "token: a", "insecure-skip-tls-verify"},
-      {"server: 'https://a', certificate-authority: absent.crt", "token: a", "clusters[k].cluster.certificate-authority"},
+      {"server: 'https://a', certificate-authority: absent.crt", "token: a",
+       "clusters[k].cluster.certificate-authority"},
       {"server: 'https://a', certificate-authority-data: '!!!'", "token: a", "certificate-authority-data"},
       {"server: 'https://a', certificate-authority-data: aGVsbG8=", "token: a", "certificate-authority-data"},
       {"server: 'https://a'", "client-certificate-data: LS0tLS1CRUdJTiBY", "users[u].user.client-key"},
@@ -158,7 +164,8 @@ TEST_F(Kubeconfig, ErrorsNameFileAndField) {
       {"server: 'https://a'", "token: {a: b}", "users[u].user.token"},
       {"server: 'https://a'", "exec: {command: x}", "users[u].user.exec.apiVersion"},
       {"server: 'https://a'", "exec: {apiVersion: client.authentication.k8s.io/v1}", "users[u].user.exec.command"},
-      {"server: 'https://a'", "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, args: y}", "users[u].user.exec.args"},
+      {"server: 'https://a'", "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, args: y}",
+       "users[u].user.exec.args"},
       {"server: 'https://a'", "auth-provider: {name: gcp}", "users[u].user.auth-provider"},
   };
   for (const auto& c : cases) {
@@ -170,17 +177,19 @@ TEST_F(Kubeconfig, ErrorsNameFileAndField) {
 }
 
 TEST_F(Kubeconfig, BrokenDocumentsAreErrorsNotCrashes) {
-  for (const char* text : {"", "[]", "just text", "a: [", "clusters: 5\ncurrent-context: c", "contexts: [5]\ncurrent-context: c",
-                           "contexts: [{name: c, context: 7}]\ncurrent-context: c", "contexts: [{name: c}]\ncurrent-context: c",
-                           "current-context: {}", "\x01\x02", "a: &a [*a]", "? [x]\n: y"})
+  for (const char* text :
+       {"", "[]", "just text", "a: [", "clusters: 5\ncurrent-context: c", "contexts: [5]\ncurrent-context: c",
+        "contexts: [{name: c, context: 7}]\ncurrent-context: c", "contexts: [{name: c}]\ncurrent-context: c",
+        "current-context: {}", "\x01\x02", "a: &a [*a]", "? [x]\n: y"})
     EXPECT_FALSE(load(text).ok()) << text;
 }
 
 TEST_F(Kubeconfig, ExecPluginsYieldTokensAndGetTheirSurroundings) {
-  const std::string script = write("plugin",
-                                   "#!/bin/sh\nprintf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
-                                   "{\"expirationTimestamp\":\"2030-01-01T00:00:00Z\",\"token\":\"%s-%s\"}}' \"$REGION\" \"$1\"\n"
-                                   "case \"$KUBERNETES_EXEC_INFO\" in *https://10.0.0.1*) ;; *) exit 3;; esac\n");
+  const std::string script = write(
+      "plugin",
+      "#!/bin/sh\nprintf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":"
+      "{\"expirationTimestamp\":\"2030-01-01T00:00:00Z\",\"token\":\"%s-%s\"}}' \"$REGION\" \"$1\"\n"
+      "case \"$KUBERNETES_EXEC_INFO\" in *https://10.0.0.1*) ;; *) exit 3;; esac\n");
   chmod(script.c_str(), 0755);
   const ExecPlugin plugin{.command = script,
                           .arguments = {"arg"},
@@ -207,7 +216,8 @@ TEST_F(Kubeconfig, ExecPluginsAreToldTheClusterAsFarAsItIsKnown) {
                                    "#!/bin/sh\nprintf '%s' \"$KUBERNETES_EXEC_INFO\" > \"$(dirname \"$0\")/info\"\n"
                                    "echo '{\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\"}}'\n");
   chmod(script.c_str(), 0755);
-  const ExecPlugin plugin{.command = script, .api_version = "client.authentication.k8s.io/v1", .provide_cluster_info = true};
+  const ExecPlugin plugin{
+      .command = script, .api_version = "client.authentication.k8s.io/v1", .provide_cluster_info = true};
   Access access{.server = "https://10.0.0.1", .proxy = "http://proxy:3128"};
   access.tls.server_name = "kube";
   const auto info = [&] {
@@ -215,8 +225,10 @@ TEST_F(Kubeconfig, ExecPluginsAreToldTheClusterAsFarAsItIsKnown) {
     std::ifstream in(folder_ + "/info");
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
-  EXPECT_EQ(info(), R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":)"
-                    R"({"server":"https://10.0.0.1","tls-server-name":"kube","proxy-url":"http://proxy:3128"}}})");
+  EXPECT_EQ(
+      info(),
+      R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":)"
+      R"({"server":"https://10.0.0.1","tls-server-name":"kube","proxy-url":"http://proxy:3128"}}})");
   access.tls.ca_file = write("ca.pem", "a pem");
   EXPECT_NE(info().find(R"("certificate-authority-data":"YSBwZW0=")"), std::string::npos);
   access.tls.ca_pem = "inline";
@@ -232,7 +244,9 @@ TEST_F(Kubeconfig, FailingExecPluginsAreNamedWithTheirLastWords) {
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, Error::Kind::kDenied);
   EXPECT_NE(failed.error().message.find("please log in"), std::string::npos) << failed.error().message;
-  EXPECT_NE(run_exec_plugin({.command = "/no/such/plugin", .install_hint = "get it there"}, {}, Millis(500)).error().message.find("get it there"),
+  EXPECT_NE(run_exec_plugin({.command = "/no/such/plugin", .install_hint = "get it there"}, {}, Millis(500))
+                .error()
+                .message.find("get it there"),
             std::string::npos);
 }
 
@@ -245,10 +259,11 @@ TEST_F(Kubeconfig, HangingExecPluginsAreEnded) {
 }
 
 TEST(ExecCredential, RefusesIncompleteAnswers) {
-  for (const char* text :
-       {"", "{}", "not json", R"({"kind":"ExecCredential"})", R"({"kind":"ExecCredential","status":{}})",
-        R"({"kind":"Other","status":{"token":"x"}})", R"({"kind":"ExecCredential","status":{"clientCertificateData":"x"}})",
-        R"({"kind":"ExecCredential","status":{"token":"x","expirationTimestamp":"soon"}})", R"({"kind":"ExecCredential","status":{"token":5}})"})
+  for (const char* text : {"", "{}", "not json", R"({"kind":"ExecCredential"})",
+                           R"({"kind":"ExecCredential","status":{}})", R"({"kind":"Other","status":{"token":"x"}})",
+                           R"({"kind":"ExecCredential","status":{"clientCertificateData":"x"}})",
+                           R"({"kind":"ExecCredential","status":{"token":"x","expirationTimestamp":"soon"}})",
+                           R"({"kind":"ExecCredential","status":{"token":5}})"})
     EXPECT_FALSE(parse_exec_credential(text).ok()) << text;
 }
 
@@ -260,10 +275,13 @@ TEST(Access, WarnsOfConnectionsThatOthersCanReadOrForge) {
   EXPECT_TRUE(warnings({.server = "https://kube", .token = "secret"}).empty());
   EXPECT_TRUE(warnings({.server = "http://127.0.0.1:8001"}).empty()) << "a local proxy that needs no credentials";
   ASSERT_EQ(warnings({.server = "https://kube", .tls = {.insecure_skip_verify = true}}).size(), 1u);
-  EXPECT_NE(warnings({.server = "https://kube", .tls = {.insecure_skip_verify = true}})[0].find("the file: insecure-skip-tls-verify"),
+  EXPECT_NE(warnings({.server = "https://kube", .tls = {.insecure_skip_verify = true}})[0].find(
+                "the file: insecure-skip-tls-verify"),
             std::string::npos);
-  for (const Access& plain : {Access{.server = "http://kube", .token = "secret"}, Access{.server = "http://kube", .token_file = "/token"},
-                              Access{.server = "http://kube", .basic_password = "secret"}, Access{.server = "http://kube", .exec = ExecPlugin{}}}) {
+  for (const Access& plain :
+       {Access{.server = "http://kube", .token = "secret"}, Access{.server = "http://kube", .token_file = "/token"},
+        Access{.server = "http://kube", .basic_password = "secret"},
+        Access{.server = "http://kube", .exec = ExecPlugin{}}}) {
     ASSERT_EQ(warnings(plain).size(), 1u);
     EXPECT_NE(warnings(plain)[0].find("clear text to http://kube"), std::string::npos);
   }

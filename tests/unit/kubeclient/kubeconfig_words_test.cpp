@@ -64,22 +64,31 @@ TEST_F(KubeconfigWords, AClusterIsRefusedByItsField) {
       {"server: a", "clusters[k].cluster.server: \"a\" is not a server URL: it must begin with https:// or http://"},
       {"server: 'https://a', tls-server-name: {}", "clusters[k].cluster.tls-server-name: a text is expected"},
       {"server: 'https://a', proxy-url: []", "clusters[k].cluster.proxy-url: a text is expected"},
-      {"server: 'https://a', insecure-skip-tls-verify: maybe", "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
-      {"server: 'https://a', insecure-skip-tls-verify: [true]", "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
+      {"server: 'https://a', insecure-skip-tls-verify: maybe",
+       "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
+      {"server: 'https://a', insecure-skip-tls-verify: [true]",
+       "clusters[k].cluster.insecure-skip-tls-verify: true or false is expected"},
       {"server: 'https://a', insecure-skip-tls-verify: ", "fine"},
       {"server: 'https://a', certificate-authority: none",
        "clusters[k].cluster.certificate-authority: none: cannot be read: No such file or directory"},
-      {"server: 'https://a', certificate-authority: []", "clusters[k].cluster.certificate-authority: a text is expected"},
-      {"server: 'https://a', certificate-authority-data: []", "clusters[k].cluster.certificate-authority-data: a text is expected"},
-      {"server: 'https://a', certificate-authority-data: '?'", "clusters[k].cluster.certificate-authority-data: is not base64"},
-      {"server: 'https://a', certificate-authority-data: 'A'", "clusters[k].cluster.certificate-authority-data: is not base64"},
-      {"server: 'https://a', certificate-authority-data: 'AA=A'", "clusters[k].cluster.certificate-authority-data: is not base64"},
-      {"server: 'https://a', certificate-authority-data: 'AA=='", "clusters[k].cluster.certificate-authority-data: holds no PEM block"},
+      {"server: 'https://a', certificate-authority: []",
+       "clusters[k].cluster.certificate-authority: a text is expected"},
+      {"server: 'https://a', certificate-authority-data: []",
+       "clusters[k].cluster.certificate-authority-data: a text is expected"},
+      {"server: 'https://a', certificate-authority-data: '?'",
+       "clusters[k].cluster.certificate-authority-data: is not base64"},
+      {"server: 'https://a', certificate-authority-data: 'A'",
+       "clusters[k].cluster.certificate-authority-data: is not base64"},
+      {"server: 'https://a', certificate-authority-data: 'AA=A'",
+       "clusters[k].cluster.certificate-authority-data: is not base64"},
+      {"server: 'https://a', certificate-authority-data: 'AA=='",
+       "clusters[k].cluster.certificate-authority-data: holds no PEM block"},
       {"server: 'https://a', certificate-authority-data: 'LS0tLS1C RUdJTg=='", "fine"},
       {"server: 'https://a', certificate-authority-data: 'LS0tLS1CRUdJTg'", "fine"},
   };
   for (const auto& [cluster, expected] : cases)
-    EXPECT_EQ(words(load(config(cluster, ""))), (expected == std::string("fine") ? "" : "f: ") + std::string(expected)) << cluster;
+    EXPECT_EQ(words(load(config(cluster, ""))), (expected == std::string("fine") ? "" : "f: ") + std::string(expected))
+        << cluster;
 }
 
 TEST_F(KubeconfigWords, AUserIsRefusedByItsField) {
@@ -123,7 +132,9 @@ TEST_F(KubeconfigWords, AUserIsRefusedByItsField) {
       {exec + "provideClusterInfo: 5}", "exec.provideClusterInfo: true or false is expected"},
   };
   for (const auto& [user, expected] : cases)
-    EXPECT_EQ(words(load(config("server: 'https://a'", user))), expected == "fine" ? expected : "f: users[u].user." + expected) << user;
+    EXPECT_EQ(words(load(config("server: 'https://a'", user))),
+              expected == "fine" ? expected : "f: users[u].user." + expected)
+        << user;
 }
 
 TEST_F(KubeconfigWords, AFileIsRefusedByItsPart) {
@@ -142,10 +153,13 @@ TEST_F(KubeconfigWords, AFileIsRefusedByItsPart) {
       {now + "contexts: [{name: c, context: }]\n", "f: contexts[c].context.cluster: is missing"},
       {now + "contexts: [{name: c}]\n", "f: contexts[c].context.cluster: is missing"},
       {now + "contexts: [{name: c, context: {cluster: []}}]\n", "f: contexts[c].context.cluster: a text is expected"},
-      {now + "contexts: [{name: c, context: {cluster: k, user: []}}]\n", "f: contexts[c].context.user: a text is expected"},
-      {now + "contexts: [{name: c, context: {cluster: k, namespace: []}}]\n", "f: contexts[c].context.namespace: a text is expected"},
+      {now + "contexts: [{name: c, context: {cluster: k, user: []}}]\n",
+       "f: contexts[c].context.user: a text is expected"},
+      {now + "contexts: [{name: c, context: {cluster: k, namespace: []}}]\n",
+       "f: contexts[c].context.namespace: a text is expected"},
       {now + "contexts: [{name: c, context: {cluster: k}}]\n", "f: clusters: there is no entry named \"k\""},
-      {now + server + "contexts: [{name: c, context: {cluster: k, user: u}}]\n", "f: users: there is no entry named \"u\""},
+      {now + server + "contexts: [{name: c, context: {cluster: k, user: u}}]\n",
+       "f: users: there is no entry named \"u\""},
       {now + server + "contexts: [{name: c, context: {cluster: k}}]\n", "fine"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(words(load(text)), expected) << text;
@@ -153,11 +167,11 @@ TEST_F(KubeconfigWords, AFileIsRefusedByItsPart) {
 
 TEST_F(KubeconfigWords, EverythingThatCanBeSaidIsRead) {
   write("there", "x");
-  const Result<Access> access =
-      load(config("server: 'http://a', proxy-url: 'http://p', tls-server-name: n, certificate-authority: there",
-                  "token: t, username: me, password: secret, tokenFile: there, client-certificate: there, client-key: there, "
-                  "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: bin/x, args: [a, b], installHint: hint, "
-                  "env: [{name: E}, {name: F, value: f}], provideClusterInfo: true}"));
+  const Result<Access> access = load(config(
+      "server: 'http://a', proxy-url: 'http://p', tls-server-name: n, certificate-authority: there",
+      "token: t, username: me, password: secret, tokenFile: there, client-certificate: there, client-key: there, "
+      "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: bin/x, args: [a, b], installHint: hint, "
+      "env: [{name: E}, {name: F, value: f}], provideClusterInfo: true}"));
   ASSERT_TRUE(access.ok()) << access.error().message;
   const std::string there = folder_ + "/there";
   EXPECT_EQ(access->origin, folder_ + "/f");
@@ -183,7 +197,9 @@ TEST_F(KubeconfigWords, EverythingThatCanBeSaidIsRead) {
   EXPECT_EQ(access->exec->environment, (std::vector<std::pair<std::string, std::string>>{{"E", ""}, {"F", "f"}}));
   EXPECT_TRUE(access->exec->provide_cluster_info);
   const auto command = [&](const std::string& text) {
-    return load(config("server: 'http://a'", "exec: {apiVersion: client.authentication.k8s.io/v1, command: " + text + "}"))->exec->command;
+    return load(config("server: 'http://a'",
+                       "exec: {apiVersion: client.authentication.k8s.io/v1, command: " + text + "}"))
+        ->exec->command;
   };
   EXPECT_EQ(command("x"), "x") << "looked for on the PATH";
   EXPECT_EQ(command("/bin/x"), "/bin/x");
@@ -191,8 +207,10 @@ TEST_F(KubeconfigWords, EverythingThatCanBeSaidIsRead) {
 
 TEST_F(KubeconfigWords, TheFirstFileThatNamesAContextChoosesIt) {
   const std::string first = write("1", "contexts: [{name: c, context: {cluster: k, namespace: n}}]\n");
-  const std::string second = write("2", "current-context: c\nclusters: [{name: k, cluster: {server: 'https://two', certificate-authority: ca}}]\n");
-  const std::string third = write("3", "current-context: d\nclusters: [{name: k, cluster: {server: 'https://three'}}]\n");
+  const std::string second = write(
+      "2", "current-context: c\nclusters: [{name: k, cluster: {server: 'https://two', certificate-authority: ca}}]\n");
+  const std::string third =
+      write("3", "current-context: d\nclusters: [{name: k, cluster: {server: 'https://three'}}]\n");
   write("ca", "x");
   const std::string list = ":" + first + "::" + second + ":" + third;
   const Result<Access> access = load_access(sources({{"KUBECONFIG", list}, {"HOME", "/nowhere"}}));
@@ -207,10 +225,12 @@ TEST_F(KubeconfigWords, TheFirstFileThatNamesAContextChoosesIt) {
 }
 
 TEST_F(KubeconfigWords, WhereNothingIsConfiguredItSaysWhatWasLookedFor) {
-  const std::string head = "no cluster is configured: give --kubeconfig FILE or set KUBECONFIG", tail = ", or run inside a cluster";
+  const std::string head = "no cluster is configured: give --kubeconfig FILE or set KUBECONFIG",
+                    tail = ", or run inside a cluster";
   EXPECT_EQ(words(load_access(sources({}))), head + tail);
   EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}}))), head + " (/no/.kube/config does not exist)" + tail);
-  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}, {"KUBECONFIG", "/a:/b"}}))), head + " (/a, /b does not exist)" + tail);
+  EXPECT_EQ(words(load_access(sources({{"HOME", "/no"}, {"KUBECONFIG", "/a:/b"}}))),
+            head + " (/a, /b does not exist)" + tail);
   EXPECT_EQ(words(load_access(sources({{"KUBERNETES_SERVICE_HOST", "h"}}))), head + tail);
   EXPECT_EQ(words(load_access(sources({{"KUBERNETES_SERVICE_PORT", "1"}}))), head + tail);
   AccessSources asked = sources({{"KUBERNETES_SERVICE_HOST", "h"}, {"KUBERNETES_SERVICE_PORT", "1"}});
@@ -230,7 +250,9 @@ TEST_F(KubeconfigWords, InsideAClusterThePodsOwnAccountIsUsed) {
   write("token", "t");
   EXPECT_EQ(words(inside("h", "1")), "in-cluster: ca.crt: cannot be read: No such file or directory" + why);
   write("ca.crt", "c");
-  EXPECT_EQ(words(inside("h", "x")), "KUBERNETES_SERVICE_HOST/PORT: \"https://h:x\" is not a server URL: the port must be a number from 1 to 65535");
+  EXPECT_EQ(
+      words(inside("h", "x")),
+      "KUBERNETES_SERVICE_HOST/PORT: \"https://h:x\" is not a server URL: the port must be a number from 1 to 65535");
   Result<Access> access = inside("h", "1");
   ASSERT_TRUE(access.ok());
   EXPECT_EQ(access->origin, "in-cluster");
@@ -247,11 +269,10 @@ TEST_F(KubeconfigWords, InsideAClusterThePodsOwnAccountIsUsed) {
 
 TEST(AccessWords, WarningsSayWhatToDo) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(
-      warnings_about({.origin = "f", .server = "https://k", .tls = {.insecure_skip_verify = true}}),
-      Words{
-          "f: insecure-skip-tls-verify is set: anyone on the network path to https://k can pose as the API server and read the credentials; name its "
-          "certificate authority instead"});
+  EXPECT_EQ(warnings_about({.origin = "f", .server = "https://k", .tls = {.insecure_skip_verify = true}}),
+            Words{"f: insecure-skip-tls-verify is set: anyone on the network path to https://k can pose as the API "
+                  "server and read the credentials; name its "
+                  "certificate authority instead"});
   EXPECT_EQ(warnings_about({.origin = "f", .server = "http://k", .tls = {.insecure_skip_verify = true}, .token = "t"}),
             Words{"f: the credentials are sent in clear text to http://k; use https"});
   EXPECT_EQ(warnings_about({.origin = "f", .server = "http://k", .tls = {.insecure_skip_verify = true}}), Words{});

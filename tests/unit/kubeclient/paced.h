@@ -19,14 +19,17 @@ namespace ashlar::kube {
 using Asked = std::vector<std::string>;
 
 inline constexpr std::uint64_t kSeed = 7;
-inline constexpr const char* kExpired = R"({"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410,"message":"too old"}})"
-                                        "\n";
+inline constexpr const char* kExpired =
+    R"({"type":"ERROR","object":{"kind":"Status","reason":"Expired","code":410,"message":"too old"}})"
+    "\n";
 
 inline std::string object(const std::string& name, int version, const std::string& uid, const std::string& ns = "") {
-  return R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns + R"(","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) +
-         R"("}})";
+  return R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns + R"(","uid":")" + uid +
+         R"(","resourceVersion":")" + std::to_string(version) + R"("}})";
 }
-inline std::string event(const std::string& type, const std::string& what) { return R"({"type":")" + type + R"(","object":)" + what + "}\n"; }
+inline std::string event(const std::string& type, const std::string& what) {
+  return R"({"type":")" + type + R"(","object":)" + what + "}\n";
+}
 
 /// One answer of the server.
 struct Step {
@@ -35,9 +38,12 @@ struct Step {
   Millis lives{};  ///< so much later, by the test's clock, it is given
 };
 inline Step list(int version, const std::string& items = "", const std::string& token = "") {
-  return {.body = R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + token + R"("},"items":[)" + items + "]}"};
+  return {.body = R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + token +
+                  R"("},"items":[)" + items + "]}"};
 }
-inline Step watch(std::string events, Millis lives = {}) { return {.body = std::move(events), .is_watch = true, .lives = lives}; }
+inline Step watch(std::string events, Millis lives = {}) {
+  return {.body = std::move(events), .is_watch = true, .lives = lives};
+}
 inline Step refusal(const std::string& head) { return {.head = head, .body = "no"}; }
 
 class Paced : public ::testing::Test {
@@ -46,9 +52,12 @@ class Paced : public ::testing::Test {
   void open(std::vector<Step> steps) {
     reset();
     steps_ = std::move(steps);
-    server_ = std::make_unique<http::Loopback>([this](http::Wire& wire, const std::string& request) { answer(wire, request); });
+    server_ = std::make_unique<http::Loopback>(
+        [this](http::Wire& wire, const std::string& request) { answer(wire, request); });
     const auto now = [this] { return Millis(clock_.load()); };
-    api = Api::create({.access = {.origin = "test", .server = server_->url()}, .now = now, .monotonic = now, .seed = kSeed}).value();
+    api = Api::create(
+              {.access = {.origin = "test", .server = server_->url()}, .now = now, .monotonic = now, .seed = kSeed})
+              .value();
   }
   template <class T = Namespace>
   Reflector<T> follow(ReflectorOptions options = {}) {
@@ -88,11 +97,14 @@ class Paced : public ::testing::Test {
     settle();
   }
   /// Between half of it and the whole, by the next number of the seed.
-  Millis jittered(std::int64_t millis) { return Millis(static_cast<std::int64_t>(static_cast<double>(millis) * (0.5 + 0.5 * jitter.uniform()))); }
+  Millis jittered(std::int64_t millis) {
+    return Millis(static_cast<std::int64_t>(static_cast<double>(millis) * (0.5 + 0.5 * jitter.uniform())));
+  }
   /// "list" or "watch", in order, since the last call.
   Asked asked() {
     Asked kinds;
-    for (const std::string& head : asked_in_full()) kinds.push_back(head.find("?watch=1&") != std::string::npos ? "watch" : "list");
+    for (const std::string& head : asked_in_full())
+      kinds.push_back(head.find("?watch=1&") != std::string::npos ? "watch" : "list");
     return kinds;
   }
   Asked asked_in_full() {
@@ -120,7 +132,8 @@ class Paced : public ::testing::Test {
     }
     clock_ += step.lives.value;
     const std::string head = "HTTP/1.1 " + step.head + "\r\nConnection: close\r\n";
-    if (!step.is_watch) return wire.say(head + "Content-Length: " + std::to_string(step.body.size()) + "\r\n\r\n" + step.body);
+    if (!step.is_watch)
+      return wire.say(head + "Content-Length: " + std::to_string(step.body.size()) + "\r\n\r\n" + step.body);
     wire.say(head + "Transfer-Encoding: chunked\r\n\r\n" + (step.body.empty() ? "" : http::Loopback::chunk(step.body)));
     if (!step.breaks_off) wire.say(http::Loopback::chunk(""));
   }

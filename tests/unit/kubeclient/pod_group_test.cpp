@@ -57,24 +57,30 @@ TEST(PodGroupApi, PodsOfAVersion136ServerNameTheirGroup) {
 
 TEST(PodGroupApi, FieldsThatAreNotEvaluatedAreNamed) {
   const auto unsupported = [](const std::string& spec) {
-    Result<PodGroup> group = decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":)" + spec + "}", Encoding::kJson);
+    Result<PodGroup> group =
+        decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":)" + spec + "}", Encoding::kJson);
     EXPECT_TRUE(group.ok());
     return group->unsupported.str();
   };
   EXPECT_EQ(unsupported(R"({"parentCompositePodGroupName":"x"})"), "spec.parentCompositePodGroupName");
   EXPECT_EQ(unsupported(R"({"resourceClaims":[{"name":"x"}]})"), "spec.resourceClaims");
   EXPECT_EQ(unsupported(R"({"schedulingPolicy":{"tree":{}}})"), "spec.schedulingPolicy.tree");
-  EXPECT_EQ(unsupported(R"({"schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]}})"), "spec.schedulingConstraints.topology[1]");
-  EXPECT_EQ(unsupported(R"({"parentCompositePodGroupName":null,"resourceClaims":null,"schedulingPolicy":{"basic":{},"gang":null}})"), "");
+  EXPECT_EQ(unsupported(R"({"schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]}})"),
+            "spec.schedulingConstraints.topology[1]");
+  EXPECT_EQ(
+      unsupported(
+          R"({"parentCompositePodGroupName":null,"resourceClaims":null,"schedulingPolicy":{"basic":{},"gang":null}})"),
+      "");
 }
 
 /// Asks a server that knows only the given API versions.
 Result<PodGroupVersion> discovered(const std::string& known_version, const std::string& body, int other_status = 404) {
   http::Loopback server([&](http::Wire& wire, const std::string& request) {
-    const bool known = !known_version.empty() && request.find("/apis/scheduling.k8s.io/" + known_version + " ") != std::string::npos;
+    const bool known =
+        !known_version.empty() && request.find("/apis/scheduling.k8s.io/" + known_version + " ") != std::string::npos;
     const std::string text = known ? body : "{}";
-    wire.say("HTTP/1.1 " + std::to_string(known ? 200 : other_status) + " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) +
-             "\r\n\r\n" + text);
+    wire.say("HTTP/1.1 " + std::to_string(known ? 200 : other_status) +
+             " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
   });
   auto api = Api::create({.access = {.server = server.url()}});
   std::optional<Result<PodGroupVersion>> found;
@@ -94,7 +100,8 @@ TEST(PodGroupApi, TakesWhicheverVersionTheServerHas) {
 }
 
 TEST(PodGroupApi, WordsOfEachVersion) {
-  EXPECT_EQ(pod_group_path(PodGroupVersion::kV1Alpha2, "a", "b"), "/apis/scheduling.k8s.io/v1alpha2/namespaces/a/podgroups/b");
+  EXPECT_EQ(pod_group_path(PodGroupVersion::kV1Alpha2, "a", "b"),
+            "/apis/scheduling.k8s.io/v1alpha2/namespaces/a/podgroups/b");
   EXPECT_EQ(pod_groups_path(PodGroupVersion::kV1Beta1), "/apis/scheduling.k8s.io/v1beta1/podgroups");
   EXPECT_EQ(scheduled_condition_type(PodGroupVersion::kV1Alpha2), "PodGroupScheduled");
   EXPECT_EQ(scheduled_condition_type(PodGroupVersion::kV1Beta1), "PodGroupInitiallyScheduled");
@@ -102,14 +109,18 @@ TEST(PodGroupApi, WordsOfEachVersion) {
 }
 
 TEST(Writes, BindingsCarryUidAndAnnotations) {
-  EXPECT_EQ(binding_body({.ns = "n", .pod = "p", .uid = "u", .node = "w", .annotations = {{"ashlar.dev/cards", "0,1"}}}),
-            R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u","annotations":{"ashlar.dev/cards":"0,1"}},)"
-            R"("target":{"apiVersion":"v1","kind":"Node","name":"w"}})");
+  EXPECT_EQ(
+      binding_body({.ns = "n", .pod = "p", .uid = "u", .node = "w", .annotations = {{"ashlar.dev/cards", "0,1"}}}),
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"n","uid":"u","annotations":{"ashlar.dev/cards":"0,1"}},)"
+      R"("target":{"apiVersion":"v1","kind":"Node","name":"w"}})");
 }
 
 TEST(Writes, PodsCarryLimitsForExtendedResources) {
-  const std::string body = pod_body({.name = "p", .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "2"}}, .extra_spec_json = R"("hostNetwork":true)"});
-  EXPECT_NE(body.find(R"("requests":{"cpu":"1","nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"})"), std::string::npos) << body;
+  const std::string body = pod_body(
+      {.name = "p", .requests = {{"cpu", "1"}, {"nvidia.com/gpu", "2"}}, .extra_spec_json = R"("hostNetwork":true)"});
+  EXPECT_NE(body.find(R"("requests":{"cpu":"1","nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"})"),
+            std::string::npos)
+      << body;
   EXPECT_TRUE(decode_object<Pod>(body, Encoding::kJson).ok());
 }
 

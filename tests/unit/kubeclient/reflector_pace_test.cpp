@@ -1,4 +1,5 @@
-// When a reflector asks again, and for what: by a clock of the test's own and the jitter of a known seed, so that every delay is known to the millisecond.
+// When a reflector asks again, and for what: by a clock of the test's own and the jitter of a known seed, so that every
+// delay is known to the millisecond.
 #include <memory>
 #include <vector>
 
@@ -27,7 +28,8 @@ TEST_F(Paced, HowAWatchEndsSaysWhatIsAskedNextAndWhen) {
       {"no right", refusal("403 No"), "list", 100},
       {"no such kind", refusal("404 No"), "list", 100},
       {"a question that is not understood", refusal("400 No"), "list", 100},
-      {"another trouble, told inside", watch(event("ERROR", R"({"kind":"Status","code":500,"message":"no"})")), "watch", 100},
+      {"another trouble, told inside", watch(event("ERROR", R"({"kind":"Status","code":500,"message":"no"})")), "watch",
+       100},
       {"what cannot be read", watch(fine + "{{{\n"), "list", 100},
       {"broken off", {.body = fine, .is_watch = true, .breaks_off = true}, "watch", 100},
   };
@@ -105,7 +107,8 @@ TEST_F(Paced, NoNumberOfFailuresIsTooLarge) {
 TEST_F(Paced, AfterFiveWatchesThatFailedTheListIsAskedForAgain) {
   const std::pair<Step, Asked> cases[] = {
       {refusal("500 No"), {"watch", "watch", "watch", "watch", "list"}},
-      {watch(event("ERROR", R"({"kind":"Status","code":500,"message":"no"})")), {"watch", "watch", "watch", "watch", "list"}},
+      {watch(event("ERROR", R"({"kind":"Status","code":500,"message":"no"})")),
+       {"watch", "watch", "watch", "watch", "list"}},
       {watch(""), {"watch", "watch", "watch", "watch", "list"}},
       {{.is_watch = true, .breaks_off = true}, {"watch", "watch", "watch", "watch", "watch"}},
   };
@@ -178,7 +181,10 @@ TEST_F(Paced, AnExpiryAfterAWatchThatLastedIsListedAtOnce) {
 }
 
 TEST_F(Paced, ListsThatCannotBeReadAreAskedForAgain) {
-  open({{.body = "garbage"}, list(10, R"({"metadata":{"resourceVersion":"4"}})", "more"), refusal("410 Gone"), list(10)});
+  open({{.body = "garbage"},
+        list(10, R"({"metadata":{"resourceVersion":"4"}})", "more"),
+        refusal("410 Gone"),
+        list(10)});
   Reflector<Namespace> reflector = follow();
   reflector.start();
   settle();
@@ -186,7 +192,8 @@ TEST_F(Paced, ListsThatCannotBeReadAreAskedForAgain) {
   expect_next_in(jittered(100));
   EXPECT_EQ(reflector.counters().expired, 1u) << "the token";
   EXPECT_EQ(errors.size(), 3u);
-  EXPECT_EQ(errors[1].substr(0, 84), "/api/v1/namespaces: an object of the list cannot be read, not even its name: metadat");
+  EXPECT_EQ(errors[1].substr(0, 84),
+            "/api/v1/namespaces: an object of the list cannot be read, not even its name: metadat");
   expect_next_in(jittered(200));
   EXPECT_EQ(reflector.counters().bad_events, 2u);
   EXPECT_EQ(reflector.counters().lists, 3u);
@@ -223,16 +230,27 @@ TEST_F(Paced, QuestionsAreWrittenInFull) {
     std::string list, watch;
   };
   const double share = jitter.uniform();
-  const auto seconds = [&](int from, int to) { return std::to_string(static_cast<int>((from + (to - from) * share) / 1000)); };
+  const auto seconds = [&](int from, int to) {
+    return std::to_string(static_cast<int>((from + (to - from) * share) / 1000));
+  };
   const std::string watched = "watch=1&allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds=";
   const Case cases[] = {
       {{}, "/api/v1/namespaces?limit=2000", "/api/v1/namespaces?" + watched + seconds(300'000, 600'000)},
       {{.page_items = 1}, "/api/v1/namespaces?limit=1", "/api/v1/namespaces?" + watched + seconds(300'000, 600'000)},
-      {{.page_items = 0}, "/api/v1/namespaces?resourceVersion=0", "/api/v1/namespaces?" + watched + seconds(300'000, 600'000)},
-      {{.page_items = 0, .from_watch_cache = false, .watch_timeout_min = Millis(2'500), .watch_timeout_max = Millis(2'500)},
+      {{.page_items = 0},
+       "/api/v1/namespaces?resourceVersion=0",
+       "/api/v1/namespaces?" + watched + seconds(300'000, 600'000)},
+      {{.page_items = 0,
+        .from_watch_cache = false,
+        .watch_timeout_min = Millis(2'500),
+        .watch_timeout_max = Millis(2'500)},
        "/api/v1/namespaces?limit=0",
        "/api/v1/namespaces?" + watched + "2"},
-      {{.field_selector = "a=b", .label_selector = "c d", .path = "/p", .watch_timeout_min = Millis(0), .watch_timeout_max = Millis(999)},
+      {{.field_selector = "a=b",
+        .label_selector = "c d",
+        .path = "/p",
+        .watch_timeout_min = Millis(0),
+        .watch_timeout_max = Millis(999)},
        "/p?limit=2000&fieldSelector=a%3Db&labelSelector=c%20d",
        "/p?" + watched + "1&fieldSelector=a%3Db&labelSelector=c%20d"},
   };
@@ -245,7 +263,8 @@ TEST_F(Paced, QuestionsAreWrittenInFull) {
     ASSERT_EQ(heads.size(), 2u);
     EXPECT_EQ(heads[0].substr(0, heads[0].find(" HTTP")), "GET " + c.list);
     EXPECT_EQ(heads[1].substr(0, heads[1].find(" HTTP")), "GET " + c.watch);
-    for (const std::string& head : heads) EXPECT_NE(head.find("\r\nAccept: application/json\r\n"), std::string::npos) << head;
+    for (const std::string& head : heads)
+      EXPECT_NE(head.find("\r\nAccept: application/json\r\n"), std::string::npos) << head;
   }
   open({{.body = std::string("k8s\0\x12\x06\x0a\x04\x12\x02", 10) + "10"}, refusal("500 No")});
   Reflector<Pod> pods = follow<Pod>({.encoding = Encoding::kProtobuf});
@@ -255,7 +274,8 @@ TEST_F(Paced, QuestionsAreWrittenInFull) {
   EXPECT_EQ(heads.at(0).find("GET /api/v1/pods?limit=2000 HTTP"), 0u);
   EXPECT_NE(heads.at(0).find("\r\nAccept: application/vnd.kubernetes.protobuf\r\n"), std::string::npos) << heads[0];
   ASSERT_EQ(heads.size(), 2u) << errors.at(0);
-  EXPECT_NE(heads[1].find("\r\nAccept: application/vnd.kubernetes.protobuf;stream=watch\r\n"), std::string::npos) << heads[1];
+  EXPECT_NE(heads[1].find("\r\nAccept: application/vnd.kubernetes.protobuf;stream=watch\r\n"), std::string::npos)
+      << heads[1];
 }
 
 }  // namespace

@@ -10,16 +10,20 @@ namespace {
 using Log = std::vector<std::string>;
 
 std::string unreadable(const std::string& name, int version, const std::string& uid) {
-  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) +
-         R"(","creationTimestamp":"once"}})";
+  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" +
+         std::to_string(version) + R"(","creationTimestamp":"once"}})";
 }
-std::string bookmark(int version) { return event("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})"); }
+std::string bookmark(int version) {
+  return event("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})");
+}
 
-/// A little of everything: pages, events of each kind, a successor, what cannot be read, an expiry, and a list that lacks some.
+/// A little of everything: pages, events of each kind, a successor, what cannot be read, an expiry, and a list that
+/// lacks some.
 std::vector<Step> a_life() {
   return {list(10, object("a", 3, "ua") + "," + object("b", 4, "ub"), "more"), list(10, object("c", 5, "uc")),
-          watch(event("ADDED", object("d", 11, "ud")) + event("MODIFIED", object("a", 12, "ua2")) + event("DELETED", object("b", 13, "ub")) +
-                bookmark(14) + event("MODIFIED", unreadable("c", 15, "uc")) + kExpired),
+          watch(event("ADDED", object("d", 11, "ud")) + event("MODIFIED", object("a", 12, "ua2")) +
+                event("DELETED", object("b", 13, "ub")) + bookmark(14) + event("MODIFIED", unreadable("c", 15, "uc")) +
+                kExpired),
           list(20, object("e", 16, "ue") + R"(,{"metadata":{}},)" + object("a", 12, "ua2")), refusal("500 No")};
 }
 const Log kLife = {"+a3", "+b4", "+c5", "=", "+d11", "-a", "+a12", "-b13", "~c15", "!", "!", "+e16", "=", "!"};
@@ -69,7 +73,8 @@ TEST_F(Paced, AReflectorThatIsStoppedSaysNothingMore) {
 TEST_F(Paced, WhatAListLacksIsDeletedInTheOrderOfNames) {
   const auto pod = [](const char* ns, const std::string& name) { return object(name, 3, "u" + name, ns); };
   std::string before, after;
-  for (const char* name : {"f", "b", "d", "a", "e", "c", "kept"}) before += (before.empty() ? "" : ",") + pod("y", name) + "," + pod("x", name);
+  for (const char* name : {"f", "b", "d", "a", "e", "c", "kept"})
+    before += (before.empty() ? "" : ",") + pod("y", name) + "," + pod("x", name);
   after = pod("x", "kept") + "," + pod("y", "kept");
   for (std::size_t last = 0; last <= 12; ++last) {
     open({list(10, before), watch(kExpired), list(20, after), refusal("500 No")});
@@ -83,7 +88,8 @@ TEST_F(Paced, WhatAListLacksIsDeletedInTheOrderOfNames) {
     stopped = &reflector;
     reflector.start();
     settle();
-    Log expected = {"x/a/ua", "x/b/ub", "x/c/uc", "x/d/ud", "x/e/ue", "x/f/uf", "y/a/ua", "y/b/ub", "y/c/uc", "y/d/ud", "y/e/ue", "y/f/uf"};
+    Log expected = {"x/a/ua", "x/b/ub", "x/c/uc", "x/d/ud", "x/e/ue", "x/f/uf",
+                    "y/a/ua", "y/b/ub", "y/c/uc", "y/d/ud", "y/e/ue", "y/f/uf"};
     if (last > 0) expected.resize(last);
     EXPECT_EQ(gone, expected);
     EXPECT_EQ(reflector.known_objects(), 14 - expected.size());
@@ -101,7 +107,11 @@ TEST_F(Paced, AListKeepsWhatIsNewerAndDeletesWhatIsAsOldAsItself) {
       {"newer than a list from a cache", 21, 20, {.page_items = 0}, {"="}},
       {"as old as a list from a cache", 20, 20, {.page_items = 0}, {"-a", "="}},
       {"newer than a list that must be believed", 21, 20, {.page_items = 5}, {"-a", "="}},
-      {"newer than a list that must be believed, whole", 21, 20, {.page_items = 0, .from_watch_cache = false}, {"-a", "="}},
+      {"newer than a list that must be believed, whole",
+       21,
+       20,
+       {.page_items = 0, .from_watch_cache = false},
+       {"-a", "="}},
       {"newer than what says no version", 21, 0, {.page_items = 0}, {"-a", "="}},
   };
   for (const Case& c : cases) {
@@ -121,7 +131,8 @@ TEST_F(Paced, EventsMoveTheVersionBeforeTheyAreReported) {
   Log versions;
   open({list(10, object("x", 1, "ux")),
         watch(event("ADDED", object("a", 11, "ua")) + event("MODIFIED", object("a", 12, "ua")) + bookmark(13) +
-              event("DELETED", object("a", 14, "ua")) + event("ADDED", object("n", 0, "un")) + event("DELETED", object("x", 0, "ux"))),
+              event("DELETED", object("a", 14, "ua")) + event("ADDED", object("n", 0, "un")) +
+              event("DELETED", object("x", 0, "ux"))),
         refusal("500 No")});
   Reflector<Namespace>* told = nullptr;
   Reflector<Namespace> reflector(*api, {}, [&](Change<Namespace>&&) { versions.push_back(told->resource_version()); });
@@ -134,8 +145,9 @@ TEST_F(Paced, EventsMoveTheVersionBeforeTheyAreReported) {
 
 TEST_F(Paced, StaleEventsAreCountedAndStaleListsAreNot) {
   open({list(10, object("a", 5, "ua")),
-        watch(event("MODIFIED", object("a", 5, "ua")) + event("MODIFIED", object("a", 4, "ua")) + event("DELETED", object("z", 6, "uz")) +
-              event("DELETED", object("a", 6, "other")) + event("MODIFIED", object("a", 0, "ua")) + kExpired),
+        watch(event("MODIFIED", object("a", 5, "ua")) + event("MODIFIED", object("a", 4, "ua")) +
+              event("DELETED", object("z", 6, "uz")) + event("DELETED", object("a", 6, "other")) +
+              event("MODIFIED", object("a", 0, "ua")) + kExpired),
         list(20, object("a", 5, "ua")), refusal("500 No")});
   Reflector<Namespace> reflector = follow();
   reflector.start();
@@ -146,8 +158,10 @@ TEST_F(Paced, StaleEventsAreCountedAndStaleListsAreNot) {
 
 TEST_F(Paced, WhatCannotBeReadIsCountedOnceForEachVersionAndForgottenWhenItIsReadOrGone) {
   const std::string nameless_uid = R"({"metadata":{"name":"a","resourceVersion":"13","creationTimestamp":"once"}})";
-  open({list(10, unreadable("a", 5, "ua") + "," + unreadable("b", 6, "ub") + "," + unreadable("c", 7, "uc") + "," + unreadable("d", 8, "ud")),
-        watch(event("MODIFIED", object("b", 11, "ub")) + event("DELETED", unreadable("c", 12, "uc")) + event("MODIFIED", nameless_uid) + kExpired),
+  open({list(10, unreadable("a", 5, "ua") + "," + unreadable("b", 6, "ub") + "," + unreadable("c", 7, "uc") + "," +
+                     unreadable("d", 8, "ud")),
+        watch(event("MODIFIED", object("b", 11, "ub")) + event("DELETED", unreadable("c", 12, "uc")) +
+              event("MODIFIED", nameless_uid) + kExpired),
         list(20, object("a", 13, "ua") + "," + object("b", 11, "ub")), refusal("500 No")});
   Reflector<Namespace> reflector = follow();
   std::vector<std::uint64_t> unread;
@@ -161,7 +175,8 @@ TEST_F(Paced, WhatCannotBeReadIsCountedOnceForEachVersionAndForgottenWhenItIsRea
 }
 
 TEST_F(Paced, ARelistReportsTheDifferenceAndWorksOnlyWhereItRuns) {
-  open({list(10, object("a", 3, "ua")), refusal("500 No"), list(20, object("b", 4, "ub")), refusal("500 No"), list(30), refusal("500 No")});
+  open({list(10, object("a", 3, "ua")), refusal("500 No"), list(20, object("b", 4, "ub")), refusal("500 No"), list(30),
+        refusal("500 No")});
   Reflector<Namespace> reflector = follow();
   reflector.relist();
   EXPECT_EQ(api->in_flight(), 0u) << "it was never started";
@@ -193,7 +208,8 @@ TEST_F(Paced, ARelistTakesThePlaceOfTheListUnderWay) {
 }
 
 TEST_F(Paced, HalfAnEventAtTheEndOfAWatchIsNotPutBeforeTheNextWatchsFirst) {
-  open({list(10), watch(event("ADDED", object("a", 11, "ua")) + R"({"type":"AD)", Millis(1'000)), watch(event("ADDED", object("b", 12, "ub")))});
+  open({list(10), watch(event("ADDED", object("a", 11, "ua")) + R"({"type":"AD)", Millis(1'000)),
+        watch(event("ADDED", object("b", 12, "ub")))});
   Reflector<Namespace> reflector = follow();
   reflector.start();
   settle();

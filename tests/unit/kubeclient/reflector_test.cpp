@@ -1,4 +1,5 @@
-// The reflector against a server that follows a script: what it reports, and what it asks for, after each kind of trouble.
+// The reflector against a server that follows a script: what it reports, and what it asks for, after each kind of
+// trouble.
 #include "kubeclient/reflector.h"
 
 #include <gtest/gtest.h>
@@ -14,14 +15,22 @@ namespace {
 using http::Loopback;
 
 std::string ns_json(const std::string& name, int version, const std::string& uid) {
-  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) + R"("}})";
+  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" +
+         std::to_string(version) + R"("}})";
 }
 std::string list_json(int version, const std::string& items, const std::string& token = "") {
-  return R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + token + R"("},"items":[)" + items + "]}";
+  return R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + token +
+         R"("},"items":[)" + items + "]}";
 }
-std::string event(const std::string& type, const std::string& object) { return R"({"type":")" + type + R"(","object":)" + object + "}\n"; }
-std::string bookmark(int version) { return event("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})"); }
-std::string expired() { return event("ERROR", R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})"); }
+std::string event(const std::string& type, const std::string& object) {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+}
+std::string bookmark(int version) {
+  return event("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})");
+}
+std::string expired() {
+  return event("ERROR", R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})");
+}
 
 /// One scripted answer: a whole response, or the chunks of a watch that then ends.
 struct Step {
@@ -46,14 +55,18 @@ class Scripted : public ::testing::Test {
       }
       const Step& step = steps[std::min(next++, steps.size() - 1)];
       if (!step.is_watch) {
-        wire.say("HTTP/1.1 " + std::to_string(step.status) + " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " +
+        wire.say("HTTP/1.1 " + std::to_string(step.status) +
+                 " X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " +
                  std::to_string(step.body.size()) + "\r\n\r\n" + step.body);
         return;
       }
-      wire.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+      wire.say(
+          "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+          "chunked\r\n\r\n");
       // Cut in the middle, so that events cross chunk borders.
       if (!step.body.empty())
-        wire.say(Loopback::chunk(step.body.substr(0, step.body.size() / 2)) + Loopback::chunk(step.body.substr(step.body.size() / 2)));
+        wire.say(Loopback::chunk(step.body.substr(0, step.body.size() / 2)) +
+                 Loopback::chunk(step.body.substr(step.body.size() / 2)));
       if (step.body.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(300));
       if (!step.breaks_off) wire.say(Loopback::chunk(""));
     });
@@ -88,7 +101,8 @@ class Scripted : public ::testing::Test {
 
 TEST_F(Scripted, ListsThenFollowsEveryChangeOnce) {
   play({list(list_json(10, ns_json("a", 3, "ua") + "," + ns_json("b", 4, "ub"))),
-        watch(event("ADDED", ns_json("c", 11, "uc")) + event("MODIFIED", ns_json("a", 12, "ua")) + event("DELETED", ns_json("b", 13, "ub")))},
+        watch(event("ADDED", ns_json("c", 11, "uc")) + event("MODIFIED", ns_json("a", 12, "ua")) +
+              event("DELETED", ns_json("b", 13, "ub")))},
        [&] { return logged("-b"); });
   EXPECT_EQ(log_, "+a3 +b4 = +c11 ~a12 -b13 ");
   const auto requests = asked();
@@ -98,23 +112,25 @@ TEST_F(Scripted, ListsThenFollowsEveryChangeOnce) {
 }
 
 TEST_F(Scripted, AsksForAllPagesOfAList) {
-  play({list(list_json(10, ns_json("a", 3, "ua"), "next/1")), list(list_json(10, ns_json("b", 4, "ub")))}, [&] { return logged("="); },
-       {.page_items = 1});
+  play({list(list_json(10, ns_json("a", 3, "ua"), "next/1")), list(list_json(10, ns_json("b", 4, "ub")))},
+       [&] { return logged("="); }, {.page_items = 1});
   EXPECT_EQ(log_, "+a3 +b4 = ");
   EXPECT_NE(asked()[1].find("limit=1&continue=next%2F1"), std::string::npos) << asked()[1];
 }
 
 TEST_F(Scripted, DropsDuplicatesAndStaleVersions) {
   play({list(list_json(10, ns_json("a", 5, "ua"))),
-        watch(event("ADDED", ns_json("a", 5, "ua")) + event("MODIFIED", ns_json("a", 4, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) +
-              event("MODIFIED", ns_json("a", 12, "ua")) + event("DELETED", ns_json("nobody", 13, "x")) + event("ADDED", ns_json("end", 14, "ue")))},
+        watch(event("ADDED", ns_json("a", 5, "ua")) + event("MODIFIED", ns_json("a", 4, "ua")) +
+              event("MODIFIED", ns_json("a", 12, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) +
+              event("DELETED", ns_json("nobody", 13, "x")) + event("ADDED", ns_json("end", 14, "ue")))},
        [&] { return logged("+end"); });
   EXPECT_EQ(log_, "+a5 = ~a12 +end14 ");
   EXPECT_EQ(counters_.stale_dropped, 4u);
 }
 
 TEST_F(Scripted, GoesOnFromTheLastBookmarkWhenAWatchEnds) {
-  play({list(list_json(10, "")), watch(event("ADDED", ns_json("a", 11, "ua")) + bookmark(40)), watch(event("ADDED", ns_json("b", 41, "ub")))},
+  play({list(list_json(10, "")), watch(event("ADDED", ns_json("a", 11, "ua")) + bookmark(40)),
+        watch(event("ADDED", ns_json("b", 41, "ub")))},
        [&] { return logged("+b"); });
   EXPECT_EQ(log_, "= +a11 +b41 ") << "no second list";
   EXPECT_NE(asked()[2].find("resourceVersion=40&"), std::string::npos) << asked()[2];
@@ -130,7 +146,8 @@ TEST_F(Scripted, ABrokenStreamLosesNothing) {
 }
 
 TEST_F(Scripted, AnExpiredVersionIsListedAgainAndOnlyTheDifferenceReported) {
-  play({list(list_json(10, ns_json("a", 3, "ua") + "," + ns_json("b", 4, "ub") + "," + ns_json("c", 5, "uc"))), watch(expired()),
+  play({list(list_json(10, ns_json("a", 3, "ua") + "," + ns_json("b", 4, "ub") + "," + ns_json("c", 5, "uc"))),
+        watch(expired()),
         list(list_json(50, ns_json("a", 3, "ua") + "," + ns_json("b", 44, "ub") + "," + ns_json("d", 45, "ud")))},
        [&] { return logged("-c ="); });
   EXPECT_EQ(log_, "+a3 +b4 +c5 = ~b44 +d45 -c = ");
@@ -148,14 +165,16 @@ TEST_F(Scripted, AnExpiredVersionMayAlsoBeAnHttpStatus) {
 
 TEST_F(Scripted, ASuccessorOfTheSameNameEndsThePredecessor) {
   play({list(list_json(10, ns_json("a", 3, "old"))),
-        watch(event("ADDED", ns_json("a", 12, "new")) + event("DELETED", ns_json("a", 11, "old")) + event("MODIFIED", ns_json("a", 13, "new")))},
+        watch(event("ADDED", ns_json("a", 12, "new")) + event("DELETED", ns_json("a", 11, "old")) +
+              event("MODIFIED", ns_json("a", 13, "new")))},
        [&] { return logged("~a13"); });
   EXPECT_EQ(log_, "+a3 = -a +a12 ~a13 ") << "the late deletion of the old one must not remove the new one";
 }
 
 TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
   play({list(list_json(10, ns_json("a", 3, "ua"))),
-        watch(event("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" + event("ADDED", ns_json("lost", 12, "ul"))),
+        watch(event("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" +
+              event("ADDED", ns_json("lost", 12, "ul"))),
         list(list_json(50, ns_json("a", 3, "ua") + "," + ns_json("b", 11, "ub") + "," + ns_json("lost", 12, "ul")))},
        [&] { return logged("+lost12 ="); });
   EXPECT_EQ(log_, "+a3 = +b11 +lost12 = ");
@@ -165,8 +184,8 @@ TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
 }
 
 std::string unreadable_json(const std::string& name, int version, const std::string& uid) {
-  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" + std::to_string(version) +
-         R"(","creationTimestamp":"once"}})";
+  return R"({"metadata":{"name":")" + name + R"(","uid":")" + uid + R"(","resourceVersion":")" +
+         std::to_string(version) + R"(","creationTimestamp":"once"}})";
 }
 
 TEST_F(Scripted, AnObjectThatCannotBeReadIsReportedAndNoReasonToListAgain) {
@@ -190,7 +209,10 @@ TEST_F(Scripted, WhatARelistCannotReadIsNotDeleted) {
 }
 
 TEST_F(Scripted, FailingListsAreTriedAgain) {
-  play({{.status = 500, .body = "oh"}, {.status = 429, .body = "{}"}, list("garbage"), list(list_json(10, ns_json("a", 3, "ua")))},
+  play({{.status = 500, .body = "oh"},
+        {.status = 429, .body = "{}"},
+        list("garbage"),
+        list(list_json(10, ns_json("a", 3, "ua")))},
        [&] { return logged("="); });
   EXPECT_EQ(log_, "+a3 = ");
   EXPECT_EQ(errors_.size(), 3u);
@@ -210,7 +232,8 @@ TEST_F(Scripted, AServerThatAsksForPatienceIsLeftAloneForSoLong) {
   play({{.status = 429, .body = R"({"kind":"Status","message":"busy","details":{"retryAfterSeconds":1}})"},
         list(list_json(10, ns_json("a", 3, "ua")))},
        [&] { return logged("="); });
-  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1)) << "the back-off of this test ends after 20 ms";
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1))
+      << "the back-off of this test ends after 20 ms";
 }
 
 TEST_F(Scripted, AnObjectNewerThanTheListIsKept) {
@@ -223,13 +246,15 @@ TEST_F(Scripted, AnObjectNewerThanTheListIsKept) {
 
 TEST_F(Scripted, ARestoredServerIsBelieved) {
   // Consistent list with an older version than the one already seen: the store went back in time.
-  play({list(list_json(100, ns_json("a", 90, "ua") + "," + ns_json("b", 91, "ub"))), watch(expired()), list(list_json(50, ns_json("a", 40, "ua")))},
+  play({list(list_json(100, ns_json("a", 90, "ua") + "," + ns_json("b", 91, "ub"))), watch(expired()),
+        list(list_json(50, ns_json("a", 40, "ua")))},
        [&] { return logged("-b ="); });
   EXPECT_EQ(log_, "+a90 +b91 = ~a40 -b = ");
 }
 
 TEST_F(Scripted, SelectorsAreSentWithListsAndWatches) {
-  play({list(list_json(10, ""))}, [&] { return asked().size() >= 2; }, {.field_selector = "status.phase!=Failed", .label_selector = "a in (b)"});
+  play({list(list_json(10, ""))}, [&] { return asked().size() >= 2; },
+       {.field_selector = "status.phase!=Failed", .label_selector = "a in (b)"});
   for (const std::string& request : asked()) {
     EXPECT_NE(request.find("fieldSelector=status.phase%21%3DFailed"), std::string::npos) << request;
     EXPECT_NE(request.find("labelSelector=a%20in%20%28b%29"), std::string::npos) << request;

@@ -6,7 +6,8 @@ namespace ashlar::kube {
 namespace {
 
 using Pass = RequestBudget::Pass;
-constexpr RequestBudget::Report kSound{}, kTrouble{ServerHealth::kTrouble, Millis(0)}, kUnclear{ServerHealth::kUnclear, Millis(0)};
+constexpr RequestBudget::Report kSound{}, kTrouble{ServerHealth::kTrouble, Millis(0)},
+    kUnclear{ServerHealth::kUnclear, Millis(0)};
 
 TEST(RequestBudget, IsNoLimitWhileTheServerWorks) {
   RequestBudget budget;
@@ -47,7 +48,8 @@ TEST(RequestBudget, HonoursRetryAfterUpToAMinute) {
   EXPECT_TRUE(budget.may_send(Millis(7'000)));
   budget.end(before, {ServerHealth::kTrouble, Millis(3'600'000)}, Millis(1'000));
   EXPECT_FALSE(budget.may_send(Millis(60'999)));
-  EXPECT_TRUE(budget.may_send(Millis(61'000))) << "an old request's answer may ask for more patience, and for a minute at most";
+  EXPECT_TRUE(budget.may_send(Millis(61'000)))
+      << "an old request's answer may ask for more patience, and for a minute at most";
 }
 
 TEST(RequestBudget, ManyAnswersToOneBurstAreOneTrouble) {

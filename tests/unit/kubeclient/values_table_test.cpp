@@ -49,9 +49,35 @@ TEST(JsonWriterTable, WritesEveryKindOfByte) {
 
 TEST(JsonWriterTable, PutsCommasBetweenValuesAlone) {
   JsonWriter w;
-  w.begin_array().begin_array().end_array().begin_array().end_array().begin_object().end_object().begin_object().key("k").begin_array();
-  w.integer(-1).integer(2).boolean(false).boolean(true).null().null().raw("3").raw("4").string("a").string("b").end_array();
-  w.key("o").begin_object().end_object().member("t", "x").member("n", 5).member_bool("b", true).end_object().end_array();
+  w.begin_array()
+      .begin_array()
+      .end_array()
+      .begin_array()
+      .end_array()
+      .begin_object()
+      .end_object()
+      .begin_object()
+      .key("k")
+      .begin_array();
+  w.integer(-1)
+      .integer(2)
+      .boolean(false)
+      .boolean(true)
+      .null()
+      .null()
+      .raw("3")
+      .raw("4")
+      .string("a")
+      .string("b")
+      .end_array();
+  w.key("o")
+      .begin_object()
+      .end_object()
+      .member("t", "x")
+      .member("n", 5)
+      .member_bool("b", true)
+      .end_object()
+      .end_array();
   EXPECT_EQ(w.take(), R"([[],[],{},{"k":[-1,2,false,true,null,null,3,4,"a","b"],"o":{},"t":"x","n":5,"b":true}])");
   EXPECT_EQ(w.integer(1).take(), "1") << "a new value begins";
 }
@@ -110,7 +136,8 @@ TEST(TimeTable, IsReadAtEveryEdge) {
     EXPECT_EQ(time.ok() ? std::to_string(time->value) : no, expected) << text;
   }
   EXPECT_EQ(read_time("once").error().message, "\"once\" is not a time such as 2026-01-31T12:00:00Z");
-  EXPECT_EQ(read_time(std::string(41, 'x')).error().message, "\"" + std::string(40, 'x') + "\" is not a time such as 2026-01-31T12:00:00Z");
+  EXPECT_EQ(read_time(std::string(41, 'x')).error().message,
+            "\"" + std::string(40, 'x') + "\" is not a time such as 2026-01-31T12:00:00Z");
 }
 
 TEST(TextTable, ThePoolCountsItsBytesAndGivesThemBack) {
@@ -168,13 +195,15 @@ ContainerBuilder status(const char* name, Resources requests) {
 
 TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
   PodBuilder draft;
-  draft.containers = {container("a", request(1, 10, 100, {{"a/a", 1}, {"c/c", 2}})), container("b", request(2, 20, 200, {{"b/b", 4}, {"c/c", 8}}))};
+  draft.containers = {container("a", request(1, 10, 100, {{"a/a", 1}, {"c/c", 2}})),
+                      container("b", request(2, 20, 200, {{"b/b", 4}, {"c/c", 8}}))};
   EXPECT_EQ(effective_request(draft), request(3, 30, 300, {{"a/a", 1}, {"b/b", 4}, {"c/c", 10}}));
   draft.init_containers = {container("i", request(4, 5, 301, {{"a/a", 3}, {"d/d", 5}}))};
   EXPECT_EQ(effective_request(draft), request(4, 30, 301, {{"a/a", 3}, {"b/b", 4}, {"c/c", 10}, {"d/d", 5}}));
   draft.overhead = request(1, 1, 1, {{"a/a", 1}});
   EXPECT_EQ(effective_request(draft), request(5, 31, 302, {{"a/a", 4}, {"b/b", 4}, {"c/c", 10}, {"d/d", 5}}));
-  draft.init_containers = {container("s", request(10, 0), true), container("t", request(20, 0), true), container("i", request(1, 0))};
+  draft.init_containers = {container("s", request(10, 0), true), container("t", request(20, 0), true),
+                           container("i", request(1, 0))};
   draft.overhead = {};
   draft.containers.clear();
   EXPECT_EQ(effective_request(draft), request(31, 0)) << "the last one starts beside both that stay";
@@ -188,7 +217,8 @@ TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
   draft.init_statuses = {status("b", request(80, 80)), status("a", request(3, 1))};
   EXPECT_EQ(effective_request(draft), request(4 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 2}}));
   draft.resize_infeasible = true;
-  EXPECT_EQ(effective_request(draft), request(2 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 1}})) << "what its status says, it holds";
+  EXPECT_EQ(effective_request(draft), request(2 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 1}}))
+      << "what its status says, it holds";
 }
 
 TEST(RequestTable, AmountsOfTheWholePod) {
@@ -276,13 +306,17 @@ TEST(RequestTable, TheLastEightKindsAreShared) {
 TEST(RequestTable, QuantitiesAreReadByTheirNames) {
   const std::int64_t most = std::int64_t{1} << 50;
   const std::pair<const char*, std::int64_t> amounts[] = {
-      {"1", 1}, {"1125899906842623", most - 1}, {"1Pi", most}, {"1125899906842625", most}, {"9E", most}, {"1e40", most}, {"0", 0}};
+      {"1", 1}, {"1125899906842623", most - 1}, {"1Pi", most}, {"1125899906842625", most}, {"9E", most}, {"1e40", most},
+      {"0", 0}};
   for (const auto& [text, expected] : amounts)
     for (const char* name : {"memory", "ephemeral-storage", "x/x"}) {
       Resources r;
       ASSERT_TRUE(add_quantity(r, name, text).ok());
       const std::string kind = name;
-      EXPECT_EQ(r, kind == "memory" ? request(0, expected) : kind == "x/x" ? request(0, 0, 0, {{"x/x", expected}}) : request(0, 0, expected)) << text;
+      EXPECT_EQ(r, kind == "memory" ? request(0, expected)
+                   : kind == "x/x"  ? request(0, 0, 0, {{"x/x", expected}})
+                                    : request(0, 0, expected))
+          << text;
     }
   Resources r;
   ASSERT_TRUE(add_quantity(r, "cpu", "1.0005").ok());
@@ -296,7 +330,9 @@ TEST(RequestTable, QuantitiesAreReadByTheirNames) {
 TEST(BudgetTable, ItsLimitsAreExact) {
   RequestBudget budget;
   const Millis now(1'000);
-  const auto trouble = [&](Millis at, Millis wish = {}) { budget.end(budget.begin(at), {ServerHealth::kTrouble, wish}, at); };
+  const auto trouble = [&](Millis at, Millis wish = {}) {
+    budget.end(budget.begin(at), {ServerHealth::kTrouble, wish}, at);
+  };
   std::vector<RequestBudget::Pass> passes;
   while (budget.may_send(now)) passes.push_back(budget.begin(now));
   EXPECT_EQ(passes.size(), 1024u);

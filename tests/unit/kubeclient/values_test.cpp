@@ -59,7 +59,16 @@ TEST(PooledString, ThreadsMayInternAndDropTheSameStrings) {
 
 TEST(JsonWriter, WritesNestedValuesWithTheirCommas) {
   JsonWriter w;
-  w.begin_object().member("a", 1).key("b").begin_array().string("x").boolean(true).null().begin_object().end_object().end_array();
+  w.begin_object()
+      .member("a", 1)
+      .key("b")
+      .begin_array()
+      .string("x")
+      .boolean(true)
+      .null()
+      .begin_object()
+      .end_object()
+      .end_array();
   w.member_bool("c", false).key("d").raw("[1,2]").end_object();
   EXPECT_EQ(w.text(), R"({"a":1,"b":["x",true,null,{}],"c":false,"d":[1,2]})");
 }
@@ -99,8 +108,8 @@ TEST(Time, ReadsRfc3339) {
   EXPECT_EQ(read_time("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
   EXPECT_EQ(read_time("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
   EXPECT_EQ(read_time("2024-02-29T12:00:00z").value(), Millis(1709208000000));
-  for (const char* text :
-       {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
+  for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00",
+                           "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
     EXPECT_FALSE(read_time(text).ok()) << text;
 }
 
@@ -122,7 +131,8 @@ TEST(EffectiveRequest, IsTheLargerOfRunningAndStarting) {
 TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
   PodBuilder draft;
   draft.containers = {{"main", false, amounts(1000, 100)}};
-  draft.init_containers = {{"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
+  draft.init_containers = {
+      {"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
   // Running: 1000 + 300; starting: max(1500, 300, 300 + 1200).
   EXPECT_EQ(effective_request(draft), amounts(1500, 150));
 }
@@ -143,7 +153,8 @@ TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
   draft.statuses = {{"main", false, amounts(2000, 100), true}};
   EXPECT_EQ(effective_request(draft), amounts(2000, 400, 1));
   draft.resize_infeasible = true;
-  EXPECT_EQ(effective_request(draft), amounts(2000, 100, 1)) << "an infeasible spec does not count, extended resources stay";
+  EXPECT_EQ(effective_request(draft), amounts(2000, 100, 1))
+      << "an infeasible spec does not count, extended resources stay";
 }
 
 TEST(EffectiveRequest, SaturatesInsteadOfOverflowing) {
@@ -177,7 +188,8 @@ TEST(PooledString, TheHashOfItsCharactersOutlivesTheString) {
   EXPECT_EQ(PooledString().content_hash(), 0u);
 }
 
-/// Tenants choose names; who knew the hash could choose many that collide. Three children, since two processes agree on a byte now and then.
+/// Tenants choose names; who knew the hash could choose many that collide. Three children, since two processes agree on
+/// a byte now and then.
 TEST(TextDeathTest, EveryProcessHashesAnotherWay) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a child that starts anew instead of one that is forked
   const auto byte_of_hash = [] { return static_cast<int>(PooledString("team-a/train-0").content_hash() & 0xff); };

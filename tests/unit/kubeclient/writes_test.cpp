@@ -14,7 +14,8 @@
 namespace ashlar::kube {
 namespace {
 
-/// A server that keeps "METHOD path?query body" and answers 200 with `answer`, or with the statuses that the test says, one a request.
+/// A server that keeps "METHOD path?query body" and answers 200 with `answer`, or with the statuses that the test says,
+/// one a request.
 class WritesTest : public ::testing::Test {
  protected:
   WritesTest() {
@@ -22,7 +23,8 @@ class WritesTest : public ::testing::Test {
     for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"})
       routes.push_back({"/", [this](const http::ServerRequest& request) { return take(request); }, method});
     server_ = http::Server::start({}, std::move(routes)).value();
-    api_ = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}}).value();
+    api_ = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}})
+               .value();
   }
   ~WritesTest() override { server_.reset(); }
 
@@ -67,7 +69,8 @@ class WritesTest : public ::testing::Test {
  private:
   http::ServerResponse take(const http::ServerRequest& request) {
     const std::lock_guard lock(lock_);
-    asked_.push_back(request.method + " " + request.path + (request.query.empty() ? "" : "?" + request.query) + " " + request.body);
+    asked_.push_back(request.method + " " + request.path + (request.query.empty() ? "" : "?" + request.query) + " " +
+                     request.body);
     if (statuses_.empty()) return http::json(200, answer_);
     const int status = statuses_.front();
     statuses_.erase(statuses_.begin());
@@ -94,16 +97,19 @@ NodeSpec node_spec() {
                      {PooledString("any"), PooledString(), TaintEffect::kAny}},
           .unschedulable = true};
 }
-const std::string kTaints = R"("taints":[{"key":"team","value":"blue","effect":"NoSchedule"},{"key":"soft","effect":"PreferNoSchedule"},)"
-                            R"({"key":"hard","value":"x","effect":"NoExecute"},{"key":"any","effect":"NoSchedule"}])";
+const std::string kTaints =
+    R"("taints":[{"key":"team","value":"blue","effect":"NoSchedule"},{"key":"soft","effect":"PreferNoSchedule"},)"
+    R"({"key":"hard","value":"x","effect":"NoExecute"},{"key":"any","effect":"NoSchedule"}])";
 
 TEST_F(WritesTest, ANodeIsPostedThenReadyThenWithoutTheServersTaint) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { post_node(api(), node_spec(), kNow, done); }).ok());
   const std::vector<std::string> all = asked();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0], R"(POST /api/v1/nodes {"apiVersion":"v1","kind":"Node","metadata":{"name":"n 1","labels":{"l/rack":"r0","l/zone":"z"},)"
-                    R"("annotations":{"note":"a \"b\""}},"spec":{"unschedulable":true,)" +
-                        kTaints + "}}");
+  EXPECT_EQ(
+      all[0],
+      R"(POST /api/v1/nodes {"apiVersion":"v1","kind":"Node","metadata":{"name":"n 1","labels":{"l/rack":"r0","l/zone":"z"},)"
+      R"("annotations":{"note":"a \"b\""}},"spec":{"unschedulable":true,)" +
+          kTaints + "}}");
   EXPECT_EQ(
       all[1],
       R"(PATCH /api/v1/nodes/n 1/status {"status":{"capacity":{"cpu":"64","nvidia.com/gpu":"8"},"allocatable":{"cpu":"64","nvidia.com/gpu":"8"},)"
@@ -116,7 +122,8 @@ TEST_F(WritesTest, APlainNodeEndsWithoutTaints) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { post_node(api(), {.name = "n"}, kNow, done); }).ok());
   const std::vector<std::string> all = asked();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0], R"(POST /api/v1/nodes {"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"spec":{"taints":[]}})");
+  EXPECT_EQ(all[0],
+            R"(POST /api/v1/nodes {"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"spec":{"taints":[]}})");
   EXPECT_EQ(all[1].find(R"(PATCH /api/v1/nodes/n/status {"status":{"conditions":[)"), 0u) << all[1];
   EXPECT_EQ(all[2], R"(PATCH /api/v1/nodes/n {"spec":{"taints":null}})");
 }
@@ -134,21 +141,30 @@ TEST_F(WritesTest, ANodesFirstFailureIsItsAnswer) {
 }
 
 TEST_F(WritesTest, PodGroupsAreGangsOrBasic) {
-  const PodGroupSpec gang{.ns = "a b", .name = "g", .topology_key = "l/rack", .priority_class = "high", .min_count = 1, .labels = {{"x", "y"}}};
+  const PodGroupSpec gang{.ns = "a b",
+                          .name = "g",
+                          .topology_key = "l/rack",
+                          .priority_class = "high",
+                          .min_count = 1,
+                          .labels = {{"x", "y"}}};
   EXPECT_TRUE(answer_of([&](OnAnswer done) { create_pod_group(api(), PodGroupVersion::kV1Beta1, gang, done); }).ok());
-  EXPECT_EQ(asked_once(),
-            R"(POST /apis/scheduling.k8s.io/v1beta1/namespaces/a b/podgroups {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup",)"
-            R"("metadata":{"name":"g","namespace":"a b","labels":{"x":"y"}},"spec":{"schedulingPolicy":{"gang":{"minCount":1}},)"
-            R"("schedulingConstraints":{"topology":[{"key":"l/rack"}]},"priorityClassName":"high"}})");
-  EXPECT_TRUE(answer_of([&](OnAnswer done) { create_pod_group(api(), PodGroupVersion::kV1Alpha2, {.name = "b"}, done); }).ok());
-  EXPECT_EQ(asked_once(),
-            R"(POST /apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups {"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"PodGroup",)"
-            R"("metadata":{"name":"b","namespace":"default"},"spec":{"schedulingPolicy":{"basic":{}}}})");
+  EXPECT_EQ(
+      asked_once(),
+      R"(POST /apis/scheduling.k8s.io/v1beta1/namespaces/a b/podgroups {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup",)"
+      R"("metadata":{"name":"g","namespace":"a b","labels":{"x":"y"}},"spec":{"schedulingPolicy":{"gang":{"minCount":1}},)"
+      R"("schedulingConstraints":{"topology":[{"key":"l/rack"}]},"priorityClassName":"high"}})");
+  EXPECT_TRUE(
+      answer_of([&](OnAnswer done) { create_pod_group(api(), PodGroupVersion::kV1Alpha2, {.name = "b"}, done); }).ok());
+  EXPECT_EQ(
+      asked_once(),
+      R"(POST /apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups {"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"PodGroup",)"
+      R"("metadata":{"name":"b","namespace":"default"},"spec":{"schedulingPolicy":{"basic":{}}}})");
 }
 
 TEST_F(WritesTest, NamespacesAndPodsAreCreated) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { create_namespace(api(), "team-a", done); }).ok());
-  EXPECT_EQ(asked_once(), R"(POST /api/v1/namespaces {"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-a"}})");
+  EXPECT_EQ(asked_once(),
+            R"(POST /api/v1/namespaces {"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-a"}})");
   const PodSpec spec{.ns = "ns",
                      .name = "p",
                      .scheduler_name = "ashlar",
@@ -162,12 +178,13 @@ TEST_F(WritesTest, NamespacesAndPodsAreCreated) {
                      .image = "busy",
                      .extra_spec_json = R"("hostNetwork":true)"};
   EXPECT_TRUE(answer_of([&](OnAnswer done) { create_pod(api(), spec, done); }).ok());
-  EXPECT_EQ(asked_once(),
-            R"(POST /api/v1/namespaces/ns/pods {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","labels":{"a":"b"},)"
-            R"("annotations":{"c":"d"}},"spec":{"schedulerName":"ashlar","nodeName":"n0","priorityClassName":"high",)"
-            R"("schedulingGroup":{"podGroupName":"g"},"nodeSelector":{"l/zone":"z"},"containers":[{"name":"main","image":"busy","resources":)"
-            R"({"requests":{"cpu":"1","hugepages-2Mi":"4Mi","nvidia.com/gpu":"2"},"limits":{"hugepages-2Mi":"4Mi","nvidia.com/gpu":"2"}}}],)"
-            R"("hostNetwork":true}})");
+  EXPECT_EQ(
+      asked_once(),
+      R"(POST /api/v1/namespaces/ns/pods {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","labels":{"a":"b"},)"
+      R"("annotations":{"c":"d"}},"spec":{"schedulerName":"ashlar","nodeName":"n0","priorityClassName":"high",)"
+      R"("schedulingGroup":{"podGroupName":"g"},"nodeSelector":{"l/zone":"z"},"containers":[{"name":"main","image":"busy","resources":)"
+      R"({"requests":{"cpu":"1","hugepages-2Mi":"4Mi","nvidia.com/gpu":"2"},"limits":{"hugepages-2Mi":"4Mi","nvidia.com/gpu":"2"}}}],)"
+      R"("hostNetwork":true}})");
   EXPECT_EQ(
       pod_body({.name = "q"}),
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"q","namespace":"default"},"spec":{"containers":[{"name":"main","image":"pause"}]}})");
@@ -188,7 +205,7 @@ TEST(Paths, ArePercentEncoded) {
   EXPECT_EQ(node_path("n/0"), "/api/v1/nodes/n%2F0");
 }
 
-// ---- bindings ----------------------------------------------------------------------------------------------------------------------------
+// ---- bindings -------------------------------------------------------------------------------------------------------
 
 TEST(BindingMessage, SaysInProtobufWhatTheJsonSays) {
   const Binding binding{.ns = PooledString("ns"),
@@ -218,7 +235,11 @@ TEST(BindingMessage, SaysInProtobufWhatTheJsonSays) {
 }
 
 TEST(BindingMessage, HasNoUidWhereNoneIsKnown) {
-  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString(), .node = PooledString("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"),
+                        .pod = PooledString("p"),
+                        .uid = PooledString(),
+                        .node = PooledString("n0"),
+                        .annotations = {}};
   pb::Unknown envelope;
   ASSERT_TRUE(envelope.ParseFromString(binding_body(binding, Encoding::kProtobuf).substr(4)));
   pb::Binding message;
@@ -230,7 +251,11 @@ TEST(BindingMessage, HasNoUidWhereNoneIsKnown) {
 }
 
 TEST_F(WritesTest, ABindingGoesToItsPod) {
-  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString("u"), .node = PooledString("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"),
+                        .pod = PooledString("p"),
+                        .uid = PooledString("u"),
+                        .node = PooledString("n0"),
+                        .annotations = {}};
   for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) {
     EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(api(), binding, done, encoding); }).ok());
     EXPECT_EQ(asked_once(), "POST /api/v1/namespaces/ns/pods/p/binding " + binding_body(binding, encoding));
@@ -239,19 +264,25 @@ TEST_F(WritesTest, ABindingGoesToItsPod) {
 
 TEST_F(WritesTest, WhatMayNotLeaveDoesNot) {
   const auto no = [] { return false; };
-  const Binding binding{.ns = PooledString("ns"), .pod = PooledString("p"), .uid = PooledString("u"), .node = PooledString("n0"), .annotations = {}};
+  const Binding binding{.ns = PooledString("ns"),
+                        .pod = PooledString("p"),
+                        .uid = PooledString("u"),
+                        .node = PooledString("n0"),
+                        .annotations = {}};
   Pod pod;
   PodGroup group;
   pod.ns = group.ns = PooledString("ns");
   pod.name = group.name = PooledString("x");
   EXPECT_FALSE(answer_of([&](OnAnswer done) { kube::bind(api(), binding, done, Encoding::kJson, no); }).ok());
   EXPECT_FALSE(answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, {}, done, no); }).ok());
-  EXPECT_FALSE(answer_of([&](OnAnswer done) { patch_pod_group_condition(api(), PodGroupVersion::kV1, group, {}, done, no); }).ok());
+  EXPECT_FALSE(answer_of([&](OnAnswer done) {
+                 patch_pod_group_condition(api(), PodGroupVersion::kV1, group, {}, done, no);
+               }).ok());
   EXPECT_FALSE(answer_of([&](OnAnswer done) { create_event(api(), {}, done, no); }).ok());
   EXPECT_EQ(asked(), std::vector<std::string>());
 }
 
-// ---- conditions and events ---------------------------------------------------------------------------------------------------------------
+// ---- conditions and events ------------------------------------------------------------------------------------------
 
 TEST_F(WritesTest, ConditionsNameTheUidAndTheTime) {
   Pod pod;
@@ -260,18 +291,22 @@ TEST_F(WritesTest, ConditionsNameTheUidAndTheTime) {
   pod.uid = PooledString("u");
   const ConditionUpdate update{.is_true = false, .reason = "Unschedulable", .message = "0/1 nodes", .now = kNow};
   EXPECT_TRUE(answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, update, done); }).ok());
-  EXPECT_EQ(asked_once(),
-            R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"u"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
-            R"("reason":"Unschedulable","message":"0/1 nodes","lastTransitionTime":"2026-11-18T11:06:40Z","lastProbeTime":null}]}})");
+  EXPECT_EQ(
+      asked_once(),
+      R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"u"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
+      R"("reason":"Unschedulable","message":"0/1 nodes","lastTransitionTime":"2026-11-18T11:06:40Z","lastProbeTime":null}]}})");
   PodGroup group;
   group.ns = PooledString("ns");
   group.name = PooledString("g");
   group.uid = PooledString("ug");
   const ConditionUpdate done_update{.type = "", .is_true = true, .reason = "Scheduled", .message = "all", .now = kNow};
-  EXPECT_TRUE(answer_of([&](OnAnswer done) { patch_pod_group_condition(api(), PodGroupVersion::kV1Alpha2, group, done_update, done); }).ok());
-  EXPECT_EQ(asked_once(),
-            R"(PATCH /apis/scheduling.k8s.io/v1alpha2/namespaces/ns/podgroups/g/status {"metadata":{"uid":"ug"},"status":{"conditions":[)"
-            R"({"type":"PodGroupScheduled","status":"True","reason":"Scheduled","message":"all","lastTransitionTime":"2026-11-18T11:06:40Z"}]}})");
+  EXPECT_TRUE(answer_of([&](OnAnswer done) {
+                patch_pod_group_condition(api(), PodGroupVersion::kV1Alpha2, group, done_update, done);
+              }).ok());
+  EXPECT_EQ(
+      asked_once(),
+      R"(PATCH /apis/scheduling.k8s.io/v1alpha2/namespaces/ns/podgroups/g/status {"metadata":{"uid":"ug"},"status":{"conditions":[)"
+      R"({"type":"PodGroupScheduled","status":"True","reason":"Scheduled","message":"all","lastTransitionTime":"2026-11-18T11:06:40Z"}]}})");
 }
 
 TEST_F(WritesTest, AnotherUidIsAConflictAndOtherRefusalsAreNot) {
@@ -312,12 +347,16 @@ TEST_F(WritesTest, EventsNameWhatTheyAreAboutAndAreCutToTheServersLimits) {
                               .sequence = 0x1000012},
                              done);
               }).ok());
-  EXPECT_EQ(asked_once(), R"(POST /apis/events.k8s.io/v1/namespaces/ns/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":)"
-                          R"({"name":"p.1a1ee565e7b0012","namespace":"ns"},"eventTime":"2026-11-18T11:06:40.123000Z","reportingController":"ashlar",)"
-                          R"("reportingInstance":"ashlar-1","action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":")" +
-                              std::string(1'000, 'n') + R"(","regarding":{"kind":"Pod","apiVersion":"v1","name":"p","namespace":"ns","uid":"u"}})");
+  EXPECT_EQ(
+      asked_once(),
+      R"(POST /apis/events.k8s.io/v1/namespaces/ns/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":)"
+      R"({"name":"p.1a1ee565e7b0012","namespace":"ns"},"eventTime":"2026-11-18T11:06:40.123000Z","reportingController":"ashlar",)"
+      R"("reportingInstance":"ashlar-1","action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":")" +
+          std::string(1'000, 'n') +
+          R"(","regarding":{"kind":"Pod","apiVersion":"v1","name":"p","namespace":"ns","uid":"u"}})");
   EXPECT_TRUE(answer_of([&](OnAnswer done) {
-                create_event(api(), {.kind = "Node", .name = PooledString(long_name), .now = kNow, .sequence = 1}, done);
+                create_event(api(), {.kind = "Node", .name = PooledString(long_name), .now = kNow, .sequence = 1},
+                             done);
               }).ok());
   EXPECT_EQ(
       asked_once(),
@@ -328,7 +367,7 @@ TEST_F(WritesTest, EventsNameWhatTheyAreAboutAndAreCutToTheServersLimits) {
           long_name + R"("}})");
 }
 
-// ---- leases ------------------------------------------------------------------------------------------------------------------------------
+// ---- leases ---------------------------------------------------------------------------------------------------------
 
 TEST_F(WritesTest, LeasesAreReadCreatedAndUpdatedUnderTheirVersion) {
   Lease lease;
@@ -337,7 +376,8 @@ TEST_F(WritesTest, LeasesAreReadCreatedAndUpdatedUnderTheirVersion) {
   lease.holder = "a_1";
   lease.duration_seconds = 15;
   lease.transitions = 3;
-  const std::string head = R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"ashlar","namespace":"kube-system")";
+  const std::string head =
+      R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"ashlar","namespace":"kube-system")";
   const std::string spec = R"("spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"leaseTransitions":3)";
   const std::string path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
   answer_with({}, head + R"(,"resourceVersion":"78"},)" + spec + R"(,"renewTime":"2026-11-18T11:06:40.123000Z"}})");
@@ -353,8 +393,9 @@ TEST_F(WritesTest, LeasesAreReadCreatedAndUpdatedUnderTheirVersion) {
   lease.acquired = Millis(1'000);
   lease.renewed = kNow;
   lease_of([&](auto done) { update_lease(api(), lease, done); });
-  EXPECT_EQ(asked_once(), "PUT " + path + "/ashlar " + head + R"(,"resourceVersion":"77"},)" + spec +
-                              R"(,"acquireTime":"1970-01-01T00:00:01.000000Z","renewTime":"2026-11-18T11:06:40.123000Z"}})");
+  EXPECT_EQ(asked_once(),
+            "PUT " + path + "/ashlar " + head + R"(,"resourceVersion":"77"},)" + spec +
+                R"(,"acquireTime":"1970-01-01T00:00:01.000000Z","renewTime":"2026-11-18T11:06:40.123000Z"}})");
 }
 
 TEST_F(WritesTest, ALeaseThatCannotBeReadIsAnError) {

@@ -21,7 +21,8 @@ class Actuation : public ServedBench {
   http::ServerResponse serve(const http::ServerRequest& request) override {
     const bool is_refused = !refused_pod.empty() && request.path.find(refused_pod) != std::string::npos;
     if (request.method == "POST" && is_refused) return ScriptedApi::status(422);
-    if (request.method == "POST") return bind_status < 300 ? http::json(bind_status, said) : ScriptedApi::status(bind_status, refusal);
+    if (request.method == "POST")
+      return bind_status < 300 ? http::json(bind_status, said) : ScriptedApi::status(bind_status, refusal);
     if (read_failures > 0) {
       --read_failures;
       return ScriptedApi::status(503);
@@ -45,7 +46,8 @@ class Actuation : public ServedBench {
                                                   },
                                                   .log =
                                                       [this](LogLevel level, const LogLine& line) {
-                                                        if (level == LogLevel::kWarning) warnings.push_back(line.message);
+                                                        if (level == LogLevel::kWarning)
+                                                          warnings.push_back(line.message);
                                                       }});
   }
   void pump() override { binder->pump(); }

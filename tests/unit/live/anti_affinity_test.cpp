@@ -124,7 +124,9 @@ class CompanyWork : public AntiAffinityTest {
       return out << d.renewals << " renewals, " << d.lists << " lists, " << d.rows << " rows";
     }
   };
-  Done so_far() const { return {tracker.constraints_renewed(), tracker.company_work().lists, tracker.company_work().rows}; }
+  Done so_far() const {
+    return {tracker.constraints_renewed(), tracker.company_work().lists, tracker.company_work().rows};
+  }
   template <class Event>
   Done done_by(Event&& event) {
     const Done before = so_far();
@@ -172,7 +174,8 @@ TEST_F(CompanyWork, PodsThatComeTogetherShareThemToo) {
   tracker.settle();
   EXPECT_EQ(done_by([&] {
               for (int i = 0; i < 1000; ++i)
-                see(with(pod("w" + std::to_string(i), 1, {{PooledString("app"), PooledString("web")}}), "index", std::to_string(i)));
+                see(with(pod("w" + std::to_string(i), 1, {{PooledString("app"), PooledString("web")}}), "index",
+                         std::to_string(i)));
             }),
             (Done{0, 1, 1}))
       << "labels of their own make no difference where no rule asks for them";
@@ -184,7 +187,8 @@ TEST_F(CompanyWork, PodsThatEachWishForSomethingElseAreNotComparedWithEachOther)
   see_waiting(0);
   for (int i = 0; i < kPods; ++i) {
     PodRules rules;
-    rules.preferred_affinity = {{1, {{{PooledString("data"), SelectorOp::kIn, {PooledString("d" + std::to_string(i))}}}, {}}}};
+    rules.preferred_affinity = {
+        {1, {{{PooledString("data"), SelectorOp::kIn, {PooledString("d" + std::to_string(i))}}}, {}}}};
     see(under(pod("w" + std::to_string(i), 9, {{PooledString("app"), PooledString("web")}}), rules));
   }
   EXPECT_EQ(done_by([] {}), Done());
@@ -200,7 +204,8 @@ TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {
   rules.required_anti_affinity[0].selector.match_labels = {{PooledString("app"), PooledString("batch")}};
   EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels";
   rules.required_anti_affinity[0].selector.match_labels.clear();
-  rules.required_anti_affinity[0].selector.expressions = {{PooledString("app"), SelectorOp::kNotIn, {PooledString("web")}}};
+  rules.required_anti_affinity[0].selector.expressions = {
+      {PooledString("app"), SelectorOp::kNotIn, {PooledString("web")}}};
   EXPECT_EQ(done_by([&] { see(under(p, rules)); }), Done()) << "other labels, in other words";
   EXPECT_EQ(done_by([&] { gone(p); }), Done());
 }
@@ -209,13 +214,15 @@ TEST_F(CompanyWork, ANodesLabelThatMakesNoDomainRenewsNobody) {
   see_waiting(1000);
   see(loner("a"));
   tracker.settle();
-  const Labels same = {
-      {PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r0")}, {PooledString("new"), PooledString("x")}};
+  const Labels same = {{PooledString("l/block"), PooledString("b")},
+                       {PooledString("l/rack"), PooledString("r0")},
+                       {PooledString("new"), PooledString("x")}};
   EXPECT_EQ(done_by([&] { see(node("a", 8, same)); }), Done());
-  EXPECT_EQ(done_by([&] {
-              see(node("a", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r1")}}));
-            }),
-            (Done{1000, 1, 1}));
+  EXPECT_EQ(
+      done_by([&] {
+        see(node("a", 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r1")}}));
+      }),
+      (Done{1000, 1, 1}));
   EXPECT_EQ(excluded_for("w0"), "l/rack=r1;");
 }
 
@@ -230,7 +237,8 @@ TEST_F(CompanyWork, ANamespacesLabelsRenewItsOwnPods) {
   rules.required_anti_affinity[0].namespace_selector = {
       .present = true, .match_labels = {{PooledString("team"), PooledString("red")}}, .expressions = {}};
   rules.required_anti_affinity[0].namespaces = {PooledString("third")};
-  EXPECT_EQ(done_by([&] { see(under(loner("a"), rules)); }), (Done{1000, 1, 1})) << "ns is not known, and may match; elsewhere does not";
+  EXPECT_EQ(done_by([&] { see(under(loner("a"), rules)); }), (Done{1000, 1, 1}))
+      << "ns is not known, and may match; elsewhere does not";
   elsewhere.labels = {{PooledString("team"), PooledString("red")}};
   EXPECT_EQ(done_by([&] { see(elsewhere); }), (Done{1, 1, 1}));
 }
@@ -260,7 +268,8 @@ class RuleWork : public ::testing::Test {
   AntiAffinity::Work done_by(Event&& event) {
     const AntiAffinity::Work before = company.work();
     event();
-    return {company.work().compared - before.compared, company.work().matched - before.matched, company.work().listed - before.listed};
+    return {company.work().compared - before.compared, company.work().matched - before.matched,
+            company.work().listed - before.listed};
   }
   const PooledString ns{"ns"};
   const Labels host{{PooledString("host"), PooledString("n0")}};
@@ -299,8 +308,10 @@ TEST_F(RuleWork, AWaitingPodIsMatchedWithNewsOnly) {
   company.remove(ns, rules_of(3, true), host);
   const auto asked = done_by([&] {
     EXPECT_FALSE(company.concerns(PooledString("elsewhere"), {{PooledString("app"), PooledString("web")}}));
-    EXPECT_TRUE(company.concerns(PooledString("elsewhere"), {{PooledString("k" + std::to_string(kPods * kTerms)), PooledString()}}));
-    EXPECT_TRUE(company.concerns(PooledString("elsewhere"), {{PooledString("k12"), PooledString()}})) << "what goes is news";
+    EXPECT_TRUE(company.concerns(PooledString("elsewhere"),
+                                 {{PooledString("k" + std::to_string(kPods * kTerms)), PooledString()}}));
+    EXPECT_TRUE(company.concerns(PooledString("elsewhere"), {{PooledString("k12"), PooledString()}}))
+        << "what goes is news";
   });
   EXPECT_LE(asked.matched, 3u * 2 * kTerms);
   company.forget_news();
@@ -351,7 +362,8 @@ TEST_F(AntiAffinityTest, NodesThatAreLeftOutForItAreCountedInKubeSchedulersWords
   see(under(pod("web", 8, {{PooledString("app"), PooledString("web")}}), rules));
   step();
   EXPECT_EQ(verdict_of("web").message,
-            "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't satisfy existing pods anti-affinity "
+            "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 node(s) didn't satisfy "
+            "existing pods anti-affinity "
             "rules.");
 }
 

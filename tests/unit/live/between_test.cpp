@@ -1,4 +1,5 @@
-// Between a decision and the next one: what a binding that was put off is checked against when its time comes, and what readers see meanwhile.
+// Between a decision and the next one: what a binding that was put off is checked against when its time comes, and what
+// readers see meanwhile.
 #include "live/read/read_api.h"
 #include "scripted_api.h"
 #include "term_bench.h"

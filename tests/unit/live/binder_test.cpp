@@ -1,4 +1,5 @@
-// What becomes of a plan whose bindings fail: the pod is read again, and a place is given free only when the server says that it is.
+// What becomes of a plan whose bindings fail: the pod is read again, and a place is given free only when the server
+// says that it is.
 #include "live/write/binder.h"
 
 #include "actuation_bench.h"
@@ -16,7 +17,8 @@ TEST_F(Actuation, ABindingThatIsAnsweredIsConfirmed) {
 
 TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
   int number = 0;
-  for (const char* text : {"", "{}", "<html>welcome</html>", R"({"kind":"Status","status":"Failure"})", R"({"kind":"Pod","status":"Success"})"}) {
+  for (const char* text : {"", "{}", "<html>welcome</html>", R"({"kind":"Status","status":"Failure"})",
+                           R"({"kind":"Pod","status":"Success"})"}) {
     server.change([&] { said = text; });
     const std::string name = "q" + std::to_string(++number);
     see(pod(name, 1));
@@ -29,7 +31,8 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
   }
 }
 
-/// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind them.
+/// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind
+/// them.
 TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
   BinderOptions small;
@@ -79,7 +82,8 @@ TEST_F(Actuation, AnAnswerToARereadThatNoApiServerGivesForgetsNoPod) {
       {404, R"({"kind":"Status","message":"no"})"},
       {404, R"({"kind":"Problem","message":"no","reason":"NotFound"})"},
       {403, R"({"kind":"Status","message":"no","reason":"NotFound"})"},
-      {200, R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})"},
+      {200,
+       R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})"},
   };
   for (const auto& [status, body] : answers) {
     server.change([&, status = status, body = body] { bind_status = 500, odd_status = status, odd = body; });
@@ -103,7 +107,9 @@ TEST_F(Actuation, WhatIsDueIsDoneWithoutBeingPumped) {
 }
 
 TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
-  const auto readings = [&] { return std::count_if(warnings.begin(), warnings.end(), [](const auto& w) { return w.starts_with("reading "); }); };
+  const auto readings = [&] {
+    return std::count_if(warnings.begin(), warnings.end(), [](const auto& w) { return w.starts_with("reading "); });
+  };
   const auto read_again = [&](std::size_t times) {
     const std::size_t reads = binder->counters().reread;
     return until([&] { return binder->counters().reread >= reads + times && binder->in_flight() == 0; });
@@ -112,20 +118,24 @@ TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
   place();
   ASSERT_TRUE(read_again(3));
   ASSERT_EQ(readings(), 1);
-  EXPECT_EQ(warnings.back(), "reading ns/p0, to check whether it is bound: HTTP 403: no; its capacity stays reserved until that is known");
+  EXPECT_EQ(
+      warnings.back(),
+      "reading ns/p0, to check whether it is bound: HTTP 403: no; its capacity stays reserved until that is known");
   server.change([&] { read_status = 200; });
   ASSERT_TRUE(until([&] { return server.count({"POST"}) == 2; }));
   server.change([&] { odd = R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns"}})"; });
   ASSERT_TRUE(until([&] { return readings() == 2; }));
   EXPECT_EQ(warnings.back(),
-            "reading ns/p0, to check whether it is bound: the server's answer lacks the pod's uid; its capacity stays reserved until that is known");
+            "reading ns/p0, to check whether it is bound: the server's answer lacks the pod's uid; its capacity stays "
+            "reserved until that is known");
   ASSERT_TRUE(read_again(2));
   EXPECT_EQ(readings(), 2);
 }
 
 TEST_F(Actuation, AnotherPodOfThatNameIsNotTheOneThatWasBound) {
   bind_status = 500;
-  odd = R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns","uid":"another"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})";
+  odd =
+      R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns","uid":"another"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{}})";
   place();
   ASSERT_TRUE(until([&] { return phase() == Phase::kFree; }));
   EXPECT_EQ(server.count({"GET"}), 1u);
@@ -159,7 +169,8 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
     EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod; the binding is retried later: HTTP " + std::to_string(status) + ": no");
+    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod; the binding is retried later: HTTP " +
+                                           std::to_string(status) + ": no");
     step();
     EXPECT_EQ(idle_devices("n"), 8);
     gone(pod("p0", 1));
@@ -175,7 +186,8 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(tracker.hold_condition(record("p0")).reason, kSchedulerError);
     EXPECT_EQ(tracker.hold_condition(record("p0")).message,
-              "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP " + std::to_string(status) + ": no");
+              "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP " +
+                  std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
     EXPECT_EQ(idle_devices("n"), 8);
@@ -225,7 +237,8 @@ TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
   server.poll_for(Millis(100));
   binder->pump();
   EXPECT_LE(binder->in_flight(), 8u);
-  EXPECT_TRUE(until([&] { return binder->in_flight() == 8; })) << "one that was answered as the server began to hold made room";
+  EXPECT_TRUE(until([&] { return binder->in_flight() == 8; }))
+      << "one that was answered as the server began to hold made room";
   EXPECT_EQ(binder->unsettled(), 16u) << "what is not settled keeps its part of the window";
   server.let_go();
 }
@@ -239,12 +252,14 @@ TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   tracker.settle();
   EXPECT_EQ(phase("g-0"), Phase::kBound);
-  EXPECT_EQ(server.count({"POST", "g-2"}) + server.count({"POST", "g-3"}), server.count({"POST"}) - 2) << "what was not sent is not sent";
+  EXPECT_EQ(server.count({"POST", "g-2"}) + server.count({"POST", "g-3"}), server.count({"POST"}) - 2)
+      << "what was not sent is not sent";
   for (const char* name : {"g-1", "g-2", "g-3"}) {
     if (phase(name) == Phase::kBound) continue;
     EXPECT_EQ(phase(name), Phase::kWaiting) << name;
     EXPECT_FALSE(record(name).is_in_engine()) << name;
-    EXPECT_EQ(tracker.hold_condition(record(name)).message, "BindFailed: gang g waits: pod g-1 could not be bound: HTTP 422: no");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message,
+              "BindFailed: gang g waits: pod g-1 could not be bound: HTTP 422: no");
   }
   step();
   EXPECT_TRUE(plan.actions.empty());
@@ -275,7 +290,8 @@ TEST_F(Actuation, AMemberUnderWayKeepsItsPlaceInAHeldGangUntilItsAnswer) {
   step();
   const PodSlot refused = tracker.pods().find(PooledString("ns"), PooledString("g-0")),
                 sent = tracker.pods().find(PooledString("ns"), PooledString("g-1"));
-  for (const PodSlot slot : {refused, sent}) tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
+  for (const PodSlot slot : {refused, sent})
+    tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
   tracker.pods()[sent].is_bind_under_way = true;
   tracker.note_bind_failed(refused, "no");
   tracker.settle();
@@ -361,8 +377,8 @@ TEST_F(Actuation, ALateSuccessKeepsTheDevicesOfItsOwnBinding) {
   gone(node("n", 8));
   see(node("n", 8));
   see(pod("other", 1));
-  tracker.note_assumed(tracker.pods().find(PooledString("ns"), PooledString("p0")), tracker.names().nodes.find(PooledString("n")),
-                       parse_devices("7"));
+  tracker.note_assumed(tracker.pods().find(PooledString("ns"), PooledString("p0")),
+                       tracker.names().nodes.find(PooledString("n")), parse_devices("7"));
   server.let_go();
   ASSERT_TRUE(server.until([&] { return phase() == Phase::kBound; }));
   EXPECT_EQ(devices_text(record("p0").devices), devices_text(first));
@@ -373,11 +389,13 @@ TEST_F(Actuation, WhatStillWaitsForAConnectionDoesNotLeaveOnceTheRightToWriteEnd
   place(8);
   EXPECT_EQ(binder->in_flight(), 8u);
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
-  server.poll_for(Millis(50));  // what has a connection is on its way; the client opens four at most, each for one request of HTTP/1.1
+  // what has a connection is on its way; the client opens four at most, each for one request of HTTP/1.1
+  server.poll_for(Millis(50));
   is_leading = false;
   server.let_go();
-  ASSERT_TRUE(until([&] { return binder->counters().reread == 8 - binder->counters().bound() && binder->in_flight() == 0; }))
-      << "reading needs no such right";
+  ASSERT_TRUE(until([&] {
+    return binder->counters().reread == 8 - binder->counters().bound() && binder->in_flight() == 0;
+  })) << "reading needs no such right";
   const std::size_t sent = server.count({"POST"});
   EXPECT_LE(sent, 4u);
   EXPECT_EQ(binder->counters().bound(), sent);

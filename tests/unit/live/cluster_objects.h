@@ -18,7 +18,8 @@ struct ClusterObjects {
     n.allocatable.cpu = MilliCores(64'000);
     n.allocatable.memory = Bytes(std::int64_t{512} << 30);
     n.pods_max = 110;
-    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000}, {PooledString("nvidia.com/gpu"), gpus}};
+    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000},
+                              {PooledString("nvidia.com/gpu"), gpus}};
     n.labels = std::move(labels);
     return n;
   }
@@ -40,7 +41,8 @@ struct ClusterObjects {
   }
   static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus) {
     return pod(gang + "-" + std::to_string(index), gpus,
-               {{PooledString("ashlar.dev/gang"), PooledString(gang)}, {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}});
+               {{PooledString("ashlar.dev/gang"), PooledString(gang)},
+                {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}});
   }
   /// The pod with this annotation and no other.
   static Pod annotated(Pod p, const std::string& key, const std::string& value) {

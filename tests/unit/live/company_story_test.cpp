@@ -1,4 +1,5 @@
-// Random stories of pods that refuse company: after every settle() each waiting pod is kept out of what the records say, read the stupid way, pod by pod.
+// Random stories of pods that refuse company: after every settle() each waiting pod is kept out of what the records
+// say, read the stupid way, pod by pod.
 #include <map>
 #include <set>
 
@@ -28,7 +29,8 @@ class CompanyStory : public TrackerBench {
     const int kind = below(6);
     if (kind < 2) s.match_labels = {{PooledString(key), PooledString(one_of(stem, count))}};
     if (kind == 2) s.expressions = {{PooledString(key), SelectorOp::kIn, {PooledString(one_of(stem, count))}}};
-    if (kind == 3) s.expressions = {{PooledString(key), SelectorOp::kIn, {PooledString(stem + "0"), PooledString(stem + "1")}}};
+    if (kind == 3)
+      s.expressions = {{PooledString(key), SelectorOp::kIn, {PooledString(stem + "0"), PooledString(stem + "1")}}};
     if (kind == 4) s.expressions = {{PooledString(key), SelectorOp::kNotIn, {PooledString(one_of(stem, count))}}};
     return s;  // else everything
   }
@@ -143,7 +145,7 @@ class CompanyStory : public TrackerBench {
       settle();
   }
 
-  // ---- the stupid way ---------------------------------------------------------------------------------------------------------------------
+  // ---- the stupid way -----------------------------------------------------------------------------------------------
   bool means(const PodAffinityTerm& t, const PooledString& owner_ns, const PodRecord& r) const {
     bool is_meant = t.namespaces.empty() && !t.namespace_selector.present && r.ns == owner_ns;
     for (const PooledString& name : t.namespaces) is_meant = is_meant || name == r.ns;

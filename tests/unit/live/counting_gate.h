@@ -1,5 +1,6 @@
-// Stands before an API server, counts every request by the moment of its arrival, and plays an outage: from a moment on nothing goes further, and
-// every request is answered with one status, left without an answer, or has its connection cut.
+// Stands before an API server, counts every request by the moment of its arrival, and plays an outage: from a moment on
+// nothing goes further, and every request is answered with one status, left without an answer, or has its connection
+// cut.
 #pragma once
 
 #include <arpa/inet.h>
@@ -27,7 +28,8 @@ class CountingGate {
   static constexpr int kSilent = 0, kCut = -1;  ///< instead of a status
   using Seen = std::pair<Clock::time_point, std::string>;
 
-  /// To a server on that port of loopback. The outage begins with the first request whose first line has `first_of_outage`.
+  /// To a server on that port of loopback. The outage begins with the first request whose first line has
+  /// `first_of_outage`.
   CountingGate(std::uint16_t server_port, std::string first_of_outage, int how)
       : server_port_(server_port),
         first_of_outage_(std::move(first_of_outage)),
@@ -79,7 +81,9 @@ class CountingGate {
     for (const int fd : {line.client, line.server})
       if (fd >= 0) close(fd);
   }
-  static bool say(int fd, const std::string& text) { return send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
+  static bool say(int fd, const std::string& text) {
+    return send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
   bool is_out() const { return outage_began_ != Clock::time_point::max(); }
 
   void serve() {
@@ -90,7 +94,8 @@ class CountingGate {
       poll(waits.data(), waits.size(), 20);
       std::size_t at = 1;
       for (auto line = lines_.begin(); line != lines_.end(); at += 2) {
-        const bool is_over = ((waits[at].revents != 0) && !take_from_client(*line)) || ((waits[at + 1].revents != 0) && !take_from_server(*line));
+        const bool is_over = ((waits[at].revents != 0) && !take_from_client(*line)) ||
+                             ((waits[at + 1].revents != 0) && !take_from_server(*line));
         if (is_over) close_both(*line);
         line = is_over ? lines_.erase(line) : std::next(line);
       }
@@ -130,7 +135,8 @@ class CountingGate {
     const std::size_t head = bytes.find("\r\n\r\n");
     if (head == std::string::npos) return 0;
     std::string lower = bytes.substr(0, head);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const std::size_t length = lower.find("\r\ncontent-length:");
     const std::size_t size = head + 4 + (length == std::string::npos ? 0 : std::stoul(lower.substr(length + 17)));
     return bytes.size() < size ? 0 : size;
@@ -147,7 +153,8 @@ class CountingGate {
     if (how_ == kCut) return false;
     const std::string body = R"({"kind":"Status","message":"an outage"})";
     return say(line.client, "HTTP/1.1 " + std::to_string(how_) +
-                                " No\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+                                " No\r\nContent-Type: application/json\r\nContent-Length: " +
+                                std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   bool pass_on(Line& line, const std::string& request) {
     if (line.server < 0) {

@@ -1,4 +1,5 @@
-// Which devices does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it can be so.
+// Which devices does a bound pod hold? What its annotation says counts where Ashlar may have written it and where it
+// can be so.
 #include <fstream>
 #include <iterator>
 
@@ -15,7 +16,8 @@ class Devices : public TrackerBench {
   /// Bound to the node, with this text in the annotation.
   static Pod holding(Pod p, const std::string& devices) {
     p.node_name = PooledString("n");
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString(devices)}});
+    if (!devices.empty())
+      p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString(devices)}});
     return p;
   }
   /// As the API server gave it after commit ac91413 had bound it.
@@ -80,7 +82,9 @@ TEST_F(Devices, AClaimOfAnotherNumberOfDevicesCountsByNumberAndIsSaid) {
   step();
   EXPECT_EQ(idle_devices("n"), 7);
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0], "pod ns/p claims the GPUs '0-7' but requests 1; the requested number is counted, but it is not known which GPUs these are");
+  EXPECT_EQ(said[0],
+            "pod ns/p claims the GPUs '0-7' but requests 1; the requested number is counted, but it is not known which "
+            "GPUs these are");
 }
 
 TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {

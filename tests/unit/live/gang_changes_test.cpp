@@ -1,4 +1,5 @@
-// What becomes of a gang when its PodGroup, its pods' wishes or what they belong to change; and what holds it, in which words.
+// What becomes of a gang when its PodGroup, its pods' wishes or what they belong to change; and what holds it, in which
+// words.
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -8,12 +9,15 @@ class GangChanges : public TrackerBench {
  protected:
   GangChanges() : GangChanges({}) {}
   explicit GangChanges(std::vector<std::string> scheduler_names)
-      : TrackerBench(TrackerOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"} : std::move(scheduler_names),
-                                    .levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
+      : TrackerBench(TrackerOptions{.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"ashlar"}
+                                                                               : std::move(scheduler_names),
+                                    .levels = {{PooledString("block"), PooledString("l/block")},
+                                               {PooledString("rack"), PooledString("l/rack")}},
                                     .queues = {{"red"}, {"blue"}}}) {}
   void see_nodes(int count) {
     for (int n = 0; n < count; ++n)
-      see(node("n" + std::to_string(n), 8, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r")}}));
+      see(node("n" + std::to_string(n), 8,
+               {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r")}}));
   }
   static PodGroup group(int min_count, const std::string& uid = "uid-pg") {
     PodGroup g;
@@ -34,18 +38,22 @@ class GangChanges : public TrackerBench {
   }
   int bound() {
     int count = 0;
-    for (PodSlot s = 0; s < tracker.pods().slots(); ++s) count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
+      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
     return count;
   }
   const Job& job_of(const std::string& name) { return state.job(record(name).job); }
 };
 
-// ---- levels beyond the limit -----------------------------------------------------------------------------------------------------------
+// ---- levels beyond the limit ----------------------------------------------------------------------------------------
 
 class LevelLimit : public GangChanges {
  protected:
-  static Pod filler(int i) { return with(gang_pod("filler" + std::to_string(i), 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i)); }
-  /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and no devices.
+  static Pod filler(int i) {
+    return with(gang_pod("filler" + std::to_string(i), 0, 2, 1), "ashlar.dev/within", "l/level" + std::to_string(i));
+  }
+  /// Two levels are configured, fourteen more are labels of a node that gangs name. The node has a label besides, and
+  /// no devices.
   void take_all_levels() {
     Labels labels{{PooledString("l/switch"), PooledString("s")}};
     for (int i = 0; i < 14; ++i) labels.push_back({PooledString("l/level" + std::to_string(i)), PooledString("d")});
@@ -107,7 +115,8 @@ TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
 TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
   take_all_levels();
   see(node("n0", 8, {{PooledString("l/level5"), PooledString("d")}}));
-  for (int i = 0; i < 2; ++i) see(with(gang_pod("big", i, 2, 8), "ashlar.dev/within", "l/level5"));  // waits in the engine
+  // waits in the engine
+  for (int i = 0; i < 2; ++i) see(with(gang_pod("big", i, 2, 8), "ashlar.dev/within", "l/level5"));
   step();
   gone(filler(5));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
@@ -136,7 +145,8 @@ TEST_F(GangChanges, PodsThatNameAnotherHardDomainThanTheirGangAreHeld) {
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(hold_of("g-0").reason, HoldReason::kGroupRefused);
   EXPECT_EQ(hold_of("g-0").detail,
-            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has rack, pod g-1 has block; all must have the same");
+            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has rack, pod g-1 has block; all "
+            "must have the same");
 }
 
 TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
@@ -150,7 +160,7 @@ TEST_F(GangChanges, APodGroupAndItsPodsMayNotNameDifferentDomains) {
   EXPECT_EQ(hold_of("pg-0").reason, HoldReason::kGroupRefused);
 }
 
-// ---- a PodGroup whose condition is True -----------------------------------------------------------------------------------------------------
+// ---- a PodGroup whose condition is True -----------------------------------------------------------------------------
 
 TEST_F(GangChanges, PodsThatAreAllNewStartTogetherAlthoughTheGroupWasToldTrue) {
   see_nodes(2);
@@ -246,7 +256,7 @@ TEST_F(GangChanges, AGangWhosePodGroupGoesIsHeld) {
   EXPECT_EQ(bound(), 2);
 }
 
-// ---- minCount --------------------------------------------------------------------------------------------------------------------------
+// ---- minCount -------------------------------------------------------------------------------------------------------
 
 TEST_F(GangChanges, ALowerMinCountLetsAWaitingGangStart) {
   see_nodes(2);
@@ -319,7 +329,7 @@ TEST_F(GangChanges, AGangThatIsTakenOutForAWhileKeepsItsAge) {
   EXPECT_EQ(job_of("pg-0").submitted, submitted);
 }
 
-// ---- whose pods, whose queue -----------------------------------------------------------------------------------------------------------
+// ---- whose pods, whose queue ----------------------------------------------------------------------------------------
 
 TEST_F(GangChanges, APodOfAnotherSchedulerHoldsThePodGroup) {
   see_nodes(3);
@@ -385,14 +395,16 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   step();
   EXPECT_EQ(state.backlog_size(), 0u) << "half of it belongs to another queue";
   EXPECT_EQ(tracker.hold_condition(record("g-0")).message,
-            "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must belong to the same");
+            "GangHeld: the pods of gang g belong to different queues: pod g-0 to blue, pod g-1 to red; all must belong "
+            "to the same");
   // When its patience is over all get a condition, and at a change of one of them only those that do not have it yet.
   time = time + Millis(3'600'000);
   tracker.tick(time);
   step();
   due.clear();
   const ConditionText told = tracker.hold_condition(record("g-0"));
-  tracker.pods()[tracker.pods().find(PooledString("ns"), PooledString("g-1"))].condition_hash = condition_hash(told.reason, told.message);
+  tracker.pods()[tracker.pods().find(PooledString("ns"), PooledString("g-1"))].condition_hash =
+      condition_hash(told.reason, told.message);
   see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"));
@@ -420,7 +432,7 @@ TEST_F(GangChanges, APriorityClassThatComesLateCounts) {
   EXPECT_EQ(job_of("pg-0").priority, 1000);
 }
 
-// ---- words -----------------------------------------------------------------------------------------------------------------------------
+// ---- words ----------------------------------------------------------------------------------------------------------
 
 TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
   see_nodes(2);
@@ -430,7 +442,8 @@ TEST_F(GangChanges, AFieldOfThePodGroupThatIsNotEvaluatedIsSaidOnPodsAndGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(i));
   step();
   EXPECT_EQ(bound(), 0);
-  for (const ConditionText& text : {tracker.hold_condition(record("pg-0")), tracker.hold_condition(tracker.gangs()[record("pg-0").gang])}) {
+  for (const ConditionText& text :
+       {tracker.hold_condition(record("pg-0")), tracker.hold_condition(tracker.gangs()[record("pg-0").gang])}) {
     EXPECT_EQ(text.reason, "SchedulerError");
     EXPECT_EQ(text.message, "GangHeld: PodGroup field spec.resourceClaims is not evaluated by Ashlar");
   }

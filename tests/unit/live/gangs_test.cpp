@@ -10,7 +10,8 @@ class Gangs : public TrackerBench {
     for (int r = 0; r < racks; ++r)
       for (int n = 0; n < nodes_per_rack; ++n)
         see(node("r" + std::to_string(r) + "n" + std::to_string(n), 8,
-                 {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r" + std::to_string(r))}}));
+                 {{PooledString("l/block"), PooledString("b")},
+                  {PooledString("l/rack"), PooledString("r" + std::to_string(r))}}));
   }
   static PodGroup group(const std::string& name, int min_count, const std::string& key = "") {
     PodGroup g;
@@ -28,7 +29,8 @@ class Gangs : public TrackerBench {
   }
   int bound() {
     int count = 0;
-    for (PodSlot s = 0; s < tracker.pods().slots(); ++s) count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
+      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
     return count;
   }
 };
@@ -51,7 +53,8 @@ TEST_F(Gangs, AnIncompleteGangSaysSoAfterFiveSeconds) {
   time = Millis(1'005'000);
   tracker.tick(time);
   EXPECT_EQ(due, std::vector<std::string>{"g-0"});
-  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail, "gang g waits until 2 of its pods exist without scheduling gates");
+  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail,
+            "gang g waits until 2 of its pods exist without scheduling gates");
 }
 
 TEST_F(Gangs, MembersAreInRankOrder) {
@@ -62,7 +65,9 @@ TEST_F(Gangs, MembersAreInRankOrder) {
   for (const int i : {10, 2, 1}) see(gang_pod("g", i, 3, 1));
   step();
   std::vector<std::string> order;
-  state.each_member(record("g-1").job, [&](MemberId m, const Member&) { order.push_back(tracker.pods()[tracker.pods().of_member(m)].name.str()); });
+  state.each_member(record("g-1").job, [&](MemberId m, const Member&) {
+    order.push_back(tracker.pods()[tracker.pods().of_member(m)].name.str());
+  });
   EXPECT_EQ(order, (std::vector<std::string>{"g-1", "g-2", "g-10"}));
 }
 
@@ -95,7 +100,8 @@ TEST_F(Gangs, APodGroupMustExistBeforeItsPodsCount) {
 }
 
 TEST_F(Gangs, ATopologyKeyThatIsNoLevelBecomesOne) {
-  for (int i = 0; i < 4; ++i) see(node("n" + std::to_string(i), 8, {{PooledString("example.com/switch"), PooledString(i < 2 ? "s0" : "s1")}}));
+  for (int i = 0; i < 4; ++i)
+    see(node("n" + std::to_string(i), 8, {{PooledString("example.com/switch"), PooledString(i < 2 ? "s0" : "s1")}}));
   see(pod("filler", 8));
   step();
   see(group("pg", 2, "example.com/switch"));
@@ -218,24 +224,31 @@ TEST_F(Gangs, AMemberWithAFieldThatIsNotEvaluatedHoldsTheWholeGang) {
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(due, std::vector<std::string>{"g-1"});
-  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail.find("pod g-1 of the gang cannot be placed"), 0u);
+  EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail.find("pod g-1 of the gang cannot be placed"),
+            0u);
 }
 
 TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
   for (const char* size : {"4x", "99999999999", "0", "100001", "-1", "1.5"}) {
-    see(pod("p", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString(size)}}));
+    see(pod("p", 1,
+            {{PooledString("ashlar.dev/gang"), PooledString("g")},
+             {PooledString("ashlar.dev/gang-size"), PooledString(size)}}));
     EXPECT_EQ(record("p").hold, HoldReason::kMalformed) << size;
-    EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is '" + std::string(size) + "'; it must be a whole number from 1 to 100000");
+    EXPECT_EQ(hold_text(record("p")),
+              "ashlar.dev/gang-size is '" + std::string(size) + "'; it must be a whole number from 1 to 100000");
   }
-  see(pod("q", 1, {{PooledString("ashlar.dev/gang"), PooledString("pod/other")}, {PooledString("ashlar.dev/gang-size"), PooledString("2")}}));
-  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash") << "so are pods with a wish of their own kept apart";
+  see(pod("q", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("pod/other")},
+           {PooledString("ashlar.dev/gang-size"), PooledString("2")}}));
+  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash")
+      << "so are pods with a wish of their own kept apart";
 }
 
 TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
   see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
-  const std::pair<const char*, const char*> cases[] = {{"withn", "within"},         {"gangs", "gang"},          {"gangsize", "gang-size"},
-                                                       {"gang-sized", "gang-size"}, {"prefers", "prefer"},      {"Queue", "queue"},
-                                                       {"duraton", "duration"},     {"gpumemory", "gpu-memory"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"withn", "within"},   {"gangs", "gang"},  {"gangsize", "gang-size"}, {"gang-sized", "gang-size"},
+      {"prefers", "prefer"}, {"Queue", "queue"}, {"duraton", "duration"},   {"gpumemory", "gpu-memory"}};
   for (const auto& [typed, meant] : cases) {
     const std::string key = "ashlar.dev/" + std::string(typed);
     see(pod(typed, 1, {{PooledString(key), PooledString("rack")}}));
@@ -243,7 +256,8 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
     EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
   }
   Pod noted = pod("annotated", 1);
-  noted.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/with-in"), PooledString("rack")}});
+  noted.annotations =
+      std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/with-in"), PooledString("rack")}});
   see(noted);
   EXPECT_EQ(record("annotated").hold, HoldReason::kMalformed);
   see(pod("withn", 1, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
@@ -262,7 +276,8 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail,
-            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean \"ashlar.dev/queue\"?");
+            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean "
+            "\"ashlar.dev/queue\"?");
   see(gang_pod("g", 1, 2, 1));
   step();
   EXPECT_EQ(bound(), 2);
@@ -271,15 +286,19 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
 TEST_F(Gangs, AShareAskedForByALabelIsNoShare) {
   see(node("n0", 8));
   see(pod("p", 0, {{PooledString("ashlar.dev/gpu-milli"), PooledString("500")}}));
-  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
+  EXPECT_EQ(hold_text(record("p")),
+            "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
   see(pod("q", 0, {{PooledString("ashlar.dev/gpu-memory"), PooledString("10Gi")}}));
-  EXPECT_EQ(hold_text(record("q")), "requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
+  EXPECT_EQ(
+      hold_text(record("q")),
+      "requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
 }
 
 TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
   see(node("n0", 8));
   Labels many;
-  for (int i = 0; i < 32; ++i) many.push_back({PooledString("ashlar.dev/a" + std::to_string(100'000 + i)), PooledString("x")});
+  for (int i = 0; i < 32; ++i)
+    many.push_back({PooledString("ashlar.dev/a" + std::to_string(100'000 + i)), PooledString("x")});
   Labels few(many.begin(), many.end() - 1);
   many.push_back({PooledString("ashlar.dev/withn"), PooledString("rack")});
   few.push_back({PooledString("ashlar.dev/withn"), PooledString("rack")});
@@ -292,14 +311,17 @@ TEST_F(Gangs, OfThousandsOfOwnKeysAFewAreLookedAt) {
 
 TEST_F(Gangs, KeysThatAreLikeNoWishMeanNothing) {
   see(node("n0", 8));
-  for (const char* key : {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/", "example.com/withn", "withn"})
+  for (const char* key :
+       {"ashlar.dev/team", "ashlar.dev/name", "ashlar.dev/cards", "ashlar.dev/", "example.com/withn", "withn"})
     see(pod(key, 1, {{PooledString(key), PooledString("x")}}));
   step();
   EXPECT_EQ(bound(), 6);
 }
 
 TEST_F(Gangs, AMalformedSizeIsSaid) {
-  see(pod("p", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
+  see(pod("p", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("g")},
+           {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
   EXPECT_EQ(record("p").hold, HoldReason::kMalformed);
   EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000");
 }
@@ -307,12 +329,16 @@ TEST_F(Gangs, AMalformedSizeIsSaid) {
 TEST_F(Gangs, ASizeWithoutAGangIsSaid) {
   see(node("n0", 8));
   see(pod("p", 1, {{PooledString("ashlar.dev/gang-size"), PooledString("3")}}));
-  see(pod("q", 1, {{PooledString("ashlar.dev/gang"), PooledString("")}, {PooledString("ashlar.dev/gang-size"), PooledString("3")}}));
+  see(pod("q", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("")},
+           {PooledString("ashlar.dev/gang-size"), PooledString("3")}}));
   step();
   for (const char* name : {"p", "q"}) {
     EXPECT_EQ(where(name), "") << name;
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
-    EXPECT_EQ(hold_text(record(name)), "has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together") << name;
+    EXPECT_EQ(hold_text(record(name)),
+              "has ashlar.dev/gang-size but not ashlar.dev/gang; name the gang whose pods start together")
+        << name;
   }
 }
 
@@ -325,7 +351,8 @@ TEST_F(Gangs, WithinBindsAPodWithoutAGangToo) {
   EXPECT_EQ(where("q"), "") << "its node has no rack";
   const ConditionText text = tracker.hold_condition(record("p"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/1 nodes are available: pod p must stay within one domain of l/nosuch, but no node has that label.");
+  EXPECT_EQ(text.message,
+            "0/1 nodes are available: pod p must stay within one domain of l/nosuch, but no node has that label.");
   see_racks(1, 1);
   see(node("with", 8, {{PooledString("l/nosuch"), PooledString("a")}}));
   step();

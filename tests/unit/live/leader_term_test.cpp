@@ -124,7 +124,8 @@ TEST_F(Term, TheLargestGangIsThatOfTheBestDomain) {
   full.node_name = PooledString("c");
   see(full);
   leader_term->turn();
-  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 8)")) << "a node without an idle card adds none";
+  EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="rack",model="unknown"} 8)"))
+      << "a node without an idle card adds none";
   EXPECT_TRUE(says(R"(ashlar_largest_placeable_gang_gpus{level="any",model="unknown"} 16)"));
 }
 
@@ -141,8 +142,9 @@ TEST_F(Term, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
   EXPECT_EQ(text.reason, "SchedulerError") << "an autoscaler that reads Unschedulable adds nodes";
   EXPECT_EQ(text.message, "ReservationHeld: it may fit, but starting it now would delay a job ahead of it");
   EXPECT_EQ(condition_of("head").reason, "Unschedulable");
-  EXPECT_TRUE(has(why("held"), R"("headline":"ReservationHeld: it may fit, but starting it now would delay a job ahead of it, )"
-                               R"(which can start in 1m40s at the latest if running jobs end as estimated","exitStatus":4)"))
+  EXPECT_TRUE(has(why("held"),
+                  R"("headline":"ReservationHeld: it may fit, but starting it now would delay a job ahead of it, )"
+                  R"(which can start in 1m40s at the latest if running jobs end as estimated","exitStatus":4)"))
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
   EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();
@@ -166,7 +168,9 @@ TEST_F(Term, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {
   const ConditionText text = condition_of("behind");
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "BehindHead: a job ahead of it in its queue must start first");
-  EXPECT_TRUE(has(why("behind"), R"("headline":"BehindHead: a job ahead of it in its queue must start first","exitStatus":4)")) << why("behind");
+  EXPECT_TRUE(
+      has(why("behind"), R"("headline":"BehindHead: a job ahead of it in its queue must start first","exitStatus":4)"))
+      << why("behind");
   EXPECT_TRUE(has(why("behind"), R"("remedies":[])"));
   EXPECT_TRUE(has(queue(), R"("reason":"BehindHead")"));
 }
@@ -188,9 +192,9 @@ TEST_F(Term, WhySaysOnceThatDevicesAreShort) {
   see_pod("runs", 4);
   see_pod("waits", 8);
   leader_term->turn();
-  EXPECT_TRUE(
-      has(why("waits"),
-          R"("reasons":[{"code":"InsufficientGPU","message":"1 node has insufficient GPUs: at most 4 GPU free on one node, 8 GPU requested")"))
+  EXPECT_TRUE(has(
+      why("waits"),
+      R"("reasons":[{"code":"InsufficientGPU","message":"1 node has insufficient GPUs: at most 4 GPU free on one node, 8 GPU requested")"))
       << why("waits");
   EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }
@@ -208,13 +212,19 @@ TEST_F(Term, WhyOffersOnlyWhatHelpsAndCountsAnew) {
   EXPECT_TRUE(has(busy, "all nodes together have capacity for 3 of 4 members")) << busy;
   EXPECT_FALSE(has(busy, R"("kind":"WidenWithin")")) << "the block has room for three only: " << busy;
   EXPECT_TRUE(has(busy, R"({"kind":"FewerMembers","amount":2,"message":"it had 2 members"})")) << busy;
-  EXPECT_TRUE(has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})")) << busy;
+  EXPECT_TRUE(
+      has(busy, R"({"kind":"MoreNodes","amount":2,"message":"there were 2 more empty nodes like c in one rack"})"))
+      << busy;
   gone(pod("runs", 8));
   now += Millis(10'000);
   leader_term->turn();
   const std::string idle = why("g-0");
-  EXPECT_FALSE(has(idle, R"("message":"all nodes together have capacity for 3 of 4 members")")) << "the numbers are those of now: " << idle;
-  EXPECT_TRUE(has(idle, R"x({"kind":"WidenWithin","amount":4,"message":"it could be spread over one block (ashlar.dev/within: block)"})x")) << idle;
+  EXPECT_FALSE(has(idle, R"("message":"all nodes together have capacity for 3 of 4 members")"))
+      << "the numbers are those of now: " << idle;
+  EXPECT_TRUE(has(
+      idle,
+      R"x({"kind":"WidenWithin","amount":4,"message":"it could be spread over one block (ashlar.dev/within: block)"})x"))
+      << idle;
 }
 
 TEST_F(Term, NothingIsDecidedWithoutTheRightToWrite) {

@@ -48,7 +48,8 @@ class TermWrites : public ::testing::Test {
   }
   static Pod on(Pod p, const std::string& node_name, const std::string& devices) {
     p.node_name = PooledString(node_name);
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
+    if (!devices.empty())
+      p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
     return p;
   }
   void see(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
@@ -62,7 +63,9 @@ class TermWrites : public ::testing::Test {
   std::vector<LogLine> warnings;
   std::vector<std::string> told;
   bool is_leading = true;
-  ScriptedApi server{[this](const http::ServerRequest&) { return status == 200 ? http::json(200, "{}") : ScriptedApi::status(status); }};
+  ScriptedApi server{[this](const http::ServerRequest&) {
+    return status == 200 ? http::json(200, "{}") : ScriptedApi::status(status);
+  }};
   SchedulerMetrics metrics;
   LeaderTermOptions options;
   std::unique_ptr<LeaderTerm> leader_term;
@@ -76,15 +79,20 @@ TEST_F(TermWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
   for (int i = 0; i < 2; ++i) see(on(pod("p", 2), "n0", "4,5"));
   leader_term->turn();
   ASSERT_TRUE(server.settle());
-  EXPECT_EQ(warned(), std::vector<std::string>{"the GPUs of pod ns/p were changed from 1,3 to '4,5'; the pod keeps the GPUs it was bound with"});
-  EXPECT_EQ(server.seen({}), std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
-                                                      R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
+  EXPECT_EQ(warned(),
+            std::vector<std::string>{
+                "the GPUs of pod ns/p were changed from 1,3 to '4,5'; the pod keeps the GPUs it was bound with"});
+  EXPECT_EQ(server.seen({}),
+            std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
+                                     R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
   see(on(pod("p", 2), "n0", "1,3"));
   see(on(pod("p", 2), "n0", ""));
   leader_term->turn();
   ASSERT_TRUE(server.settle());
   EXPECT_EQ(server.count({"PATCH"}), 2u);
-  EXPECT_EQ(warned(), std::vector<std::string>{"the GPUs of pod ns/p were changed from 1,3 to ''; the pod keeps the GPUs it was bound with"});
+  EXPECT_EQ(warned(),
+            std::vector<std::string>{
+                "the GPUs of pod ns/p were changed from 1,3 to ''; the pod keeps the GPUs it was bound with"});
 }
 
 TEST_F(TermWrites, DevicesThatCannotBeWrittenBackAreTold) {
@@ -125,15 +133,19 @@ TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
   leader_term->turn();
   EXPECT_EQ(warnings.at(0).kind, "node");
   EXPECT_EQ(warnings.at(0).name, PooledString("n0"));
-  EXPECT_EQ(warned(), std::vector<std::string>{"GPU 1 of node n0 is overclaimed by ns/a, ns/b; it takes no new pods until this is resolved"});
+  EXPECT_EQ(warned(),
+            std::vector<std::string>{
+                "GPU 1 of node n0 is overclaimed by ns/a, ns/b; it takes no new pods until this is resolved"});
   see(on(pod("d", 1), "n2", "2"));
   leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "nothing new of that kind";
   see(on(pod("x", 2), "n1", "100,127"));
   see(on(pod("y", 2), "n1", "100,127"));
   leader_term->turn();
-  EXPECT_EQ(warned(),
-            (std::vector<std::string>{"GPUs 100,127 of node n1 are overclaimed by ns/x, ns/y; they take no new pods until this is resolved"}));
+  EXPECT_EQ(
+      warned(),
+      (std::vector<std::string>{
+          "GPUs 100,127 of node n1 are overclaimed by ns/x, ns/y; they take no new pods until this is resolved"}));
   leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, pod("x", 2)});
   leader_term->turn();
   EXPECT_EQ(warned(), std::vector<std::string>()) << "one less is no news";
@@ -145,7 +157,9 @@ TEST_F(TermWrites, DevicesThatAreClaimedTwiceAreToldWithWhoseClaimsTheyAre) {
 TEST_F(TermWrites, AGangOfOneIsNotSaidToBeMany) {
   begin();
   see("n0", 8);
-  see(pod("g-0", 1, {{PooledString("ashlar.dev/gang"), PooledString("g")}, {PooledString("ashlar.dev/gang-size"), PooledString("1")}}));
+  see(pod("g-0", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("g")},
+           {PooledString("ashlar.dev/gang-size"), PooledString("1")}}));
   leader_term->turn();
   EXPECT_EQ(told, std::vector<std::string>{"placed gang ns/g: 1 pod on one node"});
 }
@@ -154,13 +168,15 @@ TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
   options.status_writer.in_flight_max = 1;
   begin();
   see("n0", 8);
-  for (const char* name : {"h-0", "h-1"}) see(pod(name, 1, {{PooledString("ashlar.dev/queue"), PooledString("nobody's")}}));
+  for (const char* name : {"h-0", "h-1"})
+    see(pod(name, 1, {{PooledString("ashlar.dev/queue"), PooledString("nobody's")}}));
   see(pod("large", 9));
   leader_term->turn();
   ASSERT_TRUE(server.settle());
   std::vector<std::string> told_in_order;
   for (const std::string& line : server.seen({"PATCH"})) told_in_order.push_back(line.substr(0, line.find(" {")));
-  EXPECT_EQ(told_in_order, (std::vector<std::string>{"PATCH /api/v1/namespaces/ns/pods/large/status", "PATCH /api/v1/namespaces/ns/pods/h-0/status",
+  EXPECT_EQ(told_in_order, (std::vector<std::string>{"PATCH /api/v1/namespaces/ns/pods/large/status",
+                                                     "PATCH /api/v1/namespaces/ns/pods/h-0/status",
                                                      "PATCH /api/v1/namespaces/ns/pods/h-1/status"}));
 }
 
@@ -191,7 +207,7 @@ TEST_F(TermWrites, APodGroupIsToldWhenSoManyOfItsPodsAreBoundAsMustStartTogether
   EXPECT_EQ(server.count({"/podgroups/three/status", R"("status":"True")"}), 0u);
 }
 
-// ---- the quarantine ------------------------------------------------------------------------------------------------------------------------
+// ---- the quarantine -------------------------------------------------------------------------------------------------
 
 /// What no policy may do: the node whose devices it chooses moves to a rack of its own, behind the back of the search.
 const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
@@ -207,7 +223,9 @@ class TermStops : public ::testing::Test {
   TermStops() : folder(std::filesystem::temp_directory_path() / ("ashlar-stops-" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
-    api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [] { return Millis(1'795'000'000'000); }}).value();
+    api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"},
+                       .now = [] { return Millis(1'795'000'000'000); }})
+              .value();
     options.tracker = {.levels = {{PooledString("rack"), PooledString("l/rack")}}};
     options.profile = [](const auto&) {
       Profile profile = builtin_profile("ashlar").value();
@@ -216,7 +234,8 @@ class TermStops : public ::testing::Test {
     };
     options.log = [](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kError)
-        std::fprintf(stderr, "E %s [%s %s/%s]\n", line.message.c_str(), line.kind.data(), line.ns.str().c_str(), line.name.str().c_str());
+        std::fprintf(stderr, "E %s [%s %s/%s]\n", line.message.c_str(), line.kind.data(), line.ns.str().c_str(),
+                     line.name.str().c_str());
     };
   }
   ~TermStops() override {
@@ -280,13 +299,17 @@ TEST_F(TermStopsDeathTest, TheOnlyMemberThatDoesNotRunIsKept) {
 TEST_F(TermStopsDeathTest, OfAGangThoseThatDoNotRunAreKept) {
   Quarantine list = Quarantine::open(file()).value();
   options.tracker.quarantine = &list;
-  EXPECT_DEATH(decide(3), "E stopping because of a bug in a decision about pod ns/p-1 and the rest of its gang; it is recorded in " + file() +
-                              " and will not be tried again .pod ns/p-1.");
-  EXPECT_EQ(kept(), (std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z", "uid-2 ns/p-2 2026-11-18T11:06:40Z"}));
+  EXPECT_DEATH(
+      decide(3),
+      "E stopping because of a bug in a decision about pod ns/p-1 and the rest of its gang; it is recorded in " +
+          file() + " and will not be tried again .pod ns/p-1.");
+  EXPECT_EQ(kept(),
+            (std::vector<std::string>{"uid-1 ns/p-1 2026-11-18T11:06:40Z", "uid-2 ns/p-2 2026-11-18T11:06:40Z"}));
 }
 
 TEST_F(TermStopsDeathTest, WithoutAFileItSaysThatItWillHappenAgain) {
-  EXPECT_DEATH(decide(2), "pod ns/p-1; it could not be recorded and will be tried again: no quarantineFile is configured");
+  EXPECT_DEATH(decide(2),
+               "pod ns/p-1; it could not be recorded and will be tried again: no quarantineFile is configured");
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ class LeaderTest : public ::testing::Test {
     if (request.method == refused) return ScriptedApi::status(refusal_status, refusal);
     if (request.method == "GET") return version == 0 ? ScriptedApi::status(404) : http::json(200, text());
     const std::string named = field(request.body, "resourceVersion");
-    if (request.method == "PUT" && named != std::to_string(version)) return ScriptedApi::status(409, "the object has been modified");
+    if (request.method == "PUT" && named != std::to_string(version))
+      return ScriptedApi::status(409, "the object has been modified");
     holder = field(request.body, "holderIdentity");
     ++version;
     return http::json(request.method == "POST" ? 201 : 200, text());
@@ -39,17 +40,18 @@ class LeaderTest : public ::testing::Test {
 
   Leader& start() {
     // Timers run on the machine's clock: a short period. Deadline and duration are read from the clock below.
-    leader =
-        std::make_unique<Leader>(server.api(), LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
-                                 Leader::Hooks{.may_take = [this] { return is_fit; },
-                                               .on_started = [this] { ++started; },
-                                               .on_stopped =
-                                                   [this] {
-                                                     ++stopped;
-                                                     writes_at_stop = writes();
-                                                   },
-                                               .log = [this](const std::string& line) { said.push_back(line); },
-                                               .monotonic = [this] { return now; }});
+    leader = std::make_unique<Leader>(
+        server.api(),
+        LeaderOptions{.lease_namespace = "n", .lease_name = "l", .identity = "me", .retry_period = Millis(20)},
+        Leader::Hooks{.may_take = [this] { return is_fit; },
+                      .on_started = [this] { ++started; },
+                      .on_stopped =
+                          [this] {
+                            ++stopped;
+                            writes_at_stop = writes();
+                          },
+                      .log = [this](const std::string& line) { said.push_back(line); },
+                      .monotonic = [this] { return now; }});
     leader->start();
     return *leader;
   }
@@ -198,7 +200,11 @@ TEST_F(LeaderTest, ARenewalUnderWayWhenItGivesWayDoesNotBringItBack) {
 }
 
 TEST_F(LeaderTest, TheDeadlineIsKeptThoughARenewalIsNotAnswered) {
-  LeaderOptions options{.lease_namespace = "n", .lease_name = "l", .identity = "me", .renew_deadline = Millis(150), .retry_period = Millis(20)};
+  LeaderOptions options{.lease_namespace = "n",
+                        .lease_name = "l",
+                        .identity = "me",
+                        .renew_deadline = Millis(150),
+                        .retry_period = Millis(20)};
   int lost = 0;
   Leader real(server.api(), options, Leader::Hooks{.on_stopped = [&] { ++lost; }});
   real.start();
@@ -293,15 +299,18 @@ TEST_F(LeaderTest, TheLeaseIsWrittenWhole) {
   bool is_done = false;
   leader->release([&] { is_done = true; });
   ASSERT_TRUE(server.until([&] { return is_done; }));
-  const std::string path = "/apis/coordination.k8s.io/v1/namespaces/n/leases", kind = R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)";
-  EXPECT_EQ(without_times(server.seen({"POST"}).front()),
-            "POST " + path + " " + kind +
-                R"("metadata":{"name":"l","namespace":"n"},"spec":{"holderIdentity":"me","leaseDurationSeconds":8,"leaseTransitions":0,)"
-                R"("acquireTime":"T","renewTime":"T"}})");
-  EXPECT_EQ(without_times(server.seen({"PUT"}).back()),
-            "PUT " + path + "/l " + kind +
-                R"("metadata":{"name":"l","namespace":"n","resourceVersion":"T"},"spec":{"holderIdentity":"","leaseDurationSeconds":1,)"
-                R"("leaseTransitions":1,"renewTime":"T"}})");
+  const std::string path = "/apis/coordination.k8s.io/v1/namespaces/n/leases",
+                    kind = R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease",)";
+  EXPECT_EQ(
+      without_times(server.seen({"POST"}).front()),
+      "POST " + path + " " + kind +
+          R"("metadata":{"name":"l","namespace":"n"},"spec":{"holderIdentity":"me","leaseDurationSeconds":8,"leaseTransitions":0,)"
+          R"("acquireTime":"T","renewTime":"T"}})");
+  EXPECT_EQ(
+      without_times(server.seen({"PUT"}).back()),
+      "PUT " + path + "/l " + kind +
+          R"("metadata":{"name":"l","namespace":"n","resourceVersion":"T"},"spec":{"holderIdentity":"","leaseDurationSeconds":1,)"
+          R"("leaseTransitions":1,"renewTime":"T"}})");
   EXPECT_FALSE(leader->is_leading());
 }
 
@@ -311,7 +320,8 @@ TEST_F(LeaderTest, ADeletedLeaseIsLostAndMadeAnew) {
   server.change([&] { refused = "PUT", refusal_status = 404, refusal = "no such lease"; });
   ASSERT_TRUE(server.until([&] { return stopped == 1; }));
   ASSERT_GE(said.size(), 2u);
-  EXPECT_TRUE(said[said.size() - 2].starts_with("renewing the lease: HTTP 404: no such lease")) << said[said.size() - 2];
+  EXPECT_TRUE(said[said.size() - 2].starts_with("renewing the lease: HTTP 404: no such lease"))
+      << said[said.size() - 2];
   EXPECT_EQ(said.back(), "no longer the leader: the lease was deleted");
   server.change([&] { refused = "", version = 0; });
   ASSERT_TRUE(server.until([&] { return leader->may_write(); }));
@@ -354,7 +364,9 @@ TEST_F(LeaderTest, OneWhoWasFasterIsNoTrouble) {
 
 TEST_F(LeaderTest, WithoutALeaseItLeadsAlwaysAndAsksForNothing) {
   Leader alone(server.api(), LeaderOptions{.is_enabled = false, .identity = "me"},
-               Leader::Hooks{.on_started = [this] { ++started; }, .on_stopped = [this] { ++stopped; }, .monotonic = [this] { return now; }});
+               Leader::Hooks{.on_started = [this] { ++started; },
+                             .on_stopped = [this] { ++stopped; },
+                             .monotonic = [this] { return now; }});
   EXPECT_FALSE(alone.may_write());
   alone.start();
   EXPECT_TRUE(alone.may_write());

@@ -6,7 +6,9 @@ namespace {
 
 class LostNodes : public TrackerBench {
  protected:
-  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); }
+  static Node in_rack(const std::string& name, const std::string& rack) {
+    return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}});
+  }
   static Pod nominated(const std::string& name, const std::string& node_name) {
     Pod p = pod(name, 8);
     p.scheduler_name = PooledString("other");
@@ -67,7 +69,8 @@ TEST_F(LostNodes, BoundPodsAreParkedUntilTheNodeIsBack) {
 TEST_F(LostNodes, PodsThatRefuseCompanyDoSoWhereTheirNodeIsNow) {
   PodRules rules;
   rules.required_anti_affinity = {
-      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+       .topology_key = PooledString("l/rack")}};
   see(in_rack("a", "r0"));
   see(in_rack("b", "r1"));
   see(in_rack("c", "r2"));

@@ -1,5 +1,6 @@
-// What changes while something else is under way: levels that are all taken, a PodGroup made anew under a gang that has begun, labels and neighbours of pods
-// whose binding is not answered yet, pods that were first said to be of another gang.
+// What changes while something else is under way: levels that are all taken, a PodGroup made anew under a gang that has
+// begun, labels and neighbours of pods whose binding is not answered yet, pods that were first said to be of another
+// gang.
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -16,10 +17,12 @@ class Meanwhile : public TrackerBench {
   /// Every level but one is named by a gang of its own.
   void take_all_levels_but_one() {
     std::vector<KeyValue> labels;
-    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l) labels.push_back({PooledString("l/" + std::to_string(l)), PooledString("x")});
+    for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l)
+      labels.push_back({PooledString("l/" + std::to_string(l)), PooledString("x")});
     see(node("labelled", 0, labels));
     for (std::size_t l = 0; l + 1 < Topology::kLevelsMax; ++l)
-      see(with(with(with(pod("t" + std::to_string(l), 100), "ashlar.dev/gang", "t" + std::to_string(l)), "ashlar.dev/gang-size", "1"),
+      see(with(with(with(pod("t" + std::to_string(l), 100), "ashlar.dev/gang", "t" + std::to_string(l)),
+                    "ashlar.dev/gang-size", "1"),
                "ashlar.dev/within", "l/" + std::to_string(l)));
     step();
     ASSERT_EQ(tracker.names().levels().size(), Topology::kLevelsMax - 1);
@@ -156,7 +159,8 @@ TEST_F(Meanwhile, WhatABoundMemberSaysOfItsGangCountsAsLongAsItIsThere) {
   }
   step();
   EXPECT_EQ(hold_of("g-2").detail,
-            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has l/rack, pod g-1 has l/zone; all must have the same");
+            "the pods of gang g have different values of ashlar.dev/within: pod g-0 has l/rack, pod g-1 has l/zone; "
+            "all must have the same");
   Pod last = with(member(1), "ashlar.dev/within", "l/rack");
   last.node_name = PooledString("n2");
   see(last);

@@ -1,4 +1,5 @@
-// Every series of a leadership with its value: of queues, gangs, jobs that wait, pods that are held, and of what was written.
+// Every series of a leadership with its value: of queues, gangs, jobs that wait, pods that are held, and of what was
+// written.
 #include "live/read/metrics.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ Lines series_of(const std::string& text, const std::vector<std::string_view>& be
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
     const auto begins_it = [&](std::string_view b) { return line.starts_with(b); };
-    if (line.find("_bucket") == std::string::npos && std::any_of(beginnings.begin(), beginnings.end(), begins_it)) lines.push_back(line);
+    if (line.find("_bucket") == std::string::npos && std::any_of(beginnings.begin(), beginnings.end(), begins_it))
+      lines.push_back(line);
   }
   std::sort(lines.begin(), lines.end());
   return lines;
@@ -37,7 +39,8 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   SchedulerMetrics metrics;
   Plan plan;
   plan.examined = 7;
-  for (const VerdictKind kind : {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kOverQuota})
+  for (const VerdictKind kind :
+       {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kOverQuota})
     plan.verdicts.push_back({JobId(0), {kind, {}, {}, {}}});
   metrics.observe_step(0.25, plan);
   metrics.observe_step(0.5, {});
@@ -51,17 +54,24 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   const std::string told = metrics.text(nullptr, {});
   EXPECT_EQ(
       series_of(told, {"ashlar_scheduling", "ashlar_jobs", "ashlar_decision_latency", "ashlar_gang", "ashlar_queue"}),
-      (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)", R"(ashlar_decision_latency_seconds_count{kind="pod"} 2)",
-             R"(ashlar_decision_latency_seconds_sum{kind="gang"} 2.5)", R"(ashlar_decision_latency_seconds_sum{kind="pod"} 0.1)",
-             R"(ashlar_gang_placement_total{level="rack",queue="a"} 1)", R"(ashlar_gang_placement_total{level="rack",queue="b"} 1)",
-             "ashlar_jobs_examined_total 7", R"(ashlar_queue_wait_seconds_count{queue="a"} 1)", R"(ashlar_queue_wait_seconds_count{queue="b"} 1)",
+      (Lines{R"(ashlar_decision_latency_seconds_count{kind="gang"} 1)",
+             R"(ashlar_decision_latency_seconds_count{kind="pod"} 2)",
+             R"(ashlar_decision_latency_seconds_sum{kind="gang"} 2.5)",
+             R"(ashlar_decision_latency_seconds_sum{kind="pod"} 0.1)",
+             R"(ashlar_gang_placement_total{level="rack",queue="a"} 1)",
+             R"(ashlar_gang_placement_total{level="rack",queue="b"} 1)", "ashlar_jobs_examined_total 7",
+             R"(ashlar_queue_wait_seconds_count{queue="a"} 1)", R"(ashlar_queue_wait_seconds_count{queue="b"} 1)",
              R"(ashlar_queue_wait_seconds_sum{queue="a"} 1)", R"(ashlar_queue_wait_seconds_sum{queue="b"} 3)",
-             R"(ashlar_scheduling_attempts_total{result="NeverFits"} 0)", R"(ashlar_scheduling_attempts_total{result="OverQuota"} 1)",
-             R"(ashlar_scheduling_attempts_total{result="Pending"} 0)", R"(ashlar_scheduling_attempts_total{result="Placed"} 2)",
-             R"(ashlar_scheduling_attempts_total{result="Waits"} 1)", R"(ashlar_scheduling_cycle_duration_seconds_count{phase="all"} 2)",
+             R"(ashlar_scheduling_attempts_total{result="NeverFits"} 0)",
+             R"(ashlar_scheduling_attempts_total{result="OverQuota"} 1)",
+             R"(ashlar_scheduling_attempts_total{result="Pending"} 0)",
+             R"(ashlar_scheduling_attempts_total{result="Placed"} 2)",
+             R"(ashlar_scheduling_attempts_total{result="Waits"} 1)",
+             R"(ashlar_scheduling_cycle_duration_seconds_count{phase="all"} 2)",
              R"(ashlar_scheduling_cycle_duration_seconds_sum{phase="all"} 0.75)"}));
   EXPECT_EQ(series_of(metrics.text(nullptr, {}, MetricsReader::kAnybody), {"ashlar_gang", "ashlar_queue"}),
-            (Lines{R"(ashlar_gang_placement_total{level="rack"} 2)", "ashlar_queue_wait_seconds_count 2", "ashlar_queue_wait_seconds_sum 4"}));
+            (Lines{R"(ashlar_gang_placement_total{level="rack"} 2)", "ashlar_queue_wait_seconds_count 2",
+                   "ashlar_queue_wait_seconds_sum 4"}));
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.1"})"), "0");
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.3"})"), "1");
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="1"})"), "2");
@@ -78,7 +88,8 @@ struct MetricsOfATerm : ::testing::Test, TermBench {
 };
 
 TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
-  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
+  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}},
+                            {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
   begin();
   see(node_in("r0", "a"));
   see(node_in("r1", "b"));
@@ -104,29 +115,38 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   leader_term->turn();
   now += Millis(1'000);
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_pods"}),
-            (Lines{"ashlar_pods 9", R"(ashlar_pods_held{reason="MembersMissing"} 1)", R"(ashlar_pods_held{reason="QueueUnknown"} 1)",
-                   R"(ashlar_queue_allocated_gpus{model="any",queue="default"} 2)", R"(ashlar_queue_allocated_gpus{model="any",queue="lab"} 1)",
-                   R"(ashlar_queue_allocated_gpus{model="any",queue="team"} 1)", R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"} +Inf)",
-                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="lab"} +Inf)", R"(ashlar_queue_guaranteed_gpus{model="any",queue="team"} 2)",
-                   R"(ashlar_queue_pending_gpus{model="any",queue="default"} 9)", R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
+            (Lines{"ashlar_pods 9", R"(ashlar_pods_held{reason="MembersMissing"} 1)",
+                   R"(ashlar_pods_held{reason="QueueUnknown"} 1)",
+                   R"(ashlar_queue_allocated_gpus{model="any",queue="default"} 2)",
+                   R"(ashlar_queue_allocated_gpus{model="any",queue="lab"} 1)",
+                   R"(ashlar_queue_allocated_gpus{model="any",queue="team"} 1)",
+                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"} +Inf)",
+                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="lab"} +Inf)",
+                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="team"} 2)",
+                   R"(ashlar_queue_pending_gpus{model="any",queue="default"} 9)",
+                   R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
                    R"(ashlar_queue_pending_jobs{queue="default",reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{queue="team",reason="QuotaExhausted"} 2)"}));
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p"}, MetricsReader::kAnybody),
-            (Lines{R"(ashlar_queue_pending_gpus{model="any"} 13)", R"(ashlar_queue_pending_jobs{reason="ExceedsClusterMax"} 1)",
+            (Lines{R"(ashlar_queue_pending_gpus{model="any"} 13)",
+                   R"(ashlar_queue_pending_jobs{reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{reason="QuotaExhausted"} 2)"}));
   const auto gang = [](const char* level, const char* model, const char* devices) {
-    return std::string("ashlar_largest_placeable_gang_gpus{level=\"") + level + "\",model=\"" + model + "\"} " + devices;
+    return std::string("ashlar_largest_placeable_gang_gpus{level=\"") + level + "\",model=\"" + model + "\"} " +
+           devices;
   };
   EXPECT_EQ(lines({"ashlar_largest"}),
-            (Lines{gang("any", "H100", "4"), gang("any", "unknown", "14"), gang("block", "H100", "4"), gang("block", "unknown", "13"),
-                   gang("node", "H100", "4"), gang("node", "unknown", "8"), gang("rack", "H100", "4"), gang("rack", "unknown", "8")}))
+            (Lines{gang("any", "H100", "4"), gang("any", "unknown", "14"), gang("block", "H100", "4"),
+                   gang("block", "unknown", "13"), gang("node", "H100", "4"), gang("node", "unknown", "8"),
+                   gang("rack", "H100", "4"), gang("rack", "unknown", "8")}))
       << "d has a block and no rack";
   EXPECT_EQ(
-      lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined", "ashlar_resources",
-             "ashlar_binds", "ashlar_lane_depth", "ashlar_never"}),
-      (Lines{"ashlar_binds_given_up_total 0", "ashlar_binds_held 0", "ashlar_binds_in_flight 3", "ashlar_binds_slow 0", "ashlar_binds_waiting 0",
-             "ashlar_cards_overclaimed 0", "ashlar_gangs_without_level 0", "ashlar_lane_depth 7", "ashlar_never_fits_unproven_total 0",
-             "ashlar_nodes 5", "ashlar_quarantined_pods 0", "ashlar_resources_refused 0", "ashlar_snapshot_age_seconds 0", "ashlar_steps_total 1"}));
+      lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined",
+             "ashlar_resources", "ashlar_binds", "ashlar_lane_depth", "ashlar_never"}),
+      (Lines{"ashlar_binds_given_up_total 0", "ashlar_binds_held 0", "ashlar_binds_in_flight 3", "ashlar_binds_slow 0",
+             "ashlar_binds_waiting 0", "ashlar_cards_overclaimed 0", "ashlar_gangs_without_level 0",
+             "ashlar_lane_depth 7", "ashlar_never_fits_unproven_total 0", "ashlar_nodes 5", "ashlar_quarantined_pods 0",
+             "ashlar_resources_refused 0", "ashlar_snapshot_age_seconds 0", "ashlar_steps_total 1"}));
 }
 
 struct MetricsOfWrites : ::testing::Test, TermBench {
@@ -154,25 +174,29 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
     });
   };
   const auto& counters = leader_term->binder().counters();
-  ASSERT_TRUE(turned_until([&] { return counters.sent == 7 && counters.reread == 4 && leader_term->status_writer().depth() == 0; }));
+  ASSERT_TRUE(turned_until(
+      [&] { return counters.sent == 7 && counters.reread == 4 && leader_term->status_writer().depth() == 0; }));
   see(pod("h-429", 1));
   ASSERT_TRUE(turned_until([&] { return counters.sent == 8; }));
   const auto requests = [](const char* verb, const char* resource, const char* code, int count) {
-    return std::string("ashlar_api_requests_total{code=\"") + code + "\",resource=\"" + resource + "\",verb=\"" + verb + "\"} " +
-           std::to_string(count);
+    return std::string("ashlar_api_requests_total{code=\"") + code + "\",resource=\"" + resource + "\",verb=\"" + verb +
+           "\"} " + std::to_string(count);
   };
+  EXPECT_EQ(series_of(all_metrics(), {"ashlar_api"}),
+            (Lines{requests("create", "pods/binding", "201", 2), requests("create", "pods/binding", "404", 1),
+                   requests("create", "pods/binding", "409", 1), requests("create", "pods/binding", "429", 1),
+                   requests("create", "events", "any", 6), requests("patch", "podgroups/status", "any", 0),
+                   requests("get", "pods", "any", 4), requests("patch", "pods/status", "any", 4),
+                   requests("create", "pods/binding", "other", 3)}));
   EXPECT_EQ(
-      series_of(all_metrics(), {"ashlar_api"}),
-      (Lines{requests("create", "pods/binding", "201", 2), requests("create", "pods/binding", "404", 1), requests("create", "pods/binding", "409", 1),
-             requests("create", "pods/binding", "429", 1), requests("create", "events", "any", 6), requests("patch", "podgroups/status", "any", 0),
-             requests("get", "pods", "any", 4), requests("patch", "pods/status", "any", 4), requests("create", "pods/binding", "other", 3)}));
-  EXPECT_EQ(series_of(all_metrics(), {"ashlar_bind", "ashlar_lane", "ashlar_events", "ashlar_pods"}),
-            (Lines{R"(ashlar_bind_errors_total{reason="Conflict"} 1)", R"(ashlar_bind_errors_total{reason="Denied"} 1)",
-                   R"(ashlar_bind_errors_total{reason="NotFound"} 1)", R"(ashlar_bind_errors_total{reason="ServerError"} 1)",
-                   R"(ashlar_bind_errors_total{reason="Throttled"} 1)", R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
-                   "ashlar_binds_given_up_total 1", "ashlar_binds_held 1", "ashlar_binds_in_flight 0", "ashlar_binds_slow 0",
-                   "ashlar_binds_waiting 0", "ashlar_events_dropped_total 0", "ashlar_lane_depth 0", "ashlar_lane_failures_total 0",
-                   "ashlar_lane_retries_total 0", "ashlar_pods 7", R"(ashlar_pods_held{reason="BindFailed"} 1)"}));
+      series_of(all_metrics(), {"ashlar_bind", "ashlar_lane", "ashlar_events", "ashlar_pods"}),
+      (Lines{R"(ashlar_bind_errors_total{reason="Conflict"} 1)", R"(ashlar_bind_errors_total{reason="Denied"} 1)",
+             R"(ashlar_bind_errors_total{reason="NotFound"} 1)", R"(ashlar_bind_errors_total{reason="ServerError"} 1)",
+             R"(ashlar_bind_errors_total{reason="Throttled"} 1)", R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
+             "ashlar_binds_given_up_total 1", "ashlar_binds_held 1", "ashlar_binds_in_flight 0", "ashlar_binds_slow 0",
+             "ashlar_binds_waiting 0", "ashlar_events_dropped_total 0", "ashlar_lane_depth 0",
+             "ashlar_lane_failures_total 0", "ashlar_lane_retries_total 0", "ashlar_pods 7",
+             R"(ashlar_pods_held{reason="BindFailed"} 1)"}));
 }
 
 }  // namespace

@@ -23,14 +23,17 @@ class Tally : public TrackerBench {
   static Pod tolerant(const std::string& name, const std::string& of_team = "") {
     PodRules rules;
     rules.tolerations = {{PooledString("own-" + name), PooledString(""), true, kube::TaintEffect::kNoSchedule}};
-    if (!of_team.empty()) rules.tolerations.push_back({PooledString("team"), PooledString(of_team), false, kube::TaintEffect::kNoSchedule});
+    if (!of_team.empty())
+      rules.tolerations.push_back({PooledString("team"), PooledString(of_team), false, kube::TaintEffect::kNoSchedule});
     return under(pod(name, 1, {{PooledString("app"), PooledString("web")}}), rules);
   }
   /// It is on that node, and wants no pod of its kind beside it.
-  static Pod lonely(const std::string& name, const std::string& node_name, const std::string& key = "kubernetes.io/hostname") {
+  static Pod lonely(const std::string& name, const std::string& node_name,
+                    const std::string& key = "kubernetes.io/hostname") {
     PodRules rules;
     rules.required_anti_affinity = {
-        {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString(key)}};
+        {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+         .topology_key = PooledString(key)}};
     Pod p = under(pod(name, 0), rules);
     p.node_name = PooledString(node_name);
     return p;
@@ -48,7 +51,8 @@ TEST_F(Tally, TheTaintsOfAllNodesAreCountedOnceForPodsThatTolerateEachItsOwn) {
   step();
   for (int p = 0; p < 100; ++p)
     EXPECT_EQ(said_of("p" + std::to_string(p)),
-              "0/50 nodes are available: 25 node(s) had untolerated taint {team: blue}, 25 node(s) had untolerated taint {team: red}.");
+              "0/50 nodes are available: 25 node(s) had untolerated taint {team: blue}, 25 node(s) had untolerated "
+              "taint {team: red}.");
   EXPECT_EQ(tally.looks(), 50u);
 }
 
@@ -61,10 +65,14 @@ TEST_F(Tally, ANodeThatComesGoesOrChangesIsCountedAsItIs) {
   see(tainted("n1", "red"));
   see(tainted("n2", "red"));
   step();
-  EXPECT_EQ(said_of("p"), "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) had untolerated taint {team: red}.");
+  EXPECT_EQ(said_of("p"),
+            "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) had untolerated taint "
+            "{team: red}.");
   gone(tainted("n1", "red"));
   step();
-  EXPECT_EQ(said_of("p"), "0/2 nodes are available: 1 node(s) had untolerated taint {team: blue}, 1 node(s) had untolerated taint {team: red}.");
+  EXPECT_EQ(said_of("p"),
+            "0/2 nodes are available: 1 node(s) had untolerated taint {team: blue}, 1 node(s) had untolerated taint "
+            "{team: red}.");
 }
 
 TEST_F(Tally, ATaintCountsByTheFirstThatIsNotToleratedOfTheNodes) {
@@ -82,7 +90,8 @@ TEST_F(Tally, ATaintCountsByTheFirstThatIsNotToleratedOfTheNodes) {
   EXPECT_EQ(said_of("of-none"), "0/2 nodes are available: 2 node(s) had untolerated taint {team: blue}.");
   see(tolerant("late", "blue"));
   step();
-  EXPECT_EQ(said_of("late"), "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint {disk: slow}.");
+  EXPECT_EQ(said_of("late"),
+            "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint {disk: slow}.");
 }
 
 TEST_F(Tally, CompanyIsCountedByItsReason) {
@@ -95,11 +104,12 @@ TEST_F(Tally, CompanyIsCountedByItsReason) {
   step();
   for (int turn = 0; turn < 3; ++turn)
     for (int p = 0; p < 5; ++p)
-      EXPECT_EQ(said_of("p" + std::to_string(p)), "0/40 nodes are available: 40 node(s) didn't satisfy existing pods anti-affinity rules.");
+      EXPECT_EQ(said_of("p" + std::to_string(p)),
+                "0/40 nodes are available: 40 node(s) didn't satisfy existing pods anti-affinity rules.");
   EXPECT_EQ(tally.looks(), 0u) << "the rule's own reason counts them";
 }
 
-// ---- the same in a leadership -------------------------------------------------------------------------------------------------------------
+// ---- the same in a leadership ---------------------------------------------------------------------------------------
 
 class TextsOfATerm : public ::testing::Test, public TermBench {
  protected:
@@ -113,11 +123,14 @@ class TextsOfATerm : public ::testing::Test, public TermBench {
     }
     for (int p = 0; p < count; ++p) {
       PodRules rules;
-      rules.tolerations = {{PooledString("own-" + std::to_string(p)), PooledString(""), true, kube::TaintEffect::kNoSchedule}};
+      rules.tolerations = {
+          {PooledString("own-" + std::to_string(p)), PooledString(""), true, kube::TaintEffect::kNoSchedule}};
       see(under(pod("p" + std::to_string(p), 1), rules));
     }
   }
-  std::uint64_t asked() const { return leader_term->status_writer().counters().conditions + leader_term->status_writer().counters().events; }
+  std::uint64_t asked() const {
+    return leader_term->status_writer().counters().conditions + leader_term->status_writer().counters().events;
+  }
 
   ScriptedApi server{[](const http::ServerRequest&) { return http::json(200, "{}"); }, [this] { return now; }};
 };
@@ -126,7 +139,8 @@ TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsR
   see_waiting(1'000);
   leader_term->turn();
   ASSERT_EQ(leader_term->steps(), 1u);
-  EXPECT_EQ(leader_term->status_writer().depth() + leader_term->status_writer().in_flight(), 2'000u) << "a condition and an event each";
+  EXPECT_EQ(leader_term->status_writer().depth() + leader_term->status_writer().in_flight(), 2'000u)
+      << "a condition and an event each";
   EXPECT_GT(asked(), 0u);
   EXPECT_EQ(leader_term->texts_made(), asked()) << "what went out at once";
   ASSERT_TRUE(server.until([&] {
@@ -144,7 +158,8 @@ TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
   Pod lonely = pod("lonely", 0);
   PodRules rules;
   rules.required_anti_affinity = {
-      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+       .topology_key = PooledString("l/rack")}};
   lonely = under(std::move(lonely), rules);
   lonely.node_name = PooledString("crowded");
   for (const char* name : {"crowded", "a", "b"}) see(node_in("r0", name));

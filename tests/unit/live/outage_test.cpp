@@ -1,4 +1,5 @@
-// One leadership and a server that is in trouble, on a clock that is moved by hand: how much is asked, and that everything is done once in the end.
+// One leadership and a server that is in trouble, on a clock that is moved by hand: how much is asked, and that
+// everything is done once in the end.
 #include <array>
 #include <map>
 #include <numeric>
@@ -19,7 +20,8 @@ class Outage : public ::testing::Test, public TermBench {
     if (trouble == 429) return ScriptedApi::busy(retry_after);
     if (trouble != 0) return ScriptedApi::status(trouble);
     const bool is_binding = request.method == "POST" && request.path.ends_with("/binding");
-    if (is_binding && request.path.find(refused_pod) != std::string::npos) return ScriptedApi::status(403, "the policy says no");
+    if (is_binding && request.path.find(refused_pod) != std::string::npos)
+      return ScriptedApi::status(403, "the policy says no");
     if (is_binding && bind_trouble != 0) return ScriptedApi::status(bind_trouble);
     if (is_binding) ++bound[request.path];
     if (is_binding) return ScriptedApi::done();
@@ -40,7 +42,8 @@ class Outage : public ::testing::Test, public TermBench {
   }
   std::size_t asked() const { return std::accumulate(by_second.begin(), by_second.end(), std::size_t{0}); }
   std::size_t bound_once() const {
-    return static_cast<std::size_t>(std::count_if(bound.begin(), bound.end(), [](const auto& one) { return one.second == 1; }));
+    return static_cast<std::size_t>(
+        std::count_if(bound.begin(), bound.end(), [](const auto& one) { return one.second == 1; }));
   }
 
   int trouble = 0, read_trouble = 0, bind_trouble = 0, retry_after = 5;
@@ -57,7 +60,8 @@ TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards)
   const std::size_t first_second = static_cast<std::size_t>(now.value / 1000);
   run(Millis(15'000));
   EXPECT_LE(by_second[first_second], 64u) << "what was under way when the first answer came";
-  for (std::size_t s = first_second + 1; s < first_second + 15; ++s) EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
+  for (std::size_t s = first_second + 1; s < first_second + 15; ++s)
+    EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
   EXPECT_GE(asked(), 64u + 2) << "one probe after each pause";
   EXPECT_EQ(leader_term->binder().counters().reread, 0u) << "not done means not done";
   EXPECT_LE(leader_term->binder().queued(), 64u + 16) << "nothing more is decided meanwhile";
@@ -77,7 +81,8 @@ TEST_F(Outage, ALongOutageCostsAtMostTenRequestsASecond) {
     server.change([&] { trouble = status; });
     const std::size_t first_second = static_cast<std::size_t>(now.value / 1000);
     run(Millis(60'000));
-    for (std::size_t s = first_second + 1; s < first_second + 60; ++s) EXPECT_LE(by_second[s], 10u) << status << ", second " << s - first_second;
+    for (std::size_t s = first_second + 1; s < first_second + 60; ++s)
+      EXPECT_LE(by_second[s], 10u) << status << ", second " << s - first_second;
     server.change([&] { trouble = 0; });
     run(Millis(20'000));
   }
@@ -93,8 +98,8 @@ TEST_F(Outage, DevicesThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInThe
       const PodRecord& known = record("p" + std::to_string(i));
       Pod p = pod("p" + std::to_string(i), 1);
       p.node_name = known.node_name;
-      p.annotations = std::make_shared<const Labels>(
-          Labels{{PooledString("ashlar.dev/cards"), PooledString(devices.empty() ? devices_text(known.devices) : devices)}});
+      p.annotations = std::make_shared<const Labels>(Labels{
+          {PooledString("ashlar.dev/cards"), PooledString(devices.empty() ? devices_text(known.devices) : devices)}});
       see(std::move(p));
     }
   };
@@ -105,7 +110,8 @@ TEST_F(Outage, DevicesThatOthersChangeAllTheTimeCostNoMoreAndAreWrittenBackInThe
     change_devices(i % 2 == 0 ? "60" : "");
     run(Millis(100));
   }
-  for (std::size_t s = first_second + 1; s < first_second + 10; ++s) EXPECT_LE(by_second[s], 10u) << "second " << s - first_second;
+  for (std::size_t s = first_second + 1; s < first_second + 10; ++s)
+    EXPECT_LE(by_second[s], 10u) << "second " << s - first_second;
   server.change([&] { trouble = 0; });
   const std::size_t before = server.count({"PATCH", "/pods/", R"("ashlar.dev/cards":)"});
   change_devices("60");
@@ -147,8 +153,11 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   }
   const std::vector<std::int64_t> pauses{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   ASSERT_EQ(tries.size(), pauses.size() + 1);
-  for (std::size_t i = 0; i < pauses.size(); ++i) EXPECT_EQ((tries[i + 1] - tries[i]).value, pauses[i] * 1000) << "try " << i + 1;
-  EXPECT_EQ(server.count({"PATCH", "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP 403: the policy says no"}),
+  for (std::size_t i = 0; i < pauses.size(); ++i)
+    EXPECT_EQ((tries[i + 1] - tries[i]).value, pauses[i] * 1000) << "try " << i + 1;
+  EXPECT_EQ(server.count({"PATCH",
+                          "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP 403: "
+                          "the policy says no"}),
             1u)
       << "said once";
   EXPECT_EQ(server.count({"POST", "FailedScheduling", "the policy says no"}), 1u);
@@ -174,7 +183,9 @@ class OutageAndNews : public Outage {
     see_pod("late", 8);
     run(Millis(5'000));
   }
-  std::size_t bindings(const std::string& name, const std::string& node) { return server.count({"POST", name + "/binding", '"' + node + '"'}); }
+  std::size_t bindings(const std::string& name, const std::string& node) {
+    return server.count({"POST", name + "/binding", '"' + node + '"'});
+  }
 };
 
 TEST_F(OutageAndNews, WhatTakesItsRoomCountsForTheNextTry) {

@@ -4,7 +4,7 @@
 namespace ashlar::kube {
 namespace {
 
-// ---- amounts, durations, words of holds ------------------------------------------------------------------------------------------------
+// ---- amounts, durations, words of holds -----------------------------------------------------------------------------
 
 TEST(TextForms, EqualHashesMeanEqualReasonsAndMessages) {
   EXPECT_EQ(condition_hash("a", "b"), condition_hash("a", "b"));
@@ -25,9 +25,11 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
        "X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
-      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown", "queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown",
+       "queue X is not configured; `ashlar queue` lists the configured queues"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
-      {HoldReason::kBindFailed, "SchedulerError", "BindFailed", "the API server did not bind the pod; the binding is retried later: X"},
+      {HoldReason::kBindFailed, "SchedulerError", "BindFailed",
+       "the API server did not bind the pod; the binding is retried later: X"},
       {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
       {HoldReason::kForeign, "SchedulerError", "OtherScheduler", "another scheduler's pod (X)"},
       {HoldReason::kMembersMissing, "SchedulerError", "MembersMissing", "X"},
@@ -46,13 +48,14 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   }
 }
 
-// ---- reasons -----------------------------------------------------------------------------------------------------------------------------
+// ---- reasons --------------------------------------------------------------------------------------------------------
 
 class Texts : public TrackerBench {
  protected:
   static TrackerOptions options() {
-    return {.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
-            .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
+    return {
+        .levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
+        .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
   }
   Texts() : TrackerBench(options()) {}
   static Node tainted(const std::string& name, const std::string& key, const std::string& value,
@@ -62,7 +65,8 @@ class Texts : public TrackerBench {
     return n;
   }
   static Node in_rack(const std::string& name, const std::string& rack, std::int64_t gpus = 8) {
-    return node(name, gpus, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
+    return node(name, gpus,
+                {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
   }
   static Pod within_rack(Pod p) { return with(std::move(p), "ashlar.dev/within", "rack"); }
   /// A node of which a part cannot be read.
@@ -75,7 +79,8 @@ class Texts : public TrackerBench {
   std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
     return reason_text(context(), {code, subject, numbers});
   }
-  ConditionText said_of(const std::string& pod_name, std::vector<Reason> reasons, VerdictKind kind = VerdictKind::kWaits) {
+  ConditionText said_of(const std::string& pod_name, std::vector<Reason> reasons,
+                        VerdictKind kind = VerdictKind::kWaits) {
     Verdict verdict;
     verdict.kind = kind;
     verdict.reasons = std::move(reasons);
@@ -89,8 +94,10 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
             "1 node has insufficient cpu: at most 0.5 cores free on one node, 1 core requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientResource, {2, kGiB, 2 * kGiB}, resource::kMemory.value),
             "2 nodes have insufficient memory: at most 1 GiB free on one node, 2 GiB requested");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}), "1 node has insufficient GPUs: at most 0.500 GPU free on one node, 8 GPU requested");
-  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}), "0 nodes have insufficient GPUs: at most 0 GPU free on one node, 1 GPU requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}),
+            "1 node has insufficient GPUs: at most 0.500 GPU free on one node, 8 GPU requested");
+  EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}),
+            "0 nodes have insufficient GPUs: at most 0 GPU free on one node, 1 GPU requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {1, 7, 9}),
             "1 node has no GPU with enough memory: at most 7 MiB free on one GPU, 9 MiB requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {2, 7, 9}),
@@ -138,7 +145,8 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
   step();
   EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {2, 3, 1}, 1), "the best rack (r1) has capacity for 2 of 3 members");
   EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 1, 0}, 0), "the best block (b) has capacity for 0 of 1 member");
-  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 2, 0}, 2), "the best domain () has capacity for 0 of 2 members") << "a level that is gone";
+  EXPECT_EQ(text(ReasonCode::kTopologyFragmented, {0, 2, 0}, 2), "the best domain () has capacity for 0 of 2 members")
+      << "a level that is gone";
   EXPECT_EQ(text(ReasonCode::kGangPartial, {3, 4}), "all nodes together have capacity for 3 of 4 members");
   EXPECT_EQ(text(ReasonCode::kGangPartial, {0, 1}), "all nodes together have capacity for 0 of 1 member");
   EXPECT_EQ(text(ReasonCode::kNoSuchDomain, {}, 1), "no node has the label l/rack");
@@ -150,7 +158,8 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
 TEST_F(Texts, SentencesAboutQueuesAndTurns) {
   const std::uint32_t research = tracker.names().queues.find(PooledString("research")).value;
   EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
-  EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research), "it requests 3 cores, but the quota of queue research is 1 core");
+  EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research),
+            "it requests 3 cores, but the quota of queue research is 1 core");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
   EXPECT_EQ(text(ReasonCode::kBehindHead), "a job ahead of it in its queue must start first");
   EXPECT_EQ(text(ReasonCode::kExceedsCluster), "it would not fit this cluster even if it were empty");
@@ -168,15 +177,17 @@ TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
   const std::int64_t now = state.now().value;
   ASSERT_GT(now, 0);
   const std::string delay = "it may fit, but starting it now would delay a job ahead of it";
-  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}), delay + ", which can start in 1m30s at the latest if running jobs end as estimated");
-  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}), delay + ", which can start in 1ms at the latest if running jobs end as estimated");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 90'000}),
+            delay + ", which can start in 1m30s at the latest if running jobs end as estimated");
+  EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}),
+            delay + ", which can start in 1ms at the latest if running jobs end as estimated");
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now}), delay);
   const ConditionText said = said_of("p", {{ReasonCode::kReservationHeld, 0, {now + 90'000}}});
   EXPECT_EQ(said.reason, "SchedulerError");
   EXPECT_EQ(said.message, "ReservationHeld: " + delay) << "a time would be out of date when it is read";
 }
 
-// ---- conditions --------------------------------------------------------------------------------------------------------------------------
+// ---- conditions -----------------------------------------------------------------------------------------------------
 
 TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
   see(node("n0", 8));
@@ -190,7 +201,8 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kSelectorMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
       {ReasonCode::kTaintNotTolerated, "0/1 nodes are available."},
       {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) were closed by the scheduler."},
-      {ReasonCode::kPortTaken, "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
+      {ReasonCode::kPortTaken,
+       "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
       {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has capacity for 1 of 0 members."},
       {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have capacity for 1 of 0 members."},
@@ -224,20 +236,21 @@ TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
   see(node("n0", 8));
   see(pod("p", 1));
   step();
-  EXPECT_EQ(
-      said_of("p", {{ReasonCode::kExceedsCluster, 0, {}},
-                    {ReasonCode::kModelMismatch, 0, {2}},
-                    {ReasonCode::kSelectorMismatch, 0, {3}},
-                    {ReasonCode::kNotReady, 0, {4}},
-                    {ReasonCode::kPortTaken, 0, {5}},
-                    {ReasonCode::kNominatedElsewhere, 0, {6}},
-                    {ReasonCode::kInsufficientGpuMemory, 0, {7}},
-                    {ReasonCode::kGangPartial, 0, {1, 2}}})
-          .message,
-      "0/1 nodes are available: 4 node(s) were closed by the scheduler, 5 node(s) didn't have free ports for the requested pod ports, 5 node(s) "
-      "didn't match "
-      "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would not fit this cluster even if it "
-      "were empty; all nodes together have capacity for 1 of 2 members.");
+  EXPECT_EQ(said_of("p", {{ReasonCode::kExceedsCluster, 0, {}},
+                          {ReasonCode::kModelMismatch, 0, {2}},
+                          {ReasonCode::kSelectorMismatch, 0, {3}},
+                          {ReasonCode::kNotReady, 0, {4}},
+                          {ReasonCode::kPortTaken, 0, {5}},
+                          {ReasonCode::kNominatedElsewhere, 0, {6}},
+                          {ReasonCode::kInsufficientGpuMemory, 0, {7}},
+                          {ReasonCode::kGangPartial, 0, {1, 2}}})
+                .message,
+            "0/1 nodes are available: 4 node(s) were closed by the scheduler, 5 node(s) didn't have free ports for the "
+            "requested pod ports, 5 node(s) "
+            "didn't match "
+            "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would "
+            "not fit this cluster even if it "
+            "were empty; all nodes together have capacity for 1 of 2 members.");
 }
 
 TEST_F(Texts, AClusterWithoutNodesHasKubeSchedulersWords) {
@@ -267,7 +280,8 @@ TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
   step();
   EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
   EXPECT_EQ(verdict_of("p").message,
-            "0/6 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {team: red}, 1 node(s) had untolerated taint {team: }, 1 "
+            "0/6 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {team: red}, 1 node(s) had "
+            "untolerated taint {team: }, 1 "
             "node(s) were unschedulable, 2 node(s) had untolerated taint {team: blue}.");
   PodRules tolerant;
   tolerant.tolerations = {{PooledString("team"), PooledString("blue"), false, kube::TaintEffect::kNoSchedule}};
@@ -299,8 +313,10 @@ TEST_F(Texts, ANodeIsCountedOnceWhereNoNodeHasDevices) {
   see(pod("whole", 1));
   see(share("part", 500));
   step();
-  EXPECT_EQ(verdict_of("whole").message.find("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."), 0u) << verdict_of("whole").message;
-  EXPECT_EQ(verdict_of("part").message.find("0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli."), 0u) << verdict_of("part").message;
+  EXPECT_EQ(verdict_of("whole").message.find("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."), 0u)
+      << verdict_of("whole").message;
+  EXPECT_EQ(verdict_of("part").message.find("0/1 nodes are available: 1 Insufficient ashlar.dev/gpu-milli."), 0u)
+      << verdict_of("part").message;
 }
 
 TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
@@ -329,11 +345,13 @@ TEST_F(Texts, AGangIsNamedWithItsSize) {
   for (int i = 0; i < 2; ++i) see(within_rack(gang_pod("g", i, 2, 8)));
   step();
   EXPECT_EQ(verdict_of("g-0").message.find("0/1 nodes are available"), 0u);
-  EXPECT_EQ(said_of("g-0", {{ReasonCode::kInsufficientGpu, 0, {1, 0, 8'000}}}).message,
-            "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no capacity for all members at once.");
+  EXPECT_EQ(
+      said_of("g-0", {{ReasonCode::kInsufficientGpu, 0, {1, 0, 8'000}}}).message,
+      "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no capacity for all members at once.");
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kGangPartial, 0, {1, 2}}}).message,
             "0/1 nodes are available. gang g of 2: all nodes together have capacity for 1 of 2 members.");
-  EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message, "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
+  EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message,
+            "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
 }
 
 TEST_F(Texts, ALabelThatNoNodeHasAnyMoreIsSaidAsSuch) {
@@ -360,11 +378,12 @@ TEST_F(Texts, WhatIsBoundOfAGangIsSaidOfOneAndOfMany) {
   }
   step();
   const std::vector<Reason> ahead{{ReasonCode::kBehindHead, 0, {}}};
-  EXPECT_EQ(
-      said_of("g1-2", ahead).message,
-      "BehindHead: gang g1: 1 member is bound and stays bound, 2 must be placed in the same domain: a job ahead of it in its queue must start first");
+  EXPECT_EQ(said_of("g1-2", ahead).message,
+            "BehindHead: gang g1: 1 member is bound and stays bound, 2 must be placed in the same domain: a job ahead "
+            "of it in its queue must start first");
   EXPECT_EQ(said_of("g2-2", ahead).message,
-            "BehindHead: gang g2: 2 members are bound and stay bound, 1 must be placed in the same domain: a job ahead of it in its queue must start "
+            "BehindHead: gang g2: 2 members are bound and stay bound, 1 must be placed in the same domain: a job ahead "
+            "of it in its queue must start "
             "first");
 }
 
@@ -383,7 +402,8 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(with_zone(in_rack("gone", "r0"), "z"));
   PodRules rules;
   rules.required_anti_affinity = {
-      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+       .topology_key = PooledString("l/rack")}};
   Pod first = under(pod("first", 1), rules);
   first.node_name = PooledString("a");
   see(first);
@@ -397,9 +417,11 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
   EXPECT_TRUE(waits_for_company_to_leave(of_web));
-  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)), "2 nodes do not match the node selector or affinity");
+  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)),
+            "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
-            "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node affinity/selector, 2 node(s) "
+            "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "
+            "affinity/selector, 2 node(s) "
             "didn't satisfy existing pods anti-affinity rules.");
   const std::uint32_t rule = record("web").constraint.value;
   EXPECT_EQ(said_of("web", {{ReasonCode::kExceedsCluster, 0, {}}, {ReasonCode::kPodAntiAffinity, rule, {2}}}).message,
@@ -418,10 +440,12 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kDeleting, ""},
       {HoldReason::kForeign, ""},
       {HoldReason::kUnsupported,
-       "FieldNotEvaluated: X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
+       "FieldNotEvaluated: X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another "
+       "scheduler"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
-      {HoldReason::kQueueUnknown, "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueUnknown,
+       "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
       {HoldReason::kQuarantined, "Quarantined: X"},
       {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod; the binding is retried later: X"},
   };

@@ -1,4 +1,5 @@
-// The two ports of a scheduler that reaches no API server: what each answers, and that probes are answered beside any number of idle connections.
+// The two ports of a scheduler that reaches no API server: what each answers, and that probes are answered beside any
+// number of idle connections.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -62,7 +63,9 @@ TEST_F(Probes, AreAnsweredBesideIdleConnectionsToEitherPort) {
   }
 }
 
-TEST_F(Probes, SayThatItIsNotReadyBeforeTheCachesAreFilled) { EXPECT_EQ(get(scheduler->probe_port(), "/readyz"), "503 caches are not synced\n"); }
+TEST_F(Probes, SayThatItIsNotReadyBeforeTheCachesAreFilled) {
+  EXPECT_EQ(get(scheduler->probe_port(), "/readyz"), "503 caches are not synced\n");
+}
 
 TEST_F(Probes, HaveMetricsBesideThemAndNoQuestions) {
   EXPECT_TRUE(get(scheduler->probe_port(), "/api/v1/queue").starts_with("404"));

@@ -35,20 +35,24 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-Quarantine::Entry entry(const std::string& name) { return {PooledString("uid-ns-" + name), PooledString("ns"), PooledString(name), {}}; }
+Quarantine::Entry entry(const std::string& name) {
+  return {PooledString("uid-ns-" + name), PooledString("ns"), PooledString(name), {}};
+}
 
 TEST(Quarantine, IsReadBackByTheNextProcess) {
   const Folder folder;
   Quarantine first = Quarantine::open(folder.file()).value();
   EXPECT_FALSE(first.holds(PooledString("uid-ns-a")));
   ASSERT_TRUE(first.add(std::vector<Quarantine::Entry>{entry("a"), entry("b")}, Millis(1'795'000'000'000)).ok());
-  EXPECT_NE(text_of(folder.file()).find("uid-ns-a ns/a 2026-11-18T11:06:40Z\n"), std::string::npos) << text_of(folder.file());
+  EXPECT_NE(text_of(folder.file()).find("uid-ns-a ns/a 2026-11-18T11:06:40Z\n"), std::string::npos)
+      << text_of(folder.file());
   const Quarantine next = Quarantine::open(folder.file()).value();
   EXPECT_EQ(next.size(), 2u);
   EXPECT_TRUE(next.holds(PooledString("uid-ns-b")));
   EXPECT_FALSE(next.holds(PooledString("uid-ns-c")));
   EXPECT_EQ(next.text_for(PooledString("uid-ns-a")),
-            "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod to have it tried again, or remove its "
+            "deciding about it stopped the scheduler at 2026-11-18T11:06:40Z, which is a bug; recreate the pod to have "
+            "it tried again, or remove its "
             "line from " +
                 folder.file() + " and restart the scheduler");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1) << "nothing temporary is left";
@@ -56,8 +60,9 @@ TEST(Quarantine, IsReadBackByTheNextProcess) {
 
 TEST(Quarantine, AnyWholeUidHoldsItsPodWhateverElseIsLost) {
   const Folder folder;
-  std::ofstream(folder.file()) << "# a heading\n\nuid-1 ns/p 2026-11-22T00:00:00Z\nuid-2 nothing\nuid-3 /p t\nuid-4 ns/p t more\n"
-                               << std::string(600, 'x') << " ns/p t\nuid-5\nuid-6 ns/q 2026\nuid-7 ns/q";
+  std::ofstream(folder.file())
+      << "# a heading\n\nuid-1 ns/p 2026-11-22T00:00:00Z\nuid-2 nothing\nuid-3 /p t\nuid-4 ns/p t more\n"
+      << std::string(600, 'x') << " ns/p t\nuid-5\nuid-6 ns/q 2026\nuid-7 ns/q";
   Quarantine read = Quarantine::open(folder.file()).value();
   for (int i = 1; i <= 7; ++i) EXPECT_TRUE(read.holds(PooledString("uid-" + std::to_string(i)))) << i;
   EXPECT_EQ(read.size(), 7u);
@@ -102,7 +107,8 @@ TEST(Quarantine, RefusesPipesAndDevicesWithoutOpeningThem) {
     const Result<Quarantine> read = Quarantine::open(name);
     ASSERT_FALSE(read.ok()) << name;
     EXPECT_EQ(read.error().kind, Error::Kind::kInvalid);
-    EXPECT_EQ(read.error().message, name + ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
+    EXPECT_EQ(read.error().message,
+              name + ": is a pipe, a socket or a device; expected the name of a regular file, or of none yet");
   }
   const std::string to_nothing = (folder.path / "to nothing").string();
   std::filesystem::create_symlink(folder.path / "not yet", to_nothing);
@@ -115,11 +121,14 @@ TEST(Quarantine, ItsFileIsAHeadingAndALineForEachPod) {
   Quarantine list = Quarantine::open(folder.file()).value();
   EXPECT_EQ(list.size(), 2u) << "the first line of a pod holds it";
   ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(1'795'000'000'999)).ok());
-  EXPECT_EQ(
-      text_of(folder.file()),
-      "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the scheduler to try that pod again.\n"
-      "uid-1 ns/p 2026\nuid-2 /\nuid-ns-a ns/a 2026-11-18T11:06:40Z\n");
-  ASSERT_TRUE(list.add(std::vector<Quarantine::Entry>{{PooledString("uid-1"), PooledString("ns"), PooledString("p"), {}}}, Millis(0)).ok());
+  EXPECT_EQ(text_of(folder.file()),
+            "# Pods for which this scheduler stopped (a bug); it places none of them. Remove a line and restart the "
+            "scheduler to try that pod again.\n"
+            "uid-1 ns/p 2026\nuid-2 /\nuid-ns-a ns/a 2026-11-18T11:06:40Z\n");
+  ASSERT_TRUE(
+      list.add(std::vector<Quarantine::Entry>{{PooledString("uid-1"), PooledString("ns"), PooledString("p"), {}}},
+               Millis(0))
+          .ok());
   EXPECT_NE(text_of(folder.file()).find("\nuid-1 ns/p 2026\n"), std::string::npos) << "who is in it keeps its time";
   EXPECT_EQ(list.path(), folder.file());
 }
@@ -138,10 +147,12 @@ TEST(Quarantine, LinesUpToTheirLimitAreRead) {
 TEST(Quarantine, WhatCannotBeReadOrWrittenIsSaidWithItsFile) {
   const Folder folder;
   const std::string in_none = (folder.path / "no" / "q").string(), file = folder.file();
-  EXPECT_EQ(Quarantine::open(in_none).error().message,
-            in_none + ": the folder " + (folder.path / "no").string() + " cannot be written: No such file or directory");
-  EXPECT_EQ(Quarantine::open(folder.path.string()).error().message, folder.path.string() + ": is a folder; expected the name of a file");
-  EXPECT_EQ(Quarantine::open("a-name-that-nobody-uses").value().size(), 0u) << "in the folder in which the process runs";
+  EXPECT_EQ(Quarantine::open(in_none).error().message, in_none + ": the folder " + (folder.path / "no").string() +
+                                                           " cannot be written: No such file or directory");
+  EXPECT_EQ(Quarantine::open(folder.path.string()).error().message,
+            folder.path.string() + ": is a folder; expected the name of a file");
+  EXPECT_EQ(Quarantine::open("a-name-that-nobody-uses").value().size(), 0u)
+      << "in the folder in which the process runs";
   Quarantine list = Quarantine::open(file).value();
   std::filesystem::create_directories(folder.path / "quarantine" / "in the way");
   const Result<void> onto_folder = list.add(std::vector<Quarantine::Entry>{entry("a")}, Millis(0));
@@ -178,7 +189,8 @@ TEST_F(Quarantined, APodWaitsAndIsToldWhy) {
   EXPECT_EQ(where("p"), "n0");
   const ConditionText text = tracker.hold_condition(record("stopped"));
   EXPECT_EQ(text.reason, "SchedulerError");
-  EXPECT_EQ(text.message.find("Quarantined: deciding about it stopped the scheduler at 1970-01-01T00:00:00Z"), 0u) << text.message;
+  EXPECT_EQ(text.message.find("Quarantined: deciding about it stopped the scheduler at 1970-01-01T00:00:00Z"), 0u)
+      << text.message;
   EXPECT_EQ(due, std::vector<std::string>{"stopped"});
 }
 
@@ -200,7 +212,8 @@ TEST_F(Quarantined, OnePodHoldsItsGangAlsoWhereTheOthersWouldBeEnough) {
   EXPECT_EQ(where("g-0"), "");
   EXPECT_EQ(where("g-2"), "");
   EXPECT_EQ(hold_of("g-0").reason, HoldReason::kQuarantined);
-  EXPECT_EQ(hold_of("g-0").detail.find("pod g-1 of the gang: deciding about it stopped the scheduler"), 0u) << hold_of("g-0").detail;
+  EXPECT_EQ(hold_of("g-0").detail.find("pod g-1 of the gang: deciding about it stopped the scheduler"), 0u)
+      << hold_of("g-0").detail;
   gone(gang_pod("g", 1, 2, 1));
   step();
   EXPECT_EQ(where("g-0"), "n0");

@@ -12,10 +12,12 @@ namespace {
 class Read : public ::testing::Test {
  protected:
   Read() {
-    api = Api::create(
-              {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }})
+    api = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"},
+                       .now = [this] { return now; },
+                       .monotonic = [this] { return now; }})
               .value();
-    options.tracker.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}};
+    options.tracker.levels = {{PooledString("block"), PooledString("l/block")},
+                              {PooledString("rack"), PooledString("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
   }
   void begin() {
@@ -28,7 +30,8 @@ class Read : public ::testing::Test {
     n.allocatable.cpu = MilliCores(64'000);
     n.allocatable.memory = Bytes(std::int64_t{1} << 30);
     n.pods_max = 110;
-    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000}, {PooledString("nvidia.com/gpu"), gpus}};
+    n.allocatable.extended = {{PooledString("ashlar.dev/gpu-milli"), gpus * 1000},
+                              {PooledString("nvidia.com/gpu"), gpus}};
     n.labels = {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}};
     return n;
   }
@@ -45,7 +48,8 @@ class Read : public ::testing::Test {
   }
   static Pod bound(Pod p, const std::string& node_name, const std::string& devices = "") {
     p.node_name = PooledString(node_name);
-    if (!devices.empty()) p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
+    if (!devices.empty())
+      p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString(devices)}});
     return p;
   }
   static Pod grouped(Pod p, const std::string& group) {
@@ -61,7 +65,8 @@ class Read : public ::testing::Test {
     return g;
   }
   static Pod gang_pod(const std::string& gang, int index, int size, std::int64_t gpus, Labels more = {}) {
-    Labels labels{{PooledString("ashlar.dev/gang"), PooledString(gang)}, {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}};
+    Labels labels{{PooledString("ashlar.dev/gang"), PooledString(gang)},
+                  {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(size))}};
     labels.insert(labels.end(), more.begin(), more.end());
     return pod(gang + "-" + std::to_string(index), gpus, std::move(labels));
   }
@@ -105,11 +110,12 @@ class Read : public ::testing::Test {
   std::unique_ptr<LeaderTerm> leader_term;
 };
 
-// ---- refusals ------------------------------------------------------------------------------------------------------------------------------
+// ---- refusals -------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
   begin();
-  const auto says = [](const http::ServerResponse& answer, int status, const std::string& reason, const std::string& message) {
+  const auto says = [](const http::ServerResponse& answer, int status, const std::string& reason,
+                       const std::string& message) {
     EXPECT_EQ(answer.status, status);
     EXPECT_EQ(answer.content_type, "application/json");
     EXPECT_EQ(answer.body, document("Status", R"("reason":")" + reason + R"(","message":")" + message + "\""));
@@ -119,10 +125,11 @@ TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
   says(not_ready_answer(), 503, "NotReady", "the caches are not synced yet");
   says(ask_why(""), 400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   says(ask_why("x"), 404, "NotFound",
-       "no pod or gang x known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
+       "no pod or gang x known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has "
+       "ended");
 }
 
-// ---- pods ----------------------------------------------------------------------------------------------------------------------------------
+// ---- pods -----------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, ABoundPodRunsSomewhere) {
   begin();
@@ -132,9 +139,13 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
   p.priority = 7;
   see(p);
   leader_term->turn();
-  EXPECT_EQ(why("p"), document("Why", R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
-                                      R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
-                                      R"("cards":"1,3")"));
+  EXPECT_EQ(
+      why("p"),
+      document(
+          "Why",
+          R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
+          R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
+          R"("cards":"1,3")"));
   see(bound(pod("plain", 0), "n0"));
   leader_term->turn();
   EXPECT_EQ(headline("plain"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");
@@ -158,7 +169,9 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   Pod gated = pod("gated", 1);
   gated.scheduling_gates = 1;
   see(gated);
-  see(pod("malformed", 1, {{PooledString("ashlar.dev/gang"), PooledString("m")}, {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
+  see(pod("malformed", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("m")},
+           {PooledString("ashlar.dev/gang-size"), PooledString("many")}}));
   PodRules rules;
   rules.unsupported = PooledString("spec.resourceClaims");
   Pod unsupported = pod("unsupported", 1);
@@ -172,20 +185,26 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   nominated.scheduler_name = PooledString("other");
   nominated.nominated_node_name = PooledString("n0");
   see(nominated);
-  EXPECT_EQ(headline("assumed"), R"("state":"Waiting","headline":"PendingEvaluation: it has not been evaluated yet","exitStatus":4)");
+  EXPECT_EQ(headline("assumed"),
+            R"("state":"Waiting","headline":"PendingEvaluation: it has not been evaluated yet","exitStatus":4)");
   leader_term->turn();
   EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
-  EXPECT_EQ(headline("parked"), R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
-  EXPECT_EQ(headline("gated"), R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
+  EXPECT_EQ(headline("parked"),
+            R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
+  EXPECT_EQ(headline("gated"),
+            R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
   EXPECT_EQ(
       headline("queueless"),
       R"("state":"Never","headline":"QueueUnknown: queue nobodys is not configured; `ashlar queue` lists the configured queues","exitStatus":5)");
-  EXPECT_EQ(headline("unread"), R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
-  EXPECT_EQ(headline("nominated"), R"("state":"Waiting","headline":"pod of another scheduler, nominated to n0","exitStatus":4)");
-  EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true) << why("unsupported");
+  EXPECT_EQ(headline("unread"),
+            R"("state":"Held","headline":"Unreadable: the pod cannot be read: spec: odd","exitStatus":4)");
+  EXPECT_EQ(headline("nominated"),
+            R"("state":"Waiting","headline":"pod of another scheduler, nominated to n0","exitStatus":4)");
+  EXPECT_EQ(ask_why("ns%2Funsupported").body.find(R"("state":"Never")") != std::string::npos, true)
+      << why("unsupported");
 }
 
 TEST_F(Read, AWaitingPodIsExplainedInFull) {
@@ -199,15 +218,16 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
   now += Millis(1'500);
   EXPECT_EQ(
       why("p"),
-      document("Why",
-               R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU )"
-               R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
-               R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
-               R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU requested","subject":1,"numbers":)"
-               R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
-               R"({"kind":"FewerCards","amount":1,"message":"no pod requested more than 1 GPU"},)"
-               R"({"kind":"FreeCards","amount":3,"message":"3 more GPUs were free"},)"
-               R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
+      document(
+          "Why",
+          R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU )"
+          R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+          R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
+          R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU requested","subject":1,"numbers":)"
+          R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
+          R"({"kind":"FewerCards","amount":1,"message":"no pod requested more than 1 GPU"},)"
+          R"({"kind":"FreeCards","amount":3,"message":"3 more GPUs were free"},)"
+          R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
 }
 
 TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
@@ -216,7 +236,8 @@ TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   Pod p = pod("p", 0);
   p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 300}};
   see(p);
-  EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos) << why("p");
+  EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos)
+      << why("p");
 }
 
 TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
@@ -224,21 +245,24 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   see(node("n0", 8));
   PodRules rules;
   rules.required_anti_affinity = {
-      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}}, .topology_key = PooledString("l/rack")}};
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+       .topology_key = PooledString("l/rack")}};
   Pod first = bound(pod("first", 1), "n0");
   first.rules = std::make_shared<const PodRules>(rules);
   see(first);
   see(pod("web", 1, {{PooledString("app"), PooledString("web")}}));
   see(pod("large", 9));
   leader_term->turn();
-  EXPECT_EQ(headline("web"),
-            R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is excluded by the anti-affinity of existing pods","exitStatus":4)");
-  EXPECT_EQ(headline("large"),
-            R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
-            R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPU free on one node, 9 GPU requested)","exitStatus":5)x");
+  EXPECT_EQ(
+      headline("web"),
+      R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is excluded by the anti-affinity of existing pods","exitStatus":4)");
+  EXPECT_EQ(
+      headline("large"),
+      R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
+      R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPU free on one node, 9 GPU requested)","exitStatus":5)x");
 }
 
-// ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
+// ---- gangs ----------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   begin();
@@ -255,21 +279,28 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   const std::string body = why("g");
   EXPECT_NE(body.find(R"("name":"ns/g","state":"Waiting")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("pod":"ns/g-1")"), std::string::npos) << body;
-  EXPECT_NE(body.find(R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"), std::string::npos)
+  EXPECT_NE(
+      body.find(
+          R"("gang":{"name":"g","size":2,"present":2,"bound":1,"held":0,"uniform":true,"within":"","prefer":""})"),
+      std::string::npos)
       << body;
 }
 
 TEST_F(Read, AGangByLabelsHasItsDomainsNamed) {
   begin();
   see(node("n0", 8));
-  const Labels domains{{PooledString("ashlar.dev/prefer"), PooledString("rack")}, {PooledString("ashlar.dev/within"), PooledString("block")}};
+  const Labels domains{{PooledString("ashlar.dev/prefer"), PooledString("rack")},
+                       {PooledString("ashlar.dev/within"), PooledString("block")}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 3, 1, domains));
   leader_term->turn();
-  EXPECT_NE(why("g").find(R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
-            std::string::npos)
+  EXPECT_NE(
+      why("g").find(
+          R"("gang":{"name":"g","size":3,"present":2,"bound":0,"held":0,"uniform":true,"within":"block","prefer":"rack"})"),
+      std::string::npos)
       << why("g");
-  EXPECT_EQ(headline("g"),
-            R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
+  EXPECT_EQ(
+      headline("g"),
+      R"("state":"Waiting","headline":"MembersMissing: gang g waits until 3 of its pods exist without scheduling gates","exitStatus":4)");
 }
 
 TEST_F(Read, OfAGangThatRunsTheNodesAreNamed) {
@@ -314,16 +345,18 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   const std::string told = metrics.text(leader_term.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
-  EXPECT_EQ(headline("early"), R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  EXPECT_EQ(headline("early"),
+            R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
   see(group("none", 1));
   leader_term->turn();
   EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();
 }
 
-// ---- remedies ------------------------------------------------------------------------------------------------------------------------------
+// ---- remedies -------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
-  options.tracker.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}}, {"group", "team", {2'000, kUnlimited, kUnlimited}}};
+  options.tracker.queues = {{"team", "", {3'000, kUnlimited, kUnlimited}},
+                            {"group", "team", {2'000, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 8));
   const Labels in_group{{PooledString("ashlar.dev/queue"), PooledString("group")}};
@@ -331,9 +364,10 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
   see(pod("p", 2, in_group));
   see(pod("q", 1, in_group));
   leader_term->turn();
-  EXPECT_EQ(remedies("p"),
-            R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPU more quota and queue team had 1 GPU more quota"}]})"
-            "\n");
+  EXPECT_EQ(
+      remedies("p"),
+      R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPU more quota and queue team had 1 GPU more quota"}]})"
+      "\n");
 }
 
 TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
@@ -345,16 +379,18 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8, {{PooledString("ashlar.dev/within"), PooledString("rack")}}));
   see(pod("p", 9));
   leader_term->turn();
-  EXPECT_EQ(remedies("g"),
-            R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
-            R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
-            R"x({"kind":"FewerMembers","amount":1,"message":"it had 1 member"},)x"
-            R"x({"kind":"FewerCards","amount":7,"message":"no pod requested more than 7 GPUs"},)x"
-            R"x({"kind":"FreeCards","amount":1,"message":"1 more GPU was free in one rack"},)x"
-            R"x({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like a in one rack"}]})x"
+  EXPECT_EQ(
+      remedies("g"),
+      R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
+      R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
+      R"x({"kind":"FewerMembers","amount":1,"message":"it had 1 member"},)x"
+      R"x({"kind":"FewerCards","amount":7,"message":"no pod requested more than 7 GPUs"},)x"
+      R"x({"kind":"FreeCards","amount":1,"message":"1 more GPU was free in one rack"},)x"
+      R"x({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like a in one rack"}]})x"
+      "\n");
+  EXPECT_EQ(remedies("p"),
+            R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod requested more than 8 GPUs"}]})"
             "\n");
-  EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod requested more than 8 GPUs"}]})"
-                           "\n");
 }
 
 TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
@@ -367,12 +403,13 @@ TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
   for (int i = 0; i < 2; ++i) see(grouped(pod("g-" + std::to_string(i), 8), "g"));
   leader_term->turn();
   const std::string told = remedies("g");
-  EXPECT_NE(told.find("it could be spread over one block (key l/block, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
+  EXPECT_NE(told.find("it could be spread over one block (key l/block, in a new PodGroup, since "
+                      "spec.schedulingConstraints cannot be changed)"),
             std::string::npos)
       << told;
-  EXPECT_NE(
-      told.find("it could be spread over any nodes (without its topology, in a new PodGroup, since spec.schedulingConstraints cannot be changed)"),
-      std::string::npos)
+  EXPECT_NE(told.find("it could be spread over any nodes (without its topology, in a new PodGroup, since "
+                      "spec.schedulingConstraints cannot be changed)"),
+            std::string::npos)
       << told;
 }
 
@@ -420,10 +457,12 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
 }
 
 TEST_F(Read, QueuesAreToldInFull) {
-  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
+  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}},
+                            {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}};
   begin();
   see(node("n0", 4));
-  const Labels of_team{{PooledString("ashlar.dev/queue"), PooledString("team")}}, of_sub{{PooledString("ashlar.dev/queue"), PooledString("sub")}};
+  const Labels of_team{{PooledString("ashlar.dev/queue"), PooledString("team")}},
+      of_sub{{PooledString("ashlar.dev/queue"), PooledString("sub")}};
   see(bound(pod("runs", 1, of_sub), "n0", "0"));
   const auto aged = [&](Pod p, std::int64_t age) {
     p.created = now - Millis(age);
@@ -438,19 +477,23 @@ TEST_F(Read, QueuesAreToldInFull) {
   leader_term->turn();
   now += Millis(10);
   const auto job = [](const std::string& numbers, const std::string& why, int age) {
-    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why + "}";
+    return R"({"name":"ns/)" + numbers + R"(,"priority":0,"ageMillis":)" + std::to_string(age) + R"(,"reason":)" + why +
+           "}";
   };
   const auto exceeds = [](const std::string& now) {
-    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (at the time of the verdict: )" + now + R"x()")x";
+    return R"("ExceedsClusterMax","message":"it would not fit this cluster even if it were empty (at the time of the verdict: )" +
+           now + R"x()")x";
   };
   const auto asks = [&](int devices) {
-    return exceeds("1 node has insufficient GPUs: at most 3 GPU free on one node, " + std::to_string(devices) + " GPU requested");
+    return exceeds("1 node has insufficient GPUs: at most 3 GPU free on one node, " + std::to_string(devices) +
+                   " GPU requested");
   };
   EXPECT_EQ(
       queue(),
       document(
           "QueueList",
-          R"("jobs":[)" + job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
+          R"("jobs":[)" +
+              job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
               job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", asks(6), 2010) + "," +
               job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
                   R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
@@ -491,7 +534,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
   EXPECT_EQ(count(every, R"("name":"ns/q)"), 501u);
 }
 
-// ---- nodes ---------------------------------------------------------------------------------------------------------------------------------
+// ---- nodes ----------------------------------------------------------------------------------------------------------
 
 TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   begin();
@@ -516,9 +559,10 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("gone", 1)});
   now += Millis(1'000);
   leader_term->turn();
-  const std::string n0 = R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
-                         R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
-                         R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";
+  const std::string n0 =
+      R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
+      R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
+      R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";
   const std::string n1 =
       R"({"name":"n1","model":"H100","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":63500,"freeMemoryBytes":1073741824,"freePods":109,)"
       R"("closed":"pod ns/unread: spec: odd","domains":{},"taints":[]})";

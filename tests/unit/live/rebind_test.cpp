@@ -1,4 +1,5 @@
-// What changes between a decision and the binding that is done: nodes that go and come back, and places that are no longer what they were.
+// What changes between a decision and the binding that is done: nodes that go and come back, and places that are no
+// longer what they were.
 #include <functional>
 
 #include "actuation_bench.h"
@@ -21,7 +22,8 @@ class GoneUnderABinding : public Actuation {
     decide();
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")),
-              "the API server did not bind the pod; the binding is retried later: node n was deleted, and the binding to it is not answered yet");
+              "the API server did not bind the pod; the binding is retried later: node n was deleted, and the binding "
+              "to it is not answered yet");
     see(pod("p0", 1, {{PooledString("app"), PooledString("x")}}));
     decide();
     EXPECT_EQ(phase(), Phase::kHeld) << "whatever its owner changes";
@@ -79,7 +81,8 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       EXPECT_EQ(where("c"), "m");
       EXPECT_EQ(where("d"), "") << "the pod of the unanswered binding may be on n";
       EXPECT_EQ(tracker.closed_nodes_text(),
-                "node n (it is not known whether pod ns/p0 is bound to it: the node was recreated before the binding was answered)");
+                "node n (it is not known whether pod ns/p0 is bound to it: the node was recreated before the binding "
+                "was answered)");
       gone(node("n", 8));
       see(node("n", 8));
       step();
@@ -125,7 +128,9 @@ TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
 
 TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   const auto member = [](int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); };
-  const auto in_rack = [](const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); };
+  const auto in_rack = [](const std::string& name, const std::string& rack) {
+    return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}});
+  };
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(in_rack(name, "r0"));
   for (int i = 0; i < 2; ++i) see(member(i));
@@ -142,7 +147,8 @@ TEST_F(GoneUnderABinding, ItsGangStartsNowhereElseBeforeTheAnswer) {
   see(member(2));
   decide();
   EXPECT_EQ(where("g-2"), "");
-  EXPECT_EQ(hold_of("g-2").detail, "gang g waits: node " + lost + " was deleted, and the binding of pod g-1 to it is not answered yet");
+  EXPECT_EQ(hold_of("g-2").detail,
+            "gang g waits: node " + lost + " was deleted, and the binding of pod g-1 to it is not answered yet");
   EXPECT_EQ(tracker.hold_condition(record("g-2")).message, "BindFailed: " + hold_of("g-2").detail);
   bind_status = 422;
   server.let_go();
@@ -215,7 +221,8 @@ TEST_F(GoneUnderABinding, WhateverElseHoldsThePodMeanwhileItIsAskedForNowhereEls
   };
   const std::vector<std::function<void()>> holds{[&] { comes_and_goes("ashlar.dev/prefr", HoldReason::kMalformed); },
                                                  [&] { comes_and_goes("ashlar.dev/duration", HoldReason::kMalformed); },
-                                                 [&] { comes_and_goes("ashlar.dev/queue", HoldReason::kQueueUnknown); }, queue_goes_and_comes};
+                                                 [&] { comes_and_goes("ashlar.dev/queue", HoldReason::kQueueUnknown); },
+                                                 queue_goes_and_comes};
   for (const auto& hold : holds) {
     const std::size_t posts = server.count({"POST"});
     lose_the_node(422, [&] {
@@ -244,11 +251,13 @@ TEST_F(GoneUnderABinding, WhatItsOwnerChangedBeforeCountsAfterTheAnswer) {
   EXPECT_EQ(record("p0").hold, HoldReason::kQueueUnknown);
 }
 
-/// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked at before it is sent (again).
+/// A place that was right when it was chosen, and a binding to it that was not done: what has changed since is looked
+/// at before it is sent (again).
 class ChangedBeforeTheNextTry : public Actuation {
  protected:
   ChangedBeforeTheNextTry() { binder = binder_with({}, kNextTry); }
-  /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next try.
+  /// Decides, and lets the first binding of every pod fail so that it is known to be unbound and waits for its next
+  /// try.
   void fail(int status) {
     server.change([&] { bind_status = status; });
     decide();
@@ -267,7 +276,9 @@ class ChangedBeforeTheNextTry : public Actuation {
       return binder->is_idle();
     }));
   }
-  static Node in_rack(const std::string& name, const std::string& rack) { return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}}); }
+  static Node in_rack(const std::string& name, const std::string& rack) {
+    return node(name, 8, {{PooledString("l/rack"), PooledString(rack)}});
+  }
   static Pod member(int i) { return with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/rack"); }
   /// On node n already, by somebody else's doing.
   static Pod foreign(const std::string& name, std::int64_t gpus) {
@@ -333,7 +344,8 @@ TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, APodIsDecidedAnewWhereSomebodyElseHasTakenItsPlace) {
-  Pod many_devices = foreign("q", 8), much_cpu = foreign("q", 0), of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
+  Pod many_devices = foreign("q", 8), much_cpu = foreign("q", 0),
+      of_ours = annotated(pod("q", 8), "ashlar.dev/cards", "0-7");
   much_cpu.requests.cpu = node("n", 8).allocatable.cpu;
   of_ours.node_name = PooledString("n");
   for (const int status : {429, 500})
@@ -355,7 +367,8 @@ TEST_F(ChangedBeforeTheNextTry, APodThatWaitedBesideItAndWasBoundByHandHasTakenI
   EXPECT_EQ(bindings("p0", "n"), 1u);
 }
 
-/// Devices 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole devices fit beside them, as devices they do not.
+/// Devices 0 and 1 hold a share each, and p0 has four of the other six: as a sum 3 whole devices fit beside them, as
+/// devices they do not.
 TEST_F(ChangedBeforeTheNextTry, WholeDevicesAreNoSumOfWhatIsLeftOnOthers) {
   for (const char* device : {"0", "1"}) {
     Pod s = annotated(share(std::string("s") + device, 500), "ashlar.dev/cards", device);
@@ -494,7 +507,8 @@ TEST_F(ChangedBeforeTheNextTry, AnotherTenantsTopologyLevelIsNoChangeOfANode) {
   see(urgent);
   tracker.settle();
   go_on();
-  EXPECT_EQ(where("g-0") + where("g-1") == "ab" || where("g-0") + where("g-1") == "ba", true) << where("g-0") << " " << where("g-1");
+  EXPECT_EQ(where("g-0") + where("g-1") == "ab" || where("g-0") + where("g-1") == "ba", true)
+      << where("g-0") << " " << where("g-1");
   EXPECT_EQ(where("urgent"), "");
 }
 
@@ -520,7 +534,8 @@ TEST_F(ChangedBeforeTheNextTry, AGangThatHasNotStartedIsDecidedAnewAsAWhole) {
   see(in_rack("b", "r1"));
   for (const char* name : {"c", "d"}) see(in_rack(name, "r2"));
   go_on();
-  EXPECT_EQ(where("g-0") + where("g-1") == "cd" || where("g-0") + where("g-1") == "dc", true) << where("g-0") << " " << where("g-1");
+  EXPECT_EQ(where("g-0") + where("g-1") == "cd" || where("g-0") + where("g-1") == "dc", true)
+      << where("g-0") << " " << where("g-1");
 }
 
 TEST_F(ChangedBeforeTheNextTry, NoMemberIsSentAloneWhereThePlaceOfAnotherIsNoMore) {
@@ -662,14 +677,17 @@ TEST_F(ChangedBeforeTheNextTry, WhatItsOwnerChangedCounts) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, APodGoesNotBesideOneThatRefusesIt) {
-  const auto host = [](const std::string& name) { return node(name, 8, {{PooledString("kubernetes.io/hostname"), PooledString(name)}}); };
+  const auto host = [](const std::string& name) {
+    return node(name, 8, {{PooledString("kubernetes.io/hostname"), PooledString(name)}});
+  };
   gone(node("n", 8));
   see(host("a"));
   see(pod("p0", 1, {{PooledString("app"), PooledString("web")}}));
   fail(429);
   PodRules rules;
-  rules.required_anti_affinity = {{.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
-                                   .topology_key = PooledString("kubernetes.io/hostname")}};
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{PooledString("app"), PooledString("web")}}},
+       .topology_key = PooledString("kubernetes.io/hostname")}};
   Pod loner = under(pod("loner", 0), rules);
   loner.scheduler_name = PooledString("other");
   loner.node_name = PooledString("a");

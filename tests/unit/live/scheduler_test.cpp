@@ -1,4 +1,5 @@
-// The whole live scheduler on a small cluster: when it takes the lease, keeps it and gives it back, and what an outage costs its server.
+// The whole live scheduler on a small cluster: when it takes the lease, keeps it and gives it back, and what an outage
+// costs its server.
 #include "live/lead/scheduler.h"
 
 #include <atomic>
@@ -47,7 +48,8 @@ class LiveLease : public ::testing::Test {
   }
   bool has_logged(const std::string& part) {
     const std::lock_guard lock(lock_);
-    return std::any_of(log_.begin(), log_.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
+    return std::any_of(log_.begin(), log_.end(),
+                       [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
   /// "200 ok\n", or what went wrong; asked once.
   std::string answer_to(const std::string& path) {
@@ -59,7 +61,9 @@ class LiveLease : public ::testing::Test {
     until([&] { return (*client)->poll(Millis(5)), !got.empty(); });
     return got;
   }
-  bool has_status(const std::string& path, const std::string& status) { return answer_to(path).starts_with(status + " "); }
+  bool has_status(const std::string& path, const std::string& status) {
+    return answer_to(path).starts_with(status + " ");
+  }
   /// The loop answers from its own thread, so it has turned since.
   void turn_over() {
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(has_status("/metrics", "200"));
@@ -103,7 +107,9 @@ TEST_F(LiveLease, IsGivenUpAtTheEndOfThirtySecondsWithoutProgressAndNotBefore) {
   turn_over();
   EXPECT_FALSE(has_logged("no longer the leader"));
   now += 1;
-  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: nodes, namespaces and pods have not been fully listed for 30 s"); }));
+  EXPECT_TRUE(until([&] {
+    return has_logged("no longer the leader: nodes, namespaces and pods have not been fully listed for 30 s");
+  }));
   EXPECT_TRUE(has_status("/livez", "200"));
 }
 
@@ -159,7 +165,8 @@ TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor)
   EXPECT_TRUE(has_logged("caches are synced; nodes: 1, pods: 1"));
   EXPECT_EQ(answer_to("/readyz"), "200 ok\n");
   scheduler->stop();
-  for (const char* path : {"/metrics", "/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"}) EXPECT_EQ(answer_to(path), "503 stopping\n") << path;
+  for (const char* path : {"/metrics", "/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
+    EXPECT_EQ(answer_to(path), "503 stopping\n") << path;
   EXPECT_EQ(answer_to("/livez"), "200 ok\n");
   EXPECT_EQ(given_back(), 0u);
   cluster.hold_bindings(false);
@@ -174,10 +181,12 @@ TEST_F(LiveLease, AQuestionBeforeTheCachesAreFilledIsToldSo) {
   start();
   ASSERT_TRUE(until([&] { return has_logged("me is the leader"); }));
   for (const char* path : {"/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
-    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not synced yet") != std::string::npos; })) << path;
+    EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not synced yet") != std::string::npos; }))
+        << path;
   EXPECT_EQ(answer_to("/readyz"), "503 caches are not synced\n");
   EXPECT_NE(answer_to("/metrics").find("ashlar_ready 0\n"), std::string::npos);
-  EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos) << "nothing is said of what is not known whole";
+  EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos)
+      << "nothing is said of what is not known whole";
   cluster.refuse("pods", 200);
   EXPECT_TRUE(until([&] { return answer_to("/readyz") == "200 ok\n"; }));
   const std::string metrics = answer_to("/metrics");
@@ -221,7 +230,8 @@ class Outstanding {
   std::thread thread_;
 };
 
-/// When what had been sent before anybody knew of the outage has all arrived, on a busy machine seconds later: the first second with at most ten.
+/// When what had been sent before anybody knew of the outage has all arrived, on a busy machine seconds later: the
+/// first second with at most ten.
 CountingGate::Clock::time_point calm_since(CountingGate& gate) {
   auto from = gate.outage_began();
   while (gate.between(from, from + std::chrono::seconds(1)).size() > 10) from += std::chrono::milliseconds(100);
@@ -234,8 +244,11 @@ TEST(LiveOutage, CostsTheServerAtMostTenRequestsASecondOfAllKindsTogether) {
   std::map<std::string, std::unique_ptr<Outstanding>> all;
   for (const int how : {429, 503, 500, CountingGate::kSilent, CountingGate::kCut})
     for (const bool has_lease : {true, false})
-      all["outage " + std::to_string(how) + (has_lease ? " with" : " without") + " a lease"] = std::make_unique<Outstanding>(how, has_lease);
-  const auto has_begun = [](const auto& one) { return one.second->gate().outage_began() != CountingGate::Clock::time_point::max(); };
+      all["outage " + std::to_string(how) + (has_lease ? " with" : " without") + " a lease"] =
+          std::make_unique<Outstanding>(how, has_lease);
+  const auto has_begun = [](const auto& one) {
+    return one.second->gate().outage_began() != CountingGate::Clock::time_point::max();
+  };
   const auto patience = CountingGate::Clock::now() + std::chrono::seconds(20);
   while (!std::all_of(all.begin(), all.end(), has_begun) && CountingGate::Clock::now() < patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -244,7 +257,8 @@ TEST(LiveOutage, CostsTheServerAtMostTenRequestsASecondOfAllKindsTogether) {
   for (const auto& [name, one] : all) {
     const auto end = one->gate().outage_began() + std::chrono::seconds(kSeconds);
     const auto calm = calm_since(one->gate());
-    EXPECT_LE(calm - one->gate().outage_began(), std::chrono::seconds(6)) << name << ": what was under way has come long ago";
+    EXPECT_LE(calm - one->gate().outage_began(), std::chrono::seconds(6))
+        << name << ": what was under way has come long ago";
     for (auto from = calm; from + std::chrono::seconds(kSpan) <= end; from += std::chrono::seconds(1)) {
       const std::vector<std::string> seen = one->gate().between(from, from + std::chrono::seconds(kSpan));
       std::string what;

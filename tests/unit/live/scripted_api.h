@@ -1,4 +1,5 @@
-// An API server that says what a test wants: every request is kept, answered by the test's script, and can be held back at will.
+// An API server that says what a test wants: every request is kept, answered by the test's script, and can be held back
+// at will.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +31,10 @@ class ScriptedApi {
     auto server = http::Server::start({}, std::move(routes));
     EXPECT_TRUE(server.ok());
     server_ = std::move(server).value();
-    auto api = Api::create(
-        {.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())}, .now = monotonic, .monotonic = monotonic});
+    auto api =
+        Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(server_->port())},
+                     .now = monotonic,
+                     .monotonic = monotonic});
     EXPECT_TRUE(api.ok());
     api_ = std::move(api).value();
   }
@@ -84,7 +87,8 @@ class ScriptedApi {
     const std::lock_guard lock(lock_);
     std::vector<std::string> found;
     for (const std::string& line : seen_)
-      if (std::all_of(parts.begin(), parts.end(), [&](const std::string& part) { return line.find(part) != std::string::npos; }))
+      if (std::all_of(parts.begin(), parts.end(),
+                      [&](const std::string& part) { return line.find(part) != std::string::npos; }))
         found.push_back(line);
     return found;
   }
@@ -99,21 +103,27 @@ class ScriptedApi {
   static http::ServerResponse pod(const http::ServerRequest& request, const std::string& node = "") {
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     const std::string at = node.empty() ? "" : R"("nodeName":")" + node + R"(",)";
-    return http::json(200, R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name + R"("},"spec":{)" + at +
-                               R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+    return http::json(
+        200,
+        R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name +
+            R"("},"spec":{)" + at +
+            R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
   }
   /// What an API server answers to a binding that it has done.
-  static http::ServerResponse done() { return http::json(201, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})"); }
+  static http::ServerResponse done() {
+    return http::json(201, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201})");
+  }
   static http::ServerResponse status(int code, const std::string& message = "no") {
     return http::json(code, R"({"kind":"Status","message":")" + message + R"("})");
   }
   /// What an API server says of an object that it does not have.
   static http::ServerResponse missing() {
-    return http::json(404, R"({"kind":"Status","status":"Failure","message":"not found","reason":"NotFound","code":404})");
+    return http::json(404,
+                      R"({"kind":"Status","status":"Failure","message":"not found","reason":"NotFound","code":404})");
   }
   static http::ServerResponse busy(int retry_after_seconds) {
-    return http::json(
-        429, R"({"kind":"Status","message":"too many requests","details":{"retryAfterSeconds":)" + std::to_string(retry_after_seconds) + "}}");
+    return http::json(429, R"({"kind":"Status","message":"too many requests","details":{"retryAfterSeconds":)" +
+                               std::to_string(retry_after_seconds) + "}}");
   }
 
  private:

@@ -1,4 +1,5 @@
-// The tracker and the engine behind it, before a server that says what a test wants: for what writes, pumped after each poll as the loop does.
+// The tracker and the engine behind it, before a server that says what a test wants: for what writes, pumped after each
+// poll as the loop does.
 #pragma once
 
 #include "scripted_api.h"

@@ -1,4 +1,5 @@
-// A cluster of a few lines: an API server that lists what a test puts there and refuses what the test says. Watches end at once, so that lists come often.
+// A cluster of a few lines: an API server that lists what a test puts there and refuses what the test says. Watches end
+// at once, so that lists come often.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +26,9 @@ class SmallCluster {
   SmallCluster() {
     std::vector<http::Route> routes;
     for (const char* method : {"GET", "POST", "PUT", "PATCH"})
-      routes.push_back({.path = "/", .handler = [this](const http::ServerRequest& request) { return take(request); }, .method = method});
+      routes.push_back({.path = "/",
+                        .handler = [this](const http::ServerRequest& request) { return take(request); },
+                        .method = method});
     auto server = http::Server::start({}, std::move(routes));
     EXPECT_TRUE(server.ok());
     server_ = std::move(server).value();
@@ -38,23 +41,25 @@ class SmallCluster {
   std::uint16_t port() const { return server_->port(); }
   Access access() const { return {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(port())}; }
 
-  // ---- what is there -------------------------------------------------------------------------------------------------------------------
+  // ---- what is there ------------------------------------------------------------------------------------------------
   void put_node(const std::string& name, int gpus) {
     put("nodes", name,
-        R"("status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":")" + std::to_string(gpus) +
-            R"("},"conditions":[{"type":"Ready","status":"True"}]})");
+        R"("status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":")" +
+            std::to_string(gpus) + R"("},"conditions":[{"type":"Ready","status":"True"}]})");
   }
   void put_pod(const std::string& name, int gpus, const std::string& group = "") {
     const std::string of_group = group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + group + R"("})";
     put("pods", name,
-        R"("spec":{"schedulerName":"ashlar","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" + std::to_string(gpus) +
-            R"("}}}])" + of_group + R"(},"status":{"phase":"Pending"})");
+        R"("spec":{"schedulerName":"ashlar","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" +
+            std::to_string(gpus) + R"("}}}])" + of_group + R"(},"status":{"phase":"Pending"})");
   }
   void put_group(const std::string& name, int count, const std::string& priority_class = "") {
     const std::string of_class = priority_class.empty() ? "" : R"(,"priorityClassName":")" + priority_class + "\"";
-    put("podgroups", name, R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}" + of_class + "}");
+    put("podgroups", name,
+        R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}" + of_class + "}");
   }
-  /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything, "v1beta1" = what that version serves.
+  /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything, "v1beta1" = what
+  /// that version serves.
   void refuse(const std::string& resource, int status) {
     const std::lock_guard lock(lock_);
     status_[resource] = status;
@@ -71,26 +76,28 @@ class SmallCluster {
     changed_.notify_all();
   }
 
-  // ---- what was asked ------------------------------------------------------------------------------------------------------------------
+  // ---- what was asked -----------------------------------------------------------------------------------------------
   /// Requests whose "METHOD path?query body" holds all parts.
   std::size_t count(const std::vector<std::string>& parts) {
     const std::lock_guard lock(lock_);
     return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& one) {
-      return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) { return one.second.find(part) != std::string::npos; });
+      return std::all_of(parts.begin(), parts.end(),
+                         [&](const std::string& part) { return one.second.find(part) != std::string::npos; });
     }));
   }
   /// Requests that arrived in that time.
   std::size_t count_between(Clock::time_point from, Clock::time_point end) {
     const std::lock_guard lock(lock_);
-    return static_cast<std::size_t>(std::count_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s.first >= from && s.first < end; }));
+    return static_cast<std::size_t>(
+        std::count_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s.first >= from && s.first < end; }));
   }
 
  private:
   void put(const std::string& resource, const std::string& name, const std::string& rest) {
     const std::lock_guard lock(lock_);
     const std::string ns = resource == "nodes" ? "" : R"("namespace":"ns",)";
-    items_[resource][name] = R"({"metadata":{"name":")" + name + R"(",)" + ns + R"("uid":"uid-)" + name + R"(","resourceVersion":")" +
-                             std::to_string(++version_) + R"("},)" + rest + "}";
+    items_[resource][name] = R"({"metadata":{"name":")" + name + R"(",)" + ns + R"("uid":"uid-)" + name +
+                             R"(","resourceVersion":")" + std::to_string(++version_) + R"("},)" + rest + "}";
   }
   static http::ServerResponse status(int code) {
     return http::json(code, R"({"kind":"Status","message":"refused","code":)" + std::to_string(code) + "}");
@@ -125,7 +132,8 @@ class SmallCluster {
     if (request.query.find("watch=1") != std::string::npos) return http::json(200, "");
     std::string items;
     for (const auto& [name, item] : items_[resource]) items += (items.empty() ? "" : ",") + item;
-    return http::json(200, R"({"metadata":{"resourceVersion":")" + std::to_string(version_) + R"("},"items":[)" + items + "]}");
+    return http::json(
+        200, R"({"metadata":{"resourceVersion":")" + std::to_string(version_) + R"("},"items":[)" + items + "]}");
   }
 
   std::mutex lock_;

@@ -18,7 +18,9 @@ class Lane : public ServedBench {
     }
     return http::json(200, "{}");
   }
-  StatusWriterOptions options() const { return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)}; }
+  StatusWriterOptions options() const {
+    return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)};
+  }
   std::unique_ptr<StatusWriter> lane_of(StatusWriterOptions o) {
     return std::make_unique<StatusWriter>(server.api(), tracker, std::move(o),
                                           StatusWriter::Hooks{.may_write = [] { return true; },
@@ -300,7 +302,9 @@ TEST_F(Lane, AHeldPodGetsItsEventWithItsCondition) {
 
 TEST_F(Lane, OfAGangThatIsShortOfMembersOnePodSpeaks) {
   for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
-  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i)
+    status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))),
+                                  false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);
@@ -348,12 +352,17 @@ TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
   const std::string start =
       R"(POST /apis/events.k8s.io/v1/namespaces/ns/events {"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"a.X","namespace":"ns"},)"
       R"("eventTime":"X","reportingController":"ashlar.dev/scheduler","reportingInstance":"me",)";
-  const std::string end = R"(,"regarding":{"kind":"Pod","apiVersion":"v1","name":"a","namespace":"ns","uid":"uid-ns-a"}})";
+  const std::string end =
+      R"(,"regarding":{"kind":"Pod","apiVersion":"v1","name":"a","namespace":"ns","uid":"uid-ns-a"}})";
   ASSERT_EQ(sent.size(), 2u);
-  EXPECT_EQ(without_times(sent[0]), start + R"("action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":"no room")" + end);
+  EXPECT_EQ(without_times(sent[0]),
+            start + R"("action":"Scheduling","reason":"FailedScheduling","type":"Warning","note":"no room")" + end);
   EXPECT_EQ(without_times(sent[1]),
-            start + R"("action":"Binding","reason":"Scheduled","type":"Normal","note":"Successfully assigned ns/a to n")" + end);
-  EXPECT_NE(sent[0].substr(sent[0].find("a."), 40), sent[1].substr(sent[1].find("a."), 40)) << "each has a name of its own";
+            start +
+                R"("action":"Binding","reason":"Scheduled","type":"Normal","note":"Successfully assigned ns/a to n")" +
+                end);
+  EXPECT_NE(sent[0].substr(sent[0].find("a."), 40), sent[1].substr(sent[1].find("a."), 40))
+      << "each has a name of its own";
   EXPECT_EQ(status_writer->counters().events, 2u);
   EXPECT_EQ(status_writer->counters().failures, 0u);
 }
@@ -376,7 +385,9 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
   const PodSlot failed = tracker.pods().find(PooledString("ns"), PooledString("g-2"));
   tracker.note_bind_failed(failed, "no");
   tracker.settle();
-  for (int i = 0; i < 3; ++i) status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))), false);
+  for (int i = 0; i < 3; ++i)
+    status_writer->want_condition(tracker.pods().find(PooledString("ns"), PooledString("g-" + std::to_string(i))),
+                                  false);
   drain();
   EXPECT_EQ(server.count({"PATCH"}), 3u);
   EXPECT_EQ(server.count({"POST", "FailedScheduling"}), 1u);

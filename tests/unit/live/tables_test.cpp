@@ -12,7 +12,7 @@
 namespace ashlar::kube {
 namespace {
 
-// ---- names ---------------------------------------------------------------------------------------------------------------------------------
+// ---- names ----------------------------------------------------------------------------------------------------------
 
 TEST(ObjectNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
   ObjectNames names;
@@ -22,19 +22,23 @@ TEST(ObjectNames, ModelsThatTheConfigurationNamesKeepTheirRows) {
   names.models.of(PooledString("L4"));
   names.keep_only({});
   EXPECT_EQ(names.models.find(PooledString("A100")), DeviceClassId(0u));
-  EXPECT_EQ(names.models.find(PooledString("H100")), DeviceClassId(1u)) << "the second naming of the first did not lower the mark";
+  EXPECT_EQ(names.models.find(PooledString("H100")), DeviceClassId(1u))
+      << "the second naming of the first did not lower the mark";
   EXPECT_TRUE(names.models.find(PooledString("L4")).is_none());
 }
 
 TEST(ObjectNames, WhatTaintsTolerationsAndPortsNameStays) {
   ObjectNames names;
-  const LabelKeyId taint_key = names.label_keys.of(PooledString("taint")), tolerated_key = names.label_keys.of(PooledString("tolerated"));
+  const LabelKeyId taint_key = names.label_keys.of(PooledString("taint")),
+                   tolerated_key = names.label_keys.of(PooledString("tolerated"));
   names.label_keys.of(PooledString("nobody's"));
-  const LabelId taint = names.label(PooledString("taint"), PooledString("x")), tolerated = names.label(PooledString("tolerated"), PooledString("y"));
+  const LabelId taint = names.label(PooledString("taint"), PooledString("x")),
+                tolerated = names.label(PooledString("tolerated"), PooledString("y"));
   names.label(PooledString("nobody's"), PooledString("z"));
   EXPECT_EQ(names.address(PooledString("10.0.0.1")), 1u);
   EXPECT_EQ(names.address(PooledString("10.0.0.2")), 2u);
-  for (const char* everywhere : {"", "0.0.0.0", "::"}) EXPECT_EQ(names.address(PooledString(everywhere)), 0u) << everywhere;
+  for (const char* everywhere : {"", "0.0.0.0", "::"})
+    EXPECT_EQ(names.address(PooledString(everywhere)), 0u) << everywhere;
   NodeFacts facts;
   facts.taints = {{taint_key, taint, ashlar::TaintEffect::kNoSchedule}};
   Constraint constraint;
@@ -94,7 +98,7 @@ TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
   }
 }
 
-// ---- gangs ---------------------------------------------------------------------------------------------------------------------------------
+// ---- gangs ----------------------------------------------------------------------------------------------------------
 
 TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
   const auto order = [](const std::vector<std::pair<std::string, Labels>>& named) {
@@ -112,19 +116,22 @@ TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(order({{"p-10", {}}, {"p-9", {}}, {"p-2", {}}}), (Names{"p-2", "p-9", "p-10"}));
-  for (const char* key : {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index", "leaderworkerset.sigs.k8s.io/worker-index"})
+  for (const char* key : {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+                          "leaderworkerset.sigs.k8s.io/worker-index"})
     EXPECT_EQ(order({{"a", {{PooledString(key), PooledString("10")}}},
                      {"b", {{PooledString(key), PooledString("9")}}},
                      {"c", {{PooledString(key), PooledString("0")}}}}),
               (Names{"c", "b", "a"}))
         << key;
   const PooledString index("apps.kubernetes.io/pod-index");
-  EXPECT_EQ(order({{"a", {{index, PooledString("x")}}}, {"b", {{index, PooledString("3")}}}, {"c", {{index, PooledString("1x")}}}}),
+  EXPECT_EQ(order({{"a", {{index, PooledString("x")}}},
+                   {"b", {{index, PooledString("3")}}},
+                   {"c", {{index, PooledString("1x")}}}}),
             (Names{"b", "a", "c"}))
       << "what is no number comes last, by name";
 }
 
-// ---- what pods and nodes ask for -----------------------------------------------------------------------------------------------------------
+// ---- what pods and nodes ask for ------------------------------------------------------------------------------------
 
 class Asks : public TrackerBench {
  protected:
@@ -144,7 +151,8 @@ TEST_F(Asks, DeviceMemoryIsRoundedUpToWholeMebibytes) {
   EXPECT_EQ(memory_asked("0"), 0);
   EXPECT_EQ(memory_asked("1125899906842623"), std::int64_t{1} << 30) << "the last that is believed";
   memory_asked("1125899906842624");
-  EXPECT_EQ(hold_text(record("p1125899906842624")), "ashlar.dev/gpu-memory is '1125899906842624', which is more than any GPU has");
+  EXPECT_EQ(hold_text(record("p1125899906842624")),
+            "ashlar.dev/gpu-memory is '1125899906842624', which is more than any GPU has");
   memory_asked("-1");
   EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
 }
@@ -168,7 +176,8 @@ TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {
 }
 
 TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
-  const auto rules_of = [](SelectorOp op, std::vector<PooledString> values, const char* key = "nvidia.com/gpu.product") {
+  const auto rules_of = [](SelectorOp op, std::vector<PooledString> values,
+                           const char* key = "nvidia.com/gpu.product") {
     PodRules rules;
     rules.has_required_affinity = true;
     rules.required_affinity = {{.expressions = {{.key = PooledString(key), .op = op, .values = std::move(values)}}}};
@@ -178,12 +187,14 @@ TEST_F(Asks, ANodeAffinityOfModelsAloneIsADemandForModels) {
     see(under(pod(name, 1), rules));
     return tracker.translator().constraint_of(record(name).constraint);
   };
-  const Constraint models = constraint_of("models", rules_of(SelectorOp::kIn, {PooledString("A100"), PooledString("H100")}));
-  EXPECT_EQ(models.models,
-            (std::vector<DeviceClassId>{tracker.names().models.find(PooledString("A100")), tracker.names().models.find(PooledString("H100"))}));
+  const Constraint models =
+      constraint_of("models", rules_of(SelectorOp::kIn, {PooledString("A100"), PooledString("H100")}));
+  EXPECT_EQ(models.models, (std::vector<DeviceClassId>{tracker.names().models.find(PooledString("A100")),
+                                                       tracker.names().models.find(PooledString("H100"))}));
   EXPECT_TRUE(models.any_of.empty());
   for (const auto& [name, rules] :
-       {std::pair("not-in", rules_of(SelectorOp::kNotIn, {PooledString("A100")})), std::pair("none", rules_of(SelectorOp::kIn, {})),
+       {std::pair("not-in", rules_of(SelectorOp::kNotIn, {PooledString("A100")})),
+        std::pair("none", rules_of(SelectorOp::kIn, {})),
         std::pair("other-key", rules_of(SelectorOp::kIn, {PooledString("A100")}, "l/rack"))}) {
     const Constraint c = constraint_of(name, rules);
     EXPECT_TRUE(c.models.empty()) << name;
@@ -209,12 +220,16 @@ TEST_F(Asks, AShareIsOfOneDeviceAndWholeDevicesMayBeAskedInThousandths) {
   EXPECT_EQ(devices("three"), (DeviceRequest{3, MilliGpu(1'000), MiB(0)}));
 }
 
-// ---- hashes --------------------------------------------------------------------------------------------------------------------------------
+// ---- hashes ---------------------------------------------------------------------------------------------------------
 
-/// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant can vary at will.
+/// A table of rules is as quick as its hash tells them apart: what equality compares and the hash leaves out, a tenant
+/// can vary at will.
 TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
-  const Requirement in_x{PooledString("k"), SelectorOp::kIn, {PooledString("x")}}, in_y{PooledString("k"), SelectorOp::kIn, {PooledString("y")}};
-  const auto affinity = [](std::vector<NodeTerm> terms) { return PodRules{.has_required_affinity = true, .required_affinity = std::move(terms)}; };
+  const Requirement in_x{PooledString("k"), SelectorOp::kIn, {PooledString("x")}},
+      in_y{PooledString("k"), SelectorOp::kIn, {PooledString("y")}};
+  const auto affinity = [](std::vector<NodeTerm> terms) {
+    return PodRules{.has_required_affinity = true, .required_affinity = std::move(terms)};
+  };
   const auto anti = [](PodAffinityTerm term) { return PodRules{.required_anti_affinity = {std::move(term)}}; };
   const LabelSelector all{.present = true, .match_labels = {}, .expressions = {}};
   const LabelSelector some{.present = true, .match_labels = {}, .expressions = {in_x}};
@@ -260,7 +275,7 @@ TEST(Hashes, TellRulesApartByWhateverEqualityComparesOfThem) {
   }
 }
 
-// ---- caches --------------------------------------------------------------------------------------------------------------------------------
+// ---- caches ---------------------------------------------------------------------------------------------------------
 
 TEST(StandbyCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
   StandbyCache<Pod> cache;
@@ -272,7 +287,9 @@ TEST(StandbyCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
     p.problem = PooledString(problem);
     return p;
   };
-  const auto take = [&](Pod p, Change<Pod>::Kind kind = Change<Pod>::Kind::kAdded) { cache.take(Change<Pod>{kind, std::move(p)}); };
+  const auto take = [&](Pod p, Change<Pod>::Kind kind = Change<Pod>::Kind::kAdded) {
+    cache.take(Change<Pod>{kind, std::move(p)});
+  };
   take(pod("b", "x", 5));
   take(pod("a", "y", 5));
   take(pod("a", "x", 5));
@@ -285,14 +302,14 @@ TEST(StandbyCache, HandsOverByAgeThenNameWithWhatWasNotReadAfterwards) {
   EXPECT_EQ(cache.size(), 5u);
   std::vector<std::string> told;
   cache.drain([&](Change<Pod>&& change) {
-    told.push_back(std::string(change.kind == Change<Pod>::Kind::kAdded ? "+" : "~") + change.object.ns.str() + "/" + change.object.name.str() +
-                   change.object.problem.str());
+    told.push_back(std::string(change.kind == Change<Pod>::Kind::kAdded ? "+" : "~") + change.object.ns.str() + "/" +
+                   change.object.name.str() + change.object.problem.str());
   });
   EXPECT_EQ(told, (std::vector<std::string>{"+z/old", "+a/x", "~a/xodd", "+a/y", "+b/x", "+a/neverodd"}));
   EXPECT_EQ(cache.size(), 0u);
 }
 
-// ---- what is said of the watches -----------------------------------------------------------------------------------------------------------
+// ---- what is said of the watches ------------------------------------------------------------------------------------
 
 TEST(WatchFacts, AreThoseOfEachReflector) {
   SmallCluster cluster;
@@ -354,14 +371,16 @@ TEST(WatchFacts, AreSeriesOfTheMetrics) {
   SchedulerMetrics metrics;
   const std::string text = metrics.text(nullptr, facts);
   for (const char* line :
-       {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n", "ashlar_http_client_requests_total 11\n",
-        "ashlar_http_client_failures_total 12\n", "ashlar_watch_lag_seconds{resource=\"pods\"} 1.5\n",
-        "ashlar_watch_events_total{resource=\"pods\"} 5\n", "ashlar_watch_relists_total{resource=\"pods\"} 3\n",
-        "ashlar_watch_expired_total{resource=\"pods\"} 9\n", "ashlar_watch_errors_total{resource=\"pods\"} 6\n",
-        "ashlar_watch_objects{resource=\"pods\"} 7\n", "ashlar_watch_listed{resource=\"pods\"} 1\n", "ashlar_watch_listed{resource=\"nodes\"} 0\n",
+       {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n",
+        "ashlar_http_client_requests_total 11\n", "ashlar_http_client_failures_total 12\n",
+        "ashlar_watch_lag_seconds{resource=\"pods\"} 1.5\n", "ashlar_watch_events_total{resource=\"pods\"} 5\n",
+        "ashlar_watch_relists_total{resource=\"pods\"} 3\n", "ashlar_watch_expired_total{resource=\"pods\"} 9\n",
+        "ashlar_watch_errors_total{resource=\"pods\"} 6\n", "ashlar_watch_objects{resource=\"pods\"} 7\n",
+        "ashlar_watch_listed{resource=\"pods\"} 1\n", "ashlar_watch_listed{resource=\"nodes\"} 0\n",
         "ashlar_unreadable_objects{resource=\"pods\"} 8\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  EXPECT_EQ(text.find("ashlar_watch_lag_seconds{resource=\"nodes\"}"), std::string::npos) << "not watched yet: no lag, rather than 0";
+  EXPECT_EQ(text.find("ashlar_watch_lag_seconds{resource=\"nodes\"}"), std::string::npos)
+      << "not watched yet: no lag, rather than 0";
 }
 
 }  // namespace

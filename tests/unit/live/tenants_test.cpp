@@ -11,7 +11,8 @@ class Tenants : public TrackerBench {
  protected:
   static Pod asking(Pod p, const std::string& resource, std::int64_t amount = 1) {
     p.requests.extended.push_back({PooledString(resource), amount});
-    std::sort(p.requests.extended.begin(), p.requests.extended.end(), [](const Amount& a, const Amount& b) { return a.name < b.name; });
+    std::sort(p.requests.extended.begin(), p.requests.extended.end(),
+              [](const Amount& a, const Amount& b) { return a.name < b.name; });
     return p;
   }
   static Node having(Node n, const std::string& resource, std::int64_t amount) {
@@ -27,19 +28,21 @@ class Tenants : public TrackerBench {
     for (int n = 0; n < count; ++n) see(node("n" + std::to_string(n), 8, labels));
   }
   bool has_said(const std::string& part) const {
-    return std::any_of(said.begin(), said.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
+    return std::any_of(said.begin(), said.end(),
+                       [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
   std::vector<Remedy> remedies(const std::string& name) { return find_remedies(state, engine, record(name).job); }
 };
 
-// ---- names that no node has ------------------------------------------------------------------------------------------------------------
+// ---- names that no node has -----------------------------------------------------------------------------------------
 
 TEST_F(Tenants, AResourceThatNoNodeHasIsInsufficientOnAllAndTheFirstNodeWithItTakesThePod) {
   see_nodes(4);
   see(asking(pod("p", 1), "example.com/foo"));
   step();
   EXPECT_EQ(verdict_of("p").reason, "Unschedulable");
-  EXPECT_EQ(verdict_of("p").message.find("0/4 nodes are available: 4 Insufficient example.com/foo."), 0u) << verdict_of("p").message;
+  EXPECT_EQ(verdict_of("p").message.find("0/4 nodes are available: 4 Insufficient example.com/foo."), 0u)
+      << verdict_of("p").message;
   EXPECT_TRUE(remedies("p").empty()) << "nodes like those that are there would not help";
   EXPECT_TRUE(tracker.names().find_resource(PooledString("example.com/foo")).is_none());
   see(having(node("with-foo", 8), "example.com/foo", 2));
@@ -106,7 +109,8 @@ TEST_F(Tenants, AGangWhoseLabelNoNodeHasStartsWhenNodesBringIt) {
   EXPECT_EQ(due, (std::vector<std::string>{"g-0", "g-1"})) << "said at once, so that nodes are added";
   const ConditionText text = tracker.hold_condition(record("g-0"));
   EXPECT_EQ(text.reason, "Unschedulable");
-  EXPECT_EQ(text.message, "0/2 nodes are available: gang g must stay within one domain of l/nvlink, but no node has that label.");
+  EXPECT_EQ(text.message,
+            "0/2 nodes are available: gang g must stay within one domain of l/nvlink, but no node has that label.");
   see(node("a0", 8, {{PooledString("l/nvlink"), PooledString("a")}}));
   step();
   EXPECT_EQ(where("g-0"), "") << "one node has not room for both";
@@ -120,7 +124,8 @@ TEST_F(Tenants, APreferenceForALabelThatNoNodeHasIsLookedAtWhenOneBringsIt) {
   see(node("small", 1));
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/prefer", "l/nvlink"));
   step();
-  for (const char* name : {"a", "b", "c"}) see(node(name, 8, {{PooledString("l/nvlink"), PooledString(name == std::string("b") ? "1" : "2")}}));
+  for (const char* name : {"a", "b", "c"})
+    see(node(name, 8, {{PooledString("l/nvlink"), PooledString(name == std::string("b") ? "1" : "2")}}));
   step();
   EXPECT_EQ(where("g-0"), "a");
   EXPECT_EQ(where("g-1"), "c");
@@ -139,12 +144,13 @@ TEST_F(Tenants, WhatNodesHaveBeyondTheColumnsIsSaidAndHeld) {
   EXPECT_TRUE(has_said("node n has example.com/r60, but all 64 resource columns are in use"));
   for (const char* name : {"early", "late"}) {
     EXPECT_EQ(record(name).hold, HoldReason::kMalformed) << name;
-    EXPECT_EQ(tracker.hold_condition(record(name)).message, "Misconfigured: requests example.com/r60, but all 64 resource columns are in use");
+    EXPECT_EQ(tracker.hold_condition(record(name)).message,
+              "Misconfigured: requests example.com/r60, but all 64 resource columns are in use");
   }
   EXPECT_EQ(where("fine"), "n");
 }
 
-// ---- rows are given back ---------------------------------------------------------------------------------------------------------------
+// ---- rows are given back --------------------------------------------------------------------------------------------
 
 class OneOffs : public Tenants {
  protected:
@@ -161,7 +167,8 @@ class OneOffs : public Tenants {
       PodRules rules;
       rules.has_required_affinity = true;
       const std::string value = are_alike ? "same" : "value-of-pod-" + std::to_string(i);
-      rules.required_affinity.push_back({{{PooledString("tenant/wish"), SelectorOp::kNotIn, {PooledString(value)}}}, {}});
+      rules.required_affinity.push_back(
+          {{{PooledString("tenant/wish"), SelectorOp::kNotIn, {PooledString(value)}}}, {}});
       pods.push_back(under(pod("p" + std::to_string(i), 0), rules));
       if (!are_alike) pods.back().requests.memory = Bytes(1'000'000 + i);
     }
@@ -179,7 +186,8 @@ class OneOffs : public Tenants {
     tracker.note_taken();
   }
   void relabel(int nodes, const std::string& value) {
-    for (int n = 0; n < nodes; ++n) see(node("n" + std::to_string(n), 8, {{PooledString("fleet/release"), PooledString(value)}}));
+    for (int n = 0; n < nodes; ++n)
+      see(node("n" + std::to_string(n), 8, {{PooledString("fleet/release"), PooledString(value)}}));
   }
   static std::size_t allocated() { return ::mallinfo2().uordblks; }
 };
@@ -326,8 +334,9 @@ TEST_F(OneOffs, EightThousandThatRefuseCompanyLeaveNoMemoryBehind) {
   EXPECT_LE(static_cast<double>(allocated()), 1.10 * static_cast<double>(before)) << allocated() << " after " << before;
 }
 
-/// On a small base it shows that the tables keep the size that the most pods at once gave them, about 1,100 bytes a pod; those that come after add nothing
-/// to speak of (60,000 in waves of 1,000: +13 % in all, and nothing after the 17,000th).
+/// On a small base it shows that the tables keep the size that the most pods at once gave them, about 1,100 bytes a
+/// pod; those that come after add nothing to speak of (60,000 in waves of 1,000: +13 % in all, and nothing after the
+/// 17,000th).
 TEST_F(OneOffs, WhatRemainsIsOfTheMostThatWereThereAtOnce) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "skipped, the sanitizer has an allocator of its own";
@@ -340,15 +349,16 @@ TEST_F(OneOffs, WhatRemainsIsOfTheMostThatWereThereAtOnce) {
   const std::size_t after_one = allocated();
   EXPECT_LE(after_one, before + 1400u * kWave);
   for (int wave = 1; wave < 8; ++wave) come_and_go(wave * kWave, kWave, false);
-  EXPECT_LE(static_cast<double>(allocated()), 1.10 * static_cast<double>(after_one)) << allocated() << " after " << after_one;
+  EXPECT_LE(static_cast<double>(allocated()), 1.10 * static_cast<double>(after_one))
+      << allocated() << " after " << after_one;
 }
 
 TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
   see_nodes(1);
   for (int i = 0; i < 5000; ++i) {
-    const Node n =
-        node("auto-" + std::to_string(i), 8,
-             {{PooledString("l/block"), PooledString("b" + std::to_string(i))}, {PooledString("gfd.timestamp"), PooledString(std::to_string(i))}});
+    const Node n = node("auto-" + std::to_string(i), 8,
+                        {{PooledString("l/block"), PooledString("b" + std::to_string(i))},
+                         {PooledString("gfd.timestamp"), PooledString(std::to_string(i))}});
     see(n);
     gone(n);
     if (i % 100 == 0) decide();
@@ -361,7 +371,7 @@ TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
   EXPECT_EQ(tracker.names().domain_name(LevelId(0u), state.cluster().facts(last).domains[0]), "b-last");
 }
 
-// ---- wishes of a gang ------------------------------------------------------------------------------------------------------------------
+// ---- wishes of a gang -----------------------------------------------------------------------------------------------
 
 class Settings : public Tenants {
  protected:
@@ -375,7 +385,8 @@ TEST_F(Settings, AWrongSizeGoesWithThePodThatStatedIt) {
   step();
   EXPECT_EQ(hold().reason, HoldReason::kGroupRefused);
   EXPECT_EQ(hold().detail,
-            "the pods of gang g have different values of ashlar.dev/gang-size: pod g-0 has 2, pod g-1 has 200; all must have the same");
+            "the pods of gang g have different values of ashlar.dev/gang-size: pod g-0 has 2, pod g-1 has 200; all "
+            "must have the same");
   gone(gang_pod("g", 1, 200, 8));
   step();
   EXPECT_EQ(hold().detail, "gang g waits until 2 of its pods exist without scheduling gates");
@@ -444,7 +455,8 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   see(within(gang_pod("g", 0, 1, 1), evil));
   step();
   const std::string domain = tracker.hold_condition(record("g-0")).message;
-  EXPECT_EQ(domain.find("0/2 nodes are available: gang g must stay within one domain of x  [31mred yyy"), 0u) << domain.substr(0, 100);
+  EXPECT_EQ(domain.find("0/2 nodes are available: gang g must stay within one domain of x  [31mred yyy"), 0u)
+      << domain.substr(0, 100);
   EXPECT_LT(domain.size(), 3'000u);
   Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");
   see(with(named, "ashlar.dev/gang", "a\x1b[2J"));

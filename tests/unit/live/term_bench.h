@@ -1,5 +1,5 @@
-// A bench for a whole leadership: a clock that stands where it is put, changes made by hand, and what it says. Its server is whatever a test gives it;
-// none at all by default, so that bindings stay under way.
+// A bench for a whole leadership: a clock that stands where it is put, changes made by hand, and what it says. Its
+// server is whatever a test gives it; none at all by default, so that bindings stay under way.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace ashlar::kube {
 
 struct TermBench : ClusterObjects {
   TermBench() {
-    options.tracker.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}};
+    options.tracker.levels = {{PooledString("block"), PooledString("l/block")},
+                              {PooledString("rack"), PooledString("l/rack")}};
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     options.log = [this](LogLevel level, const LogLine& line) {
       if (level == LogLevel::kInfo) log.push_back(line);
@@ -27,8 +28,9 @@ struct TermBench : ClusterObjects {
     leader_term = std::make_unique<LeaderTerm>(api, options, metrics, [this] { return is_leading; });
   }
   void begin() {
-    auto made = Api::create(
-        {.access = {.origin = "test", .server = "http://127.0.0.1:1"}, .now = [this] { return now; }, .monotonic = [this] { return now; }});
+    auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"},
+                             .now = [this] { return now; },
+                             .monotonic = [this] { return now; }});
     ASSERT_TRUE(made.ok());
     nowhere = std::move(made).value();
     begin(*nowhere);
@@ -41,9 +43,12 @@ struct TermBench : ClusterObjects {
   void gone(Pod p) { leader_term->take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
   /// In rack `rack` of block b.
   static Node node_in(const std::string& rack, const std::string& name, std::int64_t gpus = 8) {
-    return node(name, gpus, {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
+    return node(name, gpus,
+                {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString(rack)}});
   }
-  PodSlot slot_of(const std::string& name) { return leader_term->tracker().pods().find(PooledString("ns"), PooledString(name)); }
+  PodSlot slot_of(const std::string& name) {
+    return leader_term->tracker().pods().find(PooledString("ns"), PooledString(name));
+  }
   const PodRecord& record(const std::string& name) { return leader_term->tracker().pods()[slot_of(name)]; }
   PodRecord::Phase phase(const std::string& name) { return record(name).phase; }
   ConditionText condition_of(const std::string& name) { return leader_term->pod_text(slot_of(name)); }

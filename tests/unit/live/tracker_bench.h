@@ -1,4 +1,5 @@
-// A bench for the tracker: a clock that stands where it is put, changes made by hand, and the engine behind it, all without an API server.
+// A bench for the tracker: a clock that stands where it is put, changes made by hand, and the engine behind it, all
+// without an API server.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ namespace ashlar::kube {
 class TrackerBench : public ::testing::Test, public ClusterObjects, public Actuator {
  protected:
   TrackerBench()
-      : TrackerBench(TrackerOptions{.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}}}) {}
+      : TrackerBench(TrackerOptions{.levels = {{PooledString("block"), PooledString("l/block")},
+                                               {PooledString("rack"), PooledString("l/rack")}}}) {}
   explicit TrackerBench(TrackerOptions options)
       : clock([this] { return time; }),
         source(clock),
@@ -29,13 +31,15 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
     tracker.open();
   }
 
-  // ---- what the cluster says -----------------------------------------------------------------------------------------------------------
+  // ---- what the cluster says ----------------------------------------------------------------------------------------
   void see(Node n) { tracker.take(Change<Node>{Change<Node>::Kind::kModified, std::move(n)}); }
   void see(Pod p) { tracker.take(Change<Pod>{Change<Pod>::Kind::kModified, std::move(p)}); }
   void gone(Pod p) { tracker.take(Change<Pod>{Change<Pod>::Kind::kDeleted, std::move(p)}); }
   void gone(Node n) { tracker.take(Change<Node>{Change<Node>::Kind::kDeleted, std::move(n)}); }
   void see(Namespace n) { tracker.take(Change<Namespace>{Change<Namespace>::Kind::kModified, std::move(n)}); }
-  void see(PriorityClass c) { tracker.take(Change<PriorityClass>{Change<PriorityClass>::Kind::kModified, std::move(c)}); }
+  void see(PriorityClass c) {
+    tracker.take(Change<PriorityClass>{Change<PriorityClass>::Kind::kModified, std::move(c)});
+  }
   void gone(PodGroup g) { tracker.take(Change<PodGroup>{Change<PodGroup>::Kind::kDeleted, std::move(g)}); }
   void see(PodGroup g) { tracker.take(Change<PodGroup>{Change<PodGroup>::Kind::kModified, std::move(g)}); }
 
@@ -69,7 +73,9 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
   }
   std::string where(const std::string& name) {
     const PodRecord& r = record(name);
-    return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed ? tracker.names().nodes.name(r.node).str() : "";
+    return r.phase == PodRecord::Phase::kBound || r.phase == PodRecord::Phase::kAssumed
+               ? tracker.names().nodes.name(r.node).str()
+               : "";
   }
   std::int64_t idle_devices(const std::string& node_name) {
     return state.cluster().idle_devices()[tracker.names().nodes.find(PooledString(node_name)).row()];

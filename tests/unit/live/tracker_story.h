@@ -12,9 +12,11 @@ namespace ashlar::kube {
 class TrackerStory : public TrackerBench {
  protected:
   static TrackerOptions with_queues() {
-    return {.levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
-            .queues = {{"team", "", {8'000, kUnlimited, kUnlimited}}, {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}},
-            .queue_of_namespace = {{"lab", "sub"}}};
+    return {
+        .levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
+        .queues = {{"team", "", {8'000, kUnlimited, kUnlimited}},
+                   {"sub", "team", {kUnlimited, kUnlimited, kUnlimited}}},
+        .queue_of_namespace = {{"lab", "sub"}}};
   }
   TrackerStory() : TrackerBench(with_queues()) {
     told("start");
@@ -28,7 +30,8 @@ class TrackerStory : public TrackerBench {
     std::vector<Event> events;
     source.take(events);
     tracker.note_taken();
-    for (const Event& event : events) story += "  " + std::visit([&](const auto& body) { return words(body); }, event.body) + "\n";
+    for (const Event& event : events)
+      story += "  " + std::visit([&](const auto& body) { return words(body); }, event.body) + "\n";
     if (!due.empty()) story += "  to be told:" + names_of(due) + "\n";
     if (!due_groups.empty()) story += "  groups to be told:" + names_of(due_groups) + "\n";
     for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
@@ -60,46 +63,64 @@ class TrackerStory : public TrackerBench {
   static std::string time_of(Millis t) { return t == Millis::max() ? "unknown" : std::to_string(t.value); }
   static std::string members_of(const std::vector<MemberSpec>& members) {
     std::string text;
-    for (const MemberSpec& m : members) text += " [" + row(m.member) + " demand " + row(m.demand) + " constraint " + row(m.constraint) + "]";
+    for (const MemberSpec& m : members)
+      text += " [" + row(m.member) + " demand " + row(m.demand) + " constraint " + row(m.constraint) + "]";
     return text;
   }
   static std::string words(const Tick&) { return "tick"; }
-  static std::string words(const LevelsDefined& e) { return "levels " + std::to_string(e.nested) + "+" + std::to_string(e.orthogonal); }
+  static std::string words(const LevelsDefined& e) {
+    return "levels " + std::to_string(e.nested) + "+" + std::to_string(e.orthogonal);
+  }
   static std::string words(const DemandDefined& e) {
-    return "demand " + row(e.id) + (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.devices.count));
+    return "demand " + row(e.id) +
+           (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.devices.count));
   }
   static std::string words(const ConstraintDefined& e) { return "constraint " + row(e.id); }
   static std::string words(const QueueDefined& e) {
-    return "queue " + row(e.id) + " under " + row(e.parent) + ", " + (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));
+    return "queue " + row(e.id) + " under " + row(e.parent) + ", " +
+           (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));
   }
   static std::string words(const NodeSeen& e) {
-    std::string text =
-        "node " + row(e.node) + ": cards " + std::to_string(e.facts.devices.count) + (e.facts.is_ready ? "" : ", closed") + ", domains";
+    std::string text = "node " + row(e.node) + ": cards " + std::to_string(e.facts.devices.count) +
+                       (e.facts.is_ready ? "" : ", closed") + ", domains";
     for (const DomainId d : e.facts.domains) text += " " + row(d);
     return text;
   }
   static std::string words(const NodeCapacityChanged& e) { return "node " + row(e.node) + ": other capacity"; }
-  static std::string words(const NodeDevicesChanged& e) { return "node " + row(e.node) + ": cards " + std::to_string(e.devices.count); }
+  static std::string words(const NodeDevicesChanged& e) {
+    return "node " + row(e.node) + ": cards " + std::to_string(e.devices.count);
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;
-    return "job " + row(w.job) + (w.is_ours ? "" : " of others") + ": queue " + row(w.queue) + ", priority " + std::to_string(w.priority) +
-           ", at least " + std::to_string(w.members_min) + ", within " + row(w.within) + ", prefer " + row(w.prefer) + ", since " +
-           time_of(w.submitted) + ", lasts " + time_of(w.estimate.p50) + "," + members_of(w.members);
+    return "job " + row(w.job) + (w.is_ours ? "" : " of others") + ": queue " + row(w.queue) + ", priority " +
+           std::to_string(w.priority) + ", at least " + std::to_string(w.members_min) + ", within " + row(w.within) +
+           ", prefer " + row(w.prefer) + ", since " + time_of(w.submitted) + ", lasts " + time_of(w.estimate.p50) +
+           "," + members_of(w.members);
   }
   static std::string words(const MembersAdded& e) {
-    return "job " + row(e.job) + ": at least " + std::to_string(e.members_min) + (e.members.empty() ? "" : ", more:" + members_of(e.members));
+    return "job " + row(e.job) + ": at least " + std::to_string(e.members_min) +
+           (e.members.empty() ? "" : ", more:" + members_of(e.members));
   }
   static std::string words(const MemberGone& e) { return "member " + row(e.member) + " gone"; }
   static std::string words(const Ended& e) { return "job " + row(e.job) + " ended"; }
-  static std::string words(const Bound& e) { return "member " + row(e.member) + " on node " + row(e.node) + ", cards " + devices_of(e.devices); }
+  static std::string words(const Bound& e) {
+    return "member " + row(e.member) + " on node " + row(e.node) + ", cards " + devices_of(e.devices);
+  }
   static std::string words(const BindRejected& e) { return "member " + row(e.member) + " rejected"; }
   static std::string words(const Evicted& e) { return "job " + row(e.job) + " evicted"; }
-  static std::string words(const EstimateChanged& e) { return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50); }
-  static std::string words(const ConstraintChanged& e) { return "member " + row(e.member) + ": constraint " + row(e.constraint); }
-  static std::string words(const PriorityChanged& e) { return "job " + row(e.job) + ": priority " + std::to_string(e.priority); }
+  static std::string words(const EstimateChanged& e) {
+    return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50);
+  }
+  static std::string words(const ConstraintChanged& e) {
+    return "member " + row(e.member) + ": constraint " + row(e.constraint);
+  }
+  static std::string words(const PriorityChanged& e) {
+    return "job " + row(e.job) + ": priority " + std::to_string(e.priority);
+  }
   static std::string words(const Nominated& e) {
-    return "member " + row(e.member) + " nominated for node " + row(e.node) + ", priority " + std::to_string(e.priority);
+    return "member " + row(e.member) + " nominated for node " + row(e.node) + ", priority " +
+           std::to_string(e.priority);
   }
 };
 

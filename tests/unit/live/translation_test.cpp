@@ -13,8 +13,8 @@ TEST_F(Translation, DeviceListsAreReadAndWritten) {
   for (const char* good : {"0", "127", "5,6", "63,64,126"}) EXPECT_EQ(devices_text(parse_devices(good)), good);
   EXPECT_EQ(devices_text(parse_devices("5-5")), "5");
   EXPECT_EQ(parse_devices("0-127").count(), 128);
-  for (const char* bad :
-       {"", "a", "1,", "3-1", "128", "-1", "1;2", ",1", "1-", "1-128", "1-a", "1 ", "1,,2", "1-2-3", "0x1", "99999999999", "1,-2", "0-"})
+  for (const char* bad : {"", "a", "1,", "3-1", "128", "-1", "1;2", ",1", "1-", "1-128", "1-a", "1 ", "1,,2", "1-2-3",
+                          "0x1", "99999999999", "1,-2", "0-"})
     EXPECT_TRUE(parse_devices(bad).is_empty()) << bad;
 }
 
@@ -123,11 +123,13 @@ TEST_F(Translation, ADemandListsItsResourcesInTheOrderOfTheirColumns) {
     see(n);
   }
   Pod p = pod("p", 1);
-  p.requests.extended = {{PooledString("a.example/nic"), 1}, {PooledString("nvidia.com/gpu"), 1}, {PooledString("z.example/nic"), 2}};
+  p.requests.extended = {
+      {PooledString("a.example/nic"), 1}, {PooledString("nvidia.com/gpu"), 1}, {PooledString("z.example/nic"), 2}};
   see(p);
   const std::vector<ResourceAmount>& amounts = tracker.translator().demand_of(record("p").demand).amounts;
   EXPECT_EQ(amounts.size(), 5u) << "with CPU and pods";
-  EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
+  EXPECT_TRUE(std::is_sorted(amounts.begin(), amounts.end(),
+                             [](const auto& a, const auto& b) { return a.resource.row() < b.resource.row(); }));
 }
 
 TEST_F(Translation, SharesBeyondOneDeviceMustBeWholeDevices) {
@@ -224,7 +226,7 @@ TEST_F(Translation, AnUnknownQueueIsNamed) {
   EXPECT_EQ(due, std::vector<std::string>{"p"});
 }
 
-// ---- what bound pods hold -------------------------------------------------------------------------------------------------------------
+// ---- what bound pods hold -------------------------------------------------------------------------------------------
 
 class Held : public TrackerBench {
  protected:
@@ -289,7 +291,9 @@ TEST_F(Held, PortsAndOtherResourcesAreKeptToo) {
 
 TEST_F(Held, DevicesCountAlthoughAllResourceColumnsAreTaken) {
   Node n = node("n", 8);
-  for (int i = 0; i < 70; ++i) n.allocatable.extended.insert(n.allocatable.extended.begin(), {PooledString("example.com/r" + std::to_string(i)), 1});
+  for (int i = 0; i < 70; ++i)
+    n.allocatable.extended.insert(n.allocatable.extended.begin(),
+                                  {PooledString("example.com/r" + std::to_string(i)), 1});
   see(n);
   Pod p = pod("p", 8);
   p.requests.extended.insert(p.requests.extended.begin(), {PooledString("example.com/one-more"), 1});
@@ -316,7 +320,7 @@ TEST_F(Held, ADeviceMemoryWithoutItsUnitIsATypingError) {
   }
 }
 
-// ---- queues ----------------------------------------------------------------------------------------------------------------------------
+// ---- queues ---------------------------------------------------------------------------------------------------------
 
 class Queues : public TrackerBench {
  protected:
@@ -378,13 +382,14 @@ TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
   Verdict verdict{VerdictKind::kOverQuota, WakeOn::kQuota, time, {}};
   see(pod("p", 1));
   step();
-  verdict.reasons.push_back({ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});
+  verdict.reasons.push_back(
+      {ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});
   const ConditionText text = verdict_text({tracker, state}, record("p").job, verdict);
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
 }
 
-// ---- selectors, taints, preferences ---------------------------------------------------------------------------------------------------
+// ---- selectors, taints, preferences ---------------------------------------------------------------------------------
 
 class Selectors : public TrackerBench {
  protected:

@@ -1,4 +1,5 @@
-// Objects of which a part cannot be read: what is known of them stays, what is bound is counted, what is not certain is closed, nothing is taken for gone.
+// Objects of which a part cannot be read: what is known of them stays, what is bound is counted, what is not certain is
+// closed, nothing is taken for gone.
 #include "live/watch/standby_cache.h"
 #include "tracker_bench.h"
 
@@ -101,7 +102,8 @@ TEST_F(Unreadable, AWaitingPodOfOursIsHeldAndToldWhichFieldItIs) {
   step();
   EXPECT_EQ(where("p") + where("q"), "");
   for (const char* name : {"p", "q"})
-    EXPECT_EQ(condition_of(name), "SchedulerError Unreadable: the pod cannot be read: spec.overhead: cpu: quantity \"-1\" is negative");
+    EXPECT_EQ(condition_of(name),
+              "SchedulerError Unreadable: the pod cannot be read: spec.overhead: cpu: quantity \"-1\" is negative");
   EXPECT_EQ(due, (std::vector<std::string>{"p", "q"}));
   see(pod("p", 1));
   step();

@@ -19,7 +19,8 @@ class WatchThreadTest : public ::testing::Test {
                                                  .log =
                                                      [this](LogLevel, const LogLine& line) {
                                                        log.push_back(line.message);
-                                                       is_logged_here = is_logged_here && std::this_thread::get_id() == here;
+                                                       is_logged_here =
+                                                           is_logged_here && std::this_thread::get_id() == here;
                                                      }},
                                      .wake =
                                          [this] {
@@ -49,10 +50,14 @@ class WatchThreadTest : public ::testing::Test {
   std::string names() const {
     std::string text;
     for (const WatchedChange& change : changes) {
-      const auto add = [&](const char* kind, const PooledString& name) { text += (text.empty() ? "" : ", ") + (kind + (" " + name.str())); };
-      if (const auto* node = std::get_if<Change<Node>>(&change); node != nullptr && node->kind != Change<Node>::Kind::kSynced)
+      const auto add = [&](const char* kind, const PooledString& name) {
+        text += (text.empty() ? "" : ", ") + (kind + (" " + name.str()));
+      };
+      if (const auto* node = std::get_if<Change<Node>>(&change);
+          node != nullptr && node->kind != Change<Node>::Kind::kSynced)
         add("node", node->object.name);
-      if (const auto* pod = std::get_if<Change<Pod>>(&change); pod != nullptr && pod->kind != Change<Pod>::Kind::kSynced)
+      if (const auto* pod = std::get_if<Change<Pod>>(&change);
+          pod != nullptr && pod->kind != Change<Pod>::Kind::kSynced)
         add("pod", pod->object.name);
     }
     return text;

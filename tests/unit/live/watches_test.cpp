@@ -25,10 +25,11 @@ class WatchesTest : public ::testing::Test {
   }
   /// Follows and decides.
   void lead(Millis discovery_min = Millis(20), Millis discovery_max = Millis(40)) {
-    watches = std::make_unique<Watches>(*api, WatchesOptions{.encoding = Encoding::kJson,
-                                                             .discovery_min = discovery_min,
-                                                             .discovery_max = discovery_max,
-                                                             .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
+    watches = std::make_unique<Watches>(
+        *api, WatchesOptions{.encoding = Encoding::kJson,
+                             .discovery_min = discovery_min,
+                             .discovery_max = discovery_max,
+                             .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
     LeaderTermOptions options;
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
     leader_term = std::make_unique<LeaderTerm>(*api, std::move(options), metrics, [] { return true; });
@@ -67,8 +68,8 @@ class WatchesTest : public ::testing::Test {
     return told;
   }
   std::size_t logged(const std::string& part) const {
-    return static_cast<std::size_t>(
-        std::count_if(log.begin(), log.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+    return static_cast<std::size_t>(std::count_if(
+        log.begin(), log.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
   }
 
   SmallCluster cluster;
@@ -85,7 +86,9 @@ TEST_F(WatchesTest, AServerWithoutPodGroupsSchedulesPlainPodsAndTellsTheOthers) 
   cluster.put_pod("member", 1, "g");
   lead();
   ASSERT_TRUE(until([&] { return is_bound("plain"); }));
-  EXPECT_EQ(hold_of("member"), "PodGroupsUnreadable: PodGroups cannot be read: the API server serves none of the versions that Ashlar knows");
+  EXPECT_EQ(
+      hold_of("member"),
+      "PodGroupsUnreadable: PodGroups cannot be read: the API server serves none of the versions that Ashlar knows");
   ASSERT_TRUE(until([&] { return cluster.count({"GET /apis/scheduling.k8s.io/v1beta1?"}) >= 3; })) << "asked again";
   EXPECT_EQ(logged("PodGroups cannot be read"), 1u) << "said once";
   cluster.put_group("g", 1);
@@ -139,7 +142,8 @@ TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   cluster.put_pod("g-0", 1, "g");
   cluster.put_pod("h-0", 1, "h");
   lead();
-  ASSERT_TRUE(until([&] { return hold_of("g-0").starts_with("MembersMissing") && hold_of("h-0").starts_with("MembersMissing"); }));
+  ASSERT_TRUE(until(
+      [&] { return hold_of("g-0").starts_with("MembersMissing") && hold_of("h-0").starts_with("MembersMissing"); }));
   const std::string trouble =
       R"("priorityTrouble":"PriorityClass urgent of PodGroup g is not known, so the priority of its pods is used: PriorityClasses)"
       R"( cannot be listed: HTTP 403: refused"})";
@@ -147,7 +151,8 @@ TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   EXPECT_EQ(why("h").find("priorityTrouble"), std::string::npos) << why("h");
   cluster.refuse("priorityclasses", 200);
   ASSERT_TRUE(until([&] { return logged("priorityclasses can be listed again") == 1; }));
-  EXPECT_EQ(why("g").find("priorityTrouble"), std::string::npos) << why("g") << ": a class that does not exist yet may come";
+  EXPECT_EQ(why("g").find("priorityTrouble"), std::string::npos)
+      << why("g") << ": a class that does not exist yet may come";
 }
 
 TEST_F(WatchesTest, AnotherVersionOfPodGroupIsFoundAfterAnUpgradeAndNothingIsTakenForDeleted) {
@@ -173,9 +178,13 @@ TEST_F(WatchesTest, PodGroupsThatCanBeListedAreKnownWhoeverHidesTheirVersion) {
   cluster.refuse("podgroups", 404);
   cluster.put_pod("member", 1, "g");
   lead();
-  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 404: refused"; })) << hold_of("member");
+  ASSERT_TRUE(until([&] {
+    return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 404: refused";
+  })) << hold_of("member");
   cluster.refuse("v1beta1", 403);
-  ASSERT_TRUE(until([&] { return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 403: refused"; })) << hold_of("member");
+  ASSERT_TRUE(until([&] {
+    return hold_of("member") == "PodGroupsUnreadable: PodGroups cannot be read: HTTP 403: refused";
+  })) << hold_of("member");
   cluster.refuse("podgroups", 200);
   EXPECT_TRUE(until([&] { return hold_of("member").starts_with("PodGroupMissing"); })) << hold_of("member");
 }

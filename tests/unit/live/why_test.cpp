@@ -9,20 +9,25 @@ TEST(Why, ListsThePreferencesThatAreNotEvaluated) {
   TermBench bench;
   bench.begin();
   PodRules rules;
-  rules.ignored_soft = {PooledString("spec.affinity.podAffinity.preferred"), PooledString("spec.topologySpreadConstraints[0]")};
+  rules.ignored_soft = {PooledString("spec.affinity.podAffinity.preferred"),
+                        PooledString("spec.topologySpreadConstraints[0]")};
   bench.see(TermBench::under(TermBench::pod("p", 0), rules));
   http::ServerRequest request;
   request.query = "name=ns%2Fp";
   const http::ServerResponse answer = answer_why(*bench.leader_term, request);
   EXPECT_EQ(answer.status, 200);
-  EXPECT_NE(answer.body.find(R"("ignored":["spec.affinity.podAffinity.preferred","spec.topologySpreadConstraints[0]"])"), std::string::npos)
+  EXPECT_NE(
+      answer.body.find(R"("ignored":["spec.affinity.podAffinity.preferred","spec.topologySpreadConstraints[0]"])"),
+      std::string::npos)
       << answer.body;
 }
 
 TEST(Why, OffersNoOtherDomainToAGangThatHasBegun) {
   TermBench bench;
   bench.begin();
-  const auto member = [](int index) { return TermBench::with(TermBench::gang_pod("g", index, 2, 8), "ashlar.dev/within", "l/rack"); };
+  const auto member = [](int index) {
+    return TermBench::with(TermBench::gang_pod("g", index, 2, 8), "ashlar.dev/within", "l/rack");
+  };
   const auto remedies = [&] {
     http::ServerRequest request;
     request.query = "name=ns%2Fg";

@@ -1,4 +1,5 @@
-// Plain values of the model: how ports clash, devices are counted, taints tolerated; names that never change; fingerprints of plans.
+// Plain values of the model: how ports clash, devices are counted, taints tolerated; names that never change;
+// fingerprints of plans.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -48,7 +49,8 @@ RC_GTEST_PROP(DeviceMask, HoldsTheDevicesThatWereSetInAscendingOrder, ()) {
   RC_ASSERT(visited == std::vector<int>(devices.begin(), devices.end()));
   RC_ASSERT(mask.count() == static_cast<int>(devices.size()));
   RC_ASSERT(mask.is_empty() == devices.empty());
-  for (int device = 0; device < kDevicesPerNodeMax; ++device) RC_ASSERT(mask.test(device) == (devices.count(device) != 0));
+  for (int device = 0; device < kDevicesPerNodeMax; ++device)
+    RC_ASSERT(mask.test(device) == (devices.count(device) != 0));
 }
 
 TEST(Toleration, MatchesKeyValueAndEffectWhereItNamesThem) {
@@ -71,7 +73,8 @@ TEST(Names, OfReasonsAreDistinctWords) {
   for (int code = 0; code <= static_cast<int>(kLastReason); ++code) {
     const std::string name(reason_name(static_cast<ReasonCode>(code)));
     EXPECT_NE(name, "Unknown") << code;
-    EXPECT_EQ(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), std::string::npos) << name;
+    EXPECT_EQ(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"), std::string::npos)
+        << name;
     EXPECT_TRUE(names.insert(name).second) << name;
   }
 }
@@ -88,7 +91,8 @@ TEST(Names, OfWakeUpsAndVerdictsAreDistinct) {
   std::set<std::string> names;
   for (int w = 0; w <= static_cast<int>(WakeOn::kConfiguration); ++w) names.emplace(wake_name(static_cast<WakeOn>(w)));
   EXPECT_EQ(names.size(), 7u);
-  for (int v = 0; v <= static_cast<int>(VerdictKind::kOverQuota); ++v) names.emplace(verdict_name(static_cast<VerdictKind>(v)));
+  for (int v = 0; v <= static_cast<int>(VerdictKind::kOverQuota); ++v)
+    names.emplace(verdict_name(static_cast<VerdictKind>(v)));
   EXPECT_EQ(names.size(), 12u);
   EXPECT_EQ(names.count("Unknown"), 0u);
 }
@@ -105,7 +109,9 @@ Plan some_plan() {
   plan.based_on = 7;
   plan.at = Millis(1000);
   plan.actions = {Bind{MemberId(1u), JobId(2u), NodeId(3u), {0x0f, 0}}, Evict{JobId(4u), Millis(0)}};
-  plan.verdicts = {{JobId(6u), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(1000), {{ReasonCode::kInsufficientGpu, 0, {1, 2, 3}}}}}};
+  plan.verdicts = {
+      {JobId(6u),
+       {VerdictKind::kWaits, WakeOn::kCapacity, Millis(1000), {{ReasonCode::kInsufficientGpu, 0, {1, 2, 3}}}}}};
   return plan;
 }
 

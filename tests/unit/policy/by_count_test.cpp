@@ -47,7 +47,8 @@ TEST(ByCount, NobodyStopsWhereAllFit) {
 }
 
 TEST(ByCount, ARunningJobThatPassesAWaitingOneChangesNothing) {
-  // The reason why srtf need not look again while time passes: every running job has its devices, so neighbours may change places.
+  // The reason why srtf need not look again while time passes: every running job has its devices, so neighbours may
+  // change places.
   for (std::int64_t waiting = 1; waiting <= 10; ++waiting) {
     for (std::int64_t running = 1; running <= 8; ++running) {
       const CountCandidate w{JobId(0u), waiting, false}, r{JobId(1u), running, true}, last{JobId(2u), 2, false};

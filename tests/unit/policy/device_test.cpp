@@ -7,7 +7,8 @@ namespace {
 TEST(Devices, WholeDevicesAreAlwaysTheFirstIdleOnes) {
   SmallCluster c{{.devices = 6}};
   c.leave(NodeId(0), {1000, 500, 1000, 0});
-  for (const DevicePolicy& p : device_policies()) EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 3)), mask_of({0, 2, 4})) << p.name;
+  for (const DevicePolicy& p : device_policies())
+    EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 3)), mask_of({0, 2, 4})) << p.name;
 }
 
 TEST(Devices, BestFitTakesTheFittingDeviceWithLeastFree) {
@@ -42,7 +43,8 @@ TEST(Devices, FgdTakesTheFirstDeviceOfTheBestScore) {
   SmallCluster c{{.devices = 3}};
   c.mix = &mix;
   c.leave(NodeId(0), {1000, 300, 700});
-  // 300 from the idle device leaves 700: F unchanged, 50. From the 300: F falls by 300, 57. From the 700: F grows by 400, 40.
+  // 300 from the idle device leaves 700: F unchanged, 50. From the 300: F falls by 300, 57. From the 700: F grows by
+  // 400, 40.
   EXPECT_EQ(c.devices("fgd", NodeId(0), demand_of(0, 1, 300)), mask_of({1}));
 }
 
@@ -65,7 +67,8 @@ TEST(Devices, AnIdleDeviceThatIsOwedIsNotShared) {
   c.leave(NodeId(0), {600});
   c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
   for (const DevicePolicy& p : device_policies())
-    for (c.draw = 0; c.draw < 20; ++c.draw) EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({0})) << p.name;
+    for (c.draw = 0; c.draw < 20; ++c.draw)
+      EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({0})) << p.name;
 }
 
 TEST(Devices, EveryPolicyIsFoundByItsName) {

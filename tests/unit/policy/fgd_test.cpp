@@ -1,4 +1,5 @@
-// FGD against a second implementation, written straight from its definition without columns, ranks or memory (docs/explanation/fgd.md).
+// FGD against a second implementation, written straight from its definition without columns, ranks or memory
+// (docs/explanation/fgd.md).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -10,7 +11,8 @@ namespace ashlar {
 namespace {
 
 /// F(node) as the definition says it: six sums, class by class, added up in their order at the end.
-double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model, const std::vector<std::int32_t>& devices) {
+double naive_fragment(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model,
+                      const std::vector<std::int32_t>& devices) {
   double q1 = 0, q2 = 0, q4 = 0, xl = 0, xr = 0, no_access = 0;
   double total = 0;
   for (const std::int32_t g : devices) total += g;
@@ -44,11 +46,13 @@ struct NaiveAnswer {
   int device = -1;
 };
 
-NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model, std::vector<std::int32_t> devices,
-                       std::int64_t cpu_asked, const DeviceRequest& ask) {
+NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, DeviceClassId model,
+                       std::vector<std::int32_t> devices, std::int64_t cpu_asked, const DeviceRequest& ask) {
   const double before = naive_fragment(classes, cpu, model, devices);
   const auto score = [&] {
-    return static_cast<int>(100.0 * (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, devices)) / 1000.0)))));
+    return static_cast<int>(
+        100.0 *
+        (1.0 / (1.0 + std::exp(-((before - naive_fragment(classes, cpu - cpu_asked, model, devices)) / 1000.0)))));
   };
   if (ask.count == 0 || ask.is_whole()) {
     int missing = ask.count;
@@ -71,7 +75,10 @@ NaiveAnswer naive_best(const std::vector<FgdClass>& classes, std::int64_t cpu, D
 
 FgdMix small_mix() {
   FgdMix mix;
-  mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.25}, {16000, 0, 0, {}, 0.125}, {2000, 2, 1000, {DeviceClassId(1u)}, 0.125}};
+  mix.classes = {{4000, 1, 500, {}, 0.5},
+                 {8000, 1, 1000, {}, 0.25},
+                 {16000, 0, 0, {}, 0.125},
+                 {2000, 2, 1000, {DeviceClassId(1u)}, 0.125}};
   return mix;
 }
 
@@ -80,7 +87,8 @@ TEST(Fragment, IsWhatAPodOfTheMixCouldNotUse) {
   const std::vector<std::int32_t> devices{1000, 300};
   // 0.5: one device serves, 300 do not; 0.25: the same; CPU only: all 1300; the last wants another model: all 1300.
   EXPECT_DOUBLE_EQ(fragment_of(mix, {32000, DeviceClassId(0u), devices}), 0.75 * 300 + 0.25 * 1300);
-  // Too little CPU for the second and third, too few devices for the last: everything is fragment but 1000 for the first.
+  // Too little CPU for the second and third, too few devices for the last: everything is fragment but 1000 for the
+  // first.
   EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, DeviceClassId(1u), devices}), 0.5 * 300 + 0.5 * 1300);
   EXPECT_DOUBLE_EQ(fragment_of(mix, {4000, DeviceClassId(1u), {}}), 0);
 }
@@ -89,7 +97,8 @@ TEST(Mix, HoldsTheMostFrequentClassesUpToTheCrossingOne) {
   const auto pod = [](std::int64_t cpu, std::int32_t milli, std::int64_t count, std::string models = "") {
     return FgdSample{cpu, milli > 0 ? 1 : 0, milli, std::move(models), {}, count};
   };
-  const FgdMix mix = make_mix({pod(1000, 500, 10), pod(2000, 500, 30), pod(1000, 700, 30), pod(4000, 1000, 26), pod(500, 0, 4), pod(2000, 500, 0)});
+  const FgdMix mix = make_mix({pod(1000, 500, 10), pod(2000, 500, 30), pod(1000, 700, 30), pod(4000, 1000, 26),
+                               pod(500, 0, 4), pod(2000, 500, 0)});
   ASSERT_EQ(mix.classes.size(), 4u) << "30 + 30 + 26 + 10 of 100 reach 95";
   EXPECT_EQ(mix.classes[0].cpu_milli, 2000) << "of equal counts the larger CPU is first";
   EXPECT_EQ(mix.classes[1].milli_each, 700);
@@ -111,7 +120,8 @@ TEST(Fgd, PrefersTheNodeWhoseFragmentGrowsLeast) {
   SmallCluster c{{.devices = 1, .model = DeviceClassId(0u)}, {.devices = 1, .model = DeviceClassId(0u)}};
   c.mix = &mix;
   c.leave(NodeId(0), {500});
-  // Node 0 becomes full: F falls from 0.25*500 + 0.25*500 to 0. Node 1 keeps 500: F grows from 250 to 250 (0.5: 0, 0.25: 500, others: 250).
+  // Node 0 becomes full: F falls from 0.25*500 + 0.25*500 to 0. Node 1 keeps 500: F grows from 250 to 250 (0.5: 0,
+  // 0.25: 500, others: 250).
   const std::vector<Points> p = c.points("fgd", demand_of(4000, 1, 500));
   EXPECT_EQ(p[0], static_cast<Points>(100 / (1 + std::exp(-0.250))));
   EXPECT_EQ(p[1], 50);
@@ -122,8 +132,8 @@ TEST(Fgd, TheExampleOfTheDocumentsHolds) {
   mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {}, 0.5}};
   EXPECT_EQ(fragment_of(mix, {32000, DeviceClassId(0u), std::vector<std::int32_t>{1000, 300}}), 300);
   EXPECT_EQ(fragment_of(mix, {28000, DeviceClassId(0u), std::vector<std::int32_t>{700, 300}}), 650);
-  const FgdEvaluator::Answer answer =
-      mix.evaluator().best({32000, DeviceClassId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
+  const FgdEvaluator::Answer answer = mix.evaluator().best(
+      {32000, DeviceClassId(0u), std::vector<std::int32_t>{1000, 300}}, 4000, {1, MilliGpu(300), MiB(0)});
   EXPECT_EQ(answer.score, 57);
   EXPECT_EQ(answer.device, 1);
 }
@@ -151,7 +161,11 @@ FgdMix any_mix() {
   const int count = *rc::gen::inRange(1, 60);
   for (int i = 0; i < count; ++i) {
     const int devices = *rc::gen::element(0, 1, 1, 1, 2, 4, 8);
-    FgdSample s{*rc::gen::inRange(0, 20) * 1000, devices, devices == 0 ? 0 : devices > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50, "", {},
+    FgdSample s{*rc::gen::inRange(0, 20) * 1000,
+                devices,
+                devices == 0 ? 0 : devices > 1 ? 1000 : *rc::gen::inRange(1, 21) * 50,
+                "",
+                {},
                 *rc::gen::inRange(1, 50)};
     if (*rc::gen::inRange(0, 4) == 0) {
       s.models_text = "M";
@@ -169,7 +183,8 @@ RC_GTEST_PROP(Fgd, EqualsTheDefinitionToTheLastBit, ()) {
     std::vector<std::int32_t> devices(static_cast<std::size_t>(*rc::gen::inRange(0, 12)));
     for (std::int32_t& g : devices) g = *rc::gen::element(0, 250, 500, 900, 1000, 1000);
     const std::int64_t cpu = *rc::gen::inRange(0, 24) * 1000;
-    const DeviceClassId model = *rc::gen::element(DeviceClassId(0u), DeviceClassId(1u), DeviceClassId(2u), DeviceClassId(7u), DeviceClassId::none());
+    const DeviceClassId model = *rc::gen::element(DeviceClassId(0u), DeviceClassId(1u), DeviceClassId(2u),
+                                                  DeviceClassId(7u), DeviceClassId::none());
     const FgdNode node{cpu, model, devices};
     RC_ASSERT(fragment_of(mix, node) == naive_fragment(mix.classes, cpu, model, devices));
     const int count = *rc::gen::inRange(0, 3);
@@ -186,7 +201,8 @@ TEST(Fgd, NodesWithManyDevicesAreScoredTheSameWay) {
   const FgdMix mix = small_mix();
   std::vector<std::int32_t> devices(128, 1000);
   for (std::size_t c = 0; c < devices.size(); c += 3) devices[c] = 400;
-  EXPECT_EQ(fragment_of(mix, {64000, DeviceClassId(1u), devices}), naive_fragment(mix.classes, 64000, DeviceClassId(1u), devices));
+  EXPECT_EQ(fragment_of(mix, {64000, DeviceClassId(1u), devices}),
+            naive_fragment(mix.classes, 64000, DeviceClassId(1u), devices));
 }
 
 }  // namespace

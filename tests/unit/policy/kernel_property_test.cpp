@@ -1,4 +1,5 @@
-// What holds for every kernel, on random clusters: a range gives what its rows give one by one, and feasible kernels only lower.
+// What holds for every kernel, on random clusters: a range gives what its rows give one by one, and feasible kernels
+// only lower.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,8 +17,9 @@ struct AnyCluster {
 
 Demand any_demand() {
   const int count = *rc::gen::element(0, 1, 1, 2, 4);
-  Demand d = demand_of(*rc::gen::inRange(0, 9) * 1000, count, count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeDevice,
-                       *rc::gen::element(0, 0, 4000));
+  Demand d =
+      demand_of(*rc::gen::inRange(0, 9) * 1000, count,
+                count == 1 ? *rc::gen::element(100, 300, 500, 999, 1000) : kWholeDevice, *rc::gen::element(0, 0, 4000));
   if (*rc::gen::inRange(0, 4) == 0) d.ports = {{6, 0, static_cast<std::uint16_t>(*rc::gen::inRange(80, 82))}};
   return d;
 }
@@ -29,9 +31,11 @@ NodeFacts any_facts() {
                           .mib_per_device = *rc::gen::element(0, 8000, 16000),
                           .model = *rc::gen::element(DeviceClassId(0u), DeviceClassId(1u), DeviceClassId::none())});
   f.is_ready = *rc::gen::inRange(0, 8) != 0;
-  if (*rc::gen::arbitrary<bool>()) f.labels = {{LabelKeyId(0u), LabelId(static_cast<unsigned>(*rc::gen::inRange(0, 2)))}};
+  if (*rc::gen::arbitrary<bool>())
+    f.labels = {{LabelKeyId(0u), LabelId(static_cast<unsigned>(*rc::gen::inRange(0, 2)))}};
   if (*rc::gen::inRange(0, 3) == 0)
-    f.taints = {{LabelKeyId(1u), LabelId(5u), *rc::gen::element(TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule)}};
+    f.taints = {
+        {LabelKeyId(1u), LabelId(5u), *rc::gen::element(TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule)}};
   return f;
 }
 
@@ -43,12 +47,14 @@ AnyCluster any_cluster() {
     for (int pods = *rc::gen::inRange(0, 6); pods > 0; --pods) {
       const Demand d = any_demand();
       const DeviceMask devices = find_device("best-fit")->choose(out.nodes.view(d), n);
-      if (devices.count() == d.devices.count || *rc::gen::inRange(0, 10) == 0) out.nodes.cluster.allocate(n, d, devices);
+      if (devices.count() == d.devices.count || *rc::gen::inRange(0, 10) == 0)
+        out.nodes.cluster.allocate(n, d, devices);
     }
   }
   out.demand = any_demand();
   if (*rc::gen::arbitrary<bool>()) out.constraint.models = {DeviceClassId(1u)};
-  if (*rc::gen::arbitrary<bool>()) out.constraint.preferred = {{50, {{{LabelKeyId(0u), LabelExpression::Op::kIn, {LabelId(1u)}}}}}};
+  if (*rc::gen::arbitrary<bool>())
+    out.constraint.preferred = {{50, {{{LabelKeyId(0u), LabelExpression::Op::kIn, {LabelId(1u)}}}}}};
   if (*rc::gen::inRange(0, 3) == 0) out.constraint.selector.all = {{LabelKeyId(0u), LabelExpression::Op::kExists, {}}};
   out.mix.classes = {{4000, 1, 500, {}, 0.5}, {8000, 1, 1000, {DeviceClassId(1u)}, 0.25}, {2000, 0, 0, {}, 0.25}};
   return out;
@@ -64,7 +70,8 @@ RC_GTEST_PROP(Kernels, ARangeGivesWhatItsRowsGiveOneByOne, ()) {
   for (const FeasiblePolicy& p : feasible_policies()) {
     std::vector<std::uint16_t> together(count, kFitsMax), alone(count, kFitsMax);
     SmallCluster::lower(p, view, {first, count}, together);
-    for (std::size_t i = 0; i < count; ++i) SmallCluster::lower(p, view, {first + i, 1}, std::span(alone).subspan(i, 1));
+    for (std::size_t i = 0; i < count; ++i)
+      SmallCluster::lower(p, view, {first + i, 1}, std::span(alone).subspan(i, 1));
     RC_ASSERT(together == alone);
   }
   for (const ScorePolicy& p : score_policies()) {
@@ -95,12 +102,14 @@ RC_GTEST_PROP(Kernels, WhatFitsCanBeTakenThatOftenAndNotOnceMore, ()) {
   AnyCluster any = any_cluster();
   Cluster& cluster = any.nodes.cluster;
   any.nodes.mix = &any.mix;
-  const DevicePolicy& devices = *rc::gen::elementOf(std::vector<DevicePolicy>(device_policies().begin(), device_policies().end()));
+  const DevicePolicy& devices =
+      *rc::gen::elementOf(std::vector<DevicePolicy>(device_policies().begin(), device_policies().end()));
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId n(row);
     const auto room = [&] {
       std::vector<std::uint16_t> fits(1, kFitsMax);
-      for (const FeasiblePolicy& p : feasible_policies()) SmallCluster::lower(p, any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
+      for (const FeasiblePolicy& p : feasible_policies())
+        SmallCluster::lower(p, any.nodes.view(any.demand, any.constraint), {row, 1}, fits);
       return fits[0];
     };
     if (any.demand.devices.count > 0 && !any.demand.devices.is_whole() && devices.name != "best-fit")

@@ -7,7 +7,8 @@ namespace {
 using Fits = std::vector<int>;
 
 TEST(Resources, TheScarcestResourceDecidesHowManyFit) {
-  const SmallCluster c{{.cpu_milli = 96000, .memory = 400}, {.cpu_milli = 96000, .memory = 90}, {.cpu_milli = 11999, .memory = 400}};
+  const SmallCluster c{
+      {.cpu_milli = 96000, .memory = 400}, {.cpu_milli = 96000, .memory = 90}, {.cpu_milli = 11999, .memory = 400}};
   Demand d = demand_of(12000);
   d.amounts = {{resource::kCpu, 12000}, {resource::kMemory, 100}, {resource::kPods, 1}};
   EXPECT_EQ(c.fits("resources", d), (Fits{4, 0, 0}));
@@ -37,7 +38,8 @@ TEST(Resources, TheCountIsTheExactQuotientForEveryAmount) {
     for (std::int64_t times = 1; times < 1023; times += 17) {
       for (const std::int64_t off : {-1, 0, 1}) {
         const SmallCluster c{{.cpu_milli = need * times + off, .pods = 5000}};
-        EXPECT_EQ(c.fits("resources", demand_of(need)), Fits{static_cast<int>(std::min<std::int64_t>((need * times + off) / need, kFitsMax))});
+        EXPECT_EQ(c.fits("resources", demand_of(need)),
+                  Fits{static_cast<int>(std::min<std::int64_t>((need * times + off) / need, kFitsMax))});
       }
     }
   }
@@ -58,7 +60,8 @@ TEST(DeviceFit, AShareMustFitIntoOneDevice) {
 
 TEST(DeviceFit, DeviceMemoryBoundsShares) {
   const SmallCluster c{{.devices = 1, .mib_per_device = 16000}, {.devices = 1}};
-  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 100, 6000)), (Fits{2, 10})) << "a node that does not report its card memory is not checked";
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 100, 6000)), (Fits{2, 10}))
+      << "a node that does not report its card memory is not checked";
   EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, kWholeDevice, 20000)), (Fits{0, 1}));
 }
 
@@ -114,13 +117,15 @@ TEST(Selector, TheSelectorAndOneOfTheTermsMustHold) {
   add({{pool, LabelId(2u)}, {zone, LabelId(10u)}});
   Constraint k;
   k.selector.all = {{pool, LabelExpression::Op::kIn, {LabelId(1u)}}};
-  k.any_of = {{{{zone, LabelExpression::Op::kIn, {LabelId(10u), LabelId(11u)}}}}, {{{zone, LabelExpression::Op::kDoesNotExist, {}}}}};
+  k.any_of = {{{{zone, LabelExpression::Op::kIn, {LabelId(10u), LabelId(11u)}}}},
+              {{{zone, LabelExpression::Op::kDoesNotExist, {}}}}};
   EXPECT_EQ(c.fits("selector", demand_of(0), k), (Fits{kFitsMax, 0, kFitsMax, 0}));
 }
 
 TEST(Taints, HardTaintsMustBeToleratedAndSoftOnesNeedNot) {
   SmallCluster c;
-  const Taint hard{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule}, soft{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule};
+  const Taint hard{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule},
+      soft{LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule};
   const Taint evicting{LabelKeyId(2u), LabelId(2u), TaintEffect::kNoExecute};
   for (const auto& taints : std::vector<std::vector<Taint>>{{}, {hard}, {soft}, {hard, evicting}}) {
     NodeFacts f;

@@ -27,18 +27,24 @@ class Queue {
   JobId submit(const JobSketch& sketch) {
     const JobId job(count_++);
     apply(state, {Millis(0), DemandDefined{DemandId(job.value), demand_of(0, sketch.devices)}});
-    Workload w{.job = job, .priority = sketch.priority, .submitted = Millis(sketch.submitted_s * 1000), .order_hint = sketch.rank_s * 1000};
+    Workload w{.job = job,
+               .priority = sketch.priority,
+               .submitted = Millis(sketch.submitted_s * 1000),
+               .order_hint = sketch.rank_s * 1000};
     if (sketch.duration_s > 0) w.estimate = {Millis(sketch.duration_s * 1000), Millis(sketch.duration_s * 1000)};
     w.members = {{MemberId(job.value), DemandId(job.value), ConstraintId(0u)}};
     apply(state, {Millis(0), Submitted{w}});
     return job;
   }
-  void start(JobId job, std::int64_t at_s) { apply(state, {Millis(at_s * 1000), Bound{MemberId(job.value), NodeId(0u), {}}}); }
+  void start(JobId job, std::int64_t at_s) {
+    apply(state, {Millis(at_s * 1000), Bound{MemberId(job.value), NodeId(0u), {}}});
+  }
   /// Rows in order; equal keys keep the order of submission to the state.
   std::vector<unsigned> in_order(OrderKey (*key)(const Job&)) const {
     std::vector<unsigned> rows(count_);
     for (unsigned i = 0; i < count_; ++i) rows[i] = i;
-    std::stable_sort(rows.begin(), rows.end(), [&](unsigned a, unsigned b) { return key(state.job(JobId(a))) < key(state.job(JobId(b))); });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](unsigned a, unsigned b) { return key(state.job(JobId(a))) < key(state.job(JobId(b))); });
     return rows;
   }
   std::vector<unsigned> in_order(std::string_view policy) const { return in_order(find_order(policy)->waiting); }
@@ -60,7 +66,10 @@ TEST(Sjf, TheShortestIsFirstAndUnknownDurationsAreLast) {
 }
 
 TEST(Qssf, EstimateTimesDevicesThenDevices) {
-  const Queue q({{.devices = 4, .rank_s = 100}, {.devices = 1, .rank_s = 300}, {.devices = 2, .rank_s = 200}, {.devices = 1, .rank_s = 400}});
+  const Queue q({{.devices = 4, .rank_s = 100},
+                 {.devices = 1, .rank_s = 300},
+                 {.devices = 2, .rank_s = 200},
+                 {.devices = 1, .rank_s = 400}});
   EXPECT_EQ(q.in_order("qssf"), (Rows{1, 3, 2, 0})) << "300, then the three of 400 by their cards";
 }
 
@@ -71,7 +80,9 @@ TEST(Qssf, NewcomersAmongThemselvesGoByDevicesAlone) {
 }
 
 TEST(QssfOracle, TrueDurationTimesDevices) {
-  const Queue q({{.duration_s = 100, .devices = 4, .rank_s = 1}, {.duration_s = 300, .devices = 1, .rank_s = 2}, {.devices = 1, .rank_s = 0}});
+  const Queue q({{.duration_s = 100, .devices = 4, .rank_s = 1},
+                 {.duration_s = 300, .devices = 1, .rank_s = 2},
+                 {.devices = 1, .rank_s = 0}});
   EXPECT_EQ(q.in_order("qssf-oracle"), (Rows{1, 0, 2}));
 }
 
@@ -98,7 +109,8 @@ TEST(Tiresias, LittleAttainedServiceGoesFirstThenSubmission) {
   const OrderPolicy& tiresias = *find_order("tiresias");
   q.start(JobId(0u), 0);
   const auto running = [&](std::int64_t at_s) { return tiresias.running(q.state.job(JobId(0u)), Millis(at_s * 1000)); };
-  EXPECT_LT(running(2250), tiresias.waiting(q.state.job(JobId(1u)))) << "8 x 2,250 s is 18,000: still low, and it came first";
+  EXPECT_LT(running(2250), tiresias.waiting(q.state.job(JobId(1u))))
+      << "8 x 2,250 s is 18,000: still low, and it came first";
   EXPECT_LT(tiresias.waiting(q.state.job(JobId(1u))), running(2251));
   EXPECT_EQ(tiresias.changes_at(q.state.job(JobId(0u)), Millis(60'000)), Millis(2'250'001));
   EXPECT_EQ(tiresias.changes_at(q.state.job(JobId(0u)), Millis(2'250'001)), Millis::max()) << "it crosses once";
@@ -115,7 +127,8 @@ TEST(Tiresias, ServiceOfEarlierRunsCounts) {
 TEST(Tiresias, RunningGoesBeforeWaitingOfTheSameSecond) {
   Queue q({{.submitted_s = 7}, {.submitted_s = 7}});
   q.start(JobId(1u), 8);
-  EXPECT_LT(find_order("tiresias")->running(q.state.job(JobId(1u)), Millis(9000)), find_order("tiresias")->waiting(q.state.job(JobId(0u))));
+  EXPECT_LT(find_order("tiresias")->running(q.state.job(JobId(1u)), Millis(9000)),
+            find_order("tiresias")->waiting(q.state.job(JobId(0u))));
 }
 
 TEST(PriorityAge, HigherPriorityThenEarlierSubmission) {

@@ -1,4 +1,5 @@
-// What each score policy prefers. The five published ones are checked against numbers worked out by hand from their definitions.
+// What each score policy prefers. The five published ones are checked against numbers worked out by hand from their
+// definitions.
 #include <set>
 
 #include "small_cluster.h"
@@ -57,7 +58,8 @@ TEST(Prefer, WeightsThatHoldCountAndSoftTaintsCountAgainst) {
   add({{disk, LabelId(2u)}, {zone, LabelId(11u)}}, {});
   add({{disk, LabelId(1u)}, {zone, LabelId(10u)}}, {soft});
   Constraint k;
-  k.preferred = {{80, {{{disk, LabelExpression::Op::kIn, {LabelId(1u)}}}}}, {20, {{{zone, LabelExpression::Op::kIn, {LabelId(10u)}}}}}};
+  k.preferred = {{80, {{{disk, LabelExpression::Op::kIn, {LabelId(1u)}}}}},
+                 {20, {{{zone, LabelExpression::Op::kIn, {LabelId(10u)}}}}}};
   EXPECT_EQ(c.points("prefer", demand_of(0), k), (Scores{1000, 960, 800, 800}));
   k.tolerations = {{LabelKeyId(5u), LabelId::none(), TaintEffect::kAny}};
   EXPECT_EQ(c.points("prefer", demand_of(0), k)[3], 1000) << "a tolerated taint is none";
@@ -78,7 +80,8 @@ TEST(Spread, TheLargestFreeShareIsFirst) {
 
 TEST(PublishedBestFit, LeastLeftOverOfTheLargestNodeIsBest) {
   SmallCluster c{{.cpu_milli = 64000, .devices = 4}, {.cpu_milli = 8000, .devices = 1}};
-  EXPECT_EQ(c.points("best-fit", demand_of(8000, 1)), (Scores{59, 100})) << "100 x (1 - (0.21875 + 0.1875)) = 59.375; an exact fit is 100";
+  EXPECT_EQ(c.points("best-fit", demand_of(8000, 1)), (Scores{59, 100}))
+      << "100 x (1 - (0.21875 + 0.1875)) = 59.375; an exact fit is 100";
 }
 
 TEST(PublishedDotprod, TheSmallerProductIsBetter) {
@@ -105,11 +108,13 @@ TEST(PublishedGpuClustering, PodsOfOneClassGather) {
   c.cluster.allocate(NodeId(2), share, mask_of({0}));
   c.cluster.allocate(NodeId(2), two, mask_of({1, 2}));
   c.cluster.allocate(NodeId(3), two, mask_of({0, 1}));
-  // 25 x (8000 - free) / 8000: 0, 6, 7, 6; then nobody +25, only the same +75, the same among others +50, only others +0.
+  // 25 x (8000 - free) / 8000: 0, 6, 7, 6; then nobody +25, only the same +75, the same among others +50, only others
+  // +0.
   EXPECT_EQ(c.points("gpu-clustering", share), (Scores{25, 81, 57, 6}));
   c.cluster.release(NodeId(2), two, mask_of({1, 2}));
   EXPECT_EQ(c.points("gpu-clustering", share)[2], 25 * 500 / 8000 + 75) << "a class that has gone does not count";
-  EXPECT_EQ(c.points("gpu-clustering", demand_of(0, 1))[1], 6) << "one whole card and two whole cards are different classes, and no share";
+  EXPECT_EQ(c.points("gpu-clustering", demand_of(0, 1))[1], 6)
+      << "one whole card and two whole cards are different classes, and no share";
 }
 
 TEST(Random, EveryNodeIsChosenAboutAsOften) {

@@ -31,7 +31,8 @@ inline NodeFacts facts_of(const NodeSketch& s) {
   return f;
 }
 
-inline Demand demand_of(std::int64_t cpu_milli, std::int32_t devices = 0, std::int32_t milli_each = kWholeDevice, std::int64_t mib_each = 0) {
+inline Demand demand_of(std::int64_t cpu_milli, std::int32_t devices = 0, std::int32_t milli_each = kWholeDevice,
+                        std::int64_t mib_each = 0) {
   Demand d;
   if (cpu_milli > 0) d.amounts.push_back({resource::kCpu, cpu_milli});
   d.amounts.push_back({resource::kPods, 1});
@@ -60,11 +61,14 @@ class SmallCluster {
   /// Leaves this many milli-GPU free on the first devices of a node.
   void leave(NodeId n, const std::vector<std::int32_t>& free) {
     for (std::size_t c = 0; c < free.size(); ++c)
-      if (free[c] < kWholeDevice) cluster.allocate(n, demand_of(0, 1, kWholeDevice - free[c]), mask_of({static_cast<int>(c)}));
+      if (free[c] < kWholeDevice)
+        cluster.allocate(n, demand_of(0, 1, kWholeDevice - free[c]), mask_of({static_cast<int>(c)}));
   }
   void use_cpu(NodeId n, std::int64_t milli) { cluster.allocate(n, demand_of(milli), {}); }
 
-  NodeView view(const Demand& demand, const Constraint& constraint = kAnywhere) const { return {cluster, demand, constraint, mix, draw}; }
+  NodeView view(const Demand& demand, const Constraint& constraint = kAnywhere) const {
+    return {cluster, demand, constraint, mix, draw};
+  }
 
   /// By one rule of the table, of whichever kind.
   static void lower(const FeasiblePolicy& policy, const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
@@ -78,12 +82,15 @@ class SmallCluster {
     lower(*find_feasible(policy), view(demand, constraint), {0, cluster.rows()}, out);
     return {out.begin(), out.end()};
   }
-  std::vector<Points> points(std::string_view policy, const Demand& demand, const Constraint& constraint = kAnywhere) const {
+  std::vector<Points> points(std::string_view policy, const Demand& demand,
+                             const Constraint& constraint = kAnywhere) const {
     std::vector<Points> out(cluster.rows(), 0);
     find_score(policy)->add(view(demand, constraint), {0, cluster.rows()}, out);
     return out;
   }
-  DeviceMask devices(std::string_view policy, NodeId n, const Demand& demand) const { return find_device(policy)->choose(view(demand), n); }
+  DeviceMask devices(std::string_view policy, NodeId n, const Demand& demand) const {
+    return find_device(policy)->choose(view(demand), n);
+  }
 
   static inline const Constraint kAnywhere{};
   Cluster cluster;

@@ -53,10 +53,14 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!f.is_ready) return false;
   if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.devices.device_class) == 0) return false;
   if (!term_holds(c.selector, f)) return false;
-  if (!c.any_of.empty() && std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
+  if (!c.any_of.empty() &&
+      std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); }))
+    return false;
   for (const Taint& taint : f.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
-    if (std::none_of(c.tolerations.begin(), c.tolerations.end(), [&](const Toleration& t) { return t.tolerates(taint); })) return false;
+    if (std::none_of(c.tolerations.begin(), c.tolerations.end(),
+                     [&](const Toleration& t) { return t.tolerates(taint); }))
+      return false;
   }
   return true;
 }
@@ -72,7 +76,8 @@ std::int32_t idle_devices(const NodeUse& use) {
 }
 
 /// Do these devices have what the demand asks, and are they as many as asked?
-std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceRequest& ask, const DeviceMask& devices) {
+std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceRequest& ask,
+                         const DeviceMask& devices) {
   if (ask.count == 0) return devices.is_empty() ? "" : "cards for a demand without cards";
   if (devices.count() != ask.count) return "not as many cards as asked";
   std::string fault;
@@ -105,7 +110,8 @@ std::string node_fault(const State& state, MemberId member, NodeId node, const N
   for (const ResourceAmount& a : d.amounts) {
     const std::int64_t total = a.resource.row() < facts.allocatable.size() ? facts.allocatable[a.resource.row()] : 0;
     const auto it = use.used.find(a.resource);
-    if ((it == use.used.end() ? 0 : it->second) + a.amount > total) return named("more than there is of resource", a.resource.row());
+    if ((it == use.used.end() ? 0 : it->second) + a.amount > total)
+      return named("more than there is of resource", a.resource.row());
   }
   for (const HostPort& asked : d.ports)
     for (const HostPort& taken : use.ports)
@@ -134,9 +140,11 @@ std::string broken_gang(const State& before, const State& after, JobId job) {
   if (j.members_placed < j.members_min) return named("below its minimum: job", job.row());
   if (j.within.is_none()) return "";
   const GangDomains domains = domains_of(before, after, job);
-  if (domains.now.size() != 1 || domains.now.begin()->is_none()) return named("not placed within one domain: job", job.row());
+  if (domains.now.size() != 1 || domains.now.begin()->is_none())
+    return named("not placed within one domain: job", job.row());
   // Labels and other schedulers may have split it since; what was together must stay so.
-  if (domains.before.size() == 1 && domains.before != domains.now) return named("placed in another domain than before: job", job.row());
+  if (domains.before.size() == 1 && domains.before != domains.now)
+    return named("placed in another domain than before: job", job.row());
   return "";
 }
 
@@ -145,17 +153,20 @@ std::string broken_quota(const State& before, const State& after) {
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
       const std::int64_t limit = after.queues().quota(QueueId(q))[d], now = after.queues().used(QueueId(q))[d];
       const std::int64_t then = q < before.queues().rows() ? before.queues().used(QueueId(q))[d] : 0;
-      if (now > limit && now > then) return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
+      if (now > limit && now > then)
+        return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
     }
   }
   return "";
 }
 
-std::string broken_order(const State& before, const State& after, const std::set<JobId>& started, const OrderPolicy& order) {
+std::string broken_order(const State& before, const State& after, const std::set<JobId>& started,
+                         const OrderPolicy& order) {
   std::vector<JobId> waiting;
   for (std::size_t row = 0; row < before.job_rows(); ++row) {
     const JobId job(row);
-    if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0) waiting.push_back(job);
+    if (before.is_live(job) && before.job(job).is_in_backlog && before.job(job).members_placed == 0)
+      waiting.push_back(job);
   }
   const auto goes_before = [&](JobId a, JobId b) {
     return PendingQueue::Entry{false, order.waiting(before.job(a)), before.job(a).backlog_seq, a} <
@@ -190,7 +201,8 @@ bool are_waiting_members_alike(const State& state, JobId job) {
 bool lifts_outranked(const State& state, Trial& trial, JobId job) {
   const std::vector<MemberId> nominations(state.nominations().begin(), state.nominations().end());
   for (const MemberId m : nominations)
-    if (state.member(m).is_placed() && state.job(state.member(m).job).priority < state.job(job).priority) trial.evict(m);
+    if (state.member(m).is_placed() && state.job(state.member(m).job).priority < state.job(job).priority)
+      trial.evict(m);
   return !trial.steps().empty();
 }
 
@@ -204,7 +216,8 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   const NodeFacts& facts = state.cluster().facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
-    if (ask.memory_each.value > 0 && facts.devices.memory_each.value != 0 && facts.devices.memory_each.value < ask.memory_each.value)
+    if (ask.memory_each.value > 0 && facts.devices.memory_each.value != 0 &&
+        facts.devices.memory_each.value < ask.memory_each.value)
       return "not enough memory on a card";
     return idle_devices(use) >= ask.count ? "" : "not enough idle cards";
   }
@@ -231,7 +244,8 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
     const Demand& demand = replay.demand(replay.member(bind->member).demand);
     std::string fault = node_fault(replay, bind->member, bind->node, use);
     if (fault.empty()) fault = device_fault(use, replay.cluster().facts(bind->node), demand.devices, bind->devices);
-    if (!fault.empty()) return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
+    if (!fault.empty())
+      return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
     Ledger(replay).place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);
     started.insert(bind->job);
   }
@@ -248,7 +262,8 @@ std::string missed_wake_up(State& state, Engine& engine) {
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
     if (!engine.pending().contains(job)) return named("not in the agenda though it waits: job", row);
     if (engine.pending().class_at(engine.pending().class_id(job)).is_active) continue;
-    // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be enough for them.
+    // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be
+    // enough for them.
     if (are_waiting_members_alike(state, job)) {
       Trial trial(state);
       if (engine.try_place(trial, job)) return named("could be placed but is asleep: job", row);
@@ -266,9 +281,11 @@ std::string missed_wake_up(State& state, Engine& engine) {
       if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
       is_first = false;
       for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
-        if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) || state.cluster().topology().domain_of(j.within, NodeId(n)).is_none()))
+        if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) ||
+                                    state.cluster().topology().domain_of(j.within, NodeId(n)).is_none()))
           continue;
-        if (why_not(state, member, NodeId(n)).empty()) found = named("has room on node", n) + named(" but is asleep: job", row);
+        if (why_not(state, member, NodeId(n)).empty())
+          found = named("has room on node", n) + named(" but is asleep: job", row);
       }
     });
     if (!found.empty()) return found;
@@ -286,7 +303,8 @@ std::string stale_view(State& state, Engine& engine) {
     if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
       return named("stale fits of demand", demand.row());
     for (std::size_t n = 0; n < state.cluster().rows(); ++n)
-      if (kept.key(NodeId(n)) != fresh.key(NodeId(n))) return named("stale key of demand", demand.row()) + named(" on node", n);
+      if (kept.key(NodeId(n)) != fresh.key(NodeId(n)))
+        return named("stale key of demand", demand.row()) + named(" on node", n);
     if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
     if (kept.best(state) != fresh.best(state)) return named("stale best node of demand", demand.row());
     for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) {

@@ -1,5 +1,6 @@
-// What must hold for every history: rules that no plan breaks, the same plans from the same events whatever is cached, no missed wake-up. Each
-// property runs on 500 histories; RC_PARAMS="max_success=5000" runs more, RC_PARAMS="seed=..." repeats one.
+// What must hold for every history: rules that no plan breaks, the same plans from the same events whatever is cached,
+// no missed wake-up. Each property runs on 500 histories; RC_PARAMS="max_success=5000" runs more, RC_PARAMS="seed=..."
+// repeats one.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -65,9 +66,13 @@ void expect_rules_kept(const std::vector<Move>& moves, Profile profile, OutsideO
 }
 
 RC_GTEST_PROP(Rules, HoldForTheDefaultProfile, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kEasy)); }
-RC_GTEST_PROP(Rules, HoldWhereWhoeverFitsMayPass, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip)); }
+RC_GTEST_PROP(Rules, HoldWhereWhoeverFitsMayPass, ()) {
+  expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip));
+}
 RC_GTEST_PROP(Rules, HoldWhereTheHeadBlocks, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kStrict)); }
-RC_GTEST_PROP(Rules, HoldForTheSpreadingProfile, ()) { expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip, "spread")); }
+RC_GTEST_PROP(Rules, HoldForTheSpreadingProfile, ()) {
+  expect_rules_kept(*some_moves(), profile_with(Blocking::kSkip, "spread"));
+}
 RC_GTEST_PROP(Rules, HoldForRandomScoresAndDevices, ()) {
   Profile profile = profile_with(Blocking::kSkip);
   profile.tiers = {{find_score("random")}};
@@ -97,7 +102,8 @@ std::string baseless_sleep(const Engine& engine) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     if (shape.is_active || shape.verdict.wake_on != WakeOn::kHeadOfQueue) return;
     const PendingQueue::Head* head = engine.pending().first_blocked(shape.key.queue);
-    if (head == nullptr || !(head->entry < *shape.jobs.begin())) found = "job " + std::to_string(shape.jobs.begin()->job.row());
+    if (head == nullptr || !(head->entry < *shape.jobs.begin()))
+      found = "job " + std::to_string(shape.jobs.begin()->job.row());
   });
   return found;
 }
@@ -112,7 +118,9 @@ RC_GTEST_PROP(WakeUps, FollowTheHeadThatBlocks, ()) {
   });
 }
 
-ReasonCode first_code(const Verdict& verdict) { return verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code; }
+ReasonCode first_code(const Verdict& verdict) {
+  return verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
+}
 
 RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
   Life life(profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy)), {});
@@ -166,11 +174,14 @@ struct ColdCopy {
     std::vector<const void*> fields;
     EngineFields::each(from_engine, [&](const auto& field) { fields.push_back(&field); });
     std::size_t at = 0;
-    EngineFields::each(engine, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+    EngineFields::each(engine, [&](auto& field) {
+      field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]);
+    });
   }
 };
 
-void expect_same_plans(const std::vector<Recorded>& log, const Profile& profile, const std::function<void(Engine&)>& between) {
+void expect_same_plans(const std::vector<Recorded>& log, const Profile& profile,
+                       const std::function<void(Engine&)>& between) {
   State state;
   Engine engine(profile);
   for (const Recorded& step : log) {
@@ -183,8 +194,9 @@ void expect_same_plans(const std::vector<Recorded>& log, const Profile& profile,
 
 Profile some_profile() {
   if (*rc::gen::inRange(0, 3) == 0) {
-    return *builtin_profile(*rc::gen::element<std::string>("spread", "fifo", "fifo-skip", "easy", "sjf", "sjf-skip", "qssf", "qssf-oracle",
-                                                           "best-fit", "dotprod", "gpu-packing", "gpu-clustering", "random"));
+    return *builtin_profile(*rc::gen::element<std::string>("spread", "fifo", "fifo-skip", "easy", "sjf", "sjf-skip",
+                                                           "qssf", "qssf-oracle", "best-fit", "dotprod", "gpu-packing",
+                                                           "gpu-clustering", "random"));
   }
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
   if (*rc::gen::arbitrary<bool>()) {
@@ -201,7 +213,8 @@ RC_GTEST_PROP(Determinism, TheSameEventsGiveTheSamePlans, ()) {
 
 RC_GTEST_PROP(Determinism, WhatIsCachedNeverChangesAPlan, ()) {
   const Profile profile = some_profile();
-  expect_same_plans(recorded(*some_moves(), profile), profile, [](Engine& engine) { engine.fit_tables().forget_all(); });
+  expect_same_plans(recorded(*some_moves(), profile), profile,
+                    [](Engine& engine) { engine.fit_tables().forget_all(); });
 }
 
 RC_GTEST_PROP(Determinism, AnEngineReadBackFromItsMemoryDecidesTheSame, ()) {
@@ -227,7 +240,8 @@ RC_GTEST_PROP(Preemption, ByOrderAloneKeepsTheColumnsTrue, ()) {
   profile.cadence = Millis(0);
   // Published traces have neither foreign pods nor changing nodes.
   Life life(std::move(profile), {.has_quota = false, .has_foreign = false, .has_node_changes = false});
-  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) { RC_ASSERT(life.state.is_consistent()); });
+  life.play(*some_moves(),
+            [&](const std::vector<Event>&, const State&, const Plan&) { RC_ASSERT(life.state.is_consistent()); });
 }
 
 }  // namespace

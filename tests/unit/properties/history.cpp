@@ -38,7 +38,8 @@ Demand demand_number(int i) {
       break;
     case 5:
       pods();
-      d.devices = {1, MilliGpu(100), MiB(10240)};  // four of them take a device's memory and less than half of its compute
+      // four of them take a device's memory and less than half of its compute
+      d.devices = {1, MilliGpu(100), MiB(10240)};
       break;
     case 6:
       pods();
@@ -103,14 +104,17 @@ NodeFacts Outside::facts_of(const Move& move) const {
   NodeFacts f;
   constexpr std::int32_t kDevices[] = {8, 8, 4, 2, 8, 0, 1, 8};
   f.devices.count = kDevices[move.b % 8];
-  f.devices.device_class = f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
+  f.devices.device_class =
+      f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
   f.devices.memory_each = f.devices.count == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;
   const bool is_zone_a = move.c % 2 == 0;
   f.labels = {{LabelKeyId(1u), LabelId(is_zone_a ? 1u : 2u), NodeLabel::kNotANumber},
               {LabelKeyId(2u), LabelId(3u + static_cast<std::uint32_t>(move.c % 8)), move.c % 8}};
-  if (move.c % 5 == 4) f.taints = {{LabelKeyId(3u), LabelId(20u), move.c % 2 == 0 ? TaintEffect::kNoSchedule : TaintEffect::kPreferNoSchedule}};
+  if (move.c % 5 == 4)
+    f.taints = {
+        {LabelKeyId(3u), LabelId(20u), move.c % 2 == 0 ? TaintEffect::kNoSchedule : TaintEffect::kPreferNoSchedule}};
   const auto rack = static_cast<std::uint32_t>(move.c / 8 % 4);
   f.domains = {DomainId(rack / 2), DomainId(rack), DomainId(static_cast<std::uint32_t>(move.a % 3))};
   if (move.c % 11 == 10) f.domains[2] = DomainId::none();
@@ -156,12 +160,14 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   w.priority = move.c % 3;
   const std::uint32_t members = move.kind % 2 == 0 ? 1 : 2 + static_cast<std::uint32_t>(move.b % 5);
   const int wish = move.c / 3 % 8;
-  const int soft_setting = (move.a + move.c) % 5;  // independent of the hard one: wider, narrower, the same, or across it
+  // independent of the hard one: wider, narrower, the same, or across it
+  const int soft_setting = (move.a + move.c) % 5;
   if (members > 1 && wish < 4) w.within = LevelId(static_cast<std::uint32_t>(wish % 3));
   if (members > 1 && soft_setting < 3) w.prefer = LevelId(static_cast<std::uint32_t>(soft_setting));
   w.members_min = members;
   if (members > 2 && move.c % 4 == 3) w.members_min = 1 + static_cast<std::uint32_t>(move.a % 2);  // elastic
-  if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;                                // one pod is still to come
+  // one pod is still to come
+  if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;
   if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
   w.order_hint = move.b;
   std::vector<std::uint8_t> promised;
@@ -223,7 +229,8 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}});
       break;
     case 30:
-      if (!member.is_none()) tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))});
+      if (!member.is_none())
+        tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))});
       break;
     case 31:
       tell(out, PriorityChanged{job, move.c % 5});
@@ -239,13 +246,16 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       {
         std::vector<std::uint8_t> promised;
         MembersAdded added{job, 1 + static_cast<std::uint32_t>(move.c) % (members + 1), {}};
-        added.members.push_back({spare_member(state, promised), DemandId(static_cast<std::size_t>(move.b % kDemands)), ConstraintId(0u)});
+        added.members.push_back(
+            {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.b % kDemands)), ConstraintId(0u)});
         tell(out, added);
       }
       break;
     case 34:
       if (options_.has_foreign && !member.is_none())
-        tell(out, Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)), move.c});
+        tell(out,
+             Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)),
+                       move.c});
       break;
     default:
       break;
@@ -273,7 +283,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       w.job = job;
       w.is_ours = false;
       w.submitted = now_;
-      w.members.push_back({spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)), ConstraintId(0u)});
+      w.members.push_back(
+          {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)), ConstraintId(0u)});
       const MemberId member = w.members[0].member;
       DeviceMask devices;
       if (move.c % 2 == 0) devices.set(move.b % 9);  // perhaps a device that the node does not have
@@ -286,7 +297,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
     now_ += Millis(60'000 * (1 + move.b));
     tell(out, Tick{});
   } else if (move.kind == 36 && !told_.empty()) {
-    // Something old is delivered once more; its time lies in the past. A job's submission is not repeated: its rows may belong to others by now.
+    // Something old is delivered once more; its time lies in the past. A job's submission is not repeated: its rows may
+    // belong to others by now.
     Event old = told_[static_cast<std::size_t>(move.a) * told_.size() / 64];
     if (!std::holds_alternative<Submitted>(old.body) && !std::holds_alternative<MembersAdded>(old.body) &&
         !std::holds_alternative<LevelsDefined>(old.body))

@@ -1,5 +1,6 @@
-// History: random but repeatable lives of a cluster. A Move is a few small numbers, so that RapidCheck can shrink a failing history; Outside turns it into
-// the events that a world of nodes, jobs, other schedulers and an unreliable API server would send: late, doubled, reordered, with a jumping clock.
+// History: random but repeatable lives of a cluster. A Move is a few small numbers, so that RapidCheck can shrink a
+// failing history; Outside turns it into the events that a world of nodes, jobs, other schedulers and an unreliable API
+// server would send: late, doubled, reordered, with a jumping clock.
 #pragma once
 
 #include <rapidcheck.h>
@@ -19,14 +20,17 @@ struct Move {
   int kind = 0;  ///< weighted by Outside::act
   int a = 0, b = 0, c = 0;
 };
-inline std::ostream& operator<<(std::ostream& out, const Move& m) { return out << "{" << m.kind << "," << m.a << "," << m.b << "," << m.c << "}"; }
+inline std::ostream& operator<<(std::ostream& out, const Move& m) {
+  return out << "{" << m.kind << "," << m.a << "," << m.b << "," << m.c << "}";
+}
 
 inline constexpr int kMoveKinds = 40;
 
 inline rc::Gen<std::vector<Move>> some_moves() {
   const auto small = [] { return rc::gen::inRange(0, 64); };
-  const auto move = rc::gen::build<Move>(rc::gen::set(&Move::kind, rc::gen::inRange(0, kMoveKinds)), rc::gen::set(&Move::a, small()),
-                                         rc::gen::set(&Move::b, small()), rc::gen::set(&Move::c, small()));
+  const auto move =
+      rc::gen::build<Move>(rc::gen::set(&Move::kind, rc::gen::inRange(0, kMoveKinds)), rc::gen::set(&Move::a, small()),
+                           rc::gen::set(&Move::b, small()), rc::gen::set(&Move::c, small()));
   return rc::gen::scale(2.5, rc::gen::container<std::vector<Move>>(move));  // up to 250 moves
 }
 

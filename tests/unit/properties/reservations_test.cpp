@@ -1,5 +1,6 @@
-// Reservations are kept: where jobs run exactly as long as known, the first waiting job never starts later than it would if from the moment it became the
-// first nobody else were started. The bound is worked out naively: running jobs are ended one after the other on a copy until the job fits.
+// Reservations are kept: where jobs run exactly as long as known, the first waiting job never starts later than it
+// would if from the moment it became the first nobody else were started. The bound is worked out naively: running jobs
+// are ended one after the other on a copy until the job fits.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,14 +17,16 @@ struct Ask {
   int gap = 0, seconds = 1, members = 1, demand = 0, within = 0, queue = 0;
 };
 std::ostream& operator<<(std::ostream& out, const Ask& a) {
-  return out << "{+" << a.gap << "s " << a.seconds << "s " << a.members << "x" << a.demand << " within " << a.within << " queue " << a.queue << "}";
+  return out << "{+" << a.gap << "s " << a.seconds << "s " << a.members << "x" << a.demand << " within " << a.within
+             << " queue " << a.queue << "}";
 }
 
 rc::Gen<std::vector<Ask>> some_asks() {
-  const auto ask =
-      rc::gen::build<Ask>(rc::gen::set(&Ask::gap, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::seconds, rc::gen::inRange(1, 30)),
-                          rc::gen::set(&Ask::members, rc::gen::element(1, 1, 1, 2, 3, 5)), rc::gen::set(&Ask::demand, rc::gen::inRange(0, 6)),
-                          rc::gen::set(&Ask::within, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::queue, rc::gen::inRange(0, 2)));
+  const auto ask = rc::gen::build<Ask>(
+      rc::gen::set(&Ask::gap, rc::gen::inRange(0, 4)), rc::gen::set(&Ask::seconds, rc::gen::inRange(1, 30)),
+      rc::gen::set(&Ask::members, rc::gen::element(1, 1, 1, 2, 3, 5)),
+      rc::gen::set(&Ask::demand, rc::gen::inRange(0, 6)), rc::gen::set(&Ask::within, rc::gen::inRange(0, 4)),
+      rc::gen::set(&Ask::queue, rc::gen::inRange(0, 2)));
   return rc::gen::scale(1.5, rc::gen::container<std::vector<Ask>>(ask));
 }
 
@@ -88,7 +91,8 @@ class World {
     if (ask.within > 0 && ask.within < 3) w.within = LevelId(static_cast<unsigned>(ask.within - 1));
     w.submitted = now_;
     w.estimate = {Millis(ask.seconds * 1000), Millis(ask.seconds * 1000)};
-    for (int m = 0; m < ask.members; ++m) w.members.push_back({MemberId(members_++), DemandId(ask.demand), ConstraintId(0u)});
+    for (int m = 0; m < ask.members; ++m)
+      w.members.push_back({MemberId(members_++), DemandId(ask.demand), ConstraintId(0u)});
     tell(Submitted{w});
     waiting_.insert(w.job);
   }

@@ -1,4 +1,5 @@
-// What holds for the state whatever happens to it: trials leave no trace, what is done can be undone, derived columns equal a recount.
+// What holds for the state whatever happens to it: trials leave no trace, what is done can be undone, derived columns
+// equal a recount.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -21,7 +22,8 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
-/// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is not possible.
+/// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is
+/// not possible.
 void try_something(Trial& trial, const Move& move, bool may_block = true) {
   State& state = trial.state();
   if (state.member_rows() == 0 || state.cluster().rows() == 0) return;
@@ -144,7 +146,8 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
   Trial trial(state), same(other);
   for (const Move& move : *some_moves()) try_something(trial, move);
   for (const Trial::Step& step : trial.steps()) {
-    if (const auto* placement = std::get_if<Trial::Placement>(&step)) same.place(placement->member, placement->node, placement->devices);
+    if (const auto* placement = std::get_if<Trial::Placement>(&step))
+      same.place(placement->member, placement->node, placement->devices);
     if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) same.evict(eviction->member);
   }
   trial.unblock();
@@ -162,7 +165,9 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
   const JobId job(state.job_rows());
   const MemberId member(state.member_rows());
   const NodeId node(static_cast<std::size_t>(move[0].a) % state.cluster().rows());
-  Workload w{.job = job, .members = {{member, DemandId(static_cast<std::size_t>(move[0].b % Outside::kDemands)), ConstraintId(0u)}}};
+  Workload w{
+      .job = job,
+      .members = {{member, DemandId(static_cast<std::size_t>(move[0].b % Outside::kDemands)), ConstraintId(0u)}}};
   apply(state, {outside.now(), Submitted{w}});
   RC_ASSERT(state.digest() == digest);
   apply(state, {outside.now(), Bound{member, node, {}}});
@@ -225,7 +230,8 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
   if (*rc::gen::arbitrary<bool>())
     for (std::int64_t& a : after.allocatable) a = std::max<std::int64_t>(0, a + *rc::gen::inRange(-5, 5));
   if (*rc::gen::arbitrary<bool>())
-    after.devices = {*rc::gen::inRange(0, kDevicesPerNodeMax + 1), MiB(*rc::gen::inRange(0, 3) * 40'960), DeviceClassId(*rc::gen::inRange(0u, 3u))};
+    after.devices = {*rc::gen::inRange(0, kDevicesPerNodeMax + 1), MiB(*rc::gen::inRange(0, 3) * 40'960),
+                     DeviceClassId(*rc::gen::inRange(0u, 3u))};
   for (const EventBody& change : node_changes(node, before, after)) apply(parts, {outside.now(), change});
   if (before != after) apply(whole, {outside.now(), NodeSeen{node, after}});
   RC_ASSERT(parts.cluster().facts(node) == after);
@@ -246,10 +252,14 @@ TEST(NodeChanges, NamesOnlyWhatChanged) {
   EXPECT_EQ(kinds([](NodeFacts&) {}), "");
   EXPECT_EQ(kinds([](NodeFacts& f) { f.allocatable[0] = 1; }), "NodeCapacityChanged ");
   EXPECT_EQ(kinds([](NodeFacts& f) { f.devices.count = 7; }), "NodeDevicesChanged ");
-  EXPECT_EQ(kinds([](NodeFacts& f) { f.allocatable[0] = 1, f.devices.count = 7; }), "NodeCapacityChanged NodeDevicesChanged ");
+  EXPECT_EQ(kinds([](NodeFacts& f) { f.allocatable[0] = 1, f.devices.count = 7; }),
+            "NodeCapacityChanged NodeDevicesChanged ");
   EXPECT_EQ(kinds([](NodeFacts& f) { f.is_ready = false, f.devices.count = 7; }), "NodeSeen ");
   EXPECT_EQ(kinds([](NodeFacts& f) { f.domains[0] = DomainId(2u); }), "NodeSeen ");
-  EXPECT_EQ(kinds([](NodeFacts& f) { f.taints = {{LabelKeyId(2u), LabelId(9u), TaintEffect::kNoSchedule}}; }), "NodeSeen ");
+  EXPECT_EQ(kinds([](NodeFacts& f) {
+              f.taints = {{LabelKeyId(2u), LabelId(9u), TaintEffect::kNoSchedule}};
+            }),
+            "NodeSeen ");
 }
 
 TEST(NodeChanges, OfAnUnknownNodeChangeNothing) {

@@ -26,7 +26,8 @@ class Folder {
  public:
   Folder() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() / ("ashlar-readers-" + std::to_string(::getpid()) + "-" + test->name());
+    path_ =
+        std::filesystem::temp_directory_path() / ("ashlar-readers-" + std::to_string(::getpid()) + "-" + test->name());
     std::filesystem::create_directories(path_);
   }
   ~Folder() { std::filesystem::remove_all(path_); }
@@ -58,14 +59,16 @@ inline std::string pack(const std::string& text, Packed packed) {
 /// The folder of published traces (ASHLAR_TRACES, else ../shared/traces beside the source), or empty.
 inline std::string traces() {
   const char* named = std::getenv("ASHLAR_TRACES");
-  const std::filesystem::path path = named != nullptr && *named != 0 ? named : std::filesystem::path(ASHLAR_SOURCE_DIR) / "../shared/traces";
+  const std::filesystem::path path =
+      named != nullptr && *named != 0 ? named : std::filesystem::path(ASHLAR_SOURCE_DIR) / "../shared/traces";
   return std::filesystem::exists(path / "packing") ? path.string() : "";
 }
 
-#define ASHLAR_NEEDS_TRACES()                                                                                           \
-  if (::ashlar::sim::testing::traces().empty()) {                                                                       \
-    GTEST_SKIP() << "the published traces are not there: set ASHLAR_TRACES to their folder (docs/reference/traces.md)"; \
-  }                                                                                                                     \
+#define ASHLAR_NEEDS_TRACES()                                                                                  \
+  if (::ashlar::sim::testing::traces().empty()) {                                                              \
+    GTEST_SKIP()                                                                                               \
+        << "the published traces are not there: set ASHLAR_TRACES to their folder (docs/reference/traces.md)"; \
+  }                                                                                                            \
   const std::string traces = ::ashlar::sim::testing::traces()
 
 }  // namespace ashlar::sim::testing

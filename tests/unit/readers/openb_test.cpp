@@ -95,7 +95,8 @@ TEST(OpenbPods, AreReadWithTheirOptionalColumns) {
 
 TEST(OpenbPods, NeedOnlyTheFirstFiveColumns) {
   Folder folder;
-  const auto pods = read_openb_pods(folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,2,8,1000\n"), nodes(folder));
+  const auto pods = read_openb_pods(
+      folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,2,8,1000\n"), nodes(folder));
   ASSERT_TRUE(pods.ok()) << pods.error().message;
   EXPECT_EQ((*pods)[0].milli_total(), MilliGpu(8000));
   EXPECT_TRUE((*pods)[0].models.empty());
@@ -138,7 +139,8 @@ TEST(OpenbPods, MistakesNameFileLineColumnAndForm) {
 
 TEST(OpenbPods, AModelIsAskedInVainWhereNoNodeHasGpus) {
   Folder folder;
-  const auto without = read_openb_nodes(folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,1000,1000,0,\n"));
+  const auto without =
+      read_openb_nodes(folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,1000,1000,0,\n"));
   ASSERT_TRUE(without.ok());
   const auto read = read_openb_pods(folder.write("pods.csv", kPods), *without);
   ASSERT_FALSE(read.ok());
@@ -150,7 +152,8 @@ TEST(OpenbPods, ModelsAreNotCheckedWithoutNodes) {
   EXPECT_TRUE(read_openb_pods(folder.write("pods.csv", with(kPods, "G2|P100", "H100")), {}).ok());
 }
 
-constexpr const char* kArrivals = "seed,kind,values\n42,arrival,2 0 1 1\n42,noderank,1 2 0\n43,noderank,0 1 2\n43,arrival,0\n";
+constexpr const char* kArrivals =
+    "seed,kind,values\n42,arrival,2 0 1 1\n42,noderank,1 2 0\n43,noderank,0 1 2\n43,arrival,0\n";
 
 TEST(Arrivals, AreReadBySeed) {
   Folder folder;
@@ -166,7 +169,8 @@ TEST(Arrivals, AreReadBySeed) {
 TEST(Arrivals, MistakesNameFileLineColumnAndForm) {
   Folder folder;
   const BadEdit edits[] = {
-      {"2 0 1 1", "2 0 3 1", ":2:16: values: expected indices of pods sorted by name, whole numbers 0..2 separated by spaces, got \"3\""},
+      {"2 0 1 1", "2 0 3 1",
+       ":2:16: values: expected indices of pods sorted by name, whole numbers 0..2 separated by spaces, got \"3\""},
       {"2 0 1 1", "2 0 -1", "got \"-1\""},
       {"2 0 1 1", "2 0 x1 4", ":2:16: values: expected"},
       {"2 0 1 1", "", "expected at least one index, got nothing"},
@@ -191,7 +195,9 @@ TEST(Openb, GarbageNeverCrashes) {
   const auto list = nodes(folder);
   const std::string texts[] = {kNodes, kPods, kArrivals};
   std::uint32_t random = 1;
-  const auto draw = [&random](std::uint32_t bound) { return (random = random * 1664525u + 1013904223u) / 65536 % bound; };
+  const auto draw = [&random](std::uint32_t bound) {
+    return (random = random * 1664525u + 1013904223u) / 65536 % bound;
+  };
   for (int round = 0; round < 900; ++round) {
     std::string text = texts[round % 3];
     for (std::uint32_t edits = 1 + draw(4); edits > 0; --edits) {

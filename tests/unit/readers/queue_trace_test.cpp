@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 TEST(JobFile, ReadsBothHeadersAlike) {
   Folder folder;
   for (const char* header : {"vc,gpu_num,submit_time,duration,priority", "vc,g,s,d,p"}) {
-    const auto trace = read_jobs(folder.write("jobs.csv", std::string(header) + "\nb,1,0,30,281\na,16,70,61,-20\nb,2,70,0.5,1\n"));
+    const auto trace =
+        read_jobs(folder.write("jobs.csv", std::string(header) + "\nb,1,0,30,281\na,16,70,61,-20\nb,2,70,0.5,1\n"));
     ASSERT_TRUE(trace.ok()) << trace.error().message;
     EXPECT_THAT(trace->vcs, ElementsAre("b", "a"));
     ASSERT_EQ(trace->jobs.size(), 3u);
@@ -41,9 +42,12 @@ TEST(JobFile, WithoutEstimatesBelievesTheDuration) {
 TEST(JobFile, MistakesNameFileLineColumnAndForm) {
   Folder folder;
   const std::pair<const char*, const char*> cases[] = {
-      {"vc,gpu_num,submit_time,duration\na,0,0,30\n", ":2:3: gpu_num: expected the number of GPUs of the job, a whole number from 1, got \"0\""},
-      {"vc,gpu_num,submit_time,duration\na,1,-3,30\n", ":2:5: submit_time: expected the submit time, seconds from 0, got \"-3\""},
-      {"vc,gpu_num,submit_time,duration\na,1,0,-30\n", ":2:7: duration: expected the run time, seconds from 0, got \"-30\""},
+      {"vc,gpu_num,submit_time,duration\na,0,0,30\n",
+       ":2:3: gpu_num: expected the number of GPUs of the job, a whole number from 1, got \"0\""},
+      {"vc,gpu_num,submit_time,duration\na,1,-3,30\n",
+       ":2:5: submit_time: expected the submit time, seconds from 0, got \"-3\""},
+      {"vc,gpu_num,submit_time,duration\na,1,0,-30\n",
+       ":2:7: duration: expected the run time, seconds from 0, got \"-30\""},
       {"vc,gpu_num,submit_time,duration\na,1,0,1e300\n", "duration: expected the run time"},
       {"vc,gpu_num,submit_time,duration\n,1,0,3\n", ":2:1: vc: expected the name of a virtual cluster, got nothing"},
       {"vc,gpu_num,duration\na,1,3\n", ":1:1: expected a column \"submit_time\" or \"s\""},
@@ -69,17 +73,22 @@ TEST(VcFile, ReadsBothHeaders) {
 
 TEST(VcFile, RefusesDoubledNamesAndNoNodes) {
   Folder folder;
-  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,num\na,1\na,2\n")).error().message, HasSubstr("v.csv:3:1: vc: expected every virtual cluster once"));
-  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,num\na,0\n")).error().message, HasSubstr("v.csv:2:3: num: expected the number of 8-GPU nodes"));
-  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,nodes\na,0\n")).error().message, HasSubstr("expected a column \"node num\" or \"num\""));
-  EXPECT_THAT(read_vcs(folder.write("v.csv", "name,num\na,1\n")).error().message, HasSubstr("expected a column \"vc\""));
+  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,num\na,1\na,2\n")).error().message,
+              HasSubstr("v.csv:3:1: vc: expected every virtual cluster once"));
+  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,num\na,0\n")).error().message,
+              HasSubstr("v.csv:2:3: num: expected the number of 8-GPU nodes"));
+  EXPECT_THAT(read_vcs(folder.write("v.csv", "vc,nodes\na,0\n")).error().message,
+              HasSubstr("expected a column \"node num\" or \"num\""));
+  EXPECT_THAT(read_vcs(folder.write("v.csv", "name,num\na,1\n")).error().message,
+              HasSubstr("expected a column \"vc\""));
 }
 
 TEST(VcFile, RefusesMoreNodesThanOneClusterCanHave) {
   Folder folder;
   std::string text = "vc,num\n";
   for (int v = 0; v < 3; ++v) text += "v" + std::to_string(v) + ",400000\n";
-  EXPECT_THAT(read_vcs(folder.write("v.csv", text)).error().message, HasSubstr("v.csv:4:4: num: expected at most 1000000 nodes in the whole file"));
+  EXPECT_THAT(read_vcs(folder.write("v.csv", text)).error().message,
+              HasSubstr("v.csv:4:4: num: expected at most 1000000 nodes in the whole file"));
 }
 
 TEST(JobFile, ForAReplayKnowsItsVirtualClustersAndWholeSeconds) {
@@ -87,8 +96,11 @@ TEST(JobFile, ForAReplayKnowsItsVirtualClustersAndWholeSeconds) {
   const std::string head = "vc,gpu_num,submit_time,duration\na,1,0,30\n";
   const std::vector<VcNodes> vcs{{"a", 1}};
   EXPECT_TRUE(read_jobs_for_replay(folder.write("j.csv", head), vcs).ok());
-  const auto error = [&](const std::string& row) { return read_jobs_for_replay(folder.write("j.csv", head + row), vcs).error().message; };
-  EXPECT_THAT(error("b,1,0,30\n"), HasSubstr("j.csv:3:1: vc: expected a virtual cluster of the file of nodes, got \"b\""));
+  const auto error = [&](const std::string& row) {
+    return read_jobs_for_replay(folder.write("j.csv", head + row), vcs).error().message;
+  };
+  EXPECT_THAT(error("b,1,0,30\n"),
+              HasSubstr("j.csv:3:1: vc: expected a virtual cluster of the file of nodes, got \"b\""));
   EXPECT_THAT(error("a,1,0.5,30\n"), HasSubstr("j.csv:3:5: submit_time: expected whole seconds"));
   EXPECT_THAT(error("a,1,0,30.25\n"), HasSubstr("j.csv:3:7: duration: expected whole seconds"));
 }
@@ -122,11 +134,14 @@ TEST(Swf, MistakesNameFileLineColumnAndForm) {
   Folder folder;
   const std::pair<const char*, const char*> cases[] = {
       {"1 0 5 100 4\n", "t.swf:1:1: expected 18 fields"},
-      {"1 0 5 100 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1 7\n", "t.swf:1:1: expected 18 fields separated by blanks (Standard Workload Format), got more"},
-      {"1 0 5 x 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n", "t.swf:1:7: field 4: expected the run time, seconds from 0 or -1, got \"x\""},
+      {"1 0 5 100 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1 7\n",
+       "t.swf:1:1: expected 18 fields separated by blanks (Standard Workload Format), got more"},
+      {"1 0 5 x 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n",
+       "t.swf:1:7: field 4: expected the run time, seconds from 0 or -1, got \"x\""},
       {"1 -5 5 100 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n", "t.swf:1:3: field 2: expected the submit time"},
       {"1 -1 5 100 4 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n", "t.swf:1:3: field 2: expected the submit time"},
-      {"1 0 5 100 9999999 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n", "t.swf:1:11: field 5: expected at most 1000000 processors"},
+      {"1 0 5 100 9999999 -1 -1 4 200 -1 1 3 1 1 0 1 -1 -1\n",
+       "t.swf:1:11: field 5: expected at most 1000000 processors"},
       {"; nothing\n", "expected jobs in Standard Workload Format"},
   };
   for (const auto& [text, message] : cases) {
@@ -140,7 +155,9 @@ TEST(QueueTraces, GarbageNeverCrashes) {
   Folder folder;
   const std::string texts[] = {"vc,g,s,d,p\na,1,2,3,4\nb,1,2,3,4\n", kSwf, "vc,num\na,1\nb,2\n"};
   std::uint32_t random = 7;
-  const auto draw = [&random](std::uint32_t bound) { return (random = random * 1664525u + 1013904223u) / 65536 % bound; };
+  const auto draw = [&random](std::uint32_t bound) {
+    return (random = random * 1664525u + 1013904223u) / 65536 % bound;
+  };
   for (int round = 0; round < 600; ++round) {
     std::string text = texts[round % 3];
     for (std::uint32_t edits = 1 + draw(4); edits > 0; --edits) {

@@ -35,20 +35,25 @@ std::string joined(const std::vector<std::vector<std::string>>& rows) {
 TEST(ResultsForms, OfQueueing) {
   const QueueRun run = queue_run();
   EXPECT_EQ(joined(queue_rows({&run, 1})),
-            "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan s|preemptions|unfinished|seconds|\n"
+            "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
+            "s|preemptions|unfinished|seconds|\n"
             "fifo,\"x\"|1,234,567|98,765.4|0.1|1|999|1,000|123,456|12,345,678|100|1,000|1.250|\n");
   EXPECT_EQ(queue_csv({&run, 1}),
-            "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,p999_queue_seconds,p99_jct_"
+            "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,"
+            "p999_queue_seconds,p99_jct_"
             "seconds,makespan_seconds,preemptions,unfinished_jobs,wall_seconds\n"
             "\"fifo,\"\"x\"\"\",\"a,b\",2,1.5,0.25,,,,,,,,,\n"
             "\"fifo,\"\"x\"\"\",ALL,1234567,98765.43,0.05,1,999.4,999.6,123456,7.5,12345678,100,1000,1.250000\n");
   EXPECT_EQ(queue_json({&run, 1}),
-            "{\"policy\":\"fifo,\\\"x\\\"\",\"jobs\":1234567,\"mean_jct_seconds\":98765.43,\"mean_queue_seconds\":0.05,\"p999_queue_seconds\":123456,"
-            "\"makespan_seconds\":12345678,\"preemptions\":100,\"per_vc\":{\"a,b\":{\"jobs\":2,\"mean_jct_seconds\":1.5,\"mean_queue_seconds\":0.25}}"
+            "{\"policy\":\"fifo,\\\"x\\\"\",\"jobs\":1234567,\"mean_jct_seconds\":98765.43,\"mean_queue_seconds\":0.05,"
+            "\"p999_queue_seconds\":123456,"
+            "\"makespan_seconds\":12345678,\"preemptions\":100,\"per_vc\":{\"a,b\":{\"jobs\":2,\"mean_jct_seconds\":1."
+            "5,\"mean_queue_seconds\":0.25}}"
             ",\"unfinished_jobs\":1000,\"wall_seconds\":1.250000}\n");
   const QueueRun empty{.policy = "none"};
   EXPECT_EQ(joined(queue_rows({&empty, 1})),
-            "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan s|preemptions|unfinished|seconds|\n"
+            "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
+            "s|preemptions|unfinished|seconds|\n"
             "none|0|-|-|-|-|-|-|-|0|0|0.000|\n");
   EXPECT_EQ(queue_json({}), "[]\n");
 }
@@ -64,7 +69,8 @@ TEST(ResultsForms, OfPacking) {
   run.refused_pods = 4;
   run.wall_seconds = 0.0625;
   EXPECT_EQ(packing_csv({&run, 1}),
-            "seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds\n"
+            "seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_"
+            "seconds\n"
             "7,\"a\rb\",0,0.5000,,,4,0.062500\n"
             "7,\"a\rb\",9,8.2500,,,4,0.062500\n"
             "7,\"a\rb\",10,9.1235,1.0000,3.0000,4,0.062500\n");

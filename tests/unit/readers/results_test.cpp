@@ -119,14 +119,16 @@ TEST(QueueMeter, LeavesOutClustersWithoutJobs) {
 
 TEST(QueueMeter, TheDistributionEndsAtAllJobsAndStaysSmall) {
   QueueMeter meter({"a"});
-  for (int i = 0; i < 100'000; ++i) meter.add({.vc = 0, .submit = Millis(0), .end = Millis(i), .queued = Millis(i % 5'000 * 1'000)});
+  for (int i = 0; i < 100'000; ++i)
+    meter.add({.vc = 0, .submit = Millis(0), .end = Millis(i), .queued = Millis(i % 5'000 * 1'000)});
   QueueRun run;
   meter.finish(run);
   EXPECT_LE(run.waits.size(), kWaitPoints);
   EXPECT_DOUBLE_EQ(run.waits.back().seconds, 4'999);
   EXPECT_DOUBLE_EQ(run.waits.back().share, 1);
   EXPECT_DOUBLE_EQ(run.waits[run.waits.size() - 2].seconds, 4'998) << "ever closer towards the longest";
-  for (const WaitPoint& point : run.waits) EXPECT_NEAR(point.share, (point.seconds + 1) / 5'000, 1e-9) << "20 jobs waited each of 0..4999 s";
+  for (const WaitPoint& point : run.waits)
+    EXPECT_NEAR(point.share, (point.seconds + 1) / 5'000, 1e-9) << "20 jobs waited each of 0..4999 s";
   for (std::size_t i = 1; i < run.waits.size(); ++i) {
     EXPECT_LT(run.waits[i - 1].seconds, run.waits[i].seconds);
     EXPECT_LT(run.waits[i - 1].share, run.waits[i].share);
@@ -192,9 +194,12 @@ TEST(ResultsText, QueueJsonIsOneObjectForOneRunAndAListForSeveral) {
   run.unfinished_jobs = 2;
   const std::string json = queue_json(std::vector{run});
   EXPECT_EQ(json,
-            "{\"policy\":\"fifo\",\"jobs\":4,\"mean_jct_seconds\":32.625,\"mean_queue_seconds\":15.125,\"p999_queue_seconds\":0.5,"
-            "\"makespan_seconds\":105,\"preemptions\":3,\"per_vc\":{\"a\":{\"jobs\":2,\"mean_jct_seconds\":10,\"mean_queue_seconds\":0},"
-            "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},\"unfinished_jobs\":2,\"wall_seconds\":0.000000}\n");
+            "{\"policy\":\"fifo\",\"jobs\":4,\"mean_jct_seconds\":32.625,\"mean_queue_seconds\":15.125,\"p999_queue_"
+            "seconds\":0.5,"
+            "\"makespan_seconds\":105,\"preemptions\":3,\"per_vc\":{\"a\":{\"jobs\":2,\"mean_jct_seconds\":10,\"mean_"
+            "queue_seconds\":0},"
+            "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},\"unfinished_jobs\":2,\"wall_"
+            "seconds\":0.000000}\n");
   EXPECT_THAT(queue_json(std::vector{run, run}), StartsWith("[{\"policy\""));
 }
 
@@ -206,7 +211,8 @@ TEST(ResultsText, NamesAreEscaped) {
 }
 
 TEST(ResultsText, TablesHaveRowsOfOneWidth) {
-  const auto rows = packing_rows(std::vector{packed(100'000, {{10'000, 9'000, 500}}), packed(100'000, {{30'000, 9'000, 500}})});
+  const auto rows =
+      packing_rows(std::vector{packed(100'000, {{10'000, 9'000, 500}}), packed(100'000, {{30'000, 9'000, 500}})});
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_THAT(rows[0], ElementsAre("policy", "seed", "at 10 %", "at 30 %", "fragmented", "refused", "seconds"));
   EXPECT_THAT(rows[1], ElementsAre("fgd", "42", "9.0000", "", "0.5000", "0", "0.000"));
@@ -282,24 +288,28 @@ TEST(Expected, ReadsAPublishedPackingTable) {
   EXPECT_DOUBLE_EQ(*found->percent[130], 130.5);
   EXPECT_FALSE(found->percent[7].has_value());
   EXPECT_EQ(find_expected(*table, "default", "fgd", 43), nullptr);
-  EXPECT_THAT(read_expected_packing(folder.write("t.csv", header + "\n" + row.replace(23, 6, "09-NEW") + "\n")).error().message,
-              HasSubstr("expected a policy of the published tables"));
+  EXPECT_THAT(
+      read_expected_packing(folder.write("t.csv", header + "\n" + row.replace(23, 6, "09-NEW") + "\n")).error().message,
+      HasSubstr("expected a policy of the published tables"));
 }
 
 TEST(Expected, DifferencesAreJudgedAtTheTablesDigits) {
   Folder folder;
   const std::string header =
-      "input,shrink,policy,walls,vc,jobs,mean_jct,mean_queue,p50_queue,p90_queue,p99_queue,p999_queue,p99_jct,makespan,preemptions\n";
-  const auto table =
-      read_expected_queue(folder.write("e.csv", header + "x,1,fifo,isolated,b,2,55,30,,,,,,,\nx,1,fifo,isolated,ALL,4,32.6,15.2,0,2,0,0,11,105,0\n"));
+      "input,shrink,policy,walls,vc,jobs,mean_jct,mean_queue,p50_queue,p90_queue,p99_queue,p999_queue,p99_jct,makespan,"
+      "preemptions\n";
+  const auto table = read_expected_queue(folder.write(
+      "e.csv", header + "x,1,fifo,isolated,b,2,55,30,,,,,,,\nx,1,fifo,isolated,ALL,4,32.6,15.2,0,2,0,0,11,105,0\n"));
   ASSERT_TRUE(table.ok()) << table.error().message;
   for (const auto& [shrink, is_ok] : {std::pair("0", false), {"1000", true}, {"1001", false}, {"-1", false}}) {
-    const auto read = read_expected_queue(folder.write("s.csv", header + "x," + shrink + ",fifo,isolated,b,2,55,30,,,,,,,\n"));
+    const auto read =
+        read_expected_queue(folder.write("s.csv", header + "x," + shrink + ",fifo,isolated,b,2,55,30,,,,,,,\n"));
     EXPECT_EQ(read.ok(), is_ok) << shrink;
   }
   QueueRun run = four_jobs();
   // 32.625 is 32.6 to one digit and 0.5 may be written 0 or 1, but 15.125 is not 15.2.
-  EXPECT_THAT(differences(run, *table, "x", 1, false), ElementsAre("ALL mean queue: 15.12 against 15.2", "ALL p90 queue: 0.5 against 2"));
+  EXPECT_THAT(differences(run, *table, "x", 1, false),
+              ElementsAre("ALL mean queue: 15.12 against 15.2", "ALL p90 queue: 0.5 against 2"));
   run.preemptions = 2;
   EXPECT_THAT(differences(run, *table, "x", 1, false), ::testing::Contains("ALL preemptions: 2 against 0"));
   EXPECT_THAT(differences(run, *table, "x", 2, false), ElementsAre(HasSubstr("no row")));

@@ -20,95 +20,128 @@ struct Line {
 
 constexpr Line kStreams[] = {
     {"{count: 1, until: 1s, jobs: [{duration: 1s}]}", "no error"},
-    {"{count: 1, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
-    {"{until: 1s, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
-    {"{rate: 1/h, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario"},
-    {"{rate: 1/h, count: 0, jobs: [{duration: 1s}]}", "s:3:22: arrivals[0].count: expected a number of jobs, a whole number 1..100000000, got \"0\""},
+    {"{count: 1, jobs: [{duration: 1s}]}",
+     "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
+    {"{until: 1s, jobs: [{duration: 1s}]}",
+     "s:3:3: arrivals[0]: expected \"rate\" or \"load\" (or \"count\" with \"until\" or a horizon), got none"},
+    {"{rate: 1/h, jobs: [{duration: 1s}]}",
+     "s:3:3: arrivals[0]: expected an end: \"count\" or \"until\" here, or \"horizon\" of the scenario"},
+    {"{rate: 1/h, count: 0, jobs: [{duration: 1s}]}",
+     "s:3:22: arrivals[0].count: expected a number of jobs, a whole number 1..100000000, got \"0\""},
     {"{rate: 1/h, count: 100000000, jobs: [{duration: 1s}]}", "no error"},
     {"{rate: 1/h, count: 100000001, jobs: [{duration: 1s}]}",
      "s:3:22: arrivals[0].count: expected a number of jobs, a whole number 1..100000000, got \"100000001\""},
     {"{rate: 1/h, until: 1s, jobs: [{duration: 1s}]}", "no error"},
-    {"{rate: 1/h, until: 1s, start: 1s, jobs: [{duration: 1s}]}", "s:3:3: arrivals[0]: expected \"start\" before \"until\" and the horizon"},
-    {"{rate: 1/h, until: 1s, seed: -1, jobs: [{duration: 1s}]}", "s:3:32: arrivals[0].seed: expected a seed, a whole number from 0, got \"-1\""},
+    {"{rate: 1/h, until: 1s, start: 1s, jobs: [{duration: 1s}]}",
+     "s:3:3: arrivals[0]: expected \"start\" before \"until\" and the horizon"},
+    {"{rate: 1/h, until: 1s, seed: -1, jobs: [{duration: 1s}]}",
+     "s:3:32: arrivals[0].seed: expected a seed, a whole number from 0, got \"-1\""},
     {"{rate: 1/h, until: 1s, seed: 0, jobs: [{duration: 1s}]}", "no error"},
-    {"{load: 0.5, until: 1s, jobs: [{duration: 1s}]}", "s:3:10: arrivals[0].load: expected jobs that request GPUs, which make up the load"},
+    {"{load: 0.5, until: 1s, jobs: [{duration: 1s}]}",
+     "s:3:10: arrivals[0].load: expected jobs that request GPUs, which make up the load"},
     {"{load: 0.5, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "no error"},
     {"{load: 100, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "no error"},
     {"{load: 100.5, until: 1s, jobs: [{gpus: 1, duration: 1s}]}",
      "s:3:10: arrivals[0].load: expected the requested fraction of all GPUs, such as 0.85, got \"100.5\""},
-    {"{load: 0.5, rate: 1/h, until: 1s, jobs: [{gpus: 1, duration: 1s}]}", "s:3:3: arrivals[0]: expected either \"rate\" or \"load\", got both"},
+    {"{load: 0.5, rate: 1/h, until: 1s, jobs: [{gpus: 1, duration: 1s}]}",
+     "s:3:3: arrivals[0]: expected either \"rate\" or \"load\", got both"},
     {"{rate: 1/h, count: 1}", "s:3:3: arrivals[0]: expected the key \"jobs\": a list of job shapes"},
     {"{rate: 1/h, count: 1, jobs: []}", "s:3:3: arrivals[0]: expected at least one job shape in \"jobs\", got none"},
     {"{rate: 1/h, count: 1, jobs: {gpus: 1}}", "s:3:31: arrivals[0].jobs: expected a list (- ...), got a map"},
 };
 
 constexpr Line kJobs[] = {
-    {"{gpus: 8}", "s:6:5: arrivals[0].jobs[0]: expected the key \"duration\": a time, or a law such as {exponential: 1h}"},
+    {"{gpus: 8}",
+     "s:6:5: arrivals[0].jobs[0]: expected the key \"duration\": a time, or a law such as {exponential: 1h}"},
     {"{duration: 0.5}", "no error"},
     {"{duration: {fixed: 1s}}", "no error"},
     {"{duration: {fixed: 0s}}", "s:6:16: arrivals[0].jobs[0].duration: expected a time above 0, got 0"},
     {"{duration: {fixed: 1s, exponential: 1s}}",
      "s:6:16: arrivals[0].jobs[0].duration: expected one of fixed, exponential, lognormal, uniform, got 2"},
     {"{duration: {lognormal: {sigma: 1}}}",
-     "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected the key \"median\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
+     "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected the key \"median\": a time such as 90s, 5m, 1h30m or "
+     "2d, at most 100 years"},
     {"{duration: {lognormal: {median: 1s}}}",
-     "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected the key \"sigma\": the standard deviation of the logarithm, 0..10"},
+     "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected the key \"sigma\": the standard deviation of the "
+     "logarithm, 0..10"},
     {"{duration: {lognormal: {median: 1s, sigma: 0}}}", "no error"},
     {"{duration: {lognormal: {median: 1s, sigma: 10}}}", "no error"},
     {"{duration: {lognormal: {median: 1s, sigma: 10.5}}}",
-     "s:6:48: arrivals[0].jobs[0].duration.lognormal.sigma: expected the standard deviation of the logarithm, 0..10, got \"10.5\""},
+     "s:6:48: arrivals[0].jobs[0].duration.lognormal.sigma: expected the standard deviation of the logarithm, 0..10, "
+     "got \"10.5\""},
     {"{duration: {lognormal: {median: 1s, sigma: 1, mean: 1s}}}",
      "s:6:51: arrivals[0].jobs[0].duration.lognormal: unknown key \"mean\" (known: median, sigma)"},
-    {"{duration: {lognormal: 1s}}", "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected a map (key: value), got \"1s\""},
+    {"{duration: {lognormal: 1s}}",
+     "s:6:28: arrivals[0].jobs[0].duration.lognormal: expected a map (key: value), got \"1s\""},
     {"{duration: {uniform: {from: 1s}}}",
-     "s:6:26: arrivals[0].jobs[0].duration.uniform: expected the key \"to\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
+     "s:6:26: arrivals[0].jobs[0].duration.uniform: expected the key \"to\": a time such as 90s, 5m, 1h30m or 2d, at "
+     "most 100 years"},
     {"{duration: {uniform: {to: 1s}}}",
-     "s:6:26: arrivals[0].jobs[0].duration.uniform: expected the key \"from\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
-    {"{duration: {uniform: {from: 2s, to: 1s}}}", "s:6:41: arrivals[0].jobs[0].duration.uniform.to: expected a time not before \"from\""},
+     "s:6:26: arrivals[0].jobs[0].duration.uniform: expected the key \"from\": a time such as 90s, 5m, 1h30m or 2d, at "
+     "most 100 years"},
+    {"{duration: {uniform: {from: 2s, to: 1s}}}",
+     "s:6:41: arrivals[0].jobs[0].duration.uniform.to: expected a time not before \"from\""},
     {"{duration: {uniform: {from: 0s, to: 0s}}}", "no error"},
-    {"{duration: {uniform: {from: 1s, to: 2s, by: 1s}}}", "s:6:45: arrivals[0].jobs[0].duration.uniform: unknown key \"by\" (known: from, to)"},
+    {"{duration: {uniform: {from: 1s, to: 2s, by: 1s}}}",
+     "s:6:45: arrivals[0].jobs[0].duration.uniform: unknown key \"by\" (known: from, to)"},
     {"{duration: {fixed: 1s, min: 1s, max: 1s}}", "no error"},
     {"{duration: {fixed: 1s, mean: 1s}}",
-     "s:6:28: arrivals[0].jobs[0].duration: unknown key \"mean\" (known: fixed, exponential, lognormal, uniform, min, max)"},
+     "s:6:28: arrivals[0].jobs[0].duration: unknown key \"mean\" (known: fixed, exponential, lognormal, uniform, min, "
+     "max)"},
     {"{duration: 1s, estimate: {error: 0}}", "no error"},
     {"{duration: 1s, estimate: {error: 11}}",
-     "s:6:38: arrivals[0].jobs[0].estimate.error: expected the standard deviation of the logarithm of estimate / duration, 0..10, got \"11\""},
+     "s:6:38: arrivals[0].jobs[0].estimate.error: expected the standard deviation of the logarithm of estimate / "
+     "duration, 0..10, got \"11\""},
     {"{duration: 1s, estimate: {}}",
-     "s:6:30: arrivals[0].jobs[0].estimate: expected the key \"error\": the standard deviation of the logarithm of estimate / duration, 0..10"},
-    {"{duration: 1s, estimate: {error: 1, bias: 2}}", "s:6:41: arrivals[0].jobs[0].estimate: unknown key \"bias\" (known: error)"},
+     "s:6:30: arrivals[0].jobs[0].estimate: expected the key \"error\": the standard deviation of the logarithm of "
+     "estimate / duration, 0..10"},
+    {"{duration: 1s, estimate: {error: 1, bias: 2}}",
+     "s:6:41: arrivals[0].jobs[0].estimate: unknown key \"bias\" (known: error)"},
     {"{duration: 1s, estimate: [exact]}", "s:6:30: arrivals[0].jobs[0].estimate: expected one value, got a list"},
-    {"{duration: 1s, members: 0}", "s:6:29: arrivals[0].jobs[0].members: expected the size of the gang, a whole number from 1, got \"0\""},
+    {"{duration: 1s, members: 0}",
+     "s:6:29: arrivals[0].jobs[0].members: expected the size of the gang, a whole number from 1, got \"0\""},
     {"{duration: 1s, members: 1000000}", "no error"},
     {"{duration: 1s, members: 1000001}",
      "s:6:29: arrivals[0].jobs[0].members: expected the size of the gang, a whole number from 1, got \"1000001\""},
     {"{duration: 1s, gpus: 128}", "no error"},
-    {"{duration: 1s, gpus: 129}", "s:6:26: arrivals[0].jobs[0].gpus: expected the GPUs of each member, a whole number 0..128, got \"129\""},
-    {"{duration: 1s, gpus: -1}", "s:6:26: arrivals[0].jobs[0].gpus: expected the GPUs of each member, a whole number 0..128, got \"-1\""},
-    {"{duration: 1s, gpu_milli: 0}", "s:6:31: arrivals[0].jobs[0].gpu_milli: expected thousandths of the GPU, a whole number 1..1000, got \"0\""},
+    {"{duration: 1s, gpus: 129}",
+     "s:6:26: arrivals[0].jobs[0].gpus: expected the GPUs of each member, a whole number 0..128, got \"129\""},
+    {"{duration: 1s, gpus: -1}",
+     "s:6:26: arrivals[0].jobs[0].gpus: expected the GPUs of each member, a whole number 0..128, got \"-1\""},
+    {"{duration: 1s, gpu_milli: 0}",
+     "s:6:31: arrivals[0].jobs[0].gpu_milli: expected thousandths of the GPU, a whole number 1..1000, got \"0\""},
     {"{duration: 1s, gpu_milli: 1000}", "no error"},
     {"{duration: 1s, gpu_milli: 1001}",
      "s:6:31: arrivals[0].jobs[0].gpu_milli: expected thousandths of the GPU, a whole number 1..1000, got \"1001\""},
     {"{duration: 1s, priority: 2147483647}", "no error"},
-    {"{duration: 1s, priority: 2147483648}", "s:6:30: arrivals[0].jobs[0].priority: expected a priority, a whole number, got \"2147483648\""},
+    {"{duration: 1s, priority: 2147483648}",
+     "s:6:30: arrivals[0].jobs[0].priority: expected a priority, a whole number, got \"2147483648\""},
     {"{duration: 1s, weight: 0}", "s:6:28: arrivals[0].jobs[0].weight: expected a weight above 0, got \"0\""},
     {"{duration: 1s, weight: 1e10}", "s:6:28: arrivals[0].jobs[0].weight: expected a weight above 0, got \"1e10\""},
     {"{duration: 1s, cpu: x}", "s:6:25: arrivals[0].jobs[0].cpu: expected CPU cores such as 8, 0.5 or 500m, got \"x\""},
-    {"{duration: 1s, memory: x}", "s:6:28: arrivals[0].jobs[0].memory: expected memory such as 64Gi, 512Mi or 1Ti, got \"x\""},
+    {"{duration: 1s, memory: x}",
+     "s:6:28: arrivals[0].jobs[0].memory: expected memory such as 64Gi, 512Mi or 1Ti, got \"x\""},
     {"{duration: 1s, gpu_memory: x}", "s:6:32: arrivals[0].jobs[0].gpu_memory: is not a quantity such as 40Gi: 'x'"},
     {"{duration: 1s, models: [A, [B]]}", "s:6:32: arrivals[0].jobs[0].models[1]: expected a word, got a list"},
     {"{duration: 1s, models: {A: 1}}", "s:6:28: arrivals[0].jobs[0].models: expected a list (- ...), got a map"},
     {"{duration: 1s, models: A}", "no error"},
     {"{duration: 1s, models: C}", "s:6:28: arrivals[0].jobs[0].models: expected the model of some node, got \"C\""},
     {"{duration: 1s, within: node, prefer: node}", "no error"},
-    {"{duration: 1s, within: nod}", "s:6:28: arrivals[0].jobs[0].within: expected a level of the topology, got \"nod\"; did you mean \"node\"?"},
+    {"{duration: 1s, within: nod}",
+     "s:6:28: arrivals[0].jobs[0].within: expected a level of the topology, got \"nod\"; did you mean \"node\"?"},
     {"{duration: 1s, queue: default}", "no error"},
     {"{duration: 1s, queue: other}", "s:6:27: arrivals[0].jobs[0].queue: expected the name of a queue, got \"other\""},
-    {"{duration: 1s, queues: {default: 0}}", "s:6:38: arrivals[0].jobs[0].queues.default: expected a weight above 0, got \"0\""},
-    {"{duration: 1s, queues: {other: 1}}", "s:6:29: arrivals[0].jobs[0].queues: unknown key \"other\" (known: default)"},
-    {"{duration: 1s, queues: {}}", "s:6:28: arrivals[0].jobs[0].queues: expected at least one queue with its weight, got none"},
-    {"{duration: 1s, queue: default, queues: {default: 1}}", "s:6:44: arrivals[0].jobs[0].queues: expected either \"queue\" or \"queues\", got both"},
+    {"{duration: 1s, queues: {default: 0}}",
+     "s:6:38: arrivals[0].jobs[0].queues.default: expected a weight above 0, got \"0\""},
+    {"{duration: 1s, queues: {other: 1}}",
+     "s:6:29: arrivals[0].jobs[0].queues: unknown key \"other\" (known: default)"},
+    {"{duration: 1s, queues: {}}",
+     "s:6:28: arrivals[0].jobs[0].queues: expected at least one queue with its weight, got none"},
+    {"{duration: 1s, queue: default, queues: {default: 1}}",
+     "s:6:44: arrivals[0].jobs[0].queues: expected either \"queue\" or \"queues\", got both"},
     {"{duration: 1s, colour: red}",
-     "s:6:20: arrivals[0].jobs[0]: unknown key \"colour\" (known: name, weight, members, gpus, gpu_milli, gpu_memory, cpu, memory, models, within, "
+     "s:6:20: arrivals[0].jobs[0]: unknown key \"colour\" (known: name, weight, members, gpus, gpu_milli, gpu_memory, "
+     "cpu, memory, models, within, "
      "prefer, priority, duration, estimate, queue, queues)"},
     {"[gpus]", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got a list"},
     {"3", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got \"3\""},
@@ -116,48 +149,62 @@ constexpr Line kJobs[] = {
 
 constexpr Line kTraces[] = {
     {"{path: a, format: swf}", "no error"},
-    {"{format: swf}", "s:2:8: trace: expected the key \"path\": the path of the trace, absolute or from the scenario's folder"},
+    {"{format: swf}",
+     "s:2:8: trace: expected the key \"path\": the path of the trace, absolute or from the scenario's folder"},
     {"{path: a}", "s:2:8: trace: expected the key \"format\": swf or csv"},
     {"{path: a, format: tsv}", "s:2:26: trace.format: expected swf or csv, got \"tsv\""},
     {"{path: a, format: csv, width: nodes}", "s:2:38: trace.width: expected gpus or cpu, got \"nodes\""},
-    {"{path: a, format: csv, per_member: 0}", "s:2:43: trace.per_member: expected the width of one member, a whole number from 1, got \"0\""},
+    {"{path: a, format: csv, per_member: 0}",
+     "s:2:43: trace.per_member: expected the width of one member, a whole number from 1, got \"0\""},
     {"{path: a, format: csv, per_member: 128}", "no error"},
     {"{path: a, format: csv, per_member: 129}", "s:2:43: trace.per_member: expected at most 128 GPUs on one node"},
     {"{path: a, format: csv, width: cpu, per_member: 100000}", "no error"},
     {"{path: a, format: csv, width: cpu, per_member: 100001}",
      "s:2:55: trace.per_member: expected the width of one member, a whole number from 1, got \"100001\""},
-    {"{path: a, format: csv, cpu_per_gpu: x}", "s:2:44: trace.cpu_per_gpu: expected CPU cores such as 8, 0.5 or 500m, got \"x\""},
-    {"{path: a, format: csv, memory_per_gpu: x}", "s:2:47: trace.memory_per_gpu: expected memory such as 64Gi, 512Mi or 1Ti, got \"x\""},
+    {"{path: a, format: csv, cpu_per_gpu: x}",
+     "s:2:44: trace.cpu_per_gpu: expected CPU cores such as 8, 0.5 or 500m, got \"x\""},
+    {"{path: a, format: csv, memory_per_gpu: x}",
+     "s:2:47: trace.memory_per_gpu: expected memory such as 64Gi, 512Mi or 1Ti, got \"x\""},
     {"{path: a, format: csv, queue: x}", "s:2:38: trace.queue: expected the name of a queue, got \"x\""},
-    {"{path: a, format: csv, limit: 0}", "s:2:38: trace.limit: expected a number of jobs, a whole number 1..100000000, got \"0\""},
-    {"{path: a, format: csv, time_scale: 0}", "s:2:43: trace.time_scale: expected a factor for submit times, above 0, got \"0\""},
-    {"{path: a, format: csv, time_scale: 1000001}", "s:2:43: trace.time_scale: expected a factor for submit times, above 0, got \"1000001\""},
+    {"{path: a, format: csv, limit: 0}",
+     "s:2:38: trace.limit: expected a number of jobs, a whole number 1..100000000, got \"0\""},
+    {"{path: a, format: csv, time_scale: 0}",
+     "s:2:43: trace.time_scale: expected a factor for submit times, above 0, got \"0\""},
+    {"{path: a, format: csv, time_scale: 1000001}",
+     "s:2:43: trace.time_scale: expected a factor for submit times, above 0, got \"1000001\""},
     {"{path: a, format: csv, speed: 1}",
-     "s:2:31: trace: unknown key \"speed\" (known: path, format, width, per_member, cpu_per_gpu, memory_per_gpu, queue, limit, time_scale)"},
+     "s:2:31: trace: unknown key \"speed\" (known: path, format, width, per_member, cpu_per_gpu, memory_per_gpu, "
+     "queue, limit, time_scale)"},
     {"[a]", "s:2:8: trace: expected a map (key: value), got a list"},
 };
 
 TEST(ScenarioFields, OfStreams) {
-  for (const Line& line : kStreams) EXPECT_EQ(message_of(kNode + "arrivals:\n- " + line.text + "\n"), line.message) << line.text;
+  for (const Line& line : kStreams)
+    EXPECT_EQ(message_of(kNode + "arrivals:\n- " + line.text + "\n"), line.message) << line.text;
 }
 
 TEST(ScenarioFields, OfJobs) {
   for (const Line& line : kJobs)
-    EXPECT_EQ(message_of(kNode + "arrivals:\n- rate: 1/h\n  count: 1\n  jobs:\n  - " + line.text + "\n"), line.message) << line.text;
+    EXPECT_EQ(message_of(kNode + "arrivals:\n- rate: 1/h\n  count: 1\n  jobs:\n  - " + line.text + "\n"), line.message)
+        << line.text;
 }
 
 TEST(ScenarioFields, OfTraces) {
-  for (const Line& line : kTraces) EXPECT_EQ(message_of(kNode + "trace: " + line.text + "\n"), line.message) << line.text;
+  for (const Line& line : kTraces)
+    EXPECT_EQ(message_of(kNode + "trace: " + line.text + "\n"), line.message) << line.text;
 }
 
 TEST(ScenarioFields, ALoadNeedsDevices) {
-  EXPECT_EQ(message_of("nodes: [{cpu: 1, memory: 1Gi}]\narrivals: [{load: 1, count: 1, jobs: [{gpus: 1, duration: 1s}]}]\n"),
-            "s:2:19: arrivals[0].load: expected nodes with GPUs, of which the load is a fraction");
+  EXPECT_EQ(
+      message_of("nodes: [{cpu: 1, memory: 1Gi}]\narrivals: [{load: 1, count: 1, jobs: [{gpus: 1, duration: 1s}]}]\n"),
+      "s:2:19: arrivals[0].load: expected nodes with GPUs, of which the load is a fraction");
 }
 
 TEST(ScenarioFields, WhatIsNotSaidHasItsDefault) {
-  const auto scenario =
-      parse_scenario(kNode + "arrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s}]}, {rate: 1/h, count: 1, jobs: [{duration: 1s}]}]\n", "s");
+  const auto scenario = parse_scenario(
+      kNode +
+          "arrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s}]}, {rate: 1/h, count: 1, jobs: [{duration: 1s}]}]\n",
+      "s");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message;
   EXPECT_EQ(scenario->seed, 1u);
   EXPECT_EQ(scenario->nodes[0].pods, 110);
@@ -186,7 +233,8 @@ TEST(ScenarioFields, AmountsAreInTheirUnits) {
   const auto scenario = parse_scenario(
       kNode +
           "trace: {path: /x/a, format: csv, cpu_per_gpu: 0.5, memory_per_gpu: 1Ki, limit: 7, time_scale: 0.5}\n"
-          "arrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s, gpus: 2, gpu_memory: 3Gi, cpu: 1.5, memory: 2Ki, priority: -3, name: n}]}]\n",
+          "arrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s, gpus: 2, gpu_memory: 3Gi, cpu: 1.5, memory: 2Ki, "
+          "priority: -3, name: n}]}]\n",
       "dir/s");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message;
   const ScenarioTrace& trace = scenario->traces[0];

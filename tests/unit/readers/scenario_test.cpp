@@ -80,7 +80,8 @@ TEST(Scenario, ReadsHeadTopologyAndNodes) {
   EXPECT_EQ(s.devices(), 32);
   EXPECT_EQ(s.nodes[3].name, "gpu-03");
   EXPECT_EQ(s.nodes[3].gpu_memory, MiB(81920));
-  EXPECT_THAT(s.nodes[3].labels, ElementsAre(Pair("ashlar.dev/block", "b0"), Pair("example.com/rack", "r1"), Pair("zone", "a")));
+  EXPECT_THAT(s.nodes[3].labels,
+              ElementsAre(Pair("ashlar.dev/block", "b0"), Pair("example.com/rack", "r1"), Pair("zone", "a")));
   EXPECT_EQ(s.nodes[4].name, "node-4");
   EXPECT_EQ(s.nodes[4].cpu, MilliCores(500));
   EXPECT_EQ(s.nodes[4].pods, 10);
@@ -152,14 +153,16 @@ struct BadEdit {
 
 const BadEdit kBadEdits[] = {
     {"horizon: 2d", "horizont: 2d", ":3:1: unknown key \"horizont\"; did you mean \"horizon\"? (known: "},
-    {"horizon: 2d", "horizon: soon", ":3:10: horizon: \"soon\" is not a duration; write for example 90s, 500ms, 1h30m or 2d"},
+    {"horizon: 2d", "horizon: soon",
+     ":3:10: horizon: \"soon\" is not a duration; write for example 90s, 500ms, 1h30m or 2d"},
     {"seed: 7", "seed: -7", ":2:7: seed: expected a seed, a whole number from 0, got \"-7\""},
     {"seed: 7", "seed: [7]", ":2:7: seed: expected one value, got a list"},
     {"seed: 7", "seed: 7\n[a, b]: 8", ":3:1: expected a word as key, got a list"},
     {"seed: 7", "seed: 7\nseed: 8", ":3:1: expected every key once, got \"seed\" twice"},
     {"  - block\n", "  - rack\n", "topology[1]: expected every level and label once, got \"rack\" twice"},
     {"  - block\n", "  - node\n", "topology[0]: expected no level \"node\""},
-    {"    gpus: 8\n", "    gpus: 129\n", ":13:11: nodes[0].gpus: expected the number of GPUs of a node, a whole number 0..128, got \"129\""},
+    {"    gpus: 8\n", "    gpus: 129\n",
+     ":13:11: nodes[0].gpus: expected the number of GPUs of a node, a whole number 0..128, got \"129\""},
     {"    gpus: 8\n", "    gpu: 8\n", "unknown key \"gpu\"; did you mean \"gpus\"?"},
     {"    cpu: 96\n", "    cpu: many\n", "nodes[0].cpu: expected CPU cores such as 8, 0.5 or 500m, got \"many\""},
     {"    cpu: 96\n", "", "nodes[0]: expected the key \"cpu\": CPU cores"},
@@ -168,7 +171,8 @@ const BadEdit kBadEdits[] = {
     {"gpu-{i:2}", "gpu", "expected every node's name once, got \"gpu\" twice"},
     {"rack: \"r{i/2}\"", "wreck: r", "nodes[0].topology: unknown key \"wreck\"; did you mean \"rack\"?"},
     {"count: 4", "count: 2000000", "nodes[0].count: expected a whole number 1..1000000"},
-    {"parent: research", "parent: reserch", "queues[0].parent: expected the name of a queue, got \"reserch\"; did you mean \"research\"?"},
+    {"parent: research", "parent: reserch",
+     "queues[0].parent: expected the name of a queue, got \"reserch\"; did you mean \"research\"?"},
     {"research, quota", "research, parent: vision, quota", "expected a tree, got a circle"},
     {"{name: product}", "{name: vision}", "queues[2].name: expected every queue once"},
     {"quota: {gpus: 24", "quota: {gpus: -1", "queues[1].quota.gpus: \"-1\" is negative"},
@@ -179,13 +183,15 @@ const BadEdit kBadEdits[] = {
     {"rate: 120/h", "rate: 120", "arrivals[1].rate: expected a rate such as 120/h"},
     {"process: uniform", "process: normal", "expected poisson or uniform, got \"normal\""},
     {"start: 1h, until: 3h", "start: 3h, until: 1h", "expected \"start\" before \"until\""},
-    {"within: rack", "within: rak", "jobs[1].within: expected a level of the topology, got \"rak\"; did you mean \"rack\"?"},
+    {"within: rack", "within: rak",
+     "jobs[1].within: expected a level of the topology, got \"rak\"; did you mean \"rack\"?"},
     {"models: H100", "models: [H100, A100]", "jobs[1].models: expected the model of some node, got \"A100\""},
     {"sigma: 1.5", "sigma: -1", "expected the standard deviation of the logarithm"},
     {"duration: 30m", "duration: 0", "duration: expected a time above 0"},
     {"duration: 30m", "duration: {normal: 3h}", "expected one of fixed, exponential, lognormal, uniform, got 0"},
     {"min: 1m, max: 1d", "min: 2d, max: 1d", "expected a time not below \"min\""},
-    {"queue: product", "queue: produkt", "arrivals[1].queue: expected the name of a queue, got \"produkt\"; did you mean \"product\"?"},
+    {"queue: product", "queue: produkt",
+     "arrivals[1].queue: expected the name of a queue, got \"produkt\"; did you mean \"product\"?"},
     {"    count: 1000\n", "    counted: 1000\n", "arrivals[0]: unknown key \"counted\"; did you mean \"count\"?"},
     {"start: 1h, until: 3h", "start: 1h, till: 3h", "arrivals[1]: unknown key \"till\""},
     {"{node: gpu-01, at: 1h}", "{node: gpu-01, at: 1h, fro: 1h}", "failures[1]: unknown key \"fro\""},
@@ -213,23 +219,31 @@ TEST(Scenario, MistakesNameFileLineColumnAndForm) {
 }
 
 TEST(Scenario, ProfilesThatAreNotThereAreNamedWithTheirPlace) {
-  const std::string work = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
-  EXPECT_THAT(parse_scenario(work + "profile: nosuch\n", "s.yaml").error().message, StartsWith("s.yaml:3:10: profile: unknown profile \"nosuch\""));
+  const std::string work =
+      "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
+  EXPECT_THAT(parse_scenario(work + "profile: nosuch\n", "s.yaml").error().message,
+              StartsWith("s.yaml:3:10: profile: unknown profile \"nosuch\""));
   EXPECT_THAT(parse_scenario(work + "profile: [ashlar, fgd]\n", "s.yaml").error().message,
               AllOf(StartsWith("s.yaml:3:10: "), HasSubstr("needs a mix")));
-  EXPECT_THAT(parse_scenario(work + "profile: ./none.yaml\n", "s.yaml").error().message, AllOf(StartsWith("s.yaml:3:10: "), HasSubstr("none.yaml")));
+  EXPECT_THAT(parse_scenario(work + "profile: ./none.yaml\n", "s.yaml").error().message,
+              AllOf(StartsWith("s.yaml:3:10: "), HasSubstr("none.yaml")));
 }
 
 TEST(Scenario, LimitsOfTheEngineAreRefusedInWordsAndNotMet) {
-  const std::string work = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
+  const std::string work =
+      "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n";
   std::string levels = "topology: [l0", queues = "queues:\n  - {name: q0, quota: {gpus: 1}}\n";
   for (int i = 1; i < 16; ++i) levels += ", l" + std::to_string(i);
-  EXPECT_THAT(parse_scenario(work + levels + "]\n", "s").error().message, HasSubstr("topology[15]: expected at most 15 levels besides \"node\""));
-  for (int i = 1; i < 16; ++i) queues += "  - {name: q" + std::to_string(i) + ", parent: q" + std::to_string(i - 1) + "}\n";
-  EXPECT_THAT(parse_scenario(work + queues, "s").error().message, HasSubstr("queues[15].parent: expected queues at most 15 below one another"));
+  EXPECT_THAT(parse_scenario(work + levels + "]\n", "s").error().message,
+              HasSubstr("topology[15]: expected at most 15 levels besides \"node\""));
+  for (int i = 1; i < 16; ++i)
+    queues += "  - {name: q" + std::to_string(i) + ", parent: q" + std::to_string(i - 1) + "}\n";
+  EXPECT_THAT(parse_scenario(work + queues, "s").error().message,
+              HasSubstr("queues[15].parent: expected queues at most 15 below one another"));
   EXPECT_THAT(parse_scenario(work + "---\ntitle: two\n", "s").error().message,
               HasSubstr("s:4:1: expected one YAML document, a second one begins here"));
-  EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 65Ti}]\n", "s").error().message, HasSubstr("nodes[0].memory: expected at most 64Ti"));
+  EXPECT_THAT(parse_scenario("nodes: [{cpu: 1, memory: 65Ti}]\n", "s").error().message,
+              HasSubstr("nodes[0].memory: expected at most 64Ti"));
 }
 
 TEST(Scenario, RefusesFilesWithoutWorkOrOfAnotherKind) {
@@ -237,12 +251,15 @@ TEST(Scenario, RefusesFilesWithoutWorkOrOfAnotherKind) {
   EXPECT_THAT(parse_scenario("", "s").error().message, HasSubstr("s:1:1: expected a map"));
   EXPECT_THAT(parse_scenario("- a\n", "s").error().message, HasSubstr("expected a map"));
   EXPECT_THAT(parse_scenario("just words", "s").error().message, HasSubstr("expected a map"));
-  EXPECT_THAT(read_scenario("absent.yaml").error().message, HasSubstr("absent.yaml: cannot be read: No such file or directory"));
+  EXPECT_THAT(read_scenario("absent.yaml").error().message,
+              HasSubstr("absent.yaml: cannot be read: No such file or directory"));
 }
 
 TEST(Scenario, GarbageNeverCrashes) {
   std::uint32_t random = 11;
-  const auto draw = [&random](std::uint32_t bound) { return (random = random * 1664525u + 1013904223u) / 65536 % bound; };
+  const auto draw = [&random](std::uint32_t bound) {
+    return (random = random * 1664525u + 1013904223u) / 65536 % bound;
+  };
   for (int round = 0; round < 1500; ++round) {
     std::string text = round % 2 == 0 ? kWhole : kSmall;
     for (std::uint32_t edits = 1 + draw(5); edits > 0; --edits) {
@@ -267,7 +284,9 @@ TEST(Scenario, DeepNestingIsAnErrorAndNotACrash) {
   }
 }
 
-RC_GTEST_PROP(Scenario, AnyTextGivesAScenarioOrAnError, (const std::string& text)) { static_cast<void>(parse_scenario(text, "s.yaml").ok()); }
+RC_GTEST_PROP(Scenario, AnyTextGivesAScenarioOrAnError, (const std::string& text)) {
+  static_cast<void>(parse_scenario(text, "s.yaml").ok());
+}
 
 TEST(Units, ReadAmounts) {
   EXPECT_EQ(parse_cores("0.5"), MilliCores(500));

@@ -42,7 +42,8 @@ TEST(TextSource, AnArchiveCutOffAnywhereIsAnErrorThatNamesTheFile) {
     for (std::size_t size = 6; size < bytes.size(); ++size) {
       const auto text = unpack(bytes.substr(0, size), "nodes.csv.zst");
       ASSERT_FALSE(text.ok()) << size << " of " << bytes.size() << " bytes";
-      EXPECT_THAT(text.error().message, AllOf(HasSubstr("nodes.csv.zst"), HasSubstr("damaged or cut off"), HasSubstr("again")));
+      EXPECT_THAT(text.error().message,
+                  AllOf(HasSubstr("nodes.csv.zst"), HasSubstr("damaged or cut off"), HasSubstr("again")));
     }
   }
 }
@@ -73,12 +74,15 @@ TEST(TextSource, DamagedZstdNeverCrashes) {
 
 TEST(TextSource, SaysWhatIsWrongWithAPath) {
   Folder folder;
-  EXPECT_THAT(read_text(folder.path("absent.csv")).error().message, HasSubstr("absent.csv: cannot be read: No such file or directory"));
-  EXPECT_THAT(read_text(std::filesystem::temp_directory_path().string()).error().message, HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(read_text(folder.path("absent.csv")).error().message,
+              HasSubstr("absent.csv: cannot be read: No such file or directory"));
+  EXPECT_THAT(read_text(std::filesystem::temp_directory_path().string()).error().message,
+              HasSubstr("cannot be read: Is a directory"));
 }
 
 TEST(TextSource, ADeviceIsNoFile) {
-  for (const char* device : {"/dev/zero", "/dev/null"}) EXPECT_THAT(read_text(device).error().message, HasSubstr("it is a device"));
+  for (const char* device : {"/dev/zero", "/dev/null"})
+    EXPECT_THAT(read_text(device).error().message, HasSubstr("it is a device"));
 }
 
 TEST(TextSource, PiecesAreShownWithoutWhatSteersATerminal) {

@@ -18,11 +18,13 @@ struct Row {
 
 JobTrace trace_of(std::initializer_list<Row> rows, std::vector<std::string> vcs = {"a"}) {
   JobTrace trace{.vcs = std::move(vcs), .jobs = {}, .has_estimates = true};
-  for (const Row& r : rows) trace.jobs.push_back({r.vc, r.gpus, Millis(r.submit * 1000), Millis(r.duration * 1000), Millis(r.estimate * 1000)});
+  for (const Row& r : rows)
+    trace.jobs.push_back({r.vc, r.gpus, Millis(r.submit * 1000), Millis(r.duration * 1000), Millis(r.estimate * 1000)});
   return trace;
 }
 
-QueueRun run(const JobTrace& trace, const std::string& policy, std::vector<VcNodes> vcs = {{"a", 1}}, bool is_pooled = false) {
+QueueRun run(const JobTrace& trace, const std::string& policy, std::vector<VcNodes> vcs = {{"a", 1}},
+             bool is_pooled = false) {
   const QueueReplay replay{.trace = trace, .vcs = vcs, .is_pooled = is_pooled, .has_series = true};
   const Result<void> checked = check_replay(replay);
   EXPECT_TRUE(checked.ok());
@@ -66,7 +68,8 @@ TEST(QueueReplay, SrtfStopsALongJobAndChargesItsRestart) {
   const JobTrace trace = trace_of({{8, 0, 100}, {8, 10, 20}});
   const QueueRun r = run(trace, "srtf");
   EXPECT_EQ(r.preemptions, 1);
-  // The short one runs 10..31 (its end is seen a second late); the long one starts again at 31 with 90 + 30 s to go and is seen to end at 152.
+  // The short one runs 10..31 (its end is seen a second late); the long one starts again at 31 with 90 + 30 s to go and
+  // is seen to end at 152.
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 152);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 21 / 2.0);
   EXPECT_DOUBLE_EQ(r.mean_jct_seconds, (152 + 21) / 2.0);
@@ -102,8 +105,8 @@ TEST(QueueReplay, WallsKeepJobsOutOfOtherClustersAndPoolingTakesThemAway) {
 TEST(QueueReplay, ThreadsDoNotChangeTheResult) {
   JobTrace trace{.vcs = {"a", "b", "c"}, .jobs = {}, .has_estimates = false};
   for (std::int64_t i = 0; i < 600; ++i)
-    trace.jobs.push_back({static_cast<std::uint32_t>(i % 3), static_cast<std::int32_t>(1 + i * 7 % 16), Millis(i * 11000),
-                          Millis((1 + i * 37 % 900) * 1000), Millis(0)});
+    trace.jobs.push_back({static_cast<std::uint32_t>(i % 3), static_cast<std::int32_t>(1 + i * 7 % 16),
+                          Millis(i * 11000), Millis((1 + i * 37 % 900) * 1000), Millis(0)});
   const std::vector<VcNodes> vcs{{"a", 2}, {"b", 3}, {"c", 4}};
   QueueReplay replay{.trace = trace, .vcs = vcs, .threads = 1};
   QueueRun alone = run_queue(replay, *builtin_profile("srtf"));
@@ -127,22 +130,25 @@ TEST(QueueReplay, BusyDevicesOverTimeAddUpToTheWorkDone) {
   EXPECT_NEAR(sum, 75, 0.5);  // half of the devices, then all of them
 }
 
-// What their papers' simulators did belongs to the profiles, so that one of another name that starts from them replays alike.
+// What their papers' simulators did belongs to the profiles, so that one of another name that starts from them replays
+// alike.
 TEST(QueueReplay, AProfileThatOnlyNamesItsBaseReplaysLikeIt) {
   JobTrace trace{.vcs = {"a"}, .jobs = {}, .has_estimates = true};
   for (std::int64_t i = 0; i < 200; ++i)
-    trace.jobs.push_back(
-        {0, static_cast<std::int32_t>(1 + i * 7 % 8), Millis(i * 40'000), Millis((30 + i * 371 % 9000) * 1000), Millis((30 + i * 53 % 5000) * 1000)});
+    trace.jobs.push_back({0, static_cast<std::int32_t>(1 + i * 7 % 8), Millis(i * 40'000),
+                          Millis((30 + i * 371 % 9000) * 1000), Millis((30 + i * 53 % 5000) * 1000)});
   const std::vector<VcNodes> vcs{{"a", 2}};
   const QueueReplay replay{.trace = trace, .vcs = vcs};
   for (const char* base : {"srtf", "qssf", "tiresias", "fifo", "easy"}) {
-    const std::string text = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: " + std::string(base) + "\n";
+    const std::string text =
+        "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: " + std::string(base) + "\n";
     QueueRun named = run_queue(replay, *builtin_profile(base));
     QueueRun based = run_queue(replay, base, config::parse_profile(text, "mine.yaml")->profile);
     named.wall_seconds = based.wall_seconds = 0;
     EXPECT_EQ(queue_json({&named, 1}), queue_json({&based, 1})) << base;
   }
-  const std::string exact = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: srtf\nreplay: {endLag: 0}\n";
+  const std::string exact =
+      "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: mine\nbase: srtf\nreplay: {endLag: 0}\n";
   EXPECT_LT(run_queue(replay, config::parse_profile(exact, "mine.yaml")->profile).mean_jct_seconds,
             run_queue(replay, *builtin_profile("srtf")).mean_jct_seconds);
 }
@@ -150,7 +156,8 @@ TEST(QueueReplay, AProfileThatOnlyNamesItsBaseReplaysLikeIt) {
 TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
   const JobTrace trace = trace_of({{1, 0, 10}});
   const std::vector<VcNodes> other{{"b", 1}}, good{{"a", 1}};
-  EXPECT_EQ(check_replay({.trace = trace, .vcs = other}).error().message, "0: vc: expected a virtual cluster of the file of nodes, got \"a\"");
+  EXPECT_EQ(check_replay({.trace = trace, .vcs = other}).error().message,
+            "0: vc: expected a virtual cluster of the file of nodes, got \"a\"");
   EXPECT_FALSE(check_replay({.trace = trace, .vcs = good, .shrink = 0}).ok());
   JobTrace fractional = trace;
   fractional.jobs[0].duration = Millis(1500);

@@ -8,7 +8,8 @@
 namespace ashlar::sim {
 namespace {
 
-OpenbPod pod(const std::string& name, std::int64_t cpu, std::int32_t gpus, std::int32_t milli, std::vector<std::string> models = {}) {
+OpenbPod pod(const std::string& name, std::int64_t cpu, std::int32_t gpus, std::int32_t milli,
+             std::vector<std::string> models = {}) {
   OpenbPod p;
   p.name = name;
   p.cpu = MilliCores(cpu);
@@ -20,11 +21,14 @@ OpenbPod pod(const std::string& name, std::int64_t cpu, std::int32_t gpus, std::
   return p;
 }
 
-OpenbNode node(const std::string& name, std::int32_t gpus, const std::string& model) { return {name, MilliCores(32000), MiB(262144), gpus, model}; }
+OpenbNode node(const std::string& name, std::int32_t gpus, const std::string& model) {
+  return {name, MilliCores(32000), MiB(262144), gpus, model};
+}
 
 TEST(Packing, CountsWhatIsPlacedAndWhatIsRefused) {
-  const auto trace = PackingTrace::make({node("n0", 2, "T4"), node("n1", 2, "V100")},
-                                        {pod("a", 1000, 2, 1000), pod("b", 1000, 1, 500), pod("c", 1000, 1, 500, {"V100"})});
+  const auto trace =
+      PackingTrace::make({node("n0", 2, "T4"), node("n1", 2, "V100")},
+                         {pod("a", 1000, 2, 1000), pod("b", 1000, 1, 500), pod("c", 1000, 1, 500, {"V100"})});
   ASSERT_TRUE(trace.ok());
   EXPECT_EQ(trace->total_milli(), 4000);
   // Two whole pods fill both nodes; every half device after them is refused.
@@ -40,9 +44,11 @@ TEST(Packing, CountsWhatIsPlacedAndWhatIsRefused) {
 TEST(Packing, TiesGoToTheSmallestRank) {
   // Equal nodes: the constrained pod is refused exactly if the first one took the only V100.
   const auto run_with = [](std::vector<std::uint32_t> ranks) {
-    const auto trace =
-        PackingTrace::make({node("n0", 1, "T4"), node("n1", 1, "V100")}, {pod("any", 1000, 1, 1000), pod("picky", 1000, 1, 1000, {"V100"})});
-    return run_packing(*trace, {.seed = 1, .arrivals = {0, 1}, .node_ranks = std::move(ranks)}, *builtin_profile("best-fit")).refused_pods;
+    const auto trace = PackingTrace::make({node("n0", 1, "T4"), node("n1", 1, "V100")},
+                                          {pod("any", 1000, 1, 1000), pod("picky", 1000, 1, 1000, {"V100"})});
+    return run_packing(*trace, {.seed = 1, .arrivals = {0, 1}, .node_ranks = std::move(ranks)},
+                       *builtin_profile("best-fit"))
+        .refused_pods;
   };
   EXPECT_EQ(run_with({0, 1}), 0);
   EXPECT_EQ(run_with({1, 0}), 1);
@@ -50,23 +56,27 @@ TEST(Packing, TiesGoToTheSmallestRank) {
 
 TEST(Packing, RefusedPodsCountAsArrivedButNotAsUsed) {
   const auto trace = PackingTrace::make({node("n0", 1, "T4")}, {pod("a", 64000, 1, 1000), pod("b", 1000, 1, 1000)});
-  const PackingRun run = run_packing(*trace, {.seed = 1, .arrivals = {0}, .node_ranks = {0}}, *builtin_profile("best-fit"));
+  const PackingRun run =
+      run_packing(*trace, {.seed = 1, .arrivals = {0}, .node_ranks = {0}}, *builtin_profile("best-fit"));
   EXPECT_EQ(run.refused_pods, 1);
   EXPECT_DOUBLE_EQ(*run.allocation_percent[100], 0);
 }
 
 TEST(Packing, TheSameRunTwiceIsTheSame) {
-  const auto trace =
-      PackingTrace::make({node("n0", 2, "T4"), node("n1", 2, "T4"), node("n2", 2, "T4")}, {pod("a", 1000, 1, 300), pod("b", 1000, 1, 700)});
+  const auto trace = PackingTrace::make({node("n0", 2, "T4"), node("n1", 2, "T4"), node("n2", 2, "T4")},
+                                        {pod("a", 1000, 1, 300), pod("b", 1000, 1, 700)});
   const ArrivalOrder order{.seed = 7, .arrivals = {0, 1, 0, 0, 1, 1, 0, 1}, .node_ranks = {2, 0, 1}};
   for (const char* policy : {"fgd", "random"}) {
-    PackingRun first = run_packing(*trace, order, *builtin_profile(policy)), second = run_packing(*trace, order, *builtin_profile(policy));
+    PackingRun first = run_packing(*trace, order, *builtin_profile(policy)),
+               second = run_packing(*trace, order, *builtin_profile(policy));
     first.wall_seconds = second.wall_seconds = 0;
     EXPECT_EQ(packing_json({&first, 1}), packing_json({&second, 1}));
   }
 }
 
-TEST(Packing, AModelThatNoNodeHasIsAnError) { EXPECT_FALSE(PackingTrace::make({node("n0", 1, "T4")}, {pod("a", 1000, 1, 1000, {"H100"})}).ok()); }
+TEST(Packing, AModelThatNoNodeHasIsAnError) {
+  EXPECT_FALSE(PackingTrace::make({node("n0", 1, "T4")}, {pod("a", 1000, 1, 1000, {"H100"})}).ok());
+}
 
 }  // namespace
 }  // namespace ashlar::sim

@@ -22,7 +22,8 @@ constexpr const char* kTraces[] = {"default", "cpu250", "gpushare60", "gpushare1
 constexpr const char* kPolicies[] = {"fgd", "best-fit", "dotprod", "gpu-packing", "gpu-clustering"};
 constexpr std::uint64_t kSeeds[] = {42, 43};
 
-// Under sanitizers a part is enough: they look for slips in memory, not in numbers, and make everything twenty times slower.
+// Under sanitizers a part is enough: they look for slips in memory, not in numbers, and make everything twenty times
+// slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kIsSanitized = true;
 #else
@@ -40,7 +41,8 @@ std::string traces() {
   if (kIsSanitized) GTEST_SKIP() << "the release run covers it"
 
 #define REQUIRE_TRACES() \
-  if (traces().empty()) GTEST_SKIP() << "SKIPPED: the published traces are not here; set ASHLAR_TRACES to the folder that holds them"
+  if (traces().empty())  \
+  GTEST_SKIP() << "SKIPPED: the published traces are not here; set ASHLAR_TRACES to the folder that holds them"
 
 template <class T>
 T must(Result<T> result) {
@@ -61,13 +63,16 @@ TEST_P(PublishedPacking, EqualsEveryBinOfTheTable) {
   const auto orders = must(read_arrivals(folder + "/fgd-arrivals/" + name + ".csv.xz", pods.size(), nodes.size()));
   const PackingTrace trace = must(PackingTrace::make(nodes, pods));
   for (const ArrivalOrder& order : orders) {
-    if (std::find(std::begin(kSeeds), std::end(kSeeds), order.seed) == std::end(kSeeds) || (kIsSanitized && order.seed != kSeeds[0])) continue;
+    if (std::find(std::begin(kSeeds), std::end(kSeeds), order.seed) == std::end(kSeeds) ||
+        (kIsSanitized && order.seed != kSeeds[0]))
+      continue;
     for (const char* policy : kPolicies) {
       const PackingRun run = run_packing(trace, order, must(builtin_profile(policy)));
       const ExpectedPacking* allocated = find_expected(allocation, name, policy, order.seed);
       const ExpectedPacking* fragmented = find_expected(fragment, name, policy, order.seed);
       ASSERT_TRUE(allocated != nullptr && fragmented != nullptr) << policy << " seed " << order.seed;
-      const CurveDeviation a = compare(run.allocation_percent, allocated->percent), f = compare(run.fragmented_percent, fragmented->percent);
+      const CurveDeviation a = compare(run.allocation_percent, allocated->percent),
+                           f = compare(run.fragmented_percent, fragmented->percent);
       EXPECT_LE(a.largest, kTolerance) << policy << " seed " << order.seed << ": allocation at " << a.bin << " % load";
       EXPECT_LE(f.largest, kTolerance) << policy << " seed " << order.seed << ": fragments at " << f.bin << " % load";
       EXPECT_EQ(a.one_sided_bins + f.one_sided_bins, 0u) << policy << " seed " << order.seed;
@@ -75,7 +80,8 @@ TEST_P(PublishedPacking, EqualsEveryBinOfTheTable) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, PublishedPacking, ::testing::ValuesIn(kTraces), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Traces, PublishedPacking, ::testing::ValuesIn(kTraces),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(PublishedRandom, HasTheSameMeanOverTheSeeds) {
   LEAVE_OUT_UNDER_SANITIZERS();
@@ -89,8 +95,10 @@ TEST(PublishedRandom, HasTheSameMeanOverTheSeeds) {
   const PackingTrace trace = must(PackingTrace::make(nodes, pods));
   double ours = 0, published = 0;
   for (const ArrivalOrder& order : orders) {
-    ours += *run_packing(trace, order, must(builtin_profile("random"))).allocation_percent[kFullLoad] / static_cast<double>(orders.size());
-    published += *find_expected(table, "default", "random", order.seed)->percent[kFullLoad] / static_cast<double>(orders.size());
+    ours += *run_packing(trace, order, must(builtin_profile("random"))).allocation_percent[kFullLoad] /
+            static_cast<double>(orders.size());
+    published +=
+        *find_expected(table, "default", "random", order.seed)->percent[kFullLoad] / static_cast<double>(orders.size());
   }
   EXPECT_NEAR(ours, published, 0.8);
 }
@@ -113,7 +121,8 @@ TEST_P(PublishedQueueing, EqualsEveryFigureOfEveryVirtualCluster) {
     expect_equal({.trace = trace, .vcs = vcs, .shrink = GetParam()}, policy, "philly-p");
 }
 
-INSTANTIATE_TEST_SUITE_P(Shrinks, PublishedQueueing, ::testing::Values(1, 4), [](const auto& info) { return "By" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Shrinks, PublishedQueueing, ::testing::Values(1, 4),
+                         [](const auto& info) { return "By" + std::to_string(info.param); });
 
 TEST(PublishedPool, EqualsTheTableWithoutWallsBetweenVirtualClusters) {
   LEAVE_OUT_UNDER_SANITIZERS();

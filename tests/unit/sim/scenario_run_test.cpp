@@ -1,4 +1,5 @@
-// Scenarios: generated work, topology, quota and failing nodes, by results that can be worked out by hand or by their laws.
+// Scenarios: generated work, topology, quota and failing nodes, by results that can be worked out by hand or by their
+// laws.
 #include "folders.h"
 #include "sim/scenario/run.h"
 
@@ -26,22 +27,27 @@ QueueRun run(const Scenario& s, const std::string& profile = "ashlar") {
   return made->run(*builtin_profile(profile));
 }
 
-const char* const kNodes = "nodes: [{count: 4, name: 'n{i}', cpu: 32, memory: 256Gi, gpus: 8, topology: {rack: 'r{i/2}'}}]\ntopology: [rack]\n";
+const char* const kNodes =
+    "nodes: [{count: 4, name: 'n{i}', cpu: 32, memory: 256Gi, gpus: 8, topology: {rack: 'r{i/2}'}}]\ntopology: "
+    "[rack]\n";
 
-std::string job(const std::string& text) { return "  - {count: 1, until: 1s, process: uniform, jobs: [{" + text + "}]}\n"; }
+std::string job(const std::string& text) {
+  return "  - {count: 1, until: 1s, process: uniform, jobs: [{" + text + "}]}\n";
+}
 
 TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
   // 3 x 8 devices never fit a rack of two nodes; 2 x 8 do.
-  const QueueRun r = run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
-                                  job("members: 2, gpus: 8, within: rack, duration: 10s")));
+  const QueueRun r =
+      run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
+                   job("members: 2, gpus: 8, within: rack, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 0);
 }
 
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
-  const std::string text =
-      kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") + job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
+  const std::string text = kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
+                           job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 2);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 5);
@@ -49,17 +55,23 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
 }
 
 TEST(ScenarioRun, TheMakespanCountsFromTheFirstSubmission) {
-  const std::string late = kNodes + std::string("horizon: 1h\narrivals: [{count: 2, until: 120s, start: 100s, process: uniform, jobs: [{gpus: ");
-  EXPECT_DOUBLE_EQ(run(scenario(late + "8, duration: 30s}]}]\n")).makespan_seconds, 40) << "the second one comes after ten seconds";
+  const std::string late =
+      kNodes +
+      std::string("horizon: 1h\narrivals: [{count: 2, until: 120s, start: 100s, process: uniform, jobs: [{gpus: ");
+  EXPECT_DOUBLE_EQ(run(scenario(late + "8, duration: 30s}]}]\n")).makespan_seconds, 40)
+      << "the second one comes after ten seconds";
   const std::string never = "arrivals:\n" + job("members: 3, gpus: 8, within: rack, duration: 1s");
-  EXPECT_DOUBLE_EQ(
-      run(scenario(kNodes + never + "  - {count: 1, until: 20s, start: 10s, process: uniform, jobs: [{duration: 5s}]}\n")).makespan_seconds, 15)
+  EXPECT_DOUBLE_EQ(run(scenario(kNodes + never +
+                                "  - {count: 1, until: 20s, start: 10s, process: uniform, jobs: [{duration: 5s}]}\n"))
+                       .makespan_seconds,
+                   15)
       << "the first one never starts";
 }
 
 TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
   const std::string text =
-      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: 30s}]\narrivals:\n" +
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nfailures: [{node: only, at: 60s, for: "
+      "30s}]\narrivals:\n" +
       job("gpus: 8, duration: 100s");
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 1);
@@ -71,7 +83,8 @@ TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
 TEST(ScenarioRun, FailuresThatOverlapKeepTheNodeAwayUntilTheLastHasEnded) {
   const std::string text =
       "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"
-      "failures: [{node: only, at: 60s, for: 30s}, {node: only, at: 70s, for: 200s}, {node: only, at: 80s, for: 10s}]\narrivals:\n" +
+      "failures: [{node: only, at: 60s, for: 30s}, {node: only, at: 70s, for: 200s}, {node: only, at: 80s, for: "
+      "10s}]\narrivals:\n" +
       job("gpus: 8, duration: 100s");
   EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 370);
 }
@@ -94,26 +107,31 @@ TEST(ScenarioRun, MeansOfVeryLongJobsStayWithinTheirNumbers) {
 
 TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
   const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") +
-                           job("members: 2, gpus: 8, within: rack, duration: 100s") + job("members: 2, gpus: 8, within: rack, duration: 30s");
-  // Both racks lose a node at 60 s; the short gang is gone by then. The long one needs two nodes of one rack and its rack has one left for good.
+                           job("members: 2, gpus: 8, within: rack, duration: 100s") +
+                           job("members: 2, gpus: 8, within: rack, duration: 30s");
+  // Both racks lose a node at 60 s; the short gang is gone by then. The long one needs two nodes of one rack and its
+  // rack has one left for good.
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
-  const std::string healed = kNodes + std::string("failures: [{node: n0, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, duration: 100s");
+  const std::string healed =
+      kNodes + std::string("failures: [{node: n0, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, duration: 100s");
   EXPECT_DOUBLE_EQ(run(scenario(healed)).makespan_seconds, 160);
 }
 
 TEST(ScenarioRun, TheHorizonEndsTheRunAndWhatIsLeftIsCounted) {
-  const QueueRun r =
-      run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") + job("gpus: 1, duration: 10s")));
+  const QueueRun r = run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") +
+                                  job("gpus: 1, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
 }
 
 TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
-  const Scenario s =
-      scenario(kNodes + std::string("seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
-                                    "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
+  const Scenario s = scenario(
+      kNodes +
+      std::string(
+          "seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
+          "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
   for (const char* profile : {"ashlar", "fifo-skip", "sjf", "easy", "srtf", "tiresias", "spread"}) {
     QueueRun first = run(s, profile), second = run(s, profile);
     first.wall_seconds = second.wall_seconds = 0;
@@ -124,8 +142,10 @@ TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
 
 TEST(ScenarioRun, AStreamKeepsTheLoadThatItWasGiven) {
   const QueueRun r =
-      run(scenario("nodes: [{count: 50, name: 'n{i}', cpu: 64, memory: 256Gi, gpus: 8}]\nhorizon: 200h\narrivals: [{load: 0.6, jobs: "
-                   "[{weight: 4, gpus: 1, duration: {exponential: 30m}}, {gpus: 8, duration: {lognormal: {median: 20m, sigma: 0.8}, max: 4h}}]}]\n"));
+      run(scenario("nodes: [{count: 50, name: 'n{i}', cpu: 64, memory: 256Gi, gpus: 8}]\nhorizon: 200h\narrivals: "
+                   "[{load: 0.6, jobs: "
+                   "[{weight: 4, gpus: 1, duration: {exponential: 30m}}, {gpus: 8, duration: {lognormal: {median: 20m, "
+                   "sigma: 0.8}, max: 4h}}]}]\n"));
   double sum = 0;
   std::size_t counted = 0;
   for (const SeriesPoint& p : r.busy_percent)
@@ -148,17 +168,21 @@ TEST(ScenarioRun, AGangBoundToANodeSharesIt) {
 TEST(ScenarioRun, AStandardWorkloadFormatTraceIsPlayed) {
   const std::string path = ::testing::TempDir() + "tiny.swf";
   // Two jobs of 4 processors on 4 cores: the second waits for the first.
-  std::ofstream(path) << "; MaxProcs: 4\n1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1\n2 10 -1 50 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n";
-  const QueueRun r = run(scenario("nodes: [{name: n, cpu: 4, memory: 1Gi}]\ntrace: {path: " + path + ", format: swf, width: cpu}\n"), "fifo-skip");
+  std::ofstream(path) << "; MaxProcs: 4\n1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1\n2 10 -1 50 4 -1 -1 4 60 -1 1 "
+                         "1 1 -1 1 -1 -1 -1\n";
+  const QueueRun r =
+      run(scenario("nodes: [{name: n, cpu: 4, memory: 1Gi}]\ntrace: {path: " + path + ", format: swf, width: cpu}\n"),
+          "fifo-skip");
   EXPECT_EQ(r.jobs, 2);
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 150);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 45);
 }
 
 TEST(ScenarioRun, WhatGivesBackWhatItTookEndsWithAnIdleCluster) {
-  const QueueRun r = run(scenario(
-      kNodes + std::string("failures: [{node: n1, at: 1h, for: 1h}, {node: n3, at: 2h, for: 3h}]\narrivals: [{load: 0.8, count: 500, jobs: "
-                           "[{gpus: 2, duration: {exponential: 20m}}, {gpus: 4, members: 3, within: rack, duration: {exponential: 20m}}]}]\n")));
+  const QueueRun r = run(scenario(kNodes + std::string("failures: [{node: n1, at: 1h, for: 1h}, {node: n3, at: 2h, "
+                                                       "for: 3h}]\narrivals: [{load: 0.8, count: 500, jobs: "
+                                                       "[{gpus: 2, duration: {exponential: 20m}}, {gpus: 4, members: "
+                                                       "3, within: rack, duration: {exponential: 20m}}]}]\n")));
   EXPECT_EQ(r.jobs, 500);
   ASSERT_FALSE(r.busy_percent.empty());
   double most = 0;
@@ -198,7 +222,8 @@ struct StreamKeys {
   const char* pace;
   const char* process;
   std::string text() const {
-    return std::string(has_horizon ? "horizon: 1h\n" : "") + "nodes: [{cpu: 96, memory: 1Ti, gpus: 8}]\narrivals:\n- {process: " + process + pace +
+    return std::string(has_horizon ? "horizon: 1h\n" : "") +
+           "nodes: [{cpu: 96, memory: 1Ti, gpus: 8}]\narrivals:\n- {process: " + process + pace +
            (has_count ? ", count: 10" : "") + (has_until ? ", until: 30m" : "") + (has_start ? ", start: 10m" : "") +
            ", jobs: [{gpus: 1, duration: 10m}]}\n";
   }
@@ -237,10 +262,11 @@ TEST(ScenarioRun, EveryStreamThatTheReaderAcceptsRuns) {
 
 TEST(DurationDistribution, DrawsFollowTheLawAndItsMean) {
   Rng rng(3);
-  const DurationDistribution laws[] = {{.kind = DurationDistribution::Kind::kExponential, .first = 100},
-                                       {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1},
-                                       {.kind = DurationDistribution::Kind::kUniform, .first = 50, .second = 150},
-                                       {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
+  const DurationDistribution laws[] = {
+      {.kind = DurationDistribution::Kind::kExponential, .first = 100},
+      {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1},
+      {.kind = DurationDistribution::Kind::kUniform, .first = 50, .second = 150},
+      {.kind = DurationDistribution::Kind::kLognormal, .first = 100, .second = 1, .max = Millis(200000)}};
   const double means[] = {100000, 100000 * std::exp(0.5), 100000, 0};
   for (std::size_t i = 0; i < std::size(laws); ++i) {
     double sum = 0;

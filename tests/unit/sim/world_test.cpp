@@ -16,14 +16,17 @@ class WorldTest : public ::testing::Test {
     for (SimJob& job : jobs) job.kind = kind_;
     auto next = std::make_shared<std::size_t>(0);
     return World(
-        clock_, catalog_, [jobs = std::move(jobs), next](SimJob& out) { return *next < jobs.size() && (out = jobs[(*next)++], true); }, rules);
+        clock_, catalog_,
+        [jobs = std::move(jobs), next](SimJob& out) { return *next < jobs.size() && (out = jobs[(*next)++], true); },
+        rules);
   }
   std::string kinds(World& w) {
     std::vector<Event> events;
     w.take(events);
     std::string text;
     for (const Event& e : events)
-      text += std::string(text.empty() ? "" : " ") + std::string(kind_name(e.body)) + "@" + std::to_string(e.at.value / 1000);
+      text += std::string(text.empty() ? "" : " ") + std::string(kind_name(e.body)) + "@" +
+              std::to_string(e.at.value / 1000);
     last_ = std::move(events);
     return text;
   }
@@ -41,7 +44,8 @@ class WorldTest : public ::testing::Test {
 };
 
 TEST_F(WorldTest, EndsComeBeforeArrivalsOfTheSameInstant) {
-  World w = world({{.submit = Millis(0), .duration = Millis(5000)}, {.submit = Millis(5000), .duration = Millis(1000)}});
+  World w =
+      world({{.submit = Millis(0), .duration = Millis(5000)}, {.submit = Millis(5000), .duration = Millis(1000)}});
   EXPECT_EQ(w.next_event(), Millis(0));
   EXPECT_EQ(kinds(w), "Submitted@0");
   bind(w, 0, 0);
@@ -54,7 +58,8 @@ TEST_F(WorldTest, EndsComeBeforeArrivalsOfTheSameInstant) {
 }
 
 TEST_F(WorldTest, AStopIsAnsweredWithTheWorkThatIsLeftAndItsRestart) {
-  World w = world({{.submit = Millis(0), .duration = Millis(10000)}}, {.end_lag = Millis(1000), .restart_of_one = Millis(7000)});
+  World w = world({{.submit = Millis(0), .duration = Millis(10000)}},
+                  {.end_lag = Millis(1000), .restart_of_one = Millis(7000)});
   kinds(w);
   bind(w, 0, 0);
   clock_.advance_to(Millis(4000));
@@ -95,7 +100,8 @@ TEST_F(WorldTest, QueueTimeIsEveryWait) {
 
 TEST_F(WorldTest, ARefusalThatIsFinalWithdrawsTheJobWhenTheNextComes) {
   World w =
-      world({{.submit = Millis(0), .duration = Millis::max()}, {.submit = Millis(1000), .duration = Millis::max()}}, {.is_refusal_final = true});
+      world({{.submit = Millis(0), .duration = Millis::max()}, {.submit = Millis(1000), .duration = Millis::max()}},
+            {.is_refusal_final = true});
   EXPECT_EQ(kinds(w), "Submitted@0");
   clock_.advance_to(Millis(1000));
   EXPECT_EQ(kinds(w), "Ended@1 Submitted@1");
@@ -105,7 +111,8 @@ TEST_F(WorldTest, ARefusalThatIsFinalWithdrawsTheJobWhenTheNextComes) {
   EXPECT_EQ(w.present(), 1);
 }
 
-/// A script with two nodes and one job of one member that runs for 10 s; binds take a second unless a test says otherwise.
+/// A script with two nodes and one job of one member that runs for 10 s; binds take a second unless a test says
+/// otherwise.
 class ScriptedWorldTest : public WorldTest {
  protected:
   ScriptedWorldTest() {

@@ -269,7 +269,8 @@ TEST(Apply, AnExpectedEndIsNeverInThePast) {
   EXPECT_EQ(job(s, 0).expected_end(151_s), 152_s);
   EXPECT_EQ(job(s, 0).expected_end(152_s), 154_s);
   EXPECT_EQ(job(s, 0).expected_end(10'000_s), 150_s + 16'384_s);
-  EXPECT_EQ(job(s, 0).expected_end(Millis::max()), Millis::max()) << "the end of time needs no more steps than any other";
+  EXPECT_EQ(job(s, 0).expected_end(Millis::max()), Millis::max())
+      << "the end of time needs no more steps than any other";
   EXPECT_EQ(job(s, 0).late_end_if_started(7_s), 157_s);
   w = workload(1, 1, 1, kOneDevice);
   w.estimate = {100_s, Millis::max()};

@@ -70,7 +70,8 @@ TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
   tell(s, ConstraintDefined{ConstraintId(1u), zone_a});
   EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 0u);
   tell(s, NodeSeen{NodeId(5u), in_zone(kZoneA, 1)});
-  for (std::size_t i = 0; i < Cluster::kFactsLogMax; ++i) tell(s, NodeSeen{NodeId(6u), in_zone(i % 2 == 0 ? kZoneA : kZoneB, 1)});
+  for (std::size_t i = 0; i < Cluster::kFactsLogMax; ++i)
+    tell(s, NodeSeen{NodeId(6u), in_zone(i % 2 == 0 ? kZoneA : kZoneB, 1)});
   EXPECT_EQ(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).count(), 1u);
   EXPECT_TRUE(s.cluster().allowed(ConstraintId(1u), is_ready_in_zone).test(5));
 }
@@ -78,7 +79,8 @@ TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
 TEST(Cluster, WhatNoNodeHasIsNotAccounted) {
   State s = small_state(1);
   const std::uint64_t digest = s.cluster().digest();
-  const Demand demand{.amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .devices = {}, .ports = {}};
+  const Demand demand{
+      .amounts = {{resource::kPods, 1}, {ResourceId(resource::kColumnsMax + 3), 5}}, .devices = {}, .ports = {}};
   Ledger(s).allocate(NodeId(0u), demand, {});
   EXPECT_EQ(s.cluster().resource_count(), 4u);
   Ledger(s).release(NodeId(0u), demand, {});
@@ -101,8 +103,9 @@ TEST(Cluster, AllowedNodesAreThoseOfTheRuleThatIsAsked) {
 
 TEST(Cluster, GiveUndoesTakeExactly) {
   State s = small_state(1);
-  const Demand demand{
-      .amounts = {{resource::kCpu, 500}, {resource::kPods, 1}}, .devices = {1, MilliGpu(300), MiB(1000)}, .ports = {{6, 0, 80}, {17, 0, 53}}};
+  const Demand demand{.amounts = {{resource::kCpu, 500}, {resource::kPods, 1}},
+                      .devices = {1, MilliGpu(300), MiB(1000)},
+                      .ports = {{6, 0, 80}, {17, 0, 53}}};
   const std::uint64_t digest = s.cluster().digest();
   Ledger(s).allocate(NodeId(0u), demand, devices(8));
   EXPECT_EQ(s.cluster().device_free_milli(NodeId(0u))[3], 700);
@@ -146,7 +149,9 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   share.devices = {1, MilliGpu(600), s.cluster().facts(n).devices.memory_each};
   port.ports = {{6, 0, 80}, {6, 1, 80}};  // clash with each other
   const DeviceMask first{1, 0}, both{3, 0}, last{1u << 7, 0};
-  const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) { return s.cluster().is_overcommitted(n, d, devices); };
+  const auto is_over = [&](const Demand& d, const DeviceMask& devices = {}) {
+    return s.cluster().is_overcommitted(n, d, devices);
+  };
   for (const Demand& d : {cpu, port}) {
     Ledger(s).allocate(n, d, {});
     EXPECT_FALSE(is_over(d)) << "its own";
@@ -171,7 +176,8 @@ TEST(Cluster, IsOvercommittedInWhatADemandHoldsAPartOf) {
   Demand many;
   many.devices.count = 5;
   Ledger(s).allocate(n, many, {});
-  EXPECT_FALSE(is_over(two, both) || is_over(share, last)) << "8 cards: 2, 5 of which nobody knows which, and a shared one";
+  EXPECT_FALSE(is_over(two, both) || is_over(share, last))
+      << "8 cards: 2, 5 of which nobody knows which, and a shared one";
   many.devices.count = 1;
   Ledger(s).allocate(n, many, {});
   EXPECT_TRUE(is_over(two, both) && is_over(share, last)) << "a shared card is no whole one";

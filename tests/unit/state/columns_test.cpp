@@ -14,7 +14,8 @@ namespace {
 State whole_state() {
   State s;
   tell(s, LevelsDefined{1, 0});
-  tell(s, DemandDefined{kOneDevice, {.amounts = {{resource::kPods, 1}}, .devices = {1, MilliGpu(1000), MiB(1)}, .ports = {}}});
+  tell(s, DemandDefined{kOneDevice,
+                        {.amounts = {{resource::kPods, 1}}, .devices = {1, MilliGpu(1000), MiB(1)}, .ports = {}}});
   tell(s, ConstraintDefined{kAnywhere, {.preferred = {{1, {}}}}});
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
   for (std::uint32_t n = 0; n < 2; ++n) {
@@ -63,8 +64,11 @@ TEST(StateFields, TimesAndRanksOfJobsStayFarFromOverflow) {
       [](Job& j, std::int64_t v) { j.devices_total = v; }};
   const std::function<void(Job&, std::int64_t)> perhaps_unknown[] = {
       [](Job& j, std::int64_t v) { j.remaining = Millis(v); }, [](Job& j, std::int64_t v) { j.end_at = Millis(v); },
-      [](Job& j, std::int64_t v) { j.estimate.p50 = Millis(v); }, [](Job& j, std::int64_t v) { j.estimate.p90 = Millis(v); }};
-  const auto is_sound = [](const auto& set, std::int64_t v) { return is_sound_with_row<Job>([&](Job& j) { set(j, v); }, 1); };
+      [](Job& j, std::int64_t v) { j.estimate.p50 = Millis(v); },
+      [](Job& j, std::int64_t v) { j.estimate.p90 = Millis(v); }};
+  const auto is_sound = [](const auto& set, std::int64_t v) {
+    return is_sound_with_row<Job>([&](Job& j) { set(j, v); }, 1);
+  };
   for (std::size_t k = 0; k < std::size(known) + std::size(perhaps_unknown); ++k) {
     const auto& set = k < std::size(known) ? known[k] : perhaps_unknown[k - std::size(known)];
     EXPECT_TRUE(is_sound(set, kNumberMax)) << k;
@@ -93,7 +97,8 @@ TEST(StateFields, DemandsAskForWhatThereCanBe) {
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = -kNumberMax - 1; }));
   EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax - 1); }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax); }));
-  EXPECT_FALSE(is_sound_with<std::vector<Demand>>(0, [](auto& rows) { rows.emplace_back(); })) << "as many demands as their quota";
+  EXPECT_FALSE(is_sound_with<std::vector<Demand>>(0, [](auto& rows) { rows.emplace_back(); }))
+      << "as many demands as their quota";
 }
 
 TEST(StateFields, NodesAndTheirFacts) {
@@ -103,7 +108,8 @@ TEST(StateFields, NodesAndTheirFacts) {
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices.memory_each = MiB(-kMibMax - 1); }));
   EXPECT_TRUE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax; }));
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable[0] = kNumberMax + 1; }));
-  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable.resize(f.allocatable.size() + 1); })) << "of a resource without a column";
+  EXPECT_FALSE(is_sound([](NodeFacts& f) { f.allocatable.resize(f.allocatable.size() + 1); }))
+      << "of a resource without a column";
   EXPECT_FALSE(is_sound([](NodeFacts& f) { f.devices.count = 7; }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.emplace_back(); }));
   EXPECT_FALSE(is_sound_with<std::vector<NodeFacts>>(0, [](auto& rows) { rows.pop_back(); }));
@@ -113,13 +119,17 @@ TEST(StateFields, NodesAndTheirFacts) {
   EXPECT_TRUE(changes(1) && changes(std::uint64_t{1} << 62));
   EXPECT_FALSE(changes(0)) << "no feasibility set would be worked out";
   EXPECT_FALSE(changes((std::uint64_t{1} << 62) + 1));
-  const auto weight = [](std::int32_t w) { return is_sound_with_row<Constraint>([&](Constraint& c) { c.preferred[0].weight = w; }); };
+  const auto weight = [](std::int32_t w) {
+    return is_sound_with_row<Constraint>([&](Constraint& c) { c.preferred[0].weight = w; });
+  };
   EXPECT_TRUE(weight(1'000'000) && weight(-1'000'000));
   EXPECT_FALSE(weight(1'000'001) || weight(-1'000'001));
 }
 
 TEST(StateFields, MembersFormTheListsOfTheirJobs) {
-  const auto is_sound = [](const std::function<void(Member&)>& by, std::size_t row = 0) { return is_sound_with_row<Member>(by, row); };
+  const auto is_sound = [](const std::function<void(Member&)>& by, std::size_t row = 0) {
+    return is_sound_with_row<Member>(by, row);
+  };
   EXPECT_TRUE(is_sound([](Member&) {}));
   EXPECT_FALSE(is_sound([](Member& m) { m.job = JobId(2u); }));
   EXPECT_FALSE(is_sound([](Member& m) { m.job = JobId(1u); }));
@@ -134,7 +144,9 @@ TEST(StateFields, MembersFormTheListsOfTheirJobs) {
     rows.back().node = NodeId(0u);
   })) << "nobody who is not there has a node";
   EXPECT_FALSE(is_sound([](Member& m) { m.next = MemberId(0u); }, 1));
-  const auto is_job_sound = [](const std::function<void(Job&)>& by, std::size_t row = 0) { return is_sound_with_row<Job>(by, row); };
+  const auto is_job_sound = [](const std::function<void(Job&)>& by, std::size_t row = 0) {
+    return is_sound_with_row<Job>(by, row);
+  };
   EXPECT_FALSE(is_job_sound([](Job& j) { j.is_live = false; }));
   EXPECT_FALSE(is_job_sound([](Job& j) { j.members_present = 3; }));
   EXPECT_FALSE(is_job_sound([](Job& j) { j.members_present = 1; }));

@@ -25,7 +25,8 @@ inline State small_state(std::uint32_t nodes = 2) {
   State state;
   const auto pods = ResourceAmount{resource::kPods, 1};
   tell(state, DemandDefined{kOneDevice, {.amounts = {pods}, .devices = {1, MilliGpu(1000), MiB(0)}}});
-  tell(state, DemandDefined{kFourDevices, {.amounts = {{resource::kCpu, 4000}, pods}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+  tell(state, DemandDefined{kFourDevices,
+                            {.amounts = {{resource::kCpu, 4000}, pods}, .devices = {4, MilliGpu(1000), MiB(0)}}});
   tell(state, DemandDefined{kHalfADevice, {.amounts = {pods}, .devices = {1, MilliGpu(500), MiB(0)}}});
   tell(state, DemandDefined{kNoDevices, {.amounts = {{resource::kCpu, 1000}, pods}}});
   tell(state, DemandDefined{kOnePort, {.amounts = {pods}, .ports = {{6, 0, 80}}}});

@@ -187,7 +187,8 @@ TEST(QueueTree, HasADigestOfWhatIsUsed) {
 }
 
 TEST(Quota, OfAMemberCountsDevicesCoresAndMemory) {
-  Demand demand{.amounts = {{resource::kCpu, 4000}, {resource::kMemory, 1 << 30}}, .devices = {2, MilliGpu(1000), MiB(0)}};
+  Demand demand{.amounts = {{resource::kCpu, 4000}, {resource::kMemory, 1 << 30}},
+                .devices = {2, MilliGpu(1000), MiB(0)}};
   EXPECT_EQ(quota_of(demand), (QuotaVector{2000, 4000, 1 << 30}));
   demand.devices = {1, MilliGpu(250), MiB(0)};
   EXPECT_EQ(quota_of(demand)[0], 250);

@@ -1,4 +1,5 @@
-// Any value of a type that the codec knows, drawn field by field; extremes are likely. For use inside RapidCheck properties.
+// Any value of a type that the codec knows, drawn field by field; extremes are likely. For use inside RapidCheck
+// properties.
 #pragma once
 
 #include <rapidcheck.h>
@@ -18,8 +19,10 @@ T arbitrary_integer() {
   constexpr T greatest = is_small_signed ? static_cast<T>(kSmallNumberMax) : std::numeric_limits<T>::max();
   constexpr T smallest = is_small_signed ? static_cast<T>(-kSmallNumberMax) : std::numeric_limits<T>::min();
   constexpr T large = std::signed_integral<T> && sizeof(T) == 8 ? static_cast<T>(kNumberMax) : greatest;
-  return *rc::gen::weightedOneOf<T>(
-      {{6, rc::gen::inRange<T>(0, 100)}, {2, rc::gen::inRange<T>(0, large)}, {1, rc::gen::just(greatest)}, {1, rc::gen::just(smallest)}});
+  return *rc::gen::weightedOneOf<T>({{6, rc::gen::inRange<T>(0, 100)},
+                                     {2, rc::gen::inRange<T>(0, large)},
+                                     {1, rc::gen::just(greatest)},
+                                     {1, rc::gen::just(smallest)}});
 }
 
 template <class V, std::size_t I = 0>

@@ -51,8 +51,8 @@ TEST(Bytes, numbers_have_these_bytes) {
     const std::string back = varint(number);
     EXPECT_EQ(ByteReader(back).varint(), number);
   }
-  const std::pair<std::int64_t, const char*> signed_numbers[] = {{INT64_MAX, "00"}, {INT64_MIN, "01"}, {0, "02"},   {-1, "03"},
-                                                                 {1, "04"},         {-63, "7f"},       {63, "8001"}};
+  const std::pair<std::int64_t, const char*> signed_numbers[] = {
+      {INT64_MAX, "00"}, {INT64_MIN, "01"}, {0, "02"}, {-1, "03"}, {1, "04"}, {-63, "7f"}, {63, "8001"}};
   for (const auto& [number, bytes] : signed_numbers) {
     EXPECT_EQ(hex(zigzag(number)), bytes);
     const std::string back = zigzag(number);
@@ -142,7 +142,8 @@ TEST(Bytes, after_the_first_fault_everything_is_zero_and_the_first_fault_stays) 
 }
 
 TEST(Bytes, a_number_of_more_than_64_bits_is_zero_and_a_fault) {
-  for (const char* bytes : {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"}) {
+  for (const char* bytes :
+       {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"}) {
     ByteReader in(bytes);
     EXPECT_EQ(in.varint(), 0u);
     EXPECT_STREQ(in.fault(), "a number is longer than 64 bits");
@@ -156,13 +157,15 @@ std::string error_of_event(std::uint8_t kind, const std::string& body) {
   return read.ok() ? "" : read.error().message;
 }
 
-std::string seen_node(std::string_view is_ready, std::string_view labels_on) {  // row 0, no amounts, no devices, no memory, no model
+// row 0, no amounts, no devices, no memory, no model
+std::string seen_node(std::string_view is_ready, std::string_view labels_on) {
   return varint(1) + varint(0) + zigzag(0) + zigzag(0) + varint(0) + std::string(is_ready) + std::string(labels_on);
 }
 
 TEST(Fields, what_no_event_says_is_told_with_its_place) {
   using std::string_literals::operator""s;
-  constexpr std::uint8_t kTick = 0, kLevels = 1, kSeen = 5, kGone = 6, kAdded = 8, kPriority = 16, kNominated = 17, kDevicesChanged = 19;
+  constexpr std::uint8_t kTick = 0, kLevels = 1, kSeen = 5, kGone = 6, kAdded = 8, kPriority = 16, kNominated = 17,
+                         kDevicesChanged = 19;
   EXPECT_EQ(event_of("").error().message, "at byte 0: the bytes end early");
   EXPECT_EQ(error_of_event(kTick, ""), "");
   EXPECT_EQ(error_of_event(kTick, "x"), "at byte 2: there are bytes left over");
@@ -172,17 +175,20 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
   EXPECT_EQ(error_of_event(kGone, varint(kRowMax + 1)), "at byte 6: a row number is too large");
   EXPECT_EQ(error_of_event(kLevels, varint(UINT32_MAX) + varint(0)), "");
   EXPECT_EQ(error_of_event(kLevels, varint(1ull << 32) + varint(0)), "at byte 7: a number is out of range");
-  for (const std::int64_t bound : {kSmallNumberMax, -kSmallNumberMax}) EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(bound)), "");
+  for (const std::int64_t bound : {kSmallNumberMax, -kSmallNumberMax})
+    EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(bound)), "");
   for (const std::int64_t beyond : {kSmallNumberMax + 1, -kSmallNumberMax - 1})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(beyond)), "at byte 8: a number is out of range") << beyond;
   for (const std::int64_t extreme : {INT64_MAX, INT64_MIN})
-    EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range") << "an extreme of 64 bits, not of 32";
+    EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range")
+        << "an extreme of 64 bits, not of 32";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0"s)), "");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 8: a flag is neither 0 nor 1");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0"s)), "") << "a taint of the last effect";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 13: a code is unknown");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0"s)), "") << "as many domains as bytes are left";
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\4\1\2\0"s)), "at byte 11: a list is longer than the bytes that are left");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\4\1\2\0"s)),
+            "at byte 11: a list is longer than the bytes that are left");
   EXPECT_EQ(error_of_event(kAdded, varint(1) + varint(1) + varint(1) + "\1\1"), "at byte 7: the bytes end early");
 }
 
@@ -190,7 +196,8 @@ TEST(Fields, a_row_and_its_absence_are_read_as_they_were_written) {
   const auto none = event_of(zigzag(0) + '\6' + varint(0));
   EXPECT_TRUE(std::get<NodeGone>(none->body).node.is_none());
   EXPECT_EQ(std::get<NodeGone>(event_of(zigzag(0) + '\6' + varint(1))->body).node, NodeId(0));
-  EXPECT_EQ(std::get<NodeGone>(event_of(zigzag(0) + '\6' + varint(kRowMax))->body).node, NodeId(static_cast<std::uint32_t>(kRowMax - 1)));
+  EXPECT_EQ(std::get<NodeGone>(event_of(zigzag(0) + '\6' + varint(kRowMax))->body).node,
+            NodeId(static_cast<std::uint32_t>(kRowMax - 1)));
 }
 
 TEST(Fields, what_no_plan_says_is_told_with_its_place) {

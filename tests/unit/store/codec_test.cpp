@@ -1,4 +1,5 @@
-// Events, plans and profiles as bytes and back, without loss; bytes that are neither are an Error with their place, never a crash.
+// Events, plans and profiles as bytes and back, without loss; bytes that are neither are an Error with their place,
+// never a crash.
 #include "store/codec.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,9 @@ void every_kind(std::index_sequence<I...>) {
   for (std::size_t i = 0; i < std::size(round_trips); ++i) EXPECT_TRUE(round_trips[i]) << "kind " << i;
 }
 
-TEST(Codec, events_of_every_kind_come_back_as_they_were) { every_kind(std::make_index_sequence<std::variant_size_v<EventBody>>()); }
+TEST(Codec, events_of_every_kind_come_back_as_they_were) {
+  every_kind(std::make_index_sequence<std::variant_size_v<EventBody>>());
+}
 
 /// Field by field, not by their bytes: what has operator== is compared with it.
 RC_GTEST_PROP(Codec, node_facts_come_back_as_they_were, ()) {
@@ -50,7 +53,8 @@ RC_GTEST_PROP(Codec, constraints_and_demands_come_back_as_they_were, ()) {
   DemandDefined demand;
   draw(constraint);
   draw(demand);
-  RC_ASSERT(std::get<ConstraintDefined>(event_of(bytes_of(Event{Millis(7), constraint}))->body).constraint == constraint.constraint);
+  RC_ASSERT(std::get<ConstraintDefined>(event_of(bytes_of(Event{Millis(7), constraint}))->body).constraint ==
+            constraint.constraint);
   RC_ASSERT(std::get<DemandDefined>(event_of(bytes_of(Event{Millis(7), demand}))->body).demand == demand.demand);
 }
 
@@ -63,7 +67,8 @@ RC_GTEST_PROP(Codec, plans_come_back_as_they_were, ()) {
   RC_ASSERT(bytes_of(*read) == bytes);
   RC_ASSERT(digest_of(*read) == digest_of(plan));
   RC_ASSERT(read->verdicts.size() == plan.verdicts.size());
-  for (std::size_t i = 0; i < plan.verdicts.size(); ++i) RC_ASSERT(read->verdicts[i].verdict == plan.verdicts[i].verdict);
+  for (std::size_t i = 0; i < plan.verdicts.size(); ++i)
+    RC_ASSERT(read->verdicts[i].verdict == plan.verdicts[i].verdict);
 }
 
 RC_GTEST_PROP(Codec, a_shortened_event_is_an_error_that_says_where, ()) {
@@ -88,14 +93,16 @@ RC_GTEST_PROP(Codec, a_changed_plan_never_crashes, ()) {
   Plan plan;
   draw(plan);
   std::string bytes = bytes_of(plan);
-  for (int i = *rc::gen::inRange(1, 5); i > 0; --i) bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
+  for (int i = *rc::gen::inRange(1, 5); i > 0; --i)
+    bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
   const Result<Plan> read = plan_of(bytes);
-  if (read.ok()) RC_ASSERT(bytes_of(*read).size() <= bytes.size());  // a number may have been written longer than it need be
+  // a number may have been written longer than it need be
+  if (read.ok()) RC_ASSERT(bytes_of(*read).size() <= bytes.size());
 }
 
 TEST(Codec, numbers_of_all_sizes_come_back) {
-  for (const std::int64_t v :
-       {std::int64_t(0), std::int64_t(-1), std::int64_t(127), std::int64_t(1) << 40, INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1}) {
+  for (const std::int64_t v : {std::int64_t(0), std::int64_t(-1), std::int64_t(127), std::int64_t(1) << 40, INT64_MAX,
+                               INT64_MAX - 1, INT64_MIN, INT64_MIN + 1}) {
     std::string bytes;
     ByteWriter(bytes).zigzag(v);
     ByteReader in(bytes);
@@ -106,8 +113,10 @@ TEST(Codec, numbers_of_all_sizes_come_back) {
 }
 
 TEST(Codec, numbers_that_no_cluster_has_are_refused) {
-  for (const std::int64_t v : {kNumberMax + 1, -kNumberMax - 1, INT64_MAX - 1}) EXPECT_FALSE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
-  for (const std::int64_t v : {kNumberMax, -kNumberMax, INT64_MAX, INT64_MIN}) EXPECT_TRUE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
+  for (const std::int64_t v : {kNumberMax + 1, -kNumberMax - 1, INT64_MAX - 1})
+    EXPECT_FALSE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
+  for (const std::int64_t v : {kNumberMax, -kNumberMax, INT64_MAX, INT64_MIN})
+    EXPECT_TRUE(event_of(bytes_of(Event{Millis(v), Tick{}})).ok()) << v;
 }
 
 TEST(Codec, unknown_and_unlimited_take_one_byte) {

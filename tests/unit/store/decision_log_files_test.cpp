@@ -16,7 +16,8 @@ TEST(DecisionLogFiles, are_counted_and_cut_where_they_should_be) {
     DecisionLog::Counts counts;
     {
       Life life("ashlar", 3);
-      const auto log = DecisionLog::open({.folder = folder.str(), .file_bytes_max = bytes_max, .files_max = 1000}, {life.state, life.engine});
+      const auto log = DecisionLog::open({.folder = folder.str(), .file_bytes_max = bytes_max, .files_max = 1000},
+                                         {life.state, life.engine});
       life.recorder = log->get();
       life.open();
       life.run(1500);
@@ -83,11 +84,14 @@ TEST(DecisionLogFiles, trouble_is_told_once_and_its_end_once) {
   std::vector<std::string> troubles;
   Life life("ashlar", 3);
   const auto writer =
-      FileWriter::open({.folder = path, .pause_min = std::chrono::milliseconds(1), .pause_max = std::chrono::milliseconds(1)}).value();
+      FileWriter::open(
+          {.folder = path, .pause_min = std::chrono::milliseconds(1), .pause_max = std::chrono::milliseconds(1)})
+          .value();
   fs::remove_all(path);
   write_bytes(path, "in the way");
-  auto log = std::make_unique<DecisionLog>(DecisionLogOptions{.on_trouble = [&](const std::string& t) { troubles.push_back(t); }},
-                                           DecisionLog::Subject{life.state, life.engine}, writer);
+  auto log = std::make_unique<DecisionLog>(
+      DecisionLogOptions{.on_trouble = [&](const std::string& t) { troubles.push_back(t); }},
+      DecisionLog::Subject{life.state, life.engine}, writer);
   life.recorder = log.get();
   log->flush();
   EXPECT_TRUE(log->has_stopped());
@@ -97,9 +101,10 @@ TEST(DecisionLogFiles, trouble_is_told_once_and_its_end_once) {
     log->flush();
   }
   ASSERT_EQ(troubles.size(), 1u);
-  EXPECT_EQ(troubles[0], "cannot create " + path +
-                             "/decisions-000001.alog: Not a directory"
-                             "; steps are missing from the decision log until it can be written again, scheduling continues");
+  EXPECT_EQ(troubles[0],
+            "cannot create " + path +
+                "/decisions-000001.alog: Not a directory"
+                "; steps are missing from the decision log until it can be written again, scheduling continues");
   EXPECT_EQ(log->counts().steps, 0u);
   EXPECT_EQ(log->counts().steps_lost, 5u);
   EXPECT_EQ(writer->lost(), 5u);
@@ -112,7 +117,8 @@ TEST(DecisionLogFiles, trouble_is_told_once_and_its_end_once) {
   EXPECT_EQ(log->counts().steps_lost, 5 + more);
   life.open();
   ASSERT_EQ(troubles.size(), 2u);
-  EXPECT_EQ(troubles[1], "the decision log continues in a new file; " + std::to_string(5 + more) + " steps are missing so far");
+  EXPECT_EQ(troubles[1],
+            "the decision log continues in a new file; " + std::to_string(5 + more) + " steps are missing so far");
   EXPECT_EQ(log->counts().steps, 1u);
   log.reset();
   writer->flush();

@@ -1,5 +1,6 @@
-// The decision log end to end: what is recorded replays byte for byte, each file alone; files are bounded and rotated; cut, damaged and garbled files are
-// told apart and never crash a reader; a disk that fails costs the log, not the schedule.
+// The decision log end to end: what is recorded replays byte for byte, each file alone; files are bounded and rotated;
+// cut, damaged and garbled files are told apart and never crash a reader; a disk that fails costs the log, not the
+// schedule.
 #include "store/decision_log.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ TEST_P(EveryProfileLogged, replays_byte_for_byte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged,
+                         ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
                          [](const auto& info) {
                            std::string name(info.param);
                            std::replace_if(
@@ -51,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged, ::testing::ValuesIn(builti
 
 TEST(DecisionLog, rotates_into_bounded_files_that_replay_alone) {
   const Folder folder;
-  const std::uint64_t steps = record_life(folder.str(), "ashlar", 3, 3000, {.file_bytes_max = 20'000, .files_max = 1000});
+  const std::uint64_t steps =
+      record_life(folder.str(), "ashlar", 3, 3000, {.file_bytes_max = 20'000, .files_max = 1000});
   const auto files = log_files(folder.str());
   ASSERT_TRUE(files.ok());
   ASSERT_GT(files->size(), 4u);
@@ -144,8 +147,8 @@ TEST(DecisionLog, from_a_revision_that_is_not_there_is_an_error_and_no_proof) {
   const auto none = replay_file(folder.str(), {.from = last + 1});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().kind, Error::Kind::kInvalid);
-  EXPECT_NE(none.error().message.find("no plan is based on revision " + std::to_string(last + 1) + " or a later one; the log ends at revision " +
-                                      std::to_string(last)),
+  EXPECT_NE(none.error().message.find("no plan is based on revision " + std::to_string(last + 1) +
+                                      " or a later one; the log ends at revision " + std::to_string(last)),
             std::string::npos)
       << none.error().message;
 }
@@ -281,7 +284,10 @@ TEST(DecisionLog, damage_before_the_end_is_an_error_with_its_place) {
 TEST(DecisionLog, files_of_other_kinds_are_refused) {
   const Folder folder;
   const std::string path = (folder.path / "decisions-000001.alog").string();
-  EXPECT_NE(replay_file((folder.path / "none.alog").string()).error().message.find("cannot be read: No such file or directory"), std::string::npos);
+  EXPECT_NE(replay_file((folder.path / "none.alog").string())
+                .error()
+                .message.find("cannot be read: No such file or directory"),
+            std::string::npos);
   EXPECT_NE(replay_file(folder.str()).error().message.find("holds no log file"), std::string::npos);
   write_bytes(path, "");
   EXPECT_NE(replay_file(path).error().message.find("is not a decision log"), std::string::npos);
@@ -293,8 +299,10 @@ TEST(DecisionLog, files_of_other_kinds_are_refused) {
   EXPECT_NE(replay_file(path).error().message.find("ends before its snapshot"), std::string::npos);
 }
 
-/// Parses a file's records and writes them anew with right checks, after `change` was made to one payload: what a check cannot catch.
-std::string with_changed_payload(const std::string& bytes, const std::function<void(std::string&)>& change, std::uint64_t which) {
+/// Parses a file's records and writes them anew with right checks, after `change` was made to one payload: what a check
+/// cannot catch.
+std::string with_changed_payload(const std::string& bytes, const std::function<void(std::string&)>& change,
+                                 std::uint64_t which) {
   std::string out = bytes.substr(0, 8);
   ByteReader in(std::string_view(bytes).substr(8));
   for (std::uint64_t number = 0; in.left() > 0; ++number) {
@@ -320,7 +328,8 @@ RC_GTEST_PROP(DecisionLog, garbled_records_with_right_checks_never_crash, ()) {
                         [](std::string& payload) {
                           for (int i = *rc::gen::inRange(1, 4); i > 0; --i)
                             payload[*rc::gen::inRange<std::size_t>(0, payload.size())] = *rc::gen::arbitrary<char>();
-                          if (*rc::gen::inRange(0, 6) == 0) payload.resize(*rc::gen::inRange<std::size_t>(0, payload.size()));
+                          if (*rc::gen::inRange(0, 6) == 0)
+                            payload.resize(*rc::gen::inRange<std::size_t>(0, payload.size()));
                         },
                         which));
   const auto report = replay_file(path, {.other = by("spread")});
@@ -354,19 +363,22 @@ class FullDisk {
 
 /// A writer that tries again soon.
 std::shared_ptr<FileWriter> eager_writer(const std::string& folder) {
-  auto writer = FileWriter::open({.folder = folder, .pause_min = std::chrono::milliseconds(1), .pause_max = std::chrono::milliseconds(8)});
+  auto writer = FileWriter::open(
+      {.folder = folder, .pause_min = std::chrono::milliseconds(1), .pause_max = std::chrono::milliseconds(8)});
   EXPECT_TRUE(writer.ok());
   return writer.value();
 }
 
-// Scheduling goes on while the disk is full, and so does the log when there is room again: in a new file, without what was decided meanwhile.
+// Scheduling goes on while the disk is full, and so does the log when there is room again: in a new file, without what
+// was decided meanwhile.
 TEST(DecisionLog, a_full_disk_costs_steps_until_there_is_room_again) {
   const Folder folder;
   std::vector<std::string> troubles;
   Life life("ashlar", 3);
   const auto writer = eager_writer(folder.str());
-  auto log = std::make_unique<DecisionLog>(DecisionLogOptions{.on_trouble = [&](const std::string& t) { troubles.push_back(t); }},
-                                           DecisionLog::Subject{life.state, life.engine}, writer);
+  auto log = std::make_unique<DecisionLog>(
+      DecisionLogOptions{.on_trouble = [&](const std::string& t) { troubles.push_back(t); }},
+      DecisionLog::Subject{life.state, life.engine}, writer);
   life.recorder = log.get();
   life.open();
   log->flush();

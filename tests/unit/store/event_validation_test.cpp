@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint32_t kLeap = 1u << 22;
 constexpr std::int32_t kDevices = kDevicesPerNodeMax;
 
-/// Two nested levels and a free-standing one; one row of each kind, job 0 running on node 0 with demand 0 and constraint 0.
+/// Two nested levels and a free-standing one; one row of each kind, job 0 running on node 0 with demand 0 and
+/// constraint 0.
 struct Guarded : ::testing::Test {
   State state;
   Guarded() {
@@ -50,7 +51,9 @@ struct Guarded : ::testing::Test {
     return refusal(Submitted{w});
   }
   std::string refusal_of_ask(DeviceRequest ask) const { return refusal(DemandDefined{DemandId(1), {{}, ask, {}}}); }
-  std::string refusal_of_amount(ResourceAmount amount) const { return refusal(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, amount}, {}, {}}}); }
+  std::string refusal_of_amount(ResourceAmount amount) const {
+    return refusal(DemandDefined{DemandId(1), {{{resource::kCpu, 1}, amount}, {}, {}}});
+  }
   std::string refusal_of_weight(std::int32_t weight) const {
     Constraint constraint;
     constraint.preferred = {{1, {}}, {weight, {}}};
@@ -65,7 +68,8 @@ TEST_F(Guarded, times_are_amounts) {
   };
   EXPECT_EQ(at(0), "");
   EXPECT_EQ(at(kNumberMax), "");
-  for (const std::int64_t t : {std::int64_t{-1}, kNumberMax + 1, INT64_MAX, INT64_MIN}) EXPECT_EQ(at(t), "its time is impossible") << t;
+  for (const std::int64_t t : {std::int64_t{-1}, kNumberMax + 1, INT64_MAX, INT64_MIN})
+    EXPECT_EQ(at(t), "its time is impossible") << t;
 }
 
 TEST_F(Guarded, levels_only_grow) {
@@ -93,7 +97,8 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeDevice + 1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand requests an impossible GPU memory");
-  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}), "a demand requests an impossible GPU memory");
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB((std::int64_t{1} << 40) + 1)}),
+            "a demand requests an impossible GPU memory");
   const std::string amount = "a demand names a resource or an amount out of bounds";
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax - 1), INT64_MAX}), "");
   EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), "");
@@ -110,7 +115,8 @@ TEST_F(Guarded, constraints_are_possible_and_stay_while_used) {
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(kLeap), other}), "");
   EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1 + kLeap), other}), "a constraint's row is out of bounds");
   for (const std::int32_t weight : {-1'000'000, 0, 1'000'000}) EXPECT_EQ(refusal_of_weight(weight), "");
-  for (const std::int32_t weight : {-1'000'001, 1'000'001}) EXPECT_EQ(refusal_of_weight(weight), "a preference's weight is out of bounds") << weight;
+  for (const std::int32_t weight : {-1'000'001, 1'000'001})
+    EXPECT_EQ(refusal_of_weight(weight), "a preference's weight is out of bounds") << weight;
   EXPECT_EQ(refusal(ConstraintChanged{MemberId(0), ConstraintId(0)}), "");
   EXPECT_EQ(refusal(ConstraintChanged{MemberId(0), ConstraintId(1)}), "a constraint that was never defined");
 }
@@ -146,21 +152,34 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
             }),
             "");
   for (const std::int32_t devices : {-1, kDevices + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.count = devices; }), "a node has an impossible number of GPUs");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }), "a node has more resources than allowed");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.count = devices; }),
+              "a node has an impossible number of GPUs");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.allocatable.assign(resource::kColumnsMax + 1, 0); }),
+            "a node has more resources than allowed");
   for (const std::int64_t amount : {std::int64_t{-1}, kNumberMax + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.allocatable = {1, amount}; }), "a node has an impossible amount of a resource");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) {
+                f.allocatable = {1, amount};
+              }),
+              "a node has an impossible amount of a resource");
   for (const std::int64_t memory : {std::int64_t{-1}, (std::int64_t{1} << 40) + 1})
-    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.memory_each = MiB(memory); }), "a node has an impossible GPU memory");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.devices.device_class = DeviceClassId(kLeap); }), "a node's model is out of bounds");
-  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains = {DomainId(0), DomainId(kLeap)}; }), "a node's domain is out of bounds");
+    EXPECT_EQ(refusal_of_node([&](NodeFacts& f) { f.devices.memory_each = MiB(memory); }),
+              "a node has an impossible GPU memory");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.devices.device_class = DeviceClassId(kLeap); }),
+            "a node's model is out of bounds");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) {
+              f.domains = {DomainId(0), DomainId(kLeap)};
+            }),
+            "a node's domain is out of bounds");
 }
 
 TEST_F(Guarded, changes_of_a_node_are_possible) {
-  const auto of_capacity = [&](std::vector<std::int64_t> allocatable) { return refusal(NodeCapacityChanged{NodeId(0), std::move(allocatable)}); };
+  const auto of_capacity = [&](std::vector<std::int64_t> allocatable) {
+    return refusal(NodeCapacityChanged{NodeId(0), std::move(allocatable)});
+  };
   EXPECT_EQ(of_capacity({0, kNumberMax}), "");
   EXPECT_EQ(of_capacity({1, -1}), "a node has an impossible amount of a resource");
-  EXPECT_EQ(of_capacity(std::vector<std::int64_t>(resource::kColumnsMax + 1)), "a node has more resources than allowed");
+  EXPECT_EQ(of_capacity(std::vector<std::int64_t>(resource::kColumnsMax + 1)),
+            "a node has more resources than allowed");
   const auto of_devices = [&](std::int32_t count, std::int64_t memory, DeviceClassId device_class) {
     return refusal(NodeDevicesChanged{NodeId(0), {count, MiB(memory), device_class}});
   };
@@ -181,7 +200,8 @@ TEST_F(Guarded, jobs_are_possible) {
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis::max(); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p50 = Millis(-1); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p90 = Millis(-1); }), times);
-  for (const std::int64_t rank : {kNumberMax, -kNumberMax - 1}) EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), "") << rank;
+  for (const std::int64_t rank : {kNumberMax, -kNumberMax - 1})
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), "") << rank;
   for (const std::int64_t rank : {kNumberMax + 1, -kNumberMax - 2, INT64_MAX, INT64_MIN})
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), times) << rank;
   for (LevelId Workload::*level : {&Workload::within, &Workload::prefer}) {

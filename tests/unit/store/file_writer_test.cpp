@@ -1,4 +1,5 @@
-// Bytes to numbered files: what lies in the folder afterwards, what is refused, and what a failed write means for what follows.
+// Bytes to numbered files: what lies in the folder afterwards, what is refused, and what a failed write means for what
+// follows.
 #include "store/file_writer.h"
 
 #include <gtest/gtest.h>
@@ -123,16 +124,17 @@ TEST(FileWriter, goes_on_after_the_files_that_are_there) {
 
 TEST(FileWriter, numbers_that_no_log_reaches_are_passed_over) {
   const Folder folder;
-  for (const char* name :
-       {"decisions-18446744073709551615.alog", "decisions-18446744073709551614.alog", "decisions-1000000000001.alog", "decisions-000007.alog"})
+  for (const char* name : {"decisions-18446744073709551615.alog", "decisions-18446744073709551614.alog",
+                           "decisions-1000000000001.alog", "decisions-000007.alog"})
     write_bytes(folder.file(name), "not ours");
   const auto writer = writer_of({.folder = folder.str(), .files_max = 1});
   EXPECT_EQ(writer->next_file(), 8u);
   EXPECT_TRUE(writer->begin_file("8"));
   writer->flush();
   EXPECT_EQ(writer->trouble(), "");
-  EXPECT_EQ(names_in(folder.path), (std::set<std::string>{file_name(8), "decisions-1000000000001.alog", "decisions-18446744073709551614.alog",
-                                                          "decisions-18446744073709551615.alog"}));
+  EXPECT_EQ(names_in(folder.path),
+            (std::set<std::string>{file_name(8), "decisions-1000000000001.alog", "decisions-18446744073709551614.alog",
+                                   "decisions-18446744073709551615.alog"}));
 }
 
 TEST(FileWriter, the_largest_number_that_counts_is_followed_by_the_next) {
@@ -143,7 +145,8 @@ TEST(FileWriter, the_largest_number_that_counts_is_followed_by_the_next) {
 
 TEST(FileWriter, keeps_so_many_files_and_touches_no_others) {
   const Folder folder;
-  for (const char* name : {"decisions-000001.alog", "decisions-000002.alog", "decisions-000003.alog", "other"}) write_bytes(folder.file(name), "");
+  for (const char* name : {"decisions-000001.alog", "decisions-000002.alog", "decisions-000003.alog", "other"})
+    write_bytes(folder.file(name), "");
   const auto writer = writer_of({.folder = folder.str(), .files_max = 3});
   EXPECT_EQ(names_in(folder.path).size(), 4u) << "nothing goes before something new is there";
   writer->begin_file("4");

@@ -1,5 +1,6 @@
-// The bytes of version 5 are fixed. When one of these tests fails, events, plans or snapshots have changed their layout: raise kFormatVersion in
-// store/codec.h, say in docs/reference/decision-log.md what changed, and then take over the new values here.
+// The bytes of version 5 are fixed. When one of these tests fails, events, plans or snapshots have changed their
+// layout: raise kFormatVersion in store/codec.h, say in docs/reference/decision-log.md what changed, and then take over
+// the new values here.
 #include <gtest/gtest.h>
 
 #include "base/digest.h"
@@ -21,7 +22,8 @@ std::string names_of_kinds(std::index_sequence<I...>) {
 // A kind of event is written as its place in this list: new kinds go to the end.
 TEST(Format, kinds_of_events_keep_their_numbers) {
   EXPECT_EQ(names_of_kinds(std::make_index_sequence<std::variant_size_v<EventBody>>()),
-            "Tick LevelsDefined DemandDefined ConstraintDefined QueueDefined NodeSeen NodeGone Submitted MembersAdded MemberGone Ended Bound "
+            "Tick LevelsDefined DemandDefined ConstraintDefined QueueDefined NodeSeen NodeGone Submitted MembersAdded "
+            "MemberGone Ended Bound "
             "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
             "NodeDevicesChanged ");
   EXPECT_EQ(std::variant_size_v<EventBody>, 20u);
@@ -39,17 +41,19 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_6) {
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
   EXPECT_EQ(hash_bytes(events.data(), events.size()), 14899544651149611777u);
-  const Plan plan{5,
-                  Millis(1'000'000),
-                  Millis::max(),
-                  {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}},
-                  {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
-                  10};
+  const Plan plan{
+      5,
+      Millis(1'000'000),
+      Millis::max(),
+      {Bind{MemberId(1), JobId(2), NodeId(3), {0xff, 0}}, Evict{JobId(4), Millis(30)}},
+      {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
+      10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));
   EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 5533353444778121276u);
 }
 
-// Rows of a snapshot: a field that is added to one of these is in the bytes by itself, so the size tells that the layout has changed.
+// Rows of a snapshot: a field that is added to one of these is in the bytes by itself, so the size tells that the
+// layout has changed.
 TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Job), 144u);
   EXPECT_EQ(sizeof(Member), 40u);

@@ -37,7 +37,9 @@ inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-inline void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 /// Records a life in `folder`; returns its number of recorded steps.
 inline std::uint64_t record_life(const std::string& folder, std::string_view profile, std::uint64_t seed, int steps,

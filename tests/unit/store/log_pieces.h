@@ -1,4 +1,5 @@
-// A log file taken apart into its records and put together again with right checks, so that a test can change what a check would not notice.
+// A log file taken apart into its records and put together again with right checks, so that a test can change what a
+// check would not notice.
 #pragma once
 
 #include <string>

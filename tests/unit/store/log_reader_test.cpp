@@ -18,7 +18,8 @@ struct Recorded : ::testing::Test {
   std::vector<Piece> pieces;
   std::vector<std::size_t> offsets;
   std::string whole;
-  std::uint64_t steps = record_life(folder.str(), "ashlar", 3, 12, {.written_by = "a test", .profile_text = "name: x", .note = "noted"});
+  std::uint64_t steps =
+      record_life(folder.str(), "ashlar", 3, 12, {.written_by = "a test", .profile_text = "name: x", .note = "noted"});
   Recorded() {
     whole = read_bytes(path);
     pieces = pieces_of(whole);
@@ -57,9 +58,12 @@ struct Recorded : ::testing::Test {
     EXPECT_EQ(e.kind, Error::Kind::kInvalid);
     return e.message.substr(path.size() + 2);
   }
-  static std::string at(std::size_t offset, std::string_view what) { return "damaged at byte " + std::to_string(offset) + ": " + std::string(what); }
+  static std::string at(std::size_t offset, std::string_view what) {
+    return "damaged at byte " + std::to_string(offset) + ": " + std::string(what);
+  }
   std::vector<std::string> cut_at(std::size_t offset, std::size_t size) const {
-    return {path + ": cut off at byte " + std::to_string(offset) + " of " + std::to_string(size) + "; the incomplete end is ignored"};
+    return {path + ": cut off at byte " + std::to_string(offset) + " of " + std::to_string(size) +
+            "; the incomplete end is ignored"};
   }
   std::vector<std::string> notes;
   std::uint64_t steps_read = 0;
@@ -159,7 +163,8 @@ TEST_F(Recorded, nothing_may_follow_the_end) {
 }
 
 TEST_F(Recorded, among_the_steps_are_steps_only) {
-  for (const RecordKind kind : {RecordKind::kHeader, RecordKind::kNames, RecordKind::kSnapshot, static_cast<RecordKind>(9)}) {
+  for (const RecordKind kind :
+       {RecordKind::kHeader, RecordKind::kNames, RecordKind::kSnapshot, static_cast<RecordKind>(9)}) {
     auto changed = pieces;
     changed[5].kind = kind;
     put(changed);
@@ -245,7 +250,8 @@ TEST_F(Recorded, a_file_with_its_end_was_not_torn) {
   bytes[last + 2] = '\x7f';
   write_bytes(path, bytes);
   EXPECT_EQ(error(), at(last, "the checksum of record " + std::to_string(2 + steps) + " does not match"));
-  for (const std::size_t from_end : {1u, 5u, 13u, 14u}) {  // check, payload, length and kind of the end itself: then it is the last record and torn
+  // check, payload, length and kind of the end itself: then it is the last record and torn
+  for (const std::size_t from_end : {1u, 5u, 13u, 14u}) {
     bytes = whole;
     bytes[bytes.size() - from_end] ^= 1;
     write_bytes(path, bytes);
@@ -276,11 +282,12 @@ TEST_F(Recorded, changed_options_come_with_their_step) {
 
 TEST(LogFiles, are_in_the_order_of_their_numbers) {
   const Folder folder;
-  for (const char* name :
-       {"decisions-1000000.alog", "decisions-000010.alog", "decisions-000009.alog", "decisions-000000.alog", "notes.txt", "decisions-1.alo"})
+  for (const char* name : {"decisions-1000000.alog", "decisions-000010.alog", "decisions-000009.alog",
+                           "decisions-000000.alog", "notes.txt", "decisions-1.alo"})
     write_bytes(folder.file(name), "");
-  EXPECT_EQ(log_files(folder.str()).value(), (std::vector<std::string>{folder.file("decisions-000009.alog"), folder.file("decisions-000010.alog"),
-                                                                       folder.file("decisions-1000000.alog")}));
+  EXPECT_EQ(log_files(folder.str()).value(),
+            (std::vector<std::string>{folder.file("decisions-000009.alog"), folder.file("decisions-000010.alog"),
+                                      folder.file("decisions-1000000.alog")}));
   EXPECT_EQ(log_files(folder.file("notes.txt")).value(), std::vector<std::string>{folder.file("notes.txt")});
 }
 

@@ -67,7 +67,9 @@ TEST(NameLedger, EveryLevelIsToldWithTheState) {
 /// Every kind of row has a name of its kind and number.
 class Everything final : public NameSource {
  public:
-  void append_name(const NameKey& key, std::string& out) const override { out += "nJmqlDrM"[static_cast<int>(key.kind)] + std::to_string(key.row); }
+  void append_name(const NameKey& key, std::string& out) const override {
+    out += "nJmqlDrM"[static_cast<int>(key.kind)] + std::to_string(key.row);
+  }
 };
 
 /// A list as it is written, in words: "n5" node 5, "D7@2" domain 7 of level 2.
@@ -136,7 +138,8 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   tell(QueueDefined{QueueId(2), QueueId(0), {}});
   tell(DemandDefined{DemandId(0), {}});
   tell(ConstraintDefined{ConstraintId(0), {}});
-  for (std::uint32_t n = 0; n < 3; ++n) tell(NodeSeen{NodeId(n), {{1}, 1, MiB(0), DeviceClassId(n), true, {}, {}, {DomainId(n), DomainId::none()}}});
+  for (std::uint32_t n = 0; n < 3; ++n)
+    tell(NodeSeen{NodeId(n), {{1}, 1, MiB(0), DeviceClassId(n), true, {}, {}, {DomainId(n), DomainId::none()}}});
   tell(NodeGone{NodeId(1)});
   for (std::uint32_t j = 0; j < 3; ++j) {
     Workload w;
@@ -153,7 +156,8 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   told.ledger.tell_all(state, out);
   std::string resources;
   for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) resources += " r" + std::to_string(r);
-  EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 n0 D0@0 M0 n2 D2@0 M2 J0 J2 m0 m4.") << "and what was told before is told again";
+  EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 n0 D0@0 M0 n2 D2@0 M2 J0 J2 m0 m4.")
+      << "and what was told before is told again";
   EXPECT_EQ(told(NodeSeen{NodeId(0), {}}), "") << "told with the state";
 }
 
@@ -186,7 +190,8 @@ TEST(NameLedger, a_long_name_is_cut) {
 TEST(NameTable, speaks_of_kinds_and_rows_where_no_name_was_told) {
   const NameTable none;
   const char* words[] = {"node 7", "job 7", "member 7", "queue 7", "level 7", "domain 7", "resource 7", "model 7"};
-  for (std::size_t kind = 0; kind < kNameKinds; ++kind) EXPECT_EQ(none.of({static_cast<NameKind>(kind), 7}), words[kind]);
+  for (std::size_t kind = 0; kind < kNameKinds; ++kind)
+    EXPECT_EQ(none.of({static_cast<NameKind>(kind), 7}), words[kind]);
   NameTable table;
   table.set({NameKind::kDomain, 1, 2}, "rack");
   table.set({NameKind::kQueue, 2}, "research");

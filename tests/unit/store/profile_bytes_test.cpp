@@ -62,7 +62,8 @@ TEST(ProfileBytes, policies_of_another_build_are_named) {
     return error_of(bytes);
   };
   const auto told = [](const char* kind, std::string_view name) {
-    return "the profile uses the " + std::string(kind) + " policy \"?" + std::string(name.substr(1)) + "\", which this build does not have";
+    return "the profile uses the " + std::string(kind) + " policy \"?" + std::string(name.substr(1)) +
+           "\", which this build does not have";
   };
   EXPECT_EQ(error_without(profile.feasible.front()->name), told("feasible", profile.feasible.front()->name));
   EXPECT_EQ(error_without(profile.feasible.back()->name), told("feasible", profile.feasible.back()->name));
@@ -73,7 +74,8 @@ TEST(ProfileBytes, policies_of_another_build_are_named) {
 TEST(ProfileBytes, cut_bytes_are_told_with_their_place) {
   const std::string bytes = bytes_of(profile_named("ashlar"));
   EXPECT_EQ(error_of(""), "at byte 0: the bytes end early");
-  EXPECT_EQ(error_of(bytes.substr(0, bytes.size() - 1)), "at byte " + std::to_string(bytes.size() - 1) + ": the bytes end early");
+  EXPECT_EQ(error_of(bytes.substr(0, bytes.size() - 1)),
+            "at byte " + std::to_string(bytes.size() - 1) + ": the bytes end early");
 }
 
 TEST(ProfileBytes, a_key_holds_so_many_tiers) {
@@ -84,15 +86,19 @@ TEST(ProfileBytes, a_key_holds_so_many_tiers) {
 
 TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
   constexpr std::int64_t kYear = 366ll * 24 * 3600 * 1000;
-  for (const std::int64_t cadence : {std::int64_t{0}, kYear}) EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }), "");
+  for (const std::int64_t cadence : {std::int64_t{0}, kYear})
+    EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }), "");
   for (const std::int64_t cadence : {std::int64_t{-1}, kYear + 1})
-    EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }), "the profile's cadence is impossible");
+    EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }),
+              "the profile's cadence is impossible");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {0, 0, 0, {}, 0}; }), "");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {kNumberMax, kDevicesPerNodeMax, kWholeDevice, {}, 1}; }), "");
-  const FgdClass impossible[] = {{-1, 0, 0, {}, 0}, {INT64_MAX, 0, 0, {}, 0},        {0, -1, 0, {}, 0},     {0, kDevicesPerNodeMax + 1, 0, {}, 0},
-                                 {0, 0, -1, {}, 0}, {0, 0, kWholeDevice + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
+  const FgdClass impossible[] = {
+      {-1, 0, 0, {}, 0}, {INT64_MAX, 0, 0, {}, 0},        {0, -1, 0, {}, 0},     {0, kDevicesPerNodeMax + 1, 0, {}, 0},
+      {0, 0, -1, {}, 0}, {0, 0, kWholeDevice + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
   for (const FgdClass& c : impossible)
-    EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }), "the profile's target workload has an impossible class");
+    EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }),
+              "the profile's target workload has an impossible class");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A second comparison stands on the recorded state at every step, and tells each job that it would have treated otherwise once.
+// A second comparison stands on the recorded state at every step, and tells each job that it would have treated
+// otherwise once.
 #include "store/profile_comparison.h"
 
 #include <gtest/gtest.h>
@@ -18,13 +19,17 @@ void expect_aligned(const State& recorded, const State& second, int step) {
   for (std::uint32_t m = 0; m < recorded.member_rows(); ++m) {
     ASSERT_EQ(recorded.is_live(MemberId(m)), second.is_live(MemberId(m)));
     if (!recorded.is_live(MemberId(m))) continue;
-    ASSERT_EQ(recorded.member(MemberId(m)).node, second.member(MemberId(m)).node) << "member " << m << " after step " << step;
-    ASSERT_EQ(recorded.member(MemberId(m)).devices, second.member(MemberId(m)).devices) << "member " << m << " after step " << step;
+    ASSERT_EQ(recorded.member(MemberId(m)).node, second.member(MemberId(m)).node)
+        << "member " << m << " after step " << step;
+    ASSERT_EQ(recorded.member(MemberId(m)).devices, second.member(MemberId(m)).devices)
+        << "member " << m << " after step " << step;
   }
   for (std::uint32_t j = 0; j < recorded.job_rows(); ++j) {
     if (!recorded.is_live(JobId(j))) continue;
-    ASSERT_EQ(recorded.job(JobId(j)).is_started, second.job(JobId(j)).is_started) << "job " << j << " after step " << step;
-    ASSERT_EQ(recorded.job(JobId(j)).is_in_backlog, second.job(JobId(j)).is_in_backlog) << "job " << j << " after step " << step;
+    ASSERT_EQ(recorded.job(JobId(j)).is_started, second.job(JobId(j)).is_started)
+        << "job " << j << " after step " << step;
+    ASSERT_EQ(recorded.job(JobId(j)).is_in_backlog, second.job(JobId(j)).is_in_backlog)
+        << "job " << j << " after step " << step;
   }
   ASSERT_EQ(recorded.backlog_size(), second.backlog_size()) << "after step " << step;
   ASSERT_TRUE(second.is_consistent());
@@ -45,7 +50,8 @@ Told told(std::string_view profile, std::string_view other, std::uint64_t seed, 
   for (int i = 0; i < 150; ++i) {
     const std::vector<Event> batch = life.world.next(life.state, life.plan);
     for (const Event& event : batch) {
-      if (const auto* submitted = std::get_if<Submitted>(&event.body); submitted != nullptr && !second.state().is_live(submitted->workload.job))
+      if (const auto* submitted = std::get_if<Submitted>(&event.body);
+          submitted != nullptr && !second.state().is_live(submitted->workload.job))
         judged.erase(submitted->workload.job);
       second.apply(event);
     }
@@ -81,12 +87,13 @@ TEST(ProfileComparison, of_the_same_profile_is_the_same) {
 TEST(ProfileComparison, stands_on_the_recorded_state_whatever_it_would_have_done) {
   Told sum;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    for (const auto& [profile, other] :
-         {std::pair("ashlar", "spread"), std::pair("srtf", "ashlar"), std::pair("ashlar", "srtf"), std::pair("fgd", "tiresias")}) {
+    for (const auto& [profile, other] : {std::pair("ashlar", "spread"), std::pair("srtf", "ashlar"),
+                                         std::pair("ashlar", "srtf"), std::pair("fgd", "tiresias")}) {
       for (const int steps_before : {0, 40}) {
         const Told one = told(profile, other, seed, steps_before);
         ASSERT_FALSE(HasFatalFailure()) << profile << " by " << other << ", seed " << seed;
-        sum.same += one.same, sum.different += one.different, sum.evicted += one.evicted, sum.placed += one.placed, sum.waiting += one.waiting;
+        sum.same += one.same, sum.different += one.different, sum.evicted += one.evicted, sum.placed += one.placed,
+            sum.waiting += one.waiting;
       }
     }
   }

@@ -1,5 +1,6 @@
-// A small cluster whose life is drawn from a seed: nodes come, go and change, jobs of all shapes are submitted and end, binds are confirmed, refused or
-// lost, queues and estimates change. It reads the state to stay plausible and adds some nonsense (doubled and late events) to stay honest.
+// A small cluster whose life is drawn from a seed: nodes come, go and change, jobs of all shapes are submitted and end,
+// binds are confirmed, refused or lost, queues and estimates change. It reads the state to stay plausible and adds some
+// nonsense (doubled and late events) to stay honest.
 #pragma once
 
 #include <algorithm>
@@ -144,7 +145,9 @@ class RandomWorld {
       case 9:
         return add(events, PriorityChanged{job, static_cast<std::int32_t>(draw(5))});
       case 10:
-        return add(events, QueueDefined{QueueId(2), QueueId(draw(2)), {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
+        return add(events, QueueDefined{QueueId(2),
+                                        QueueId(draw(2)),
+                                        {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
       case 11:
         return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
       case 12:
@@ -152,9 +155,11 @@ class RandomWorld {
       case 13:
         return add(events, Tick{});
       case 14:
-        return add(events, NodeCapacityChanged{NodeId(node), {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, draw(10)}});
+        return add(events, NodeCapacityChanged{
+                               NodeId(node), {32'000, std::int64_t(64) << 30, std::int64_t(100) << 30, 20, draw(10)}});
       case 15:
-        return add(events, NodeDevicesChanged{NodeId(node), {static_cast<std::int32_t>(draw(5)), MiB(0), DeviceClassId(draw(2))}});
+        return add(events, NodeDevicesChanged{NodeId(node),
+                                              {static_cast<std::int32_t>(draw(5)), MiB(0), DeviceClassId(draw(2))}});
       default:
         return submit(state, events);
     }
@@ -173,7 +178,8 @@ class RandomWorld {
 /// A profile by name; FGD gets a small target workload.
 inline Profile profile_named(std::string_view name) {
   Profile profile = builtin_profile(name).value();
-  if (name == "fgd") profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {DeviceClassId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
+  if (name == "fgd")
+    profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {DeviceClassId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
   return profile;
 }
 
@@ -186,7 +192,8 @@ struct Life {
   Recorder* recorder = nullptr;
 
   Life(std::string_view profile, std::uint64_t seed, EngineOptions options = {})
-      : engine(profile_named(profile), options), world(seed, Millis(std::max<std::int64_t>(500, engine.profile().cadence.value / 2))) {}
+      : engine(profile_named(profile), options),
+        world(seed, Millis(std::max<std::int64_t>(500, engine.profile().cadence.value / 2))) {}
 
   void step(std::vector<Event> batch) {
     for (const Event& event : batch) apply(state, event);

@@ -1,4 +1,5 @@
-// What a replay counts, compares and says: every number of its report from the file itself, every difference in its words.
+// What a replay counts, compares and says: every number of its report from the file itself, every difference in its
+// words.
 #include "store/replay.h"
 
 #include <gtest/gtest.h>
@@ -138,10 +139,13 @@ TEST(Replay, a_plan_that_does_more_less_or_otherwise_is_told) {
   EXPECT_EQ(more.what, "recorded: evict job 8 with 9 ms of grace; replayed: nothing more");
   const Tampered less([](Plan& plan, std::uint64_t&) { plan.actions.pop_back(); });
   EXPECT_EQ(less.what, "recorded: nothing more; replayed: " + action_in_words(less.original.actions.back(), none));
-  const Tampered verdict([](Plan& plan, std::uint64_t&) { plan.verdicts.back().verdict = {VerdictKind::kPending, WakeOn::kTime, {}, {}}; });
+  const Tampered verdict([](Plan& plan, std::uint64_t&) {
+    plan.verdicts.back().verdict = {VerdictKind::kPending, WakeOn::kTime, {}, {}};
+  });
   const VerdictChange& was = verdict.original.verdicts.back();
-  EXPECT_EQ(verdict.what, "recorded: job " + std::to_string(was.job.value) + " Pending, wakes on TimePassed; replayed: job " +
-                              std::to_string(was.job.value) + " " + verdict_in_words(was.verdict, none));
+  EXPECT_EQ(verdict.what, "recorded: job " + std::to_string(was.job.value) +
+                              " Pending, wakes on TimePassed; replayed: job " + std::to_string(was.job.value) + " " +
+                              verdict_in_words(was.verdict, none));
 }
 
 TEST(Replay, a_plan_that_only_says_otherwise_is_told) {
@@ -150,8 +154,8 @@ TEST(Replay, a_plan_that_only_says_otherwise_is_told) {
     plan.look_again_at = Millis(77);
   });
   const auto text = [](const Plan& p) {
-    return "plan based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) + ", look again at " +
-           std::to_string(p.look_again_at.value);
+    return "plan based on revision " + std::to_string(p.based_on) + ", examined " + std::to_string(p.examined) +
+           ", look again at " + std::to_string(p.look_again_at.value);
   };
   EXPECT_EQ(numbers.what, "recorded: " + text(numbers.changed) + "; replayed: " + text(numbers.original));
   const Tampered digest([](Plan&, std::uint64_t& d) { ++d; });
@@ -236,8 +240,11 @@ TEST_F(Changed, a_file_without_its_end_is_noted) {
   pieces.pop_back();
   EXPECT_EQ(error(), "");
   const auto report = replay_file(path);
-  EXPECT_EQ(report->notes, std::vector<std::string>{
-                               path + ": has no end record: it is still being written, or its writer was killed, or the disk could not keep up"});
+  EXPECT_EQ(
+      report->notes,
+      std::vector<std::string>{
+          path +
+          ": has no end record: it is still being written, or its writer was killed, or the disk could not keep up"});
   EXPECT_EQ(report->steps, steps);
   EXPECT_TRUE(report->is_identical());
 }
@@ -261,8 +268,9 @@ TEST(Replay, events_between_two_files_are_missed) {
   const Revision first_ends = replay_file(first_file(folder))->last_revision;
   ASSERT_LT(first_ends, second_begins);
   const auto report = replay_file(folder.str());
-  EXPECT_EQ(report->notes, std::vector<std::string>{folder.file(file_name(2)) + ": " + std::to_string(second_begins - first_ends) +
-                                                    " events before it are in no file"});
+  EXPECT_EQ(report->notes,
+            std::vector<std::string>{folder.file(file_name(2)) + ": " + std::to_string(second_begins - first_ends) +
+                                     " events before it are in no file"});
 }
 
 TEST(Replay, a_file_that_begins_elsewhere_is_noted) {
@@ -278,7 +286,8 @@ TEST(Replay, a_file_that_begins_elsewhere_is_noted) {
   static_cast<void>(DecisionLog::open({.folder = folder.str()}, {other.state, other.engine}));
   const auto report = replay_file(folder.str());
   ASSERT_TRUE(report.ok()) << report.error().message;
-  EXPECT_EQ(report->notes, std::vector<std::string>{folder.file(file_name(2)) + ": begins with another state than the file before it ended with"});
+  EXPECT_EQ(report->notes, std::vector<std::string>{folder.file(file_name(2)) +
+                                                    ": begins with another state than the file before it ended with"});
 }
 
 TEST(Replay, keeps_so_many_differences_of_opinion_and_counts_all) {

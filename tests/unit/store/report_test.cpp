@@ -43,31 +43,37 @@ TEST(ReplayReport, names_the_first_difference) {
   EXPECT_FALSE(r.is_identical());
   EXPECT_EQ(report_text(r),
             "1 file, profile ashlar, seed 7, revisions 3 to 90: 1 event, 1 placement, 1 eviction, 1 verdict\n"
-            "first difference: a.alog step 12 (revision 34, at 5.067 s)\n  recorded: this; replayed: that\n1 plan before it identical\n");
-  EXPECT_EQ(report_json(r),
-            R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
-            R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":false,)"
-            R"("firstDifference":{"file":"a.alog","step":12,"revision":34,"atMilliseconds":5067,"what":"recorded: this; replayed: that"},"notes":[]})"
-            "\n");
+            "first difference: a.alog step 12 (revision 34, at 5.067 s)\n  recorded: this; replayed: that\n1 plan "
+            "before it identical\n");
+  EXPECT_EQ(
+      report_json(r),
+      R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
+      R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":false,)"
+      R"("firstDifference":{"file":"a.alog","step":12,"revision":34,"atMilliseconds":5067,"what":"recorded: this; replayed: that"},"notes":[]})"
+      "\n");
 }
 
 TEST(ReplayReport, lists_where_another_profile_differs) {
   ReplayReport r = identical();
   r.other_profile = "spread";
   r.jobs_compared = 1;
-  EXPECT_TRUE(report_text(r).ends_with("identical\nprofile spread would have treated 0 of 1 job otherwise\n")) << report_text(r);
+  EXPECT_TRUE(report_text(r).ends_with("identical\nprofile spread would have treated 0 of 1 job otherwise\n"))
+      << report_text(r);
   r.jobs_compared = 50;
   r.jobs_different = 1;
   r.differences = {{4, 5, Millis(6'000), "job x", "node1", "node2"}};
   r.notes = {"noted"};
   const std::string difference = "  step 4 (revision 5, at 6.000 s)  job x\n    ashlar: node1\n    spread: node2\n";
-  EXPECT_TRUE(report_text(r).ends_with("identical\nprofile spread would have treated 1 of 50 jobs otherwise\n" + difference)) << report_text(r);
-  EXPECT_EQ(report_json(r),
-            R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
-            R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":true,)"
-            R"("otherProfile":"spread","jobsCompared":50,"jobsDifferent":1,"differences":[{"step":4,"revision":5,"atMilliseconds":6000,)"
-            R"("job":"job x","recorded":"node1","other":"node2"}],"notes":["noted"]})"
-            "\n");
+  EXPECT_TRUE(
+      report_text(r).ends_with("identical\nprofile spread would have treated 1 of 50 jobs otherwise\n" + difference))
+      << report_text(r);
+  EXPECT_EQ(
+      report_json(r),
+      R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
+      R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":true,)"
+      R"("otherProfile":"spread","jobsCompared":50,"jobsDifferent":1,"differences":[{"step":4,"revision":5,"atMilliseconds":6000,)"
+      R"("job":"job x","recorded":"node1","other":"node2"}],"notes":["noted"]})"
+      "\n");
 }
 
 TEST(ReplayReport, shows_forty_differences_and_counts_the_rest) {
@@ -122,7 +128,8 @@ TEST(Words, placements_name_four_members) {
 }
 
 TEST(Words, actions_are_named) {
-  EXPECT_EQ(action_in_words(Bind{MemberId(3), JobId(2), NodeId(1), devices_of({7})}, names()), "bind nlp/train worker-0 to node1 gpu 7");
+  EXPECT_EQ(action_in_words(Bind{MemberId(3), JobId(2), NodeId(1), devices_of({7})}, names()),
+            "bind nlp/train worker-0 to node1 gpu 7");
   EXPECT_EQ(action_in_words(Bind{MemberId(4), JobId(9), NodeId(8), {}}, names()), "bind job 9 to node 8");
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30)}, names()), "evict nlp/train with 30 ms of grace");
 }
@@ -133,7 +140,8 @@ TEST(Words, verdicts_have_their_reasons_and_what_they_are_about) {
   };
   EXPECT_EQ(words({}), "Waits");
   EXPECT_EQ(words({}, WakeOn::kCapacity), "Waits, wakes on JobEnded");
-  EXPECT_EQ(words({{ReasonCode::kInsufficientResource, 6, {1, 2, 3}}, {ReasonCode::kInsufficientGpu, 1, {4, 5, 6}}}, WakeOn::kQuota),
+  EXPECT_EQ(words({{ReasonCode::kInsufficientResource, 6, {1, 2, 3}}, {ReasonCode::kInsufficientGpu, 1, {4, 5, 6}}},
+                  WakeOn::kQuota),
             "Waits: InsufficientResource nic (1, 2, 3); InsufficientGPU (4, 5, 6), wakes on QuotaFreed");
   for (const ReasonCode code : {ReasonCode::kTopologyFragmented, ReasonCode::kNoSuchDomain})
     EXPECT_EQ(words({{code, 5, {}}}), "Waits: " + std::string(reason_name(code)) + " rack (0, 0, 0)");

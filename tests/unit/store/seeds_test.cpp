@@ -1,4 +1,5 @@
-// The fuzzer's decision logs: of today's format, so that a mutant of one gets as far as the engine. ASHLAR_RENEW_SEEDS=1 writes them anew.
+// The fuzzer's decision logs: of today's format, so that a mutant of one gets as far as the engine.
+// ASHLAR_RENEW_SEEDS=1 writes them anew.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +13,8 @@ namespace {
 
 TEST(Seeds, OfTheFuzzerAreReplayedToTheirEnd) {
   for (const int steps : {12, 40}) {
-    const std::string seed = std::string(ASHLAR_SOURCE_DIR) + "/tests/fuzz/seeds/decision_log/" + std::to_string(steps) + "-steps";
+    const std::string seed =
+        std::string(ASHLAR_SOURCE_DIR) + "/tests/fuzz/seeds/decision_log/" + std::to_string(steps) + "-steps";
     if (std::getenv("ASHLAR_RENEW_SEEDS") != nullptr) {
       const Folder folder;
       record_life(folder.str(), "ashlar", 3, steps);
@@ -20,7 +22,8 @@ TEST(Seeds, OfTheFuzzerAreReplayedToTheirEnd) {
     }
     const Result<ReplayReport> replayed = replay_file(seed);
     ASSERT_TRUE(replayed.ok()) << replayed.error().message << "; run this test with ASHLAR_RENEW_SEEDS=1";
-    EXPECT_GE(replayed->steps, static_cast<std::uint64_t>(steps) / 2) << seed << "; run this test with ASHLAR_RENEW_SEEDS=1";
+    EXPECT_GE(replayed->steps, static_cast<std::uint64_t>(steps) / 2)
+        << seed << "; run this test with ASHLAR_RENEW_SEEDS=1";
   }
 }
 

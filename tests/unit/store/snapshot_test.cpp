@@ -45,17 +45,21 @@ void goes_on_the_same(std::string_view profile, std::uint64_t seed, int steps_be
 class EveryProfile : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(EveryProfile, goes_on_byte_for_byte_from_a_snapshot) {
-  const bool holds = rc::check([&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60), 0); });
+  const bool holds = rc::check(
+      [&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60), 0); });
   EXPECT_TRUE(holds);
 }
 
 TEST_P(EveryProfile, nothing_is_left_of_a_life_before_the_snapshot) {
-  const bool holds =
-      rc::check([&] { goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60), *rc::gen::inRange(1, 60)); });
+  const bool holds = rc::check([&] {
+    goes_on_the_same(GetParam(), *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 60),
+                     *rc::gen::inRange(1, 60));
+  });
   EXPECT_TRUE(holds);
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile, ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile,
+                         ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
                          [](const auto& info) {
                            std::string name(info.param);
                            std::replace_if(
@@ -93,14 +97,16 @@ TEST(Snapshot, of_an_empty_state_is_an_empty_state) {
   EXPECT_EQ(read.revision(), 0u);
 }
 
-// Damaged bytes that a check would catch are caught here too, or read as some other state that holds together; they never crash.
+// Damaged bytes that a check would catch are caught here too, or read as some other state that holds together; they
+// never crash.
 RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
   Life life("ashlar", *rc::gen::arbitrary<std::uint64_t>());
   life.open();
   life.run(30);
   std::string bytes = snapshot_of(life.state, life.engine);
   const int changes = *rc::gen::inRange(1, 4);
-  for (int i = 0; i < changes; ++i) bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
+  for (int i = 0; i < changes; ++i)
+    bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
   if (*rc::gen::inRange(0, 4) == 0) bytes.resize(*rc::gen::inRange<std::size_t>(0, bytes.size()));
   State state;
   Engine engine(profile_named("ashlar"));
@@ -111,7 +117,8 @@ RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
     RC_ASSERT(!read.error().message.empty());
 }
 
-// A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a cache that rebuilds itself); then adjust the size.
+// A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a
+// cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 160u);
   EXPECT_EQ(sizeof(QueueTree), 104u);

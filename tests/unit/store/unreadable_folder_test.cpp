@@ -1,4 +1,5 @@
-// A folder of the decision log that cannot be read to its end while old files are looked for, as with a network file system that goes away.
+// A folder of the decision log that cannot be read to its end while old files are looked for, as with a network file
+// system that goes away.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ std::atomic<int> entries_left{-1};  ///< this many entries are read before an er
 }  // namespace
 
 /// Stands before the C library's, in this program only: no file system that one can make in a test fails here.
-extern "C" dirent* readdir(DIR* folder) {  // NOLINT(readability-inconsistent-declaration-parameter-name): the C library's are reserved
+extern "C" dirent* readdir(
+    DIR* folder) {  // NOLINT(readability-inconsistent-declaration-parameter-name): the C library's are reserved
   if (entries_left >= 0 && entries_left-- == 0) {
     errno = EIO;
     return nullptr;
@@ -41,7 +43,8 @@ TEST(UnreadableFolder, is_tried_again_with_the_next_file) {
   EXPECT_EQ(read_bytes(folder.file(file_name(4))), "four");
   EXPECT_TRUE(writer->begin_file("five"));
   writer->flush();
-  for (std::uint64_t number = 1; number <= 4; ++number) EXPECT_FALSE(std::filesystem::exists(folder.file(file_name(number)))) << number;
+  for (std::uint64_t number = 1; number <= 4; ++number)
+    EXPECT_FALSE(std::filesystem::exists(folder.file(file_name(number)))) << number;
   EXPECT_EQ(read_bytes(folder.file(file_name(5))), "five");
 }
 
@@ -52,7 +55,9 @@ TEST(UnreadableFolder, is_said_when_the_log_is_opened) {
     entries_left = entries;
     const auto writer = FileWriter::open({.folder = folder.str()});
     ASSERT_FALSE(writer.ok()) << entries;
-    EXPECT_EQ(writer.error().message, "cannot read the folder of the decision log " + folder.str() + ": Input/output error") << entries;
+    EXPECT_EQ(writer.error().message,
+              "cannot read the folder of the decision log " + folder.str() + ": Input/output error")
+        << entries;
   }
 }
 

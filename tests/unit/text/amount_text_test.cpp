@@ -62,8 +62,10 @@ TEST(Amounts, QuotasAreQuantitiesOfAnySize) {
   EXPECT_EQ(parse_quota(kMemory, "64GiB").value(), std::int64_t{64} << 30);
   EXPECT_EQ(parse_quota(kMemory, "16Pi").value(), std::int64_t{1} << 54);
   EXPECT_EQ(parse_quota(kGpu, "-1").error().message, "\"-1\" is negative");
-  EXPECT_EQ(parse_quota(kGpu, "x").error().message, "quantity \"x\" is not a number; write for example 640, 1500m, 2.5 or 4Ti");
-  for (const char* bad : {"", ".", "1.2.3", "1GiB", "99999999999999999999"}) EXPECT_FALSE(parse_quota(kGpu, bad).ok()) << bad;
+  EXPECT_EQ(parse_quota(kGpu, "x").error().message,
+            "quantity \"x\" is not a number; write for example 640, 1500m, 2.5 or 4Ti");
+  for (const char* bad : {"", ".", "1.2.3", "1GiB", "99999999999999999999"})
+    EXPECT_FALSE(parse_quota(kGpu, bad).ok()) << bad;
 }
 
 TEST(Amounts, NodesAreCountedInWords) {

@@ -54,7 +54,8 @@ TEST(Quantity, IsExactWhereFloatingPointWouldNotBe) {
 }
 
 TEST(Quantity, RefusesOrSaturatesWhatDoesNotFit) {
-  for (const char* text : {"9223372036854775808", "10E", "8Ei", "1e19", "1e40", "1e999999999", "99999999999999999999999999999999999999999999"}) {
+  for (const char* text : {"9223372036854775808", "10E", "8Ei", "1e19", "1e40", "1e999999999",
+                           "99999999999999999999999999999999999999999999"}) {
     EXPECT_FALSE(parse_quantity(text, 1).ok()) << text;
     EXPECT_EQ(parse_quantity(text, 1, Overflow::kSaturate).value(), std::numeric_limits<std::int64_t>::max()) << text;
   }
@@ -63,13 +64,14 @@ TEST(Quantity, RefusesOrSaturatesWhatDoesNotFit) {
 }
 
 TEST(Quantity, RefusesMalformedText) {
-  for (const char* text :
-       {"", "abc", "1x", "1.2.3", "1 Gi", "Gi", "1KI", "1ki", "1K", "--1", "1e", "1e+", "1ee3", "0x10", "1mm", ".", "+", "1Kib", "1e3m"})
+  for (const char* text : {"", "abc", "1x", "1.2.3", "1 Gi", "Gi", "1KI", "1ki", "1K", "--1", "1e", "1e+", "1ee3",
+                           "0x10", "1mm", ".", "+", "1Kib", "1e3m"})
     EXPECT_FALSE(parse_quantity(text, 1, Overflow::kSaturate).ok()) << text;
 }
 
 TEST(Quantity, EverySuffixAndEveryRefusalInATable) {
-  const std::string number = " is not a number; write for example 640, 1500m, 2.5 or 4Ti", large = " is too large or has too many digits";
+  const std::string number = " is not a number; write for example 640, 1500m, 2.5 or 4Ti",
+                    large = " is too large or has too many digits";
   const std::string suffix = " has an unknown suffix; write for example 640, 1500m, 2.5 or 4Ti";
   const std::pair<std::string, std::string> cases[] = {
       {"1Ki", "1024"},
@@ -122,7 +124,8 @@ TEST(Quantity, EverySuffixAndEveryRefusalInATable) {
   };
   for (const auto& [text, expected] : cases) {
     const Result<std::int64_t> read = parse_quantity(text, 1);
-    const std::string got = read.ok() ? std::to_string(*read) : "!" + read.error().message.substr(std::string("quantity ").size());
+    const std::string got =
+        read.ok() ? std::to_string(*read) : "!" + read.error().message.substr(std::string("quantity ").size());
     EXPECT_EQ(got, expected) << text;
   }
 }

@@ -44,9 +44,9 @@ TEST(Report, IsOneFileThatNeedsNoNetwork) {
 }
 
 TEST(Report, SaysWhatWasRunAndHowToReadIt) {
-  EXPECT_THAT(rendered(small_page()),
-              AllOf(HasSubstr("<title>Packing replay</title>"), HasSubstr("Two policies"), HasSubstr("<dt>seed</dt><dd>42</dd>"),
-                    HasSubstr("Higher is better."), HasSubstr("How to read it."), HasSubstr("<h2>Allocation</h2>")));
+  EXPECT_THAT(rendered(small_page()), AllOf(HasSubstr("<title>Packing replay</title>"), HasSubstr("Two policies"),
+                                            HasSubstr("<dt>seed</dt><dd>42</dd>"), HasSubstr("Higher is better."),
+                                            HasSubstr("How to read it."), HasSubstr("<h2>Allocation</h2>")));
 }
 
 TEST(Report, HoldsEverySeriesAsItWasGiven) {
@@ -61,7 +61,8 @@ TEST(Report, NumbersStandRightAndWordsLeft) {
 }
 
 TEST(Report, IsLegibleInLightAndDark) {
-  EXPECT_THAT(rendered(small_page()), AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("[data-theme=\"dark\"]")));
+  EXPECT_THAT(rendered(small_page()),
+              AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("[data-theme=\"dark\"]")));
 }
 
 TEST(Report, TextFromOutsideStaysText) {
@@ -98,7 +99,9 @@ TEST(Report, RefusesWhatCannotBeDrawn) {
   EXPECT_THAT(render_report(page).error().message, HasSubstr("rows of the summary differ in width"));
 }
 
-TEST(Report, AnEmptyPageIsAPage) { EXPECT_THAT(rendered({.title = "Nothing"}), HasSubstr("id=\"charts\">[]</script>")); }
+TEST(Report, AnEmptyPageIsAPage) {
+  EXPECT_THAT(rendered({.title = "Nothing"}), HasSubstr("id=\"charts\">[]</script>"));
+}
 
 RC_GTEST_PROP(Report, NoTextEndsTheScriptThatHoldsIt, (const std::string& text)) {
   ReportPage page = small_page();

@@ -30,7 +30,8 @@ std::string server_of(const AskOptions& options) {
 }  // namespace
 
 void AskOptions::add_to(CLI::App& verb, const std::vector<std::string>& formats) {
-  verb.add_option("--server", server, "URL of the scheduler; else $ASHLAR_SERVER, else " + std::string(kDefaultServer))->type_name("URL");
+  verb.add_option("--server", server, "URL of the scheduler; else $ASHLAR_SERVER, else " + std::string(kDefaultServer))
+      ->type_name("URL");
   add_format_option(verb, output, formats);
 }
 
@@ -54,12 +55,14 @@ std::string ask_scheduler(const AskOptions& options, const std::string& path) {
 
 namespace {
 
-/// The answer as an object of this kind ("Why", "QueueList", "NodeList"); anything else ends the verb with exit status 1.
+/// The answer as an object of this kind ("Why", "QueueList", "NodeList"); anything else ends the verb with exit status
+/// 1.
 boost::json::object parse_answer(const std::string& body, std::string_view kind) {
   boost::system::error_code error;
   boost::json::value value = boost::json::parse(body, error);
   if (error || !value.is_object()) fail(1, "the answer is not JSON; is this an Ashlar scheduler?");
-  if (text_of(value.as_object(), "kind") != kind) fail(1, "the answer is no " + std::string(kind) + "; is this an Ashlar scheduler?");
+  if (text_of(value.as_object(), "kind") != kind)
+    fail(1, "the answer is no " + std::string(kind) + "; is this an Ashlar scheduler?");
   return std::move(value.as_object());
 }
 
@@ -86,7 +89,8 @@ std::string percent_encoded(const std::string& text) { return http::percent_enco
 
 std::string text_of(const boost::json::object& object, const char* key) {
   const boost::json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? kube::bounded_words(value->as_string(), kube::kLogLineMax) : std::string();
+  return value != nullptr && value->is_string() ? kube::bounded_words(value->as_string(), kube::kLogLineMax)
+                                                : std::string();
 }
 
 std::int64_t number_of(const boost::json::object& object, const char* key) {

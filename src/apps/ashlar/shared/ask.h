@@ -1,5 +1,5 @@
-// ask: a query to the running scheduler: one HTTP request to its read API, repeated while a standby answers (the leader may just be changing),
-// the answer as JSON. Wiring only.
+// ask: a query to the running scheduler: one HTTP request to its read API, repeated while a standby answers (the leader
+// may just be changing), the answer as JSON. Wiring only.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,8 +25,8 @@ struct AskOptions {
 
 /// The answer's text. Errors are printed to stderr and end the verb with exit status 1 (2 for unknown names).
 std::string ask_scheduler(const AskOptions& options, const std::string& path);
-/// Prints the result of `render` for an answer of that kind, or `body` itself as JSON. An answer without the required members ends the verb with exit
-/// status 1 before anything is printed.
+/// Prints the result of `render` for an answer of that kind, or `body` itself as JSON. An answer without the required
+/// members ends the verb with exit status 1 before anything is printed.
 boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
                                  const std::function<std::string(const boost::json::object&)>& render);
 /// Ends the verb with exit status 2, as for an unknown name.

@@ -66,7 +66,9 @@ class NamedLog final : public Recorder {
   NamedLog(const kube::Tracker& tracker, store::DecisionLogOptions options, const State& state, const Engine& engine,
            std::shared_ptr<store::FileWriter> writer)
       : names_(tracker), log_(std::move(options), {state, engine, &names_}, std::move(writer)) {}
-  void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override { log_.record(batch, plan, digest); }
+  void record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) override {
+    log_.record(batch, plan, digest);
+  }
 
  private:
   ObjectNameSource names_;
@@ -75,7 +77,8 @@ class NamedLog final : public Recorder {
 
 kube::OpenRecorder recorder_of(const config::DecisionLogConfig& log, std::shared_ptr<store::FileWriter> writer) {
   if (!writer) return {};
-  return [log, writer = std::move(writer)](const State& state, const Engine& engine, const kube::Tracker& tracker) -> std::unique_ptr<Recorder> {
+  return [log, writer = std::move(writer)](const State& state, const Engine& engine,
+                                           const kube::Tracker& tracker) -> std::unique_ptr<Recorder> {
     store::DecisionLogOptions options;
     options.file_bytes_max = static_cast<std::uint64_t>(log.file_bytes_max);
     options.on_trouble = [](const std::string& what) { spdlog::warn("decision log: {}", what); };
@@ -98,10 +101,12 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   for (const std::string& label : config.topology_levels)
     tracker.levels.push_back({kube::PooledString(config::level_name(label)), kube::PooledString(label)});
   for (const config::QueueConfig& queue : config.queues) {
-    const std::string parent = queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
+    const std::string parent =
+        queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
     tracker.queues.push_back({queue.name, parent, queue.quota});
   }
-  for (const config::NamespaceQueue& mapping : config.namespaces) tracker.queue_of_namespace[mapping.name_space] = mapping.queue;
+  for (const config::NamespaceQueue& mapping : config.namespaces)
+    tracker.queue_of_namespace[mapping.name_space] = mapping.queue;
   return tracker;
 }
 
@@ -115,7 +120,8 @@ kube::OnLog log_of(const config::LoggingConfig& logging) {
                                                : spdlog::level::err;
     if (!spdlog::should_log(to)) return;
     if (has_fields && !line.kind.empty())
-      spdlog::log(to, "{}{}{}{}{}{}{}", line.message, kLogFieldMark, line.kind, kLogFieldMark, line.ns.view(), kLogFieldMark, line.name.view());
+      spdlog::log(to, "{}{}{}{}{}{}{}", line.message, kLogFieldMark, line.kind, kLogFieldMark, line.ns.view(),
+                  kLogFieldMark, line.name.view());
     else
       spdlog::log(to, "{}", line.message);
   };
@@ -137,16 +143,19 @@ Result<std::shared_ptr<store::FileWriter>> log_writer(const config::DecisionLogC
   return store::FileWriter::open({.folder = log.path, .files_max = static_cast<std::uint64_t>(log.files_max)});
 }
 
-kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube::Access access, const std::shared_ptr<store::FileWriter>& log) {
+kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube::Access access,
+                                    const std::shared_ptr<store::FileWriter>& log) {
   kube::SchedulerOptions options;
   options.access = std::move(access);
   options.leader_term.tracker = tracker_options(config);
-  options.leader_term.profile = [spec = config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
+  options.leader_term.profile = [spec =
+                                     config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
     return config::resolved(spec, model_of);
   };
   options.leader_term.binder.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
   // Decisions are sent before anything else: more than a window of them would delay an urgent new pod.
-  options.leader_term.binds_per_step_max = static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
+  options.leader_term.binds_per_step_max =
+      static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));
   options.leader_term.window = config.batch.window;
   options.leader_term.events_per_step_max = static_cast<std::size_t>(config.batch.events_per_step);
   options.leader_term.open_recorder = recorder_of(config.decision_log, log);

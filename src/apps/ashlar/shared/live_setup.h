@@ -1,4 +1,5 @@
-// live_setup: joins the configuration file, the decision log and the live scheduler: translates settings and log into the types of kube. Wiring only.
+// live_setup: joins the configuration file, the decision log and the live scheduler: translates settings and log into
+// the types of kube. Wiring only.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 
 namespace ashlar {
 
-/// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark, which no message contains.
+/// In JSON logs a line's object follows its message in the payload: kind, namespace and name, each after this mark,
+/// which no message contains.
 inline constexpr char kLogFieldMark = '\x1f';
 
 /// The writer of the decision log, for as long as the process lives; null if no log is configured. Creates its folder;

@@ -40,7 +40,8 @@ ReportFacts without_folders(ReportFacts facts) {
 }
 
 /// One line per policy over the loads from `first` on: the mean of its runs.
-web::Chart load_chart(std::span<const sim::PackingRun> runs, sim::LoadCurve sim::PackingRun::*curve, std::size_t first) {
+web::Chart load_chart(std::span<const sim::PackingRun> runs, sim::LoadCurve sim::PackingRun::*curve,
+                      std::size_t first) {
   web::Chart chart{.x_label = "arrived load", .x_unit = "%", .y_unit = "%"};
   for (const std::string& policy : policies_of(runs)) {
     web::Series series{.name = policy};
@@ -75,7 +76,12 @@ std::size_t closer_look(std::span<const sim::PackingRun> runs) {
 
 /// Waits below a second are drawn at one second: a logarithmic axis has no zero.
 web::Chart wait_chart(std::span<const sim::QueueRun> runs, bool is_tail) {
-  web::Chart chart{.x_label = "time in the queue", .is_x_log = true, .is_y_log = is_tail, .is_stepped = true, .x_unit = "duration", .y_unit = "%"};
+  web::Chart chart{.x_label = "time in the queue",
+                   .is_x_log = true,
+                   .is_y_log = is_tail,
+                   .is_stepped = true,
+                   .x_unit = "duration",
+                   .y_unit = "%"};
   for (const sim::QueueRun& run : runs) {
     web::Series series{.name = run.policy};
     for (const sim::WaitPoint& point : run.waits) {
@@ -118,42 +124,59 @@ void add(web::ReportPage& page, web::Chart chart, std::string title, std::string
 }  // namespace
 
 web::ReportPage packing_page(std::span<const sim::PackingRun> runs, const ReportFacts& facts) {
-  web::ReportPage page{.title = "Packing replay", .subtitle = "Pods arrive one by one and stay. GPU allocation and fragmentation under each policy."};
+  web::ReportPage page{
+      .title = "Packing replay",
+      .subtitle = "Pods arrive one by one and stay. GPU allocation and fragmentation under each policy."};
   page.facts.emplace_back("policies", joined(policies_of(runs)));
   page.facts.emplace_back("seeds", seeds_of(runs));
   for (auto& fact : without_folders(facts)) page.facts.push_back(std::move(fact));
   page.summary = sim::packing_rows(runs);
   page.notes = {
-      "“at 100 %” is the fraction of all GPU capacity in use when pods requesting 100 % of it had arrived, as the mean over the arrivals whose load "
-      "rounds to that percent. “fragmented” is that of the highest load. A pod that fits nowhere is rejected and not tried again; no pod ends. "
+      "“at 100 %” is the fraction of all GPU capacity in use when pods requesting 100 % of it had arrived, as the mean "
+      "over the arrivals whose load "
+      "rounds to that percent. “fragmented” is that of the highest load. A pod that fits nowhere is rejected and not "
+      "tried again; no pod ends. "
       "Times exclude reading the input."};
   const bool has_seeds = runs.size() > policies_of(runs).size();
   const std::string mean = has_seeds ? " Lines are means over the seeds." : "";
   add(page, load_chart(runs, &sim::PackingRun::allocation_percent, 0), "GPUs allocated over load", "allocated",
-      "Higher is better. As long as everything fits, a line follows the diagonal; where it bends, pods are being rejected." + mean);
-  add(page, load_chart(runs, &sim::PackingRun::allocation_percent, closer_look(runs)), "GPUs allocated over load, at high load", "allocated",
+      "Higher is better. As long as everything fits, a line follows the diagonal; where it bends, pods are being "
+      "rejected." +
+          mean);
+  add(page, load_chart(runs, &sim::PackingRun::allocation_percent, closer_look(runs)),
+      "GPUs allocated over load, at high load", "allocated",
       "The same, zoomed in to where the policies differ." + mean);
-  add(page, load_chart(runs, &sim::PackingRun::fragmented_percent, 0), "Fragmented GPUs over load", "fragmented, of all GPUs",
-      "Idle GPU capacity that a pod drawn from the typical mix could not use, of all capacity. Lower is better." + mean);
-  add(page, load_chart(runs, &sim::PackingRun::fragment_ratio_percent, 0), "Fragmented fraction of idle GPUs", "fragmented, of idle GPUs",
-      "The same as a fraction of the idle capacity: at 100 % a typical pod can use none of it. Lower is better." + mean);
+  add(page, load_chart(runs, &sim::PackingRun::fragmented_percent, 0), "Fragmented GPUs over load",
+      "fragmented, of all GPUs",
+      "Idle GPU capacity that a pod drawn from the typical mix could not use, of all capacity. Lower is better." +
+          mean);
+  add(page, load_chart(runs, &sim::PackingRun::fragment_ratio_percent, 0), "Fragmented fraction of idle GPUs",
+      "fragmented, of idle GPUs",
+      "The same as a fraction of the idle capacity: at 100 % a typical pod can use none of it. Lower is better." +
+          mean);
   return page;
 }
 
 web::ReportPage queue_page(const std::string& title, std::span<const sim::QueueRun> runs, const ReportFacts& facts) {
-  web::ReportPage page{.title = title, .subtitle = "The same jobs on the same GPUs under each policy, and how long they wait."};
+  web::ReportPage page{.title = title,
+                       .subtitle = "The same jobs on the same GPUs under each policy, and how long they wait."};
   page.facts.emplace_back("policies", joined(policies_of(runs)));
   for (auto& fact : without_folders(facts)) page.facts.push_back(std::move(fact));
   page.summary = sim::queue_rows(runs);
   page.notes = {
-      "JCT is job completion time, from submission to end; queue time is all waiting, before the first start and after each preemption. p99.9 is the "
-      "wait that one job in a thousand exceeds. Makespan is from the first submission to the last end. Jobs that had not ended count as "
-      "unfinished and are excluded from the means: a policy that leaves more of them may look faster. The last column is the run time of the "
+      "JCT is job completion time, from submission to end; queue time is all waiting, before the first start and after "
+      "each preemption. p99.9 is the "
+      "wait that one job in a thousand exceeds. Makespan is from the first submission to the last end. Jobs that had "
+      "not ended count as "
+      "unfinished and are excluded from the means: a policy that leaves more of them may look faster. The last column "
+      "is the run time of the "
       "simulation itself, without reading the input."};
   add(page, wait_chart(runs, false), "Jobs started by waiting time", "fraction of jobs",
-      "Fraction of jobs that waited at most x; the left edge is one second or less. Higher and further left is better.");
+      "Fraction of jobs that waited at most x; the left edge is one second or less. Higher and further left is "
+      "better.");
   add(page, wait_chart(runs, true), "Long waits", "fraction of jobs that wait longer",
-      "Fraction of jobs that waited longer than x, both axes logarithmic: the tail that the first plot hides. Lower and further left is better.");
+      "Fraction of jobs that waited longer than x, both axes logarithmic: the tail that the first plot hides. Lower "
+      "and further left is better.");
   add(
       page,
       [&] {
@@ -161,8 +184,10 @@ web::ReportPage queue_page(const std::string& title, std::span<const sim::QueueR
         chart.y_unit = "%";
         return chart;
       }(),
-      "GPUs in use over time", "GPUs in use", "Mean fraction of all GPUs that ran a job. GPU time that is idle while jobs wait is lost.");
-  add(page, time_chart(runs, &sim::QueueRun::waiting_jobs), "Jobs waiting over time", "waiting jobs", "Mean number of jobs in the queue.");
+      "GPUs in use over time", "GPUs in use",
+      "Mean fraction of all GPUs that ran a job. GPU time that is idle while jobs wait is lost.");
+  add(page, time_chart(runs, &sim::QueueRun::waiting_jobs), "Jobs waiting over time", "waiting jobs",
+      "Mean number of jobs in the queue.");
   return page;
 }
 

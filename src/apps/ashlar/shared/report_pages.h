@@ -1,4 +1,5 @@
-// report_pages: turns results into report pages. Wiring between src/sim, which knows no pages, and src/web, which knows no runs.
+// report_pages: turns results into report pages. Wiring between src/sim, which knows no pages, and src/web, which knows
+// no runs.
 #pragma once
 
 #include <span>

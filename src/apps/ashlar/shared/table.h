@@ -1,5 +1,5 @@
-// Table: rows of words in columns as wide as their widest cell, two spaces apart, for people. Numbers are right-aligned; no line ends in a
-// space, and an empty cell is "-".
+// Table: rows of words in columns as wide as their widest cell, two spaces apart, for people. Numbers are
+// right-aligned; no line ends in a space, and an empty cell is "-".
 //
 //   Table table({"NAME", ">GPUS", "REASON"});
 //   table.add({"team-a/train", "8", "InsufficientGPU"});

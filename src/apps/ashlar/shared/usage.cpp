@@ -33,7 +33,8 @@ std::vector<std::string_view> views(const std::vector<std::string>& words) { ret
 
 std::vector<std::string> verbs_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(verb->get_name());
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(verb->get_name());
   return names;
 }
 
@@ -72,7 +73,8 @@ std::string what_is_wrong(const Command& command, const CLI::ParseError& error) 
   const std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     const std::string option = option_text(*command.app, message);
-    return option.empty() ? "expected a verb: " + fmt::format("{}", fmt::join(verbs_of(*command.app), ", ")) : "expected " + option;
+    return option.empty() ? "expected a verb: " + fmt::format("{}", fmt::join(verbs_of(*command.app), ", "))
+                          : "expected " + option;
   }
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {  // of a flag; the values of options have checks
     const std::size_t equals = message.find(" = ");
@@ -108,7 +110,8 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
       [least, most](std::string& value) {
         std::int64_t number = 0;
         if (parses(value, number) && number >= least && number <= most) return std::string();
-        const std::string range = most == INT64_MAX ? fmt::format("from {}", least) : fmt::format("from {} to {}", least, most);
+        const std::string range =
+            most == INT64_MAX ? fmt::format("from {}", least) : fmt::format("from {} to {}", least, most);
         return fmt::format("expected a whole number {}, got \"{}\"", range, value);
       },
       "");
@@ -129,13 +132,17 @@ CLI::Validator file_to_write() {
       [](std::string& path) {
         std::error_code ignored;
         const bool is_directory = std::filesystem::is_directory(path, ignored);
-        return is_directory ? "expected the name of a file to write, got the directory \"" + path + "\"" : std::string();
+        return is_directory ? "expected the name of a file to write, got the directory \"" + path + "\""
+                            : std::string();
       },
       "");
 }
 
 void add_format_option(CLI::App& verb, std::string& output, const std::vector<std::string>& formats) {
-  verb.add_option("-o,--output", output, "Format: " + or_list(views(formats)))->type_name("FORMAT")->check(one_of(formats))->capture_default_str();
+  verb.add_option("-o,--output", output, "Format: " + or_list(views(formats)))
+      ->type_name("FORMAT")
+      ->check(one_of(formats))
+      ->capture_default_str();
 }
 
 std::string option_as_value(const std::string& option, const std::string& value) {

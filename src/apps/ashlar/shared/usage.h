@@ -1,5 +1,5 @@
-// usage: the checks of options, and what is said about a command line that is wrong: the option, what was expected, and the nearest known name.
-// CLI11's own messages are not shown.
+// usage: the checks of options, and what is said about a command line that is wrong: the option, what was expected, and
+// the nearest known name. CLI11's own messages are not shown.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,11 +17,12 @@ CLI::Validator file_to_write();
 CLI::Validator number_in(double least, double most);
 /// -o, --output with these formats; the value of `output` is the default.
 void add_format_option(CLI::App& verb, std::string& output, const std::vector<std::string>& formats);
-/// "expected a name, got the option --report" if `value`, given to `option`, is an option; empty if not. CLI11 takes any word as the value of an
-/// option that may be repeated.
+/// "expected a name, got the option --report" if `value`, given to `option`, is an option; empty if not. CLI11 takes
+/// any word as the value of an option that may be repeated.
 std::string option_as_value(const std::string& option, const std::string& value);
 
-/// "ashlar sim run: unknown option --polcy; did you mean "--policy"? (ashlar sim run --help)": one line about a command line that failed to parse.
+/// "ashlar sim run: unknown option --polcy; did you mean "--policy"? (ashlar sim run --help)": one line about a command
+/// line that failed to parse.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace ashlar

@@ -15,7 +15,9 @@ namespace {
 /// Contradictions between pods of the gang; empty if they agree. The pods of a started gang need not agree on its size.
 std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
   PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that states one
-  const auto is_first = [&](PodSlot s, PodSlot than) { return than == kNoPod || is_name_before(t.pods[s].name, t.pods[than].name); };
+  const auto is_first = [&](PodSlot s, PodSlot than) {
+    return than == kNoPod || is_name_before(t.pods[s].name, t.pods[than].name);
+  };
   const auto is_same_level = [&](const PooledString& a, const PooledString& b) {
     return a == b || (t.names.find_level(a) == t.names.find_level(b) && !t.names.find_level(a).is_none());
   };
@@ -25,23 +27,27 @@ std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
   }
   PodSlot other_size = kNoPod, other_within = kNoPod;
   for (const PodSlot s : g.pods) {
-    const bool has_other_size = !g.is_pod_group && !g.is_started && t.pods[s].gang_size > 0 && t.pods[s].gang_size != t.pods[size_by].gang_size;
+    const bool has_other_size =
+        !g.is_pod_group && !g.is_started && t.pods[s].gang_size > 0 && t.pods[s].gang_size != t.pods[size_by].gang_size;
     if (has_other_size && is_first(s, other_size)) other_size = s;
-    const bool has_other_within = !t.pods[s].within.empty() && !is_same_level(t.pods[s].within, t.pods[within_by].within);
+    const bool has_other_within =
+        !t.pods[s].within.empty() && !is_same_level(t.pods[s].within, t.pods[within_by].within);
     if (has_other_within && is_first(s, other_within)) other_within = s;
   }
   const auto said = [&](PodSlot s, const std::string& what) { return "pod " + t.pods[s].name.str() + " has " + what; };
   if (other_size != kNoPod)
-    return "the pods of gang " + g.name.str() +
-           " have different values of ashlar.dev/gang-size: " + said(size_by, std::to_string(t.pods[size_by].gang_size)) + ", " +
+    return "the pods of gang " + g.name.str() + " have different values of ashlar.dev/gang-size: " +
+           said(size_by, std::to_string(t.pods[size_by].gang_size)) + ", " +
            said(other_size, std::to_string(t.pods[other_size].gang_size)) + "; all must have the same";
   if (other_within != kNoPod)
-    return "the pods of gang " + g.name.str() + " have different values of ashlar.dev/within: " + said(within_by, t.pods[within_by].within.str()) +
-           ", " + said(other_within, t.pods[other_within].within.str()) + "; all must have the same";
+    return "the pods of gang " + g.name.str() +
+           " have different values of ashlar.dev/within: " + said(within_by, t.pods[within_by].within.str()) + ", " +
+           said(other_within, t.pods[other_within].within.str()) + "; all must have the same";
   return {};
 }
 
-/// ": pod a-0 to team, pod a-1 to default": the first by name among those that could start, and the first that belongs elsewhere.
+/// ": pod a-0 to team, pod a-1 to default": the first by name among those that could start, and the first that belongs
+/// elsewhere.
 std::string queues_of(const TrackerData& t, const GangRecord& g) {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
@@ -54,7 +60,9 @@ std::string queues_of(const TrackerData& t, const GangRecord& g) {
   const PodSlot one = first_of([](const PodRecord&) { return true; });
   const PodSlot other = first_of([&](const PodRecord& r) { return r.queue != t.pods[one].queue; });
   if (other == kNoPod) return {};
-  const auto said = [&](PodSlot s) { return "pod " + t.pods[s].name.str() + " to " + t.names.queues.name(t.pods[s].queue).str(); };
+  const auto said = [&](PodSlot s) {
+    return "pod " + t.pods[s].name.str() + " to " + t.names.queues.name(t.pods[s].queue).str();
+  };
   return ": " + said(one) + ", " + said(other);
 }
 
@@ -64,42 +72,50 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
   const std::string name = g.name.str();
   if (g.is_pod_group && g.group_uid.empty() && !t.groups_problem.empty())
     return {HoldReason::kGroupsUnreadable, "PodGroups cannot be read: " + t.groups_problem};
-  if (g.is_pod_group && g.group_uid.empty()) return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
+  if (g.is_pod_group && g.group_uid.empty())
+    return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
-  if (!g.group_refusal.empty()) return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
+  if (!g.group_refusal.empty())
+    return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
   const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction_in(t, g); !trouble.empty()) return refused(trouble);
   if (lacks_level(t, g) && t.node_labels.contains(hard))
-    return refused(g.said() + " must stay within one domain of " + hard.str() + ", but all " + std::to_string(Topology::kLevelsMax) +
-                   " topology levels are in use");
+    return refused(g.said() + " must stay within one domain of " + hard.str() + ", but all " +
+                   std::to_string(Topology::kLevelsMax) + " topology levels are in use");
   if (!g.topology_key.empty() && !g.within_setting.empty() && t.names.find_level(g.within_setting) != g.within)
-    return refused("PodGroup " + name + " requests one domain of " + g.topology_key.str() + ", its pods (ashlar.dev/within) one domain of " +
-                   g.within_setting.str() + "; use only one of the two");
+    return refused("PodGroup " + name + " requests one domain of " + g.topology_key.str() +
+                   ", its pods (ashlar.dev/within) one domain of " + g.within_setting.str() +
+                   "; use only one of the two");
   if (g.foreign_pods > 0)
-    return refused("pods of PodGroup " + name + " name another scheduler (" + g.foreign_pod_name.str() + "); all must name the same");
-  if (g.has_mixed_schedulers) return refused("the pods of " + g.said() + " name different schedulers; all must name the same");
+    return refused("pods of PodGroup " + name + " name another scheduler (" + g.foreign_pod_name.str() +
+                   "); all must name the same");
+  if (g.has_mixed_schedulers)
+    return refused("the pods of " + g.said() + " name different schedulers; all must name the same");
   if (g.has_quarantined)
     for (const PodSlot s : g.pods)
       if (t.pods[s].phase == Phase::kHeld && t.pods[s].hold == HoldReason::kQuarantined)
         return {HoldReason::kQuarantined, "pod " + t.pods[s].name.str() + " of the gang: " + hold_text(t.pods[s])};
   if (const PodSlot s = unanswered_in(t, g); s != kNoPod)
-    return {HoldReason::kBindFailed, g.said() + " waits: node " + t.pods[s].asked_node.str() + " was deleted, and the binding of pod " +
-                                         t.pods[s].name.str() + " to it is not answered yet"};
+    return {HoldReason::kBindFailed, g.said() + " waits: node " + t.pods[s].asked_node.str() +
+                                         " was deleted, and the binding of pod " + t.pods[s].name.str() +
+                                         " to it is not answered yet"};
   if (!g.is_started && members_present(t, g) < g.size) {
     for (const PodSlot s : g.pods)
       if (t.pods[s].phase == Phase::kHeld && t.pods[s].hold != HoldReason::kNone)
         return refused("pod " + t.pods[s].name.str() + " of the gang cannot be placed: " + hold_text(t.pods[s]));
     // Without the number of existing pods: the text would be rewritten for every pod that is created.
-    return {HoldReason::kMembersMissing,
-            g.said() + " waits until " + std::to_string(g.size) + " of its pods exist" + (g.size == 1 ? "s" : "") + " without scheduling gates"};
+    return {HoldReason::kMembersMissing, g.said() + " waits until " + std::to_string(g.size) + " of its pods exist" +
+                                             (g.size == 1 ? "s" : "") + " without scheduling gates"};
   }
   if (g.has_mixed_queues)
-    return refused("the pods of " + g.said() + " belong to different queues" + queues_of(t, g) + "; all must belong to the same");
+    return refused("the pods of " + g.said() + " belong to different queues" + queues_of(t, g) +
+                   "; all must belong to the same");
   if (g.bind_hold != 0)
-    return {HoldReason::kBindFailed,
-            g.said() + " waits: pod " + t.pods[g.bind_hold_pod].name.str() + " could not be bound: " + g.bind_hold_detail.str()};
+    return {HoldReason::kBindFailed, g.said() + " waits: pod " + t.pods[g.bind_hold_pod].name.str() +
+                                         " could not be bound: " + g.bind_hold_detail.str()};
   if (lacks_level(t, g))
-    return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + hard.str() + ", but no node has that label"};
+    return {HoldReason::kNoSuchDomain,
+            g.said() + " must stay within one domain of " + hard.str() + ", but no node has that label"};
   return {};
 }
 

@@ -38,7 +38,8 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   g.stated_priority = group.priority;
   g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
-  if (group.scheduled.status == ConditionStatus::kFalse) g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
+  if (group.scheduled.status == ConditionStatus::kFalse)
+    g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
 }
 
 }  // namespace

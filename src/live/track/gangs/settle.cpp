@@ -17,14 +17,16 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// Size, domains and duration from the settings of existing pods; those of deleted pods no longer count. The size of a started gang is taken from its
-/// started members.
+/// Size, domains and duration from the settings of existing pods; those of deleted pods no longer count. The size of a
+/// started gang is taken from its started members.
 void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
   Millis duration(0);
   const PodRecord* within_by = nullptr;
   const PodRecord* prefer_by = nullptr;
-  const auto is_first = [](const PodRecord& r, const PodRecord* than) { return than == nullptr || is_name_before(r.name, than->name); };
+  const auto is_first = [](const PodRecord& r, const PodRecord* than) {
+    return than == nullptr || is_name_before(r.name, than->name);
+  };
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
     if (!has_begun || r.phase == Phase::kBound || r.phase == Phase::kAssumed) size = std::max(size, r.gang_size);
@@ -38,10 +40,12 @@ void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
   take_levels(t, g);
   if (has_begun || duration == g.duration) return;
   g.duration = duration;
-  if (!g.job.is_none()) t.out.add(EstimateChanged{g.job, duration.value > 0 ? Estimate{duration, duration} : Estimate{}});
+  if (!g.job.is_none())
+    t.out.add(EstimateChanged{g.job, duration.value > 0 ? Estimate{duration, duration} : Estimate{}});
 }
 
-/// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are charged to.
+/// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are
+/// charged to.
 void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
@@ -62,7 +66,9 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
     g.queue = queue;
   }
   const auto of_class = t.priority_classes.find(g.priority_class);
-  const std::int32_t of_group = g.stated_priority ? *g.stated_priority : of_class == t.priority_classes.end() ? 0 : of_class->second;
+  const std::int32_t of_group = g.stated_priority                      ? *g.stated_priority
+                                : of_class == t.priority_classes.end() ? 0
+                                                                       : of_class->second;
   if (of_group != 0) priority = of_group;
   if (priority == INT32_MIN || priority == g.priority) return;
   g.priority = priority;
@@ -79,7 +85,8 @@ void report_if_held(TrackerData& t, GangSlot slot, HoldReason hold) {
   g.has_timer = true;
   t.impatient.emplace_back(g.first_seen + kGangPatience, std::pair(g.ns, g.name));
   // first_seen is the time of joining: nearly sorted; keep the queue ascending for tick().
-  for (std::size_t i = t.impatient.size(); i-- > 1 && t.impatient[i].first < t.impatient[i - 1].first;) std::swap(t.impatient[i], t.impatient[i - 1]);
+  for (std::size_t i = t.impatient.size(); i-- > 1 && t.impatient[i].first < t.impatient[i - 1].first;)
+    std::swap(t.impatient[i], t.impatient[i - 1]);
 }
 
 /// Unbound members leave the engine; those bound or being bound stay.
@@ -88,12 +95,13 @@ void withdraw_waiting(TrackerData& t, GangSlot slot) {
     if (t.pods[s].phase == Phase::kWaiting) withdraw_pod(t, s);
 }
 
-/// How many must start together. If a started gang is short of pods, each one that comes back starts by itself and none is surplus; the same holds
-/// for pods of a basic PodGroup.
+/// How many must start together. If a started gang is short of pods, each one that comes back starts by itself and none
+/// is surplus; the same holds for pods of a basic PodGroup.
 std::uint32_t members_min_of(const TrackerData& t, const GangRecord& g) {
   if (g.is_pod_group && !g.is_gang) return 0;
   if (!g.is_started) return g.size;
-  const auto bound = std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
+  const auto bound =
+      std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
   return static_cast<std::uint32_t>(bound) < g.size ? 0 : g.size;
 }
 
@@ -148,7 +156,8 @@ void submit_members(TrackerData& t, GangSlot slot) {
     t.out.add(MembersAdded{g.job, g.told_min, std::move(members)});
   }
   for (const PodSlot s : entering)
-    if (t.pods[s].phase == Phase::kBound) t.out.add(Bound{t.pods[s].member, t.pods[s].node, devices_held(t, t.pods[s])});
+    if (t.pods[s].phase == Phase::kBound)
+      t.out.add(Bound{t.pods[s].member, t.pods[s].node, devices_held(t, t.pods[s])});
 }
 
 void evaluate_gang(TrackerData& t, GangSlot slot) {
@@ -203,7 +212,8 @@ void settle_gang(TrackerData& t, GangSlot slot) {
 
 void hold_members(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs[slot];
-  if (t.listeners.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty()) t.listeners.on_group_condition_due(slot);
+  if (t.listeners.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty())
+    t.listeners.on_group_condition_due(slot);
   if (!t.listeners.on_condition_due) return;
   // One message for all; pods that already have it are not marked again at every change of another.
   const ConditionText text = hold_condition(t, g);

@@ -11,7 +11,8 @@ namespace {
 /// The level now stands for another label, or is new: every node moves to the domain given by its label.
 void announce_level(TrackerData& t, LevelId level) {
   ++t.levels_edition;
-  t.out.add(LevelsDefined{t.names.nested_count(), static_cast<std::uint32_t>(t.names.levels().size()) - t.names.nested_count()});
+  t.out.add(LevelsDefined{t.names.nested_count(),
+                          static_cast<std::uint32_t>(t.names.levels().size()) - t.names.nested_count()});
   for (std::size_t row = 0; row < t.nodes.size(); ++row) {
     if (t.names.nodes.name(NodeId(row)).empty()) continue;
     NodeFacts& facts = t.nodes[row].facts;
@@ -43,7 +44,8 @@ LevelId unused_level(const TrackerData& t) {
   return LevelId::none();
 }
 
-/// The level of a name or of a node label; none for an empty name, if no node has the label, or beyond the limit of levels.
+/// The level of a name or of a node label; none for an empty name, if no node has the label, or beyond the limit of
+/// levels.
 LevelId level_for(TrackerData& t, const PooledString& name) {
   if (name.empty()) return LevelId::none();
   if (const LevelId known = t.names.find_level(name); !known.is_none()) return known;
@@ -53,8 +55,9 @@ LevelId level_for(TrackerData& t, const PooledString& name) {
     announce_level(t, level);
   } else if (t.listeners.log && std::find(t.levels_told.begin(), t.levels_told.end(), name) == t.levels_told.end()) {
     t.levels_told.push_back(name);
-    t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + name.str() + " as a topology level, but all " +
-                                         std::to_string(Topology::kLevelsMax) + " levels are in use: they wait, and preferences for it are ignored"});
+    t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + name.str() +
+                                         " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
+                                         " levels are in use: they wait, and preferences for it are ignored"});
   }
   return level;
 }
@@ -74,7 +77,8 @@ void touch_level_waiters(TrackerData& t) {
   t.has_level_news = false;
   for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot) {
     const GangRecord& g = t.gangs[slot];
-    if (g.is_used && !g.pods.empty() && (lacks_level(t, g) || (g.prefer.is_none() && !g.prefer_setting.empty()))) touch_gang(t, slot);
+    if (g.is_used && !g.pods.empty() && (lacks_level(t, g) || (g.prefer.is_none() && !g.prefer_setting.empty())))
+      touch_gang(t, slot);
   }
 }
 
@@ -88,8 +92,8 @@ std::size_t gangs_without_level(const TrackerData& t) {
   return count;
 }
 
-/// The levels that the gang's settings name. A hard one that does not exist stays none and holds the gang, see gang_hold; a soft one is ignored.
-/// PodGroups without pods of ours use up no level.
+/// The levels that the gang's settings name. A hard one that does not exist stays none and holds the gang, see
+/// gang_hold; a soft one is ignored. PodGroups without pods of ours use up no level.
 void take_levels(TrackerData& t, GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   const LevelId within = g.within, prefer = g.prefer;

@@ -1,4 +1,5 @@
-// levels: node labels that gangs name become topology levels, up to the limit, and are given back when no gang names them.
+// levels: node labels that gangs name become topology levels, up to the limit, and are given back when no gang names
+// them.
 #pragma once
 
 #include "live/track/tracker_data.h"

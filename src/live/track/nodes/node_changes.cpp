@@ -12,7 +12,8 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// A node that cannot be read takes nothing new and keeps its last valid facts and its pods; one that never could be read does not exist yet.
+/// A node that cannot be read takes nothing new and keeps its last valid facts and its pods; one that never could be
+/// read does not exist yet.
 void see_unread_node(TrackerData& t, const Node& node) {
   const NodeId id = t.names.nodes.find(node.name);
   if (id.is_none()) return;
@@ -55,7 +56,8 @@ void log_refused_resources(TrackerData& t, std::size_t from, const PooledString&
   if (!t.listeners.log) return;
   for (std::size_t i = from; i < t.names.refused_resources().size(); ++i)
     t.listeners.log(LogLevel::kWarning,
-                    {"node " + node.str() + " has " + t.names.refused_resources()[i].str() + ", but all " + std::to_string(resource::kColumnsMax) +
+                    {"node " + node.str() + " has " + t.names.refused_resources()[i].str() + ", but all " +
+                         std::to_string(resource::kColumnsMax) +
                          " resource columns are in use: it is not tracked, and pods that request it are held",
                      "node", PooledString(), node});
 }
@@ -87,7 +89,8 @@ void upsert_node(TrackerData& t, const Node& node) {
   const TrackerData::OnUnknownNode waiting = std::move(on_unknown_node->second);
   t.on_unknown_node.erase(on_unknown_node);
   for (const auto& [slot, generation] : waiting)
-    if (t.pods.is_current(slot, generation) && t.pods[slot].phase == PodRecord::Phase::kOnUnknownNode) enter_bound(t, slot, id);
+    if (t.pods.is_current(slot, generation) && t.pods[slot].phase == PodRecord::Phase::kOnUnknownNode)
+      enter_bound(t, slot, id);
 }
 
 void close_or_open(TrackerData& t, NodeId node) {
@@ -137,7 +140,8 @@ void remove_node(TrackerData& t, const PooledString& name) {
       note_on_unknown_node(t, slot);
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
       unanswered.push_back(slot);
-    } else if (r.phase == PodRecord::Phase::kAssumed) {  // the engine returns it to waiting itself; a queued binding belongs to an old attempt
+      // the engine returns it to waiting itself; a queued binding belongs to an old attempt
+    } else if (r.phase == PodRecord::Phase::kAssumed) {
       ++r.bind_attempt;
       r.node = NodeId::none();
       r.phase = PodRecord::Phase::kWaiting;

@@ -1,4 +1,5 @@
-// node_changes: nodes are added, change, cannot be read and are removed. Events to the engine, and the effects on pods bound or assumed there.
+// node_changes: nodes are added, change, cannot be read and are removed. Events to the engine, and the effects on pods
+// bound or assumed there.
 #pragma once
 
 #include "live/track/tracker_data.h"

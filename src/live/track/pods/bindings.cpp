@@ -17,8 +17,8 @@ void count_up(std::uint8_t& count) {
   if (count < 255) ++count;
 }
 
-/// For a gang that has not started: whether fewer of its pods have a place than must start together. A started one continues with what is left of it,
-/// but not while other pods of it wait for a place.
+/// For a gang that has not started: whether fewer of its pods have a place than must start together. A started one
+/// continues with what is left of it, but not while other pods of it wait for a place.
 bool lacks_places(const TrackerData& t, const GangRecord& g) {
   std::uint32_t placed = 0;
   bool has_begun = false, has_waiting = false;
@@ -33,13 +33,14 @@ bool lacks_places(const TrackerData& t, const GangRecord& g) {
 
 /// Members whose binding is not under way give their places back.
 void reject_unsent(TrackerData& t, GangSlot slot) {
-  const std::vector<PodSlot> members = t.gangs[slot].pods;  // one that waits again may turn out to belong to another gang
+  // one that waits again may turn out to belong to another gang
+  const std::vector<PodSlot> members = t.gangs[slot].pods;
   for (const PodSlot s : members)
     if (t.pods[s].phase == Phase::kAssumed && !t.pods[s].is_bind_under_way) note_rejected(t, s);
 }
 
-/// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed, so that the remaining minimum
-/// is tried as a whole.
+/// What is bound stays; what is under way is answered first; the rest gives its places back with the one that failed,
+/// so that the remaining minimum is tried as a whole.
 BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
   const GangSlot gang = t.pods[slot].gang;
   GangRecord& g = t.gangs[gang];
@@ -79,7 +80,8 @@ void note_rejected(TrackerData& t, PodSlot slot) {
 bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluster) {
   const PodRecord& r = t.pods[slot];
   if (t.missed.contains(slot)) return true;
-  if (!t.anti_affinity.is_empty() && t.anti_affinity.refuses(r.ns, r.its_labels(), t.nodes[r.node.row()].labels)) return true;
+  if (!t.anti_affinity.is_empty() && t.anti_affinity.refuses(r.ns, r.its_labels(), t.nodes[r.node.row()].labels))
+    return true;
   if (cluster == nullptr) return false;
   const auto has_news = [&](PodSlot s) {
     const PodRecord& m = t.pods[s];
@@ -107,7 +109,8 @@ void choose_anew(TrackerData& t, PodSlot slot) {
 
 void hold_until_answered(TrackerData& t, PodSlot slot) {
   const std::string node = t.pods[slot].asked_node.str();
-  hold_pod(t, slot, {HoldReason::kBindFailed, "node " + node + " was deleted, and the binding to it is not answered yet"});
+  hold_pod(t, slot,
+           {HoldReason::kBindFailed, "node " + node + " was deleted, and the binding to it is not answered yet"});
   t.pods[slot].bind_hold = ++t.bind_holds;
   if (t.pods[slot].gang != kNoGang) reject_unsent(t, t.pods[slot].gang);
   const auto missed = t.missed.find(slot);
@@ -121,7 +124,8 @@ void hold_until_answered(TrackerData& t, PodSlot slot) {
 PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
   const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
   if (t.asked_nodes.empty() || !goes_together) return kNoPod;
-  const auto found = std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].asked_node.empty(); });
+  const auto found =
+      std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].asked_node.empty(); });
   return found == g.pods.end() ? kNoPod : *found;
 }
 
@@ -176,7 +180,8 @@ void end_bind_hold(TrackerData& t, const BindHold& hold) {
   if (!t.pods.is_current(hold.pod, hold.generation)) return;
   const PodRecord& r = t.pods[hold.pod];
   if (r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed && r.bind_hold == hold.number)
-    r.names_queue ? admit_pod(t, hold.pod) : move_to_queue(t, hold.pod, queue_name_in(t, r.ns));  // the namespace's queue may have changed meanwhile
+    // the namespace's queue may have changed meanwhile
+    r.names_queue ? admit_pod(t, hold.pod) : move_to_queue(t, hold.pod, queue_name_in(t, r.ns));
 }
 
 void forget_bind_hold(TrackerData& t, GangSlot slot) {

@@ -39,13 +39,15 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
   if (t.listeners.log)
     t.listeners.log(LogLevel::kWarning,
-                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + devices->str() + "' but requests " +
-                         std::to_string(demand.devices.count) + "; the requested number is counted, but it is not known which GPUs these are",
+                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + devices->str() +
+                         "' but requests " + std::to_string(demand.devices.count) +
+                         "; the requested number is counted, but it is not known which GPUs these are",
                      "pod", pod.ns, pod.name});
   return {};
 }
 
-/// Anyone with write access to the pod can change its device annotation, unless a policy forbids it. Our own record holds.
+/// Anyone with write access to the pod can change its device annotation, unless a policy forbids it. Our own record
+/// holds.
 void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
@@ -54,8 +56,9 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (is_changed && !r.are_devices_changed) {
     if (t.listeners.log)
       t.listeners.log(LogLevel::kWarning,
-                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + devices_text(r.devices) + " to '" +
-                           (devices == nullptr ? std::string() : devices->str()) + "'; the pod keeps the GPUs it was bound with",
+                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " +
+                           devices_text(r.devices) + " to '" + (devices == nullptr ? std::string() : devices->str()) +
+                           "'; the pod keeps the GPUs it was bound with",
                        "pod", r.ns, r.name});
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
@@ -75,7 +78,8 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods[slot];
-  // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than it holds, its node is closed.
+  // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
+  // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : t.translator.held_by(pod);
   set_closes_node(t, slot, has_account ? r.closes_node : pod.lacks_amounts);
@@ -143,7 +147,8 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   if (!is_confirmation || !r.is_in_engine()) ++t.nodes_edition;
   if (r.gang != kNoGang) touch_gang(t, r.gang);
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(t, slot);
-  if (!r.is_in_engine()) return t.bound_outside.push_back(r.gang);  // reported together with the others by evaluate_gang(t)
+  // reported together with the others by evaluate_gang(t)
+  if (!r.is_in_engine()) return t.bound_outside.push_back(r.gang);
   const Bound bound{r.member, node, is_confirmation ? r.devices : devices_held(t, r)};
   if (is_confirmation)
     t.out.add_confirmation(bound);

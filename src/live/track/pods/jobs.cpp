@@ -18,7 +18,9 @@ void end_job(TrackerData& t, JobId job) {
 
 }  // namespace
 
-Millis eligible_since(const TrackerData& t, const PodRecord& r) { return r.created.value > 0 && r.created < t.opened ? r.created : t.out.now(); }
+Millis eligible_since(const TrackerData& t, const PodRecord& r) {
+  return r.created.value > 0 && r.created < t.opened ? r.created : t.out.now();
+}
 
 JobId add_job(TrackerData& t, JobOwner owner) {
   const JobId job = t.job_rows.add();
@@ -35,7 +37,8 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.job = r.job;
   w.queue = r.queue;
   w.priority = r.priority;
-  w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();  // a waiting pod that is submitted again keeps its age
+  // a waiting pod that is submitted again keeps its age
+  w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();
   if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
   w.is_ours = r.is_ours;
   w.members.push_back({r.member, r.demand, r.constraint});

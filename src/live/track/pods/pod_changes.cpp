@@ -22,7 +22,8 @@ using Phase = PodRecord::Phase;
 namespace {
 
 /// A known pod whose new version cannot be read whole.
-/// An unreadable pod is never taken for deleted: all that is known of it stays, but it may have been bound by now, and while it is not it is held.
+/// An unreadable pod is never taken for deleted: all that is known of it stays, but it may have been bound by now, and
+/// while it is not it is held.
 void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   const PodRecord& r = t.pods[slot];
   const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode;
@@ -63,7 +64,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (!read) return {HoldReason::kMalformed, read.error().message};
   setting = std::move(read).value();
   note_setting(r, setting);
-  if (std::string mistyped = mistyped_setting(pod); !mistyped.empty()) return {HoldReason::kMalformed, std::move(mistyped)};
+  if (std::string mistyped = mistyped_setting(pod); !mistyped.empty())
+    return {HoldReason::kMalformed, std::move(mistyped)};
   if (t.options.quarantine != nullptr && t.options.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, t.options.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
@@ -87,7 +89,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
 }
 
 /// Hash of what the pod's owner may change; unchanged by an update of the status.
-/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; the status is not the owner's.
+/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; the status is not the
+/// owner's.
 std::uint64_t owner_hash(const Pod& pod) {
   std::uint64_t sum = 1;
   for (const std::shared_ptr<const Labels>& labels : {pod.labels, pod.annotations}) {
@@ -107,7 +110,8 @@ void note_setting(PodRecord& r, const GangSettings& setting) {
 }
 
 std::size_t scheduler_index(const TrackerData& t, const PooledString& scheduler_name) {
-  return static_cast<std::size_t>(std::find(t.scheduler_names.begin(), t.scheduler_names.end(), scheduler_name) - t.scheduler_names.begin());
+  return static_cast<std::size_t>(std::find(t.scheduler_names.begin(), t.scheduler_names.end(), scheduler_name) -
+                                  t.scheduler_names.begin());
 }
 
 void take_pod(TrackerData& t, Change<Pod>&& change) {
@@ -154,16 +158,19 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
     // A pod may be resized before it is bound.
     if (!is_changed_by_owner && t.translator.is_demand_of(pod, r.demand)) return;
     t.missed.insert_or_assign(slot, pod);
-    if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) ++t.nodes_edition;  // the others check that before they are sent
+    // the others check that before they are sent
+    if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) ++t.nodes_edition;
     return;
   }
   t.missed.erase(slot);
   GangSettings setting;
   const Hold hold = hold_for(t, slot, pod, setting);
   const bool names_other =
-      r.gang != kNoGang && !setting.name.empty() && (t.gangs[r.gang].name != setting.name || t.gangs[r.gang].is_pod_group != setting.is_pod_group);
+      r.gang != kNoGang && !setting.name.empty() &&
+      (t.gangs[r.gang].name != setting.name || t.gangs[r.gang].is_pod_group != setting.is_pod_group);
   if (names_other) leave_gang(t, slot);
-  if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting && hold.reason != HoldReason::kGated)
+  if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting &&
+      hold.reason != HoldReason::kGated)
     join_gang(t, slot, setting);
   if (hold.reason != HoldReason::kNone) return hold_pod(t, slot, hold);
   // A failed binding waits for its retry time, unless the pod's owner has changed something that may help.
@@ -198,7 +205,8 @@ void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
   r.phase = Phase::kHeld;
   r.hold = hold.reason;
   r.hold_detail = PooledString(bounded_words(hold.detail, kDetailMax));
-  if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated)) leave_gang(t, slot);
+  if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated))
+    leave_gang(t, slot);
   if (r.gang != kNoGang) touch_gang(t, r.gang);
   const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;
   if (is_worth_saying && t.listeners.on_condition_due) t.listeners.on_condition_due(slot);

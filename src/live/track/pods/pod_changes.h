@@ -1,5 +1,5 @@
-// pod_changes: pods are added, change, cannot be read and are deleted. Held pods wait outside the engine with a reason, all others are admitted to
-// it.
+// pod_changes: pods are added, change, cannot be read and are deleted. Held pods wait outside the engine with a reason,
+// all others are admitted to it.
 #pragma once
 
 #include "live/track/tracker_data.h"

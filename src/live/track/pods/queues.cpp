@@ -15,7 +15,8 @@ PooledString queue_name_for(const TrackerData& t, const Pod& pod) {
 }
 
 PooledString queue_name_in(const TrackerData& t, const PooledString& ns) {
-  if (const auto it = t.options.queue_of_namespace.find(ns.str()); it != t.options.queue_of_namespace.end()) return PooledString(it->second);
+  if (const auto it = t.options.queue_of_namespace.find(ns.str()); it != t.options.queue_of_namespace.end())
+    return PooledString(it->second);
   if (const auto it = t.namespaces.find(ns); it != t.namespaces.end()) {
     if (const PooledString* named = find_label(it->second.annotations, kQueueLabel)) return *named;
     if (const PooledString* named = find_label(it->second.labels, kQueueLabel)) return *named;
@@ -27,9 +28,11 @@ void refresh_queues(TrackerData& t) {
   std::sort(t.moved_namespaces.begin(), t.moved_namespaces.end());
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
-    const bool may_move = r.phase == Phase::kWaiting || (r.phase == Phase::kHeld && r.hold == HoldReason::kQueueUnknown);
+    const bool may_move =
+        r.phase == Phase::kWaiting || (r.phase == Phase::kHeld && r.hold == HoldReason::kQueueUnknown);
     if (!r.is_ours || r.names_queue || !may_move) continue;
-    if (std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns)) move_to_queue(t, slot, queue_name_in(t, r.ns));
+    if (std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns))
+      move_to_queue(t, slot, queue_name_in(t, r.ns));
   }
   t.moved_namespaces.clear();
 }

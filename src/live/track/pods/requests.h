@@ -1,4 +1,5 @@
-// requests: a pod's demand and constraint as rows of the translator's tables, updated when nodes get resources or pods exclude others.
+// requests: a pod's demand and constraint as rows of the translator's tables, updated when nodes get resources or pods
+// exclude others.
 #pragma once
 
 #include "live/track/tracker_data.h"

@@ -42,7 +42,8 @@ FgdMix make_mix(std::vector<FgdSample> samples) {
   FgdMix mix;
   for (std::size_t i = 0; i < taken; ++i) {
     const FgdSample& s = samples[i];
-    mix.classes.push_back({s.cpu_milli, s.devices, s.milli_each, s.models, static_cast<double>(s.count) / total / (held / total)});
+    mix.classes.push_back(
+        {s.cpu_milli, s.devices, s.milli_each, s.models, static_cast<double>(s.count) / total / (held / total)});
   }
   return mix;
 }

@@ -1,6 +1,7 @@
-// FgdMix: the target workload of the fragmentation-gradient policy (FGD, USENIX ATC'23): the classes of pods that the cluster is expected to see,
-// with their frequencies, and F(node): the milli-GPU of a node that such a pod, drawn at random, could not use. Arithmetic order is part of the
-// definition (ties between nodes depend on the last bit): see docs/explanation/fgd.md.
+// FgdMix: the target workload of the fragmentation-gradient policy (FGD, USENIX ATC'23): the classes of pods that the
+// cluster is expected to see, with their frequencies, and F(node): the milli-GPU of a node that such a pod, drawn at
+// random, could not use. Arithmetic order is part of the definition (ties between nodes depend on the last bit): see
+// docs/explanation/fgd.md.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct FgdClass {
   double frequency = 0;               ///< of this class among all classes of the mix
 };
 
-/// Keeps the evaluator of a mix while it is used. A copy of a mix starts without one: the cache is not part of the value.
+/// Keeps the evaluator of a mix while it is used. A copy of a mix starts without one: the cache is not part of the
+/// value.
 class FgdMemo {
  public:
   FgdMemo() = default;
@@ -62,8 +64,9 @@ struct FgdSample {
   std::int64_t count = 0;
 };
 
-/// The published rule: classes in decreasing count (ties: larger cpu, milli, devices, models text first) until they hold 95 % of the pods, the crossing
-/// class included; frequency = (count / total) / (cumulative count / total) in doubles.
+/// The published rule: classes in decreasing count (ties: larger cpu, milli, devices, models text first) until they
+/// hold 95 % of the pods, the crossing class included; frequency = (count / total) / (cumulative count / total) in
+/// doubles.
 FgdMix make_mix(std::vector<FgdSample> samples);
 
 /// The inputs of F on one node.
