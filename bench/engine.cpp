@@ -195,6 +195,26 @@ double relabelling_seconds(Bench& b, std::uint32_t nodes) {
   });
 }
 
+/// A full cluster of pods with one device each, nodes with twenty labels; the copy that a rollout begins with.
+double copy_seconds(Bench& b) {
+  const DemandId one = b.demand(1, 4000);
+  for (std::uint32_t n = 0; n < b.state.cluster().rows(); ++n) {
+    NodeFacts facts = b.state.cluster().facts(NodeId(n));
+    for (std::uint32_t label = 0; label < 20; ++label)
+      facts.labels.push_back({LabelKeyId(label), LabelId(n * 20 + label), NodeLabel::kNotANumber});
+    b.tell(NodeSeen{NodeId(n), std::move(facts)});
+  }
+  for (std::uint32_t n = 0; n < b.state.cluster().rows(); ++n)
+    for (int d = 0; d < kDevices; ++d) b.tell(Bound{b.state.job(b.submit(one, 1)).first, NodeId(n), {}});
+  b.engine.decide(b.state, b.state.now());
+  return best_of(20, [&] {
+    return seconds([&] {
+      const State state = b.state;
+      const Engine engine = b.engine;
+    });
+  });
+}
+
 }  // namespace
 }  // namespace ashlar
 
@@ -229,6 +249,11 @@ int main() {
     b.add_nodes(5000);
     report.at_most("10,000 gangs of as many kinds that can never run, a node changes that could take members",
                    impossible_event_seconds(b) * 1e3, "ms", 10);
+  }
+  {
+    Bench b;
+    b.add_nodes(5000);
+    report.at_most("copy of state and engine, 5,000 nodes and 40,000 placed members", copy_seconds(b) * 1e3, "ms", 2);
   }
   Bench b;
   b.add_nodes(400);

@@ -35,13 +35,13 @@ struct EngineData {
   };
 
   EngineData(Profile profile_given, EngineOptions options_given)
-      : profile(std::make_unique<Profile>(std::move(profile_given))),
+      : profile(std::make_shared<const Profile>(std::move(profile_given))),
         options(options_given),
         pending(*profile->order),
         fit_tables(*profile),
         draws(profile->seed) {}
 
-  std::unique_ptr<Profile> profile;  ///< pending queue and tables refer to it
+  std::shared_ptr<const Profile> profile;  ///< pending queue and tables refer to it; copies of the engine share it
   EngineOptions options;
   PendingQueue pending;
   FitTables fit_tables;

@@ -3,8 +3,10 @@
 // for the decision and for the record.
 #pragma once
 
+#include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "engine/engine.h"
 #include "engine/ports.h"
 #include "state/state.h"
@@ -51,6 +53,12 @@ class Driver {
   bool is_behind() const { return !is_decided_ && !batch_.empty(); }
   /// Events of the last step, or since.
   const std::vector<Event>& batch() const { return batch_; }
+  /// Events of the last step, for a copy of the state elsewhere. Only after a step: what was applied since belongs to
+  /// the next one.
+  std::vector<Event> take_batch() {
+    ASHLAR_CHECK(is_decided_);
+    return std::exchange(batch_, {});
+  }
 
  private:
   static constexpr std::size_t kBatchKept = 1024;  ///< events; the memory of a larger batch is not kept

@@ -20,6 +20,8 @@ class Engine {
  public:
   explicit Engine(Profile profile, EngineOptions options = {});
   Engine(Engine&&) = default;
+  /// For what-if: with a copy of the state it decides like the original.
+  Engine(const Engine&) = default;
 
   /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on
   /// it; its actual outcome comes back as events.

@@ -74,6 +74,9 @@ class FitTables {
 
   explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax)
       : profile_(&profile), bytes_max_(bytes_max) {}
+  FitTables(FitTables&&) = default;
+  /// A copy begins empty: tables are made again when they are needed.
+  FitTables(const FitTables& other) : FitTables(*other.profile_, other.bytes_max_) {}
   /// The view, refreshed. The reference holds until the next call.
   FitTable& get(State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// The view if it exists, not refreshed.

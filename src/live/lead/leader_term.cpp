@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/digest.h"
 #include "kubeclient/json_writer.h"
@@ -12,6 +13,14 @@ namespace {
 
 /// Confirmations change no decision; this many are taken anyway, so that they do not pile up.
 constexpr std::size_t kConfirmationsMax = 1024;
+/// Readers see tables that agree with the state; for no longer than this, if decisions have to wait.
+constexpr Millis kHandOverMax{100};
+
+TrackerOptions tracker_options(const LeaderTermOptions& options) {
+  TrackerOptions o = options.tracker;
+  o.has_readers = static_cast<bool>(options.hand_over);
+  return o;
+}
 
 std::int64_t monotonic_micros() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -34,7 +43,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
       metrics_(metrics),
       clock_([&api] { return api.now(); }),
       source_(clock_),
-      tracker_(options_.tracker, source_,
+      tracker_(tracker_options(options_), source_,
                {.on_condition_due = [this](PodSlot slot) { status_writer_.want_condition(slot, false); },
                 .on_group_condition_due = [this](GangSlot slot) { status_writer_.want_group_condition(slot); },
                 .on_bound =
@@ -116,6 +125,7 @@ Millis LeaderTerm::turn() {
   if (should_step(now)) step();
   status_writer_.pump();
   restore_devices();
+  hand_over(now);
   // Without the right to write there is no hurry either: the lease's own timers continue.
   const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
@@ -125,6 +135,7 @@ Millis LeaderTerm::turn() {
     next = std::min(next, look_again_at_);
     if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
   }
+  if (options_.hand_over && has_news()) next = std::min(next, std::max(now, handed_over_at_ + kHandOverMax));
   return next;
 }
 
@@ -144,12 +155,40 @@ void LeaderTerm::step() {
   is_stepping_ = true;
   const Plan& plan = driver_->step();
   is_stepping_ = false;
+  if (options_.hand_over && ashlar::has_news(driver_->batch(), plan)) {
+    next_.events = driver_->take_batch();
+    next_.decided_at = plan.at;
+    next_.digest = state_->digest();
+  }
   tracker_.note_taken();
   ++steps_;
   say_overfull_devices();
   look_again_at_ = plan.look_again_at;
   next_tick_ = Millis(0);  // settling may have started a gang's grace period
   metrics_.observe_step(static_cast<double>(monotonic_micros() - began) * 1e-6, plan);
+}
+
+TermNumbers LeaderTerm::numbers() const {
+  return {.binder = binder_.counters(),
+          .status_writer = status_writer_.counters(),
+          .binds_held = binder_.held(),
+          .binds_in_flight = binder_.in_flight(),
+          .binds_waiting = binder_.queued(),
+          .binds_slow = binder_.slow_under_way(),
+          .lane_depth = status_writer_.depth(),
+          .steps = steps_,
+          .pending_since = pending_since_};
+}
+
+void LeaderTerm::hand_over(Millis now) {
+  if (!options_.hand_over) return;
+  const bool is_first = handed_over_at_ == Millis(0);
+  if (!next_.decided_at && !is_first && has_news() && now < handed_over_at_ + kHandOverMax) return;
+  handed_over_at_ = now;
+  if (!next_.decided_at && !is_first && !tracker_.has_table_changes() && numbers() == numbers_told_) return;
+  next_.tables = tracker_.take_table_changes();
+  next_.numbers = numbers_told_ = numbers();
+  options_.hand_over(std::exchange(next_, {}));
 }
 
 void LeaderTerm::take_plan(const Plan& plan) {
@@ -302,11 +341,6 @@ void LeaderTerm::say_overfull_devices() {
 Verdict LeaderTerm::verdict_of(JobId job) const {
   if (job.is_none() || !state_->is_live(job)) return {};
   return engine_->verdict_of(job);
-}
-
-Verdict LeaderTerm::verdict_of_now(JobId job) {
-  if (job.is_none() || !state_->is_live(job)) return {};
-  return is_engine_behind() ? engine_->verdict_of(job) : engine_->verdict_with_numbers_of_now(*state_, job);
 }
 
 ConditionText LeaderTerm::job_text(JobId job) {

@@ -13,6 +13,7 @@
 #include "engine/driver.h"
 #include "engine/engine.h"
 #include "live/read/metrics.h"
+#include "live/read/read_replica.h"
 #include "live/track/event_buffer.h"
 #include "live/track/tracker.h"
 #include "live/watch/watched_change.h"
@@ -38,6 +39,8 @@ struct LeaderTermOptions {
   Millis window{2};
   std::size_t events_per_step_max = 10'000;  ///< this many gathered events start the decision before the window is over
   OpenRecorder open_recorder;
+  /// to the replica, after each turn with something new; empty: there are no readers
+  std::function<void(HandOver&&)> hand_over = {};
   OnLog log;
 };
 
@@ -76,24 +79,23 @@ class LeaderTerm {
   // ---- reading (same thread) ----------------------------------------------------------------------------------------
   Tracker& tracker() { return tracker_; }
   State& state() { return *state_; }
-  Engine& engine() { return *engine_; }
+  const Engine& engine() const { return *engine_; }
+  /// A copy of nothing yet, for what is handed over from now on. `now`: see ReadReplica.
+  std::unique_ptr<ReadReplica> begin_replica(std::function<Millis()> now) const {
+    return std::make_unique<ReadReplica>(engine_->profile(), engine_->options(), std::move(now));
+  }
   const Binder& binder() const { return binder_; }
   const StatusWriter& status_writer() const { return status_writer_; }
   Millis now() { return clock_.now(); }
-  /// True if the state has taken events that the engine has not looked at yet. Until its next step, only the engine is
-  /// to be asked for what both must agree on.
-  bool is_engine_behind() const { return driver_->is_behind(); }
-  std::uint64_t steps() const { return steps_; }
-  /// How long the oldest event has waited for the engine; 0 if none waits.
-  Millis snapshot_age() { return pending_since_ == Millis::max() ? Millis(0) : clock_.now() - pending_since_; }
-  TextContext text_context() { return {tracker_, *state_, now(), &tally_}; }
+  /// True if the state has taken events that the engine has not looked at yet.
+  bool is_engine_behind() const { return driver_->is_behind(); }  // for tests
+  std::uint64_t steps() const { return steps_; }                  // for tests
+  TextContext text_context() { return {tracker_.tables(), *state_, now(), &tally_}; }
   /// Texts of verdicts made so far; none is made in a decision.
   std::uint64_t texts_made() const { return texts_made_; }  // for tests
   ConditionText pod_text(PodSlot slot);
   /// The engine's verdict on a job, kPending if it has not seen it.
   Verdict verdict_of(JobId job) const;
-  /// The same with the numbers of this moment; O(nodes).
-  Verdict verdict_of_now(JobId job);
 
  private:
   /// True if anything could change a decision.
@@ -101,6 +103,8 @@ class LeaderTerm {
   bool should_step(Millis now);
   const Cluster& cluster_now();
   void step();
+  void hand_over(Millis now);
+  TermNumbers numbers() const;
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
   void note_placed(JobId job, const Plan& plan);
@@ -142,6 +146,9 @@ class LeaderTerm {
   ConditionText text_;
   std::uint64_t texts_made_ = 0;
   NodeTally tally_;
+  HandOver next_;  ///< what will be handed over
+  TermNumbers numbers_told_;
+  Millis handed_over_at_;
 };
 
 }  // namespace ashlar::kube

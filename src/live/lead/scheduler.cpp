@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "live/read/read_api.h"
+#include "live/read/readers.h"
 #include "live/watch/watch_thread.h"
 
 namespace ashlar::kube {
@@ -13,6 +14,7 @@ namespace {
 constexpr Millis kPollMax{500};  ///< a signal to stop is noticed within this time
 /// anybody may ask for metrics at any rate: on the probes' port a text serves so long
 constexpr Millis kMetricsAge{1'000};
+constexpr Millis kStandingAge{20};     ///< readers are given the process's numbers so often at most
 constexpr Millis kStuckAfter{30'000};  ///< a loop without a turn for this long does not recover: /livez reports it
 /// a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
 constexpr Millis kProgressMax{30'000};
@@ -35,6 +37,7 @@ struct Scheduler::Loop {
     is_ending = true;
     server.reset();
     probe_server.reset();
+    readers.reset();
     drop_leader_term();
     leader.reset();
     watches.reset();  // wakes `api` until it ends
@@ -46,6 +49,7 @@ struct Scheduler::Loop {
   std::unique_ptr<Leader> leader;
   std::unique_ptr<LeaderTerm> leader_term;
   std::unique_ptr<http::Server> server, probe_server;
+  std::unique_ptr<Readers> readers;  ///< null: nobody can ask
   std::unique_ptr<WatchThread> watches;
   WatchStatus seen;                    ///< as of the last changes taken
   std::vector<WatchedChange> changes;  ///< of one turn; kept for its memory
@@ -53,8 +57,10 @@ struct Scheduler::Loop {
   std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop last turned
   Millis decided_at;                       ///< monotonic; when a leader was last able to decide
   bool has_won = false, has_lost = false;
-  http::ServerResponse public_metrics;  ///< as last made for the probes' port
-  Millis public_metrics_at;
+  Millis noted_at;                      ///< steady; when readers were last given the process's standing
+  Standing noted;                       ///< then, without numbers
+  http::ServerResponse public_metrics;  ///< as last made for the probes' port; for the readers' thread
+  Millis public_metrics_at;             ///< the same
 
   void log(Level level, const LogLine& line) const {
     if (options.log) options.log(level, line);
@@ -70,6 +76,7 @@ struct Scheduler::Loop {
   void drop_leader_term() {
     if (watches) watches->end_term();
     leader_term.reset();
+    if (readers) readers->end();
   }
   std::string identity() const { return options.leader.identity; }
 
@@ -82,9 +89,11 @@ struct Scheduler::Loop {
   // ---- queries ------------------------------------------------------------------------------------------------------
   Result<void> listen();
   std::vector<http::Route> health_routes(MetricsReader reader);
-  http::ServerResponse metrics_answer(MetricsReader reader);
-  http::LateHandler on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question);
+  http::ServerResponse metrics_answer(ReadReplica* replica, const Standing& standing, MetricsReader reader);
+  http::LateHandler by_readers(
+      std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer);
   ProcessFacts facts() const;
+  void note_standing(bool is_now_ready);
   /// Any thread. A silent or unreachable server is no reason to end this process, only a loop that no longer turns.
   http::ServerResponse live_answer() const {
     const Millis silent = options.monotonic() - Millis(turned_at.load());
@@ -100,7 +109,9 @@ void Scheduler::Loop::begin_leader_term() {
   LeaderTermOptions o = options.leader_term;
   o.status_writer.identity = identity();
   o.log = options.log;
+  if (readers) o.hand_over = [this](HandOver&& news) { readers->take(std::move(news)); };
   leader_term = std::make_unique<LeaderTerm>(*api, std::move(o), metrics, [this] { return leader->may_write(); });
+  if (readers) readers->begin(leader_term->begin_replica([this] { return api->now(); }));
   watches->begin_term();
   watches->start();  // without a previous leader, the first list is made under the lease
 }
@@ -108,6 +119,7 @@ void Scheduler::Loop::begin_leader_term() {
 void Scheduler::Loop::end_leader_term() {
   has_lost = false;
   log(Level::kWarning, about_lease(identity() + " is on standby"));
+  note_standing(false);
   watches->stop();
   drop_leader_term();
   api->reset_connections();
@@ -121,9 +133,11 @@ Millis Scheduler::Loop::turn() {
   // Another replica leads, or none: keep following, so as to be warm.
   if (!leader_term && leader->has_seen_lease()) watches->start();
   take_changes();
+  const Millis next = leader_term && seen.is_synced ? leader_term->turn() : Millis::max();
+  note_standing(seen.is_synced);
+  is_ready = seen.is_synced;  // last: once it is seen, readers are up to date
   if (!leader_term) return Millis::max();
   if (seen.is_synced) {
-    const Millis next = leader_term->turn();
     decided_at = options.monotonic();
     return next;
   }
@@ -139,9 +153,7 @@ void Scheduler::Loop::take_changes() {
   if (leader_term)
     for (WatchedChange& change : changes) leader_term->take(std::move(change));
   changes.clear();
-  if (seen.is_synced == is_ready.load(std::memory_order_relaxed)) return;
-  is_ready = seen.is_synced;
-  if (seen.is_synced)
+  if (seen.is_synced && !is_ready)
     log(Level::kInfo,
         "caches are synced; nodes: " + std::to_string(seen.nodes) + ", pods: " + std::to_string(seen.pods));
 }
@@ -187,12 +199,33 @@ void Scheduler::Loop::finish() {
 
 // ---- queries --------------------------------------------------------------------------------------------------------
 
-/// Runs the query on the loop's thread; the server's thread continues meanwhile.
-http::LateHandler Scheduler::Loop::on_loop(std::function<http::ServerResponse(const http::ServerRequest&)> question) {
-  return [this, question = std::move(question)](const http::ServerRequest& request, http::Reply reply) {
+/// Answers on the readers' thread; that of the server and the loop continue meanwhile.
+http::LateHandler Scheduler::Loop::by_readers(
+    std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer) {
+  return [this, answer = std::move(answer)](const http::ServerRequest& request, http::Reply reply) {
     if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));
-    api->post([question, request, reply = std::move(reply)] { reply(question(request)); });
+    readers->ask([answer, request](ReadReplica* replica,
+                                   const Standing& standing) { return answer(replica, standing, request); },
+                 std::move(reply));
   };
+}
+
+/// At most every few milliseconds, unless it matters at once.
+void Scheduler::Loop::note_standing(bool is_now_ready) {
+  if (!readers) return;
+  const Millis now = steady_now();
+  const bool is_as_noted = is_now_ready == noted.process.is_ready && leader->may_write() == noted.process.is_leading &&
+                           leader->holder() == noted.leader && leader->trouble() == noted.trouble;
+  if (is_as_noted && now < noted_at + kStandingAge) return;
+  noted_at = now;
+  noted.leader = leader->holder();
+  noted.trouble = leader->trouble();
+  noted.process.is_leading = leader->may_write();
+  noted.process.is_ready = is_now_ready;
+  Standing standing = noted;
+  standing.process = facts();
+  standing.process.is_ready = is_now_ready;
+  readers->note(std::move(standing));
 }
 
 ProcessFacts Scheduler::Loop::facts() const {
@@ -210,11 +243,12 @@ ProcessFacts Scheduler::Loop::facts() const {
   return f;
 }
 
-http::ServerResponse Scheduler::Loop::metrics_answer(MetricsReader reader) {
+http::ServerResponse Scheduler::Loop::metrics_answer(ReadReplica* replica, const Standing& standing,
+                                                     MetricsReader reader) {
   const bool is_public = reader == MetricsReader::kAnybody;
   if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
-  http::ServerResponse response =
-      http::text(200, metrics.text(is_ready ? leader_term.get() : nullptr, facts(), reader));
+  http::ServerResponse response = http::text(
+      200, metrics.text(replica != nullptr && replica->is_faithful() ? replica : nullptr, standing.process, reader));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   if (!is_public) return response;
   public_metrics_at = api->now();
@@ -229,20 +263,24 @@ std::vector<http::Route> Scheduler::Loop::health_routes(MetricsReader reader) {
        [this](const http::ServerRequest&) {
          return is_ready ? http::text(200, "ok\n") : http::text(503, "caches are not synced\n");
        }},
-      {.path = "/metrics", .handler = {}, .late = on_loop([this, reader](const http::ServerRequest&) {
-                                            return metrics_answer(reader);
-                                          })},
+      {.path = "/metrics",
+       .handler = {},
+       .late = by_readers([this, reader](ReadReplica* replica, const Standing& standing, const http::ServerRequest&) {
+         return metrics_answer(replica, standing, reader);
+       })},
   };
 }
 
 Result<void> Scheduler::Loop::listen() {
-  const auto read = [this](http::ServerResponse (*answer)(LeaderTerm&, const http::ServerRequest&)) {
-    return on_loop([this, answer](const http::ServerRequest& request) {
-      if (!leader_term) return standby_answer(leader->holder(), leader->trouble());
-      if (!is_ready) return not_ready_answer();
-      return answer(*leader_term, request);
+  const auto read = [this](http::ServerResponse (*answer)(ReadReplica&, const http::ServerRequest&)) {
+    return by_readers([answer](ReadReplica* replica, const Standing& standing, const http::ServerRequest& request) {
+      if (!standing.is_in_term) return standby_answer(standing.leader, standing.trouble);
+      if (replica == nullptr) return not_ready_answer();
+      if (!replica->is_faithful()) return differing_answer();
+      return answer(*replica, request);
     });
   };
+  if (options.has_probes || options.is_listening) readers = std::make_unique<Readers>();
   const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes,
                         std::unique_ptr<http::Server>& out) -> Result<void> {
     Result<std::unique_ptr<http::Server>> started = http::Server::start(o, std::move(routes));

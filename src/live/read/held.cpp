@@ -4,7 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "live/read/pod_text.h"
+#include "live/track/gangs/gang_hold.h"
+#include "live/track/hold_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -14,13 +15,13 @@ bool waits_for_something(const PodRecord& pod) {
 }
 
 template <class Visit>
-void each_held(const Tracker& tracker, Visit&& visit) {
-  const PodTable& pods = tracker.pods();
+void each_held(const Tables& tables, Visit&& visit) {
+  const PodTable& pods = tables.pods;
   for (PodSlot slot = 0; slot < pods.slots(); ++slot)
     if (const PodRecord& pod = pods[slot]; waits_for_something(pod))
       visit(HeldThing{pod.ns, pod.name, pod.queue, pod.created, 1, pod.hold, slot, kNoGang});
-  for (GangSlot slot = 0; slot < tracker.gangs().slots(); ++slot) {
-    const GangRecord& gang = tracker.gangs()[slot];
+  for (GangSlot slot = 0; slot < tables.gangs.slots(); ++slot) {
+    const GangRecord& gang = tables.gangs[slot];
     if (!gang.is_used) continue;
     HeldThing held{gang.ns, gang.name, QueueId::none(), Millis::max(), 0, HoldReason::kNone, kNoPod, slot};
     for (const PodSlot s : gang.pods) {
@@ -29,31 +30,30 @@ void each_held(const Tracker& tracker, Visit&& visit) {
       held.created = std::min(held.created, pods[s].created);
     }
     if (held.pods == 0) continue;
-    held.reason = tracker.gang_hold(gang).reason;
+    held.reason = gang_hold(tables, gang).reason;
     if (held.reason != HoldReason::kNone) visit(std::move(held));
   }
 }
 
 }  // namespace
 
-std::vector<HeldThing> held_things(const Tracker& tracker) {
+std::vector<HeldThing> held_things(const Tables& tables) {
   std::vector<HeldThing> found;
-  each_held(tracker, [&](HeldThing held) { found.push_back(std::move(held)); });
+  each_held(tables, [&](HeldThing held) { found.push_back(std::move(held)); });
   std::sort(found.begin(), found.end(), [](const HeldThing& a, const HeldThing& b) {
     return std::pair(a.ns.view(), a.name.view()) < std::pair(b.ns.view(), b.name.view());
   });
   return found;
 }
 
-std::map<HoldReason, std::size_t> held_pods(const Tracker& tracker) {
+std::map<HoldReason, std::size_t> held_pods(const Tables& tables) {
   std::map<HoldReason, std::size_t> counts;
-  each_held(tracker, [&](const HeldThing& held) { counts[held.reason] += held.pods; });
+  each_held(tables, [&](const HeldThing& held) { counts[held.reason] += held.pods; });
   return counts;
 }
 
-std::string held_text(const Tracker& tracker, const HeldThing& held) {
-  return held.pod != kNoPod ? hold_text(tracker.pods()[held.pod])
-                            : tracker.gang_hold(tracker.gangs()[held.gang]).detail;
+std::string held_text(const Tables& tables, const HeldThing& held) {
+  return held.pod != kNoPod ? hold_text(tables.pods[held.pod]) : gang_hold(tables, tables.gangs[held.gang]).detail;
 }
 
 }  // namespace ashlar::kube

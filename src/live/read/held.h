@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kubeclient/pooled_string.h"
-#include "live/track/tracker.h"
+#include "live/track/tables.h"
 
 namespace ashlar::kube {
 
@@ -22,10 +22,10 @@ struct HeldThing {
 };
 
 /// In order of namespace and name.
-std::vector<HeldThing> held_things(const Tracker& tracker);
+std::vector<HeldThing> held_things(const Tables& tables);
 /// The same pods, counted.
-std::map<HoldReason, std::size_t> held_pods(const Tracker& tracker);
+std::map<HoldReason, std::size_t> held_pods(const Tables& tables);
 /// The reason, as text.
-std::string held_text(const Tracker& tracker, const HeldThing& held);
+std::string held_text(const Tables& tables, const HeldThing& held);
 
 }  // namespace ashlar::kube

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "live/lead/leader_term.h"
 #include "live/read/held.h"
-#include "live/read/pod_text.h"
+#include "live/read/read_replica.h"
+#include "live/track/hold_text.h"
+#include "live/track/nodes/levels.h"
 
 namespace ashlar::kube {
 namespace {
@@ -142,9 +143,9 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
   }
 }
 
-void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
-  const BinderCounters& a = leader_term.binder().counters();
-  const StatusWriterCounters& l = leader_term.status_writer().counters();
+void add_writes(Snapshot& out, const TermNumbers& numbers) {
+  const BinderCounters& a = numbers.binder;
+  const StatusWriterCounters& l = numbers.status_writer;
   const std::string requests = "ashlar_api_requests_total",
                     help = "Writes and re-reads, by verb, resource and status code";
   const auto add = [&](const char* verb, const char* resource, const char* code, std::uint64_t n) {
@@ -170,15 +171,13 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
   out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
             static_cast<double>(a.given_up));
   out.set("ashlar_binds_held", "Pods and gangs waiting for a retry after a binding was given up", {},
-          static_cast<double>(leader_term.binder().held()));
+          static_cast<double>(numbers.binds_held));
   out.set("ashlar_binds_in_flight", "Bindings sent but not answered yet", {},
-          static_cast<double>(leader_term.binder().in_flight()));
-  out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {},
-          static_cast<double>(leader_term.binder().queued()));
+          static_cast<double>(numbers.binds_in_flight));
+  out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {}, static_cast<double>(numbers.binds_waiting));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces with slow binding responses", {},
-          static_cast<double>(leader_term.binder().slow_under_way()));
-  out.set("ashlar_lane_depth", "Conditions and events not yet written", {},
-          static_cast<double>(leader_term.status_writer().depth()));
+          static_cast<double>(numbers.binds_slow));
+  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(numbers.lane_depth));
   out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {},
             static_cast<double>(l.events_dropped));
   out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {},
@@ -188,9 +187,9 @@ void add_writes(Snapshot& out, const LeaderTerm& leader_term) {
 
 /// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that
 /// level can get.
-void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
-  const Cluster& cluster = leader_term.state().cluster();
-  const ObjectNames& names = leader_term.tracker().names();
+void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
+  const Cluster& cluster = replica.state().cluster();
+  const ObjectNames& names = replica.tables().names;
   const std::size_t levels = names.levels().size();
   // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
   std::map<std::uint32_t, std::vector<std::int64_t>> best;
@@ -223,9 +222,9 @@ void add_largest_gangs(Snapshot& out, LeaderTerm& leader_term) {
   }
 }
 
-void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
-  const State& state = leader_term.state();
-  const ObjectNames& names = leader_term.tracker().names();
+void add_quotas(Snapshot& out, ReadReplica& replica) {
+  const State& state = replica.state();
+  const ObjectNames& names = replica.tables().names;
   for (std::size_t q = 1; q < names.queues.size(); ++q) {
     const QueueId queue(q);
     if (queue.row() >= state.queues().rows()) continue;
@@ -239,15 +238,15 @@ void add_quotas(Snapshot& out, LeaderTerm& leader_term) {
 }
 
 /// Waiting jobs by queue and reason; without queue for the public.
-void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
-  const ObjectNames& names = leader_term.tracker().names();
+void add_pending(Snapshot& out, ReadReplica& replica, MetricsReader reader) {
+  const ObjectNames& names = replica.tables().names;
   const auto labels_of = [&](const QueueId queue, const char* other, const std::string& value) {
     prometheus::Labels labels{{other, value}};
     if (reader == MetricsReader::kOperator) labels.emplace("queue", names.queues.name(queue).str());
     return labels;
   };
   std::map<prometheus::Labels, double> jobs, devices;
-  leader_term.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
+  replica.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     const auto count = [&](const Verdict& verdict, std::size_t count_of_jobs) {
       const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
       jobs[labels_of(shape.key.queue, "reason", std::string(reason_name(code)))] += static_cast<double>(count_of_jobs);
@@ -256,7 +255,7 @@ void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
     };
     if (!shape.is_active) return count(shape.verdict, shape.jobs.size());
     // some are held, some not evaluated yet
-    for (const PendingQueue::Entry& e : shape.jobs) count(leader_term.engine().verdict_of(e.job), 1);
+    for (const PendingQueue::Entry& e : shape.jobs) count(replica.engine().verdict_of(e.job), 1);
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Waiting jobs", labels, n);
   for (const auto& [labels, n] : devices)
@@ -264,42 +263,50 @@ void add_pending(Snapshot& out, LeaderTerm& leader_term, MetricsReader reader) {
 }
 
 /// Pods that wait outside the engine, by reason.
-void add_held(Snapshot& out, LeaderTerm& leader_term) {
-  for (const auto& [reason, pods] : held_pods(leader_term.tracker()))
+void add_held(Snapshot& out, ReadReplica& replica) {
+  for (const auto& [reason, pods] : held_pods(replica.tables()))
     out.set("ashlar_pods_held", "Pods that are in no queue, by reason",
             {{"reason", std::string(hold_reason_name(reason))}}, static_cast<double>(pods));
 }
 
+std::size_t quarantined_in(const Tables& tables) {
+  std::size_t count = 0;
+  for (PodSlot slot = 0; slot < tables.pods.slots(); ++slot)
+    count += tables.pods[slot].phase == PodRecord::Phase::kHeld && tables.pods[slot].hold == HoldReason::kQuarantined
+                 ? 1
+                 : 0;
+  return count;
+}
+
 }  // namespace
 
-std::string SchedulerMetrics::text(LeaderTerm* leader_term, const ProcessFacts& process, MetricsReader reader) {
+std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& process, MetricsReader reader) {
   Snapshot snapshot;
   add_process(snapshot, process);
-  if (leader_term != nullptr) {
-    add_writes(snapshot, *leader_term);
-    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *leader_term);
-    add_pending(snapshot, *leader_term, reader);
-    add_held(snapshot, *leader_term);
-    add_largest_gangs(snapshot, *leader_term);
+  if (replica != nullptr) {
+    add_writes(snapshot, replica->numbers());
+    if (reader == MetricsReader::kOperator) add_quotas(snapshot, *replica);
+    add_pending(snapshot, *replica, reader);
+    add_held(snapshot, *replica);
+    add_largest_gangs(snapshot, *replica);
     snapshot.set("ashlar_snapshot_age_seconds", "Age of the oldest change that the engine has not processed", {},
-                 static_cast<double>(leader_term->snapshot_age().value) * 1e-3);
+                 static_cast<double>(replica->snapshot_age().value) * 1e-3);
     snapshot.set("ashlar_nodes", "Nodes known to the engine", {},
-                 static_cast<double>(leader_term->state().cluster().live_count()));
-    snapshot.set("ashlar_pods", "Pods known to the scheduler", {},
-                 static_cast<double>(leader_term->tracker().pods().size()));
+                 static_cast<double>(replica->state().cluster().live_count()));
+    snapshot.set("ashlar_pods", "Pods known to the scheduler", {}, static_cast<double>(replica->tables().pods.size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because a decision about them stopped the scheduler", {},
-                 static_cast<double>(leader_term->tracker().quarantined_count()));
+                 static_cast<double>(quarantined_in(replica->tables())));
     snapshot.count("ashlar_never_fits_unproven_total",
                    "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
-                   static_cast<double>(leader_term->engine().unproven_count()));
+                   static_cast<double>(replica->engine().unproven_count()));
     snapshot.set("ashlar_resources_refused",
                  "Extended resources of nodes that are not tracked because all columns are in use", {},
-                 static_cast<double>(leader_term->tracker().names().refused_resources().size()));
+                 static_cast<double>(replica->tables().names.refused_resources().size()));
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their topology level exceeds the limit", {},
-                 static_cast<double>(leader_term->tracker().gangs_without_level()));
+                 static_cast<double>(gangs_without_level(replica->tables())));
     snapshot.set("ashlar_cards_overclaimed", "GPUs of which pods claim more than they have; they take no new pods", {},
-                 static_cast<double>(leader_term->state().cluster().overfull_device_count()));
-    snapshot.count("ashlar_steps_total", "Scheduling steps", {}, static_cast<double>(leader_term->steps()));
+                 static_cast<double>(replica->state().cluster().overfull_device_count()));
+    snapshot.count("ashlar_steps_total", "Scheduling steps", {}, static_cast<double>(replica->numbers().steps));
   }
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
   const Series::Placements& placements = reader == MetricsReader::kOperator ? series_->by_queue : series_->together;

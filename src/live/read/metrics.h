@@ -1,7 +1,7 @@
-// SchedulerMetrics: counters and histograms of the loop thread, written in Prometheus' text format on request. Names
-// and labels are those of docs/reference/metrics.md; none of them carries a pod or job name, and the name of a queue
-// only if the reader may see it. Cost: a few nanoseconds per observation, a microsecond for one with a queue, O(queues
-// + nodes x levels) for the text.
+// SchedulerMetrics: counters and histograms of the loop thread, written in Prometheus' text format on request, by any
+// thread. Names and labels are those of docs/reference/metrics.md; none of them carries a pod or job name, and the name
+// of a queue only if the reader may see it. Cost: a few nanoseconds per observation, a microsecond for one with a
+// queue, O(queues + nodes x levels) for the text.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace ashlar::kube {
 
-class LeaderTerm;
+class ReadReplica;
 
 /// State of the decision log.
 struct LogFacts {
@@ -58,10 +58,9 @@ class SchedulerMetrics {
   /// A gang was placed; `level`: the innermost one that holds it whole.
   void observe_gang(const PooledString& queue, const std::string& level);
 
-  /// `term` may be null (standby). For the public audience, series are summed over the queues, which are usually named
-  /// after tenants.
-  std::string text(LeaderTerm* leader_term, const ProcessFacts& process,
-                   MetricsReader reader = MetricsReader::kOperator);
+  /// `replica`: of the present leadership; null on standby. For the public audience, series are summed over the queues,
+  /// which are usually named after tenants.
+  std::string text(ReadReplica* replica, const ProcessFacts& process, MetricsReader reader = MetricsReader::kOperator);
 
  private:
   struct Series;

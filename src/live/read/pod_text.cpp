@@ -5,7 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "base/digest.h"
+#include "live/track/nodes/node_trouble.h"
+#include "live/track/translate.h"
 #include "state/cluster/cluster.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
@@ -19,8 +20,8 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   std::map<std::string, std::int64_t> counts;
   const Cluster& cluster = c.state.cluster();
   for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
-    const PooledString key = c.tracker.names().label_keys.name(tainted.taint.key);
-    const std::string pair = c.tracker.names().label_text(tainted.taint.value);
+    const PooledString key = c.tables.names.label_keys.name(tainted.taint.key);
+    const std::string pair = c.tables.names.label_text(tainted.taint.value);
     const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
     if (key == kUnschedulableTaint)
       counts["node(s) were unschedulable"] += tainted.nodes;
@@ -33,7 +34,7 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
 /// By name: if no node has a device, no column counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const auto is_milli = [&](const ResourceAmount& a) {
-    return a.amount > 0 && c.tracker.names().resource_name(a.resource) == kGpuMilliResource;
+    return a.amount > 0 && c.tables.names.resource_name(a.resource) == kGpuMilliResource;
   };
   const bool is_share =
       demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
@@ -45,7 +46,7 @@ class NamesOf final : public ReasonNames {
  public:
   /// `has_times`: a time is written as the time left, which a text that is read later must not contain.
   explicit NamesOf(const TextContext& context, bool has_times = true)
-      : c_(context), names_(context.tracker.names()), has_times_(has_times) {}
+      : c_(context), names_(context.tables.names), has_times_(has_times) {}
 
   std::string subject(const Reason& r) const override {
     const ReasonSubject subject = row_of(r.code).subject;
@@ -62,7 +63,7 @@ class NamesOf final : public ReasonNames {
     return names_.domain_name(LevelId(r.subject), DomainId(static_cast<std::uint32_t>(domain))).str();
   }
   std::string detail(const Reason& r) const override {
-    if (r.code == ReasonCode::kNotReady) return c_.tracker.closed_nodes_text();
+    if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
     if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
     if (r.code == ReasonCode::kLimitReached) {
       const std::string limit = std::to_string(r.numbers[0]);
@@ -133,7 +134,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
   const auto devices =
       std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
   if (devices == told.end()) return told;
-  const ObjectNames& names = c.tracker.names();
+  const ObjectNames& names = c.tables.names;
   const auto counts_devices = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
     const PooledString name = names.resource_name(ResourceId(r.subject));
@@ -177,10 +178,10 @@ std::string gang_prefix(const GangRecord& g, const Job& j) {
 ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdict) {
   ConditionText text;
   const ReasonCode first = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
-  const JobOwner owner = c.tracker.owner(job);
+  const JobOwner owner = c.tables.owner(job);
   const bool is_gang =
-      owner.gang != kNoGang && c.tracker.gangs()[owner.gang].is_gang && !c.tracker.gangs()[owner.gang].is_lone_pod();
-  const std::string prefix = is_gang ? gang_prefix(c.tracker.gangs()[owner.gang], c.state.job(job)) : std::string();
+      owner.gang != kNoGang && c.tables.gangs[owner.gang].is_gang && !c.tables.gangs[owner.gang].is_lone_pod();
+  const std::string prefix = is_gang ? gang_prefix(c.tables.gangs[owner.gang], c.state.job(job)) : std::string();
   if (first != ReasonCode::kNone && !row_of(first).is_about_nodes) {
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.

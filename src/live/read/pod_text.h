@@ -1,6 +1,6 @@
 // pod_text: the texts about a waiting pod, for conditions, events and `ashlar why`: kube-scheduler's sentence for
-// autoscalers, our own wording for the rest. Functions of the tracker's tables and the engine's state; counts over all
-// nodes are kept in a NodeTally, so that a text costs microseconds while the nodes are unchanged.
+// autoscalers, our own wording for the rest. Functions of the tables and the engine's state; counts over all nodes are
+// kept in a NodeTally, so that a text costs microseconds while the nodes are unchanged.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 #include "live/read/node_tally.h"
 #include "live/track/hold_text.h"
-#include "live/track/tracker.h"
+#include "live/track/tables.h"
 #include "model/plan.h"
 #include "state/state.h"
 
 namespace ashlar::kube {
 
 struct TextContext {
-  const Tracker& tracker;
+  const Tables& tables;
   const State& state;
   Millis now;  ///< of the clock: the state's time stands still while nothing happens
   /// of this state's cluster, and outlives the context; nullptr: counts are kept as long as the context

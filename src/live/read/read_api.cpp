@@ -10,13 +10,16 @@
 #include "kubeclient/json_writer.h"
 #include "live/read/held.h"
 #include "live/read/pod_text.h"
+#include "live/track/gangs/gang_hold.h"
+#include "live/track/gangs/membership.h"
+#include "live/track/nodes/node_trouble.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kReadApiVersion = "ashlar.dev/v1alpha1";
-constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and the loop is blocked meanwhile
+constexpr std::size_t kJobsListedMax = 20'000;  ///< with all=1: a few megabytes, and other readers wait meanwhile
 
 JsonWriter document(std::string_view kind) {
   JsonWriter w;
@@ -41,23 +44,23 @@ struct Subject {
   bool is_whole_gang = false;  ///< the query was for the gang, not for one of its pods
 };
 
-Subject find_subject(const Tracker& tracker, const std::string& name) {
+Subject find_subject(const Tables& tables, const std::string& name) {
   const std::size_t slash = name.find('/');
   const PooledString ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
   const PooledString own(slash == std::string::npos ? name : name.substr(slash + 1));
   Subject s;
-  s.pod = tracker.pods().find(ns, own);
+  s.pod = tables.pods.find(ns, own);
   if (s.pod != kNoPod) {
-    s.gang = tracker.pods()[s.pod].gang;
+    s.gang = tables.pods[s.pod].gang;
     return s;
   }
   for (const bool is_pod_group : {true, false}) {
-    s.gang = tracker.gangs().find(ns, own, is_pod_group);
+    s.gang = tables.gangs.find(ns, own, is_pod_group);
     if (s.gang == kNoGang) continue;
     s.is_whole_gang = true;
-    const std::vector<PodSlot>& pods = tracker.gangs()[s.gang].pods;
+    const std::vector<PodSlot>& pods = tables.gangs[s.gang].pods;
     const auto waiting = std::find_if(pods.begin(), pods.end(),
-                                      [&](PodSlot p) { return tracker.pods()[p].phase != PodRecord::Phase::kBound; });
+                                      [&](PodSlot p) { return tables.pods[p].phase != PodRecord::Phase::kBound; });
     if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
     return s;
   }
@@ -68,14 +71,14 @@ std::string counted(std::int64_t count, const char* thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-bool has_begun(const Tracker& tracker, const GangRecord& gang) {
+bool has_begun(const Tables& tables, const GangRecord& gang) {
   return std::any_of(gang.pods.begin(), gang.pods.end(),
-                     [&](PodSlot s) { return tracker.pods()[s].phase == PodRecord::Phase::kBound; });
+                     [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kBound; });
 }
 
 /// The change that would have to hold: "it had 7 members".
-std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Remedy& r) {
-  const ObjectNames& names = tracker.names();
+std::string remedy_text(const Tables& tables, const GangRecord* gang, const Remedy& r) {
+  const ObjectNames& names = tables.names;
   const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
   const bool is_of_both = is_of_group && !gang->within_setting.empty();
   const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
@@ -83,7 +86,7 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
   const std::string level =
       r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
   const std::string in_level =
-      level.empty() ? "" : (gang != nullptr && has_begun(tracker, *gang) ? " in its " : " in one ") + level;
+      level.empty() ? "" : (gang != nullptr && has_begun(tables, *gang) ? " in its " : " in one ") + level;
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
       return "it could be spread over any nodes (without " +
@@ -113,14 +116,14 @@ std::string remedy_text(const Tracker& tracker, const GangRecord* gang, const Re
 }
 
 /// A started gang keeps its domain, whatever its pods' settings are from now on.
-std::vector<Remedy> remedies_for(LeaderTerm& leader_term, JobId job, const GangRecord* gang) {
-  const ObjectNames& names = leader_term.tracker().names();
+std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangRecord* gang) {
+  const ObjectNames& names = replica.tables().names;
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
                                                  names.label_keys.find(PooledString("metadata.name"))};
   std::vector<Remedy> found =
-      find_remedies(leader_term.state(), leader_term.engine(), job,
+      find_remedies(replica.state(), replica.engine(), job,
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
-  if (gang != nullptr && has_begun(leader_term.tracker(), *gang))
+  if (gang != nullptr && has_begun(replica.tables(), *gang))
     std::erase_if(found, [](const Remedy& r) {
       return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin;
     });
@@ -147,9 +150,9 @@ void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& ver
   w.end_array();
 }
 
-void write_ask(JsonWriter& w, const Tracker& tracker, const PodRecord& pod) {
-  if (pod.demand.is_none()) return;
-  const Demand& demand = tracker.translator().demand_of(pod.demand);
+void write_ask(JsonWriter& w, const State& state, const PodRecord& pod) {
+  if (pod.demand.is_none() || pod.demand.row() >= state.demand_rows()) return;
+  const Demand& demand = state.demand(pod.demand);
   w.key("asks").begin_object();
   w.member("gpus", static_cast<std::int64_t>(demand.devices.is_whole() ? demand.devices.count : 0));
   if (!demand.devices.is_whole()) w.member("milliGpu", demand.devices.milli_total());
@@ -159,10 +162,10 @@ void write_ask(JsonWriter& w, const Tracker& tracker, const PodRecord& pod) {
 }
 
 /// "n0", or "12 nodes: n0, n1, n2 and 9 more".
-std::string nodes_of(const Tracker& tracker, const GangRecord& gang) {
+std::string nodes_of(const Tables& tables, const GangRecord& gang) {
   constexpr std::size_t kNamed = 3;
   std::set<std::string> nodes;
-  for (const PodSlot s : gang.pods) nodes.insert(tracker.pods()[s].node_name.str());
+  for (const PodSlot s : gang.pods) nodes.insert(tables.pods[s].node_name.str());
   if (nodes.size() == 1) return *nodes.begin();
   std::string text = std::to_string(nodes.size()) + " nodes: ";
   std::size_t named = 0;
@@ -175,20 +178,20 @@ struct Headline {
   int exit_status = 0;
 };
 
-Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verdict& verdict) {
-  const Tracker& tracker = leader_term.tracker();
+Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict& verdict) {
+  const Tables& tables = replica.tables();
   if (subject.pod == kNoPod) return {"Waiting", "its pods do not exist yet", 4};
-  const PodRecord& pod = tracker.pods()[subject.pod];
+  const PodRecord& pod = tables.pods[subject.pod];
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
-      if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(tracker, tracker.gangs()[subject.gang]), 0};
+      if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(tables, tables.gangs[subject.gang]), 0};
       const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + devices_text(pod.devices);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kOnUnknownNode:
       return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
     case PodRecord::Phase::kAssumed:
-      return {"Binding", "is being bound to " + tracker.names().nodes.name(pod.node).str(), 0};
+      return {"Binding", "is being bound to " + tables.names.nodes.name(pod.node).str(), 0};
     case PodRecord::Phase::kHeld: {
       const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
                             pod.hold == HoldReason::kQueueUnknown;
@@ -196,12 +199,12 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
               is_never ? 5 : 4};
     }
     case PodRecord::Phase::kNominated:
-      return {"Waiting", "pod of another scheduler, nominated to " + tracker.names().nodes.name(pod.node).str(), 4};
+      return {"Waiting", "pod of another scheduler, nominated to " + tables.names.nodes.name(pod.node).str(), 4};
     default:
       break;
   }
   if (!pod.is_in_engine() && subject.gang != kNoGang) {
-    const Hold hold = tracker.gang_hold(tracker.gangs()[subject.gang]);
+    const Hold hold = gang_hold(tables, tables.gangs[subject.gang]);
     if (hold.reason == HoldReason::kNoSuchDomain)
       return {"Never", std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 5};
     if (hold.reason != HoldReason::kNone)
@@ -210,7 +213,7 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
-  const TextContext context = leader_term.text_context();
+  const TextContext context = replica.text_context();
   const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(verdict);
   const std::vector<Reason> told = told_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
@@ -218,33 +221,31 @@ Headline headline_of(LeaderTerm& leader_term, const Subject& subject, const Verd
           is_never ? 5 : 4};
 }
 
-void write_gang(JsonWriter& w, const Tracker& tracker, GangSlot slot) {
-  const GangRecord& g = tracker.gangs()[slot];
+void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
+  const GangRecord& g = tables.gangs[slot];
   std::int64_t bound = 0, held = 0;
   bool is_uniform = true;
   for (const PodSlot s : g.pods) {
-    const PodRecord& pod = tracker.pods()[s];
+    const PodRecord& pod = tables.pods[s];
     bound += pod.phase == PodRecord::Phase::kBound ? 1 : 0;
     held += pod.phase == PodRecord::Phase::kHeld ? 1 : 0;
-    is_uniform = is_uniform && pod.demand == tracker.pods()[g.pods.front()].demand;
+    is_uniform = is_uniform && pod.demand == tables.pods[g.pods.front()].demand;
   }
-  const auto level = [&](LevelId l) {
-    return l.is_none() ? std::string() : tracker.names().levels()[l.row()].name.str();
-  };
+  const auto level = [&](LevelId l) { return l.is_none() ? std::string() : tables.names.levels()[l.row()].name.str(); };
   w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
-  w.member("present", std::int64_t{tracker.members_present(g)})
+  w.member("present", std::int64_t{members_present(tables, g)})
       .member("bound", bound)
       .member("held", held)
       .member_bool("uniform", is_uniform);
   w.member("within", level(g.within)).member("prefer", level(g.prefer));
-  if (const std::string trouble = tracker.priority_trouble(g); !trouble.empty()) w.member("priorityTrouble", trouble);
+  if (const std::string trouble = priority_trouble(tables, g); !trouble.empty()) w.member("priorityTrouble", trouble);
   w.end_object();
 }
 
-void write_pod_line(JsonWriter& w, const Tracker& tracker, PodSlot slot) {
-  const PodRecord& pod = tracker.pods()[slot];
+void write_pod_line(JsonWriter& w, const Tables& tables, PodSlot slot) {
+  const PodRecord& pod = tables.pods[slot];
   w.member("pod", pod.ns.str() + "/" + pod.name.str()).member("priority", std::int64_t{pod.priority});
-  w.member("queue", pod.queue.is_none() ? std::string_view() : tracker.names().queues.name(pod.queue).view());
+  w.member("queue", pod.queue.is_none() ? std::string_view() : tables.names.queues.name(pod.queue).view());
   if (pod.rules && !pod.rules->ignored_soft.empty()) {
     w.key("ignored").begin_array();
     for (const PooledString& path : pod.rules->ignored_soft) w.string(path);
@@ -262,51 +263,56 @@ http::ServerResponse standby_answer(const std::string& holder, const std::string
 
 http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not synced yet"); }
 
-http::ServerResponse answer_why(LeaderTerm& leader_term, const http::ServerRequest& request) {
+http::ServerResponse differing_answer() {
+  return failure(
+      500, "InternalError",
+      "the state kept for readers differs from the scheduler's own: a bug; a restart of the scheduler ends it");
+}
+
+http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest& request) {
   const std::string name = request.query_value("name");
   if (name.empty()) return failure(400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
-  Tracker& tracker = leader_term.tracker();
-  const Subject subject = find_subject(tracker, name);
+  const Tables& tables = replica.tables();
+  const Subject subject = find_subject(tables, name);
   if (subject.pod == kNoPod && subject.gang == kNoGang)
     return failure(
         404, "NotFound",
         "no pod or gang " + name +
             " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
-  const JobId job = subject.pod == kNoPod ? JobId::none() : tracker.pods()[subject.pod].job;
-  const Verdict verdict = leader_term.verdict_of_now(job);
-  const Headline headline = headline_of(leader_term, subject, verdict);
+  const JobId job = subject.pod == kNoPod ? JobId::none() : tables.pods[subject.pod].job;
+  const Verdict verdict = replica.verdict_of_now(job);
+  const Headline headline = headline_of(replica, subject, verdict);
   JsonWriter w = document("Why");
   w.member("name", name)
       .member("state", headline.state)
       .member("headline", headline.text)
       .member("exitStatus", std::int64_t{headline.exit_status});
   if (subject.pod != kNoPod) {
-    const PodRecord& pod = tracker.pods()[subject.pod];
-    write_pod_line(w, tracker, subject.pod);
-    write_ask(w, tracker, pod);
-    w.member("ageMillis", (leader_term.now() - pod.created).value);
+    const PodRecord& pod = tables.pods[subject.pod];
+    write_pod_line(w, tables, subject.pod);
+    write_ask(w, replica.state(), pod);
+    w.member("ageMillis", (replica.now() - pod.created).value);
     if (!pod.node_name.empty() && !subject.is_whole_gang)
       w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
   }
-  if (subject.gang != kNoGang) write_gang(w, tracker, subject.gang);
+  if (subject.gang != kNoGang) write_gang(w, tables, subject.gang);
   const bool is_waiting =
       headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
     w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
     // Jobs of a shape share a verdict, which may be older than the job.
-    const Millis asked_at =
-        subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tracker.pods()[subject.pod].created);
-    w.member("verdictAgeMillis", (leader_term.now() - asked_at).value);
-    write_reasons(w, leader_term.text_context(), verdict);
-    w.member("condition", leader_term.pod_text(subject.pod).message);
+    const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
+    w.member("verdictAgeMillis", (replica.now() - asked_at).value);
+    write_reasons(w, replica.text_context(), verdict);
+    w.member("condition", replica.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
-    if (leader_term.state().is_live(job) && !leader_term.is_engine_behind()) {
-      const GangRecord* gang = subject.gang == kNoGang ? nullptr : &tracker.gangs()[subject.gang];
-      for (const Remedy& r : remedies_for(leader_term, job, gang))
+    if (replica.state().is_live(job)) {
+      const GangRecord* gang = subject.gang == kNoGang ? nullptr : &tables.gangs[subject.gang];
+      for (const Remedy& r : remedies_for(replica, job, gang))
         w.begin_object()
             .member("kind", remedy_name(r.kind))
             .member("amount", r.amount)
-            .member("message", remedy_text(tracker, gang, r))
+            .member("message", remedy_text(tables, gang, r))
             .end_object();
     }
     w.end_array();
@@ -323,42 +329,42 @@ struct WaitingJob {
   Verdict verdict;
 };
 
-std::vector<WaitingJob> waiting_jobs(LeaderTerm& leader_term) {
+std::vector<WaitingJob> waiting_jobs(ReadReplica& replica) {
   std::vector<WaitingJob> jobs;
-  leader_term.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
+  replica.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     for (const PendingQueue::Entry& e : shape.jobs)
-      jobs.push_back({e, shape.key.queue, shape.devices, leader_term.engine().verdict_of(e.job)});
+      jobs.push_back({e, shape.key.queue, shape.devices, replica.engine().verdict_of(e.job)});
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;
 }
 
-void write_job(JsonWriter& w, LeaderTerm& leader_term, const TextContext& context, const WaitingJob& job,
+void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, const WaitingJob& job,
                std::size_t position, std::int64_t devices_ahead) {
-  const Tracker& tracker = leader_term.tracker();
-  const JobOwner owner = tracker.owner(job.entry.job);
+  const Tables& tables = replica.tables();
+  const JobOwner owner = tables.owner(job.entry.job);
   const bool is_gang = owner.gang != kNoGang;
   if (!is_gang && owner.pod == kNoPod) return;
-  const PooledString ns = is_gang ? tracker.gangs()[owner.gang].ns : tracker.pods()[owner.pod].ns;
-  const PooledString name = is_gang ? tracker.gangs()[owner.gang].name : tracker.pods()[owner.pod].name;
-  const Job& j = leader_term.state().job(job.entry.job);
+  const PooledString ns = is_gang ? tables.gangs[owner.gang].ns : tables.pods[owner.pod].ns;
+  const PooledString name = is_gang ? tables.gangs[owner.gang].name : tables.pods[owner.pod].name;
+  const Job& j = replica.state().job(job.entry.job);
   const std::vector<Reason> told = told_reasons(context, job.verdict);
   w.begin_object()
       .member("name", ns.str() + "/" + name.str())
-      .member("queue", tracker.names().queues.name(job.queue).view());
+      .member("queue", tables.names.queues.name(job.queue).view());
   w.member("position", static_cast<std::int64_t>(position))
       .member("gpus", job.devices)
       .member("gpusAhead", devices_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
-  w.member("ageMillis", (leader_term.now() - j.submitted).value);
+  w.member("ageMillis", (replica.now() - j.submitted).value);
   w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
   w.member("message", headline_text(context, told)).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only`, those of that queue.
-void write_held(JsonWriter& w, LeaderTerm& leader_term, std::optional<QueueId> only, std::size_t shown_max) {
-  const ObjectNames& names = leader_term.tracker().names();
-  std::vector<HeldThing> held = held_things(leader_term.tracker());
+void write_held(JsonWriter& w, ReadReplica& replica, std::optional<QueueId> only, std::size_t shown_max) {
+  const ObjectNames& names = replica.tables().names;
+  std::vector<HeldThing> held = held_things(replica.tables());
   if (only) std::erase_if(held, [&](const HeldThing& h) { return h.queue.is_none() || h.queue != *only; });
   w.key("held").begin_array();
   for (std::size_t i = 0; i < std::min(held.size(), shown_max); ++i) {
@@ -366,25 +372,25 @@ void write_held(JsonWriter& w, LeaderTerm& leader_term, std::optional<QueueId> o
     w.begin_object().member("name", h.ns.str() + "/" + h.name.str());
     w.member("queue", h.queue.is_none() ? std::string_view() : names.queues.name(h.queue).view())
         .member("pods", static_cast<std::int64_t>(h.pods));
-    w.member("ageMillis", (leader_term.now() - h.created).value).member("reason", hold_reason_name(h.reason));
-    w.member("message", held_text(leader_term.tracker(), h)).end_object();
+    w.member("ageMillis", (replica.now() - h.created).value).member("reason", hold_reason_name(h.reason));
+    w.member("message", held_text(replica.tables(), h)).end_object();
   }
   w.end_array().member("heldTotal", static_cast<std::int64_t>(held.size()));
 }
 
 }  // namespace
 
-http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerRequest& request) {
-  const std::vector<WaitingJob> jobs = waiting_jobs(leader_term);
+http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerRequest& request) {
+  const std::vector<WaitingJob> jobs = waiting_jobs(replica);
   const std::size_t shown_max = request.query_value("all") == "1" ? kJobsListedMax : kJobsShownMax;
-  const ObjectNames& names = leader_term.tracker().names();
+  const ObjectNames& names = replica.tables().names;
   const std::string asked = request.query_value("queue");
   const std::optional<QueueId> only =
       asked.empty() ? std::nullopt : std::optional(names.queues.find(PooledString(asked)));
   std::size_t shown = 0, total = 0;
-  const QueueTree& tree = leader_term.state().queues();
+  const QueueTree& tree = replica.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
-  const TextContext context = leader_term.text_context();
+  const TextContext context = replica.text_context();
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -392,7 +398,7 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
     if (!only || jobs[i].queue == *only) {
       if (total++ < shown_max) {
         ++shown;
-        write_job(w, leader_term, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_devices[q]);
+        write_job(w, replica, context, jobs[i], static_cast<std::size_t>(pending_jobs[q] + 1), pending_devices[q]);
       }
     }
     ++pending_jobs[q];
@@ -415,7 +421,7 @@ http::ServerResponse answer_queue(LeaderTerm& leader_term, const http::ServerReq
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));
-  write_held(w, leader_term, only, shown_max);
+  write_held(w, replica, only, shown_max);
   return finish(w);
 }
 
@@ -432,19 +438,19 @@ std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
 
 }  // namespace
 
-http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerRequest& request) {
+http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerRequest& request) {
   const std::string only = request.query_value("name");
-  const Tracker& tracker = leader_term.tracker();
-  const Cluster& cluster = leader_term.state().cluster();
+  const Tables& tables = replica.tables();
+  const Cluster& cluster = replica.state().cluster();
   JsonWriter w = document("NodeList");
   w.key("nodes").begin_array();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId node(row);
-    const PooledString name = tracker.names().nodes.name(node);
+    const PooledString name = tables.names.nodes.name(node);
     if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
     w.begin_object().member("name", name.view());
     w.member("model", cluster.models()[row].is_none() ? std::string_view()
-                                                      : tracker.names().models.name(cluster.models()[row]).view());
+                                                      : tables.names.models.name(cluster.models()[row]).view());
     w.member("cards", std::int64_t{cluster.devices()[row]})
         .member("idleCards", std::int64_t{std::max(cluster.idle_devices()[row], 0)});
     w.key("cardFreeMilli").begin_array();
@@ -455,14 +461,14 @@ http::ServerResponse answer_nodes(LeaderTerm& leader_term, const http::ServerReq
     w.member("freeMilliCores", cluster.free(resource::kCpu)[row])
         .member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);
-    if (const std::string trouble = tracker.node_trouble(node); !trouble.empty()) w.member("closed", trouble);
+    if (const std::string trouble = node_trouble(tables, node); !trouble.empty()) w.member("closed", trouble);
     w.key("domains").begin_object();
     const std::vector<DomainId>& domains = cluster.facts(node).domains;
     for (std::size_t l = 0; l < domains.size(); ++l)
       if (!domains[l].is_none())
-        w.member(tracker.names().levels()[l].name.view(), tracker.names().domain_name(LevelId(l), domains[l]).view());
+        w.member(tables.names.levels()[l].name.view(), tables.names.domain_name(LevelId(l), domains[l]).view());
     w.end_object().key("taints").begin_array();
-    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(taint_text(tracker.names(), t));
+    for (const ashlar::Taint& t : cluster.facts(node).taints) w.string(taint_text(tables.names, t));
     w.end_array().end_object();
   }
   w.end_array();

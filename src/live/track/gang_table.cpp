@@ -112,7 +112,7 @@ GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name
     slot = spare_.back();
     spare_.pop_back();
   }
-  GangRecord& g = records_[slot];
+  GangRecord& g = edit(slot);
   g = GangRecord{};
   g.ns = ns;
   g.name = name;
@@ -123,10 +123,22 @@ GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name
 }
 
 void GangTable::remove(GangSlot slot) {
-  GangRecord& g = records_[slot];
+  GangRecord& g = edit(slot);
   slots_.erase(Key{g.ns, g.name, g.is_pod_group});
   g = GangRecord{};
   spare_.push_back(slot);
+}
+
+void GangTable::put(RowChanges<GangRecord>&& changes) {
+  for (auto& [slot, record] : changes) {
+    if (slot >= records_.size()) records_.resize(slot + 1);
+    GangRecord& mine = records_[slot];
+    const auto key_of = [](const GangRecord& g) { return Key{g.ns, g.name, g.is_pod_group}; };
+    if (mine.is_used)
+      if (const auto it = slots_.find(key_of(mine)); it != slots_.end() && it->second == slot) slots_.erase(it);
+    if (record.is_used) slots_[key_of(record)] = slot;
+    mine = std::move(record);
+  }
 }
 
 bool is_name_before(std::string_view a, std::string_view b) {

@@ -105,9 +105,22 @@ class GangTable {
   }
   GangSlot find_or_add(const PooledString& ns, const PooledString& name, bool is_pod_group);
   void remove(GangSlot slot);
-  GangRecord& operator[](GangSlot slot) { return records_[slot]; }
   const GangRecord& operator[](GangSlot slot) const { return records_[slot]; }
+  /// To change the record now: the reference is not kept beyond a turn of the loop.
+  GangRecord& edit(GangSlot slot) {
+    journal_.note(slot);
+    return records_[slot];
+  }
+  /// To change group_condition_hash, is_group_condition_due and is_group_told only, which readers do not read.
+  GangRecord& marks(GangSlot slot) { return records_[slot]; }
   std::size_t slots() const { return records_.size(); }
+
+  // ---- a copy -------------------------------------------------------------------------------------------------------
+  void start_journal() { journal_.start(); }
+  bool has_changes() const { return !journal_.is_empty(); }
+  void take_changes(RowChanges<GangRecord>& out) { journal_.take(out, records_); }
+  /// Brings a copy up to date.
+  void put(RowChanges<GangRecord>&& changes);
 
  private:
   struct Key {
@@ -123,6 +136,7 @@ class GangTable {
   boost::unordered_flat_map<Key, GangSlot, KeyHash> slots_;
   std::vector<GangRecord> records_;
   std::vector<GangSlot> spare_;
+  RowJournal journal_;
 };
 
 /// Sorts pods of one gang by rank: the index label of their controller where it has one, else by name with numbers in

@@ -51,7 +51,7 @@ std::string_view hold_reason_token(HoldReason reason) {
 
 namespace {
 
-ConditionText hold_in_words(const TrackerData& t, HoldReason reason, const std::string& text) {
+ConditionText hold_in_words(const Tables& t, HoldReason reason, const std::string& text) {
   const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
   const std::string first = would_nodes_help ? "0/" + std::to_string(t.names.nodes.size()) + " nodes are available"
                                              : std::string(hold_reason_name(reason));
@@ -60,7 +60,7 @@ ConditionText hold_in_words(const TrackerData& t, HoldReason reason, const std::
 
 }  // namespace
 
-ConditionText hold_condition(const TrackerData& t, const PodRecord& pod) {
+ConditionText hold_condition(const Tables& t, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
                                  pod.hold == HoldReason::kUnreadable || pod.hold == HoldReason::kQueueUnknown ||
@@ -72,7 +72,7 @@ ConditionText hold_condition(const TrackerData& t, const PodRecord& pod) {
   return hold.reason == HoldReason::kNone ? ConditionText{} : hold_in_words(t, hold.reason, hold.detail);
 }
 
-ConditionText hold_condition(const TrackerData& t, const GangRecord& gang) {
+ConditionText hold_condition(const Tables& t, const GangRecord& gang) {
   const Hold hold = gang_hold(t, gang);
   if (hold.reason == HoldReason::kNone) return {};
   return hold_in_words(t, hold.reason, hold.detail);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "live/track/tracker_data.h"
+#include "live/track/tables.h"
 
 namespace ashlar::kube {
 
@@ -31,8 +31,8 @@ struct ConditionText {
 };
 
 /// The condition of a pod that is held, or that waits in a held gang; an empty reason if there is nothing to report.
-ConditionText hold_condition(const TrackerData& t, const PodRecord& pod);
+ConditionText hold_condition(const Tables& t, const PodRecord& pod);
 /// The condition of a held gang's PodGroup; an empty reason if the gang is not held.
-ConditionText hold_condition(const TrackerData& t, const GangRecord& gang);
+ConditionText hold_condition(const Tables& t, const GangRecord& gang);
 
 }  // namespace ashlar::kube

@@ -1,6 +1,7 @@
 #include "live/track/names.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ashlar::kube {
 
@@ -62,6 +63,7 @@ LevelId ObjectNames::find_level(const PooledString& name) const {
 }
 
 LevelId ObjectNames::add_level(const PooledString& label, LevelId instead_of) {
+  are_levels_new_ = true;
   if (!instead_of.is_none()) {
     levels_[instead_of.row()] = {label, label};
     return instead_of;
@@ -69,6 +71,7 @@ LevelId ObjectNames::add_level(const PooledString& label, LevelId instead_of) {
   if (!has_room_for_level()) return LevelId::none();
   levels_.push_back({label, label});
   domains_.emplace_back();
+  if (is_journaled_) domains_.back().start_journal();
   return LevelId(levels_.size() - 1);
 }
 
@@ -140,6 +143,63 @@ std::size_t ObjectNames::vocabulary() const {
   std::size_t names = labels_.size() + label_keys.size() + models.size() + addresses_.size() + absent_.size();
   for (const auto& of_level : domains_) names += of_level.size();
   return names;
+}
+
+void ObjectNames::start_journal() {
+  is_journaled_ = are_levels_new_ = true;
+  nodes.start_journal();
+  label_keys.start_journal();
+  models.start_journal();
+  absent_.start_journal();
+  labels_.start_journal();
+  for (auto& of_level : domains_) of_level.start_journal();
+}
+
+bool ObjectNames::has_changes() const {
+  if (!is_journaled_) return false;
+  const bool has_new = are_levels_new_ || queues.size() > queues_taken_ || extended_.size() > extended_taken_;
+  return has_new || refused_resources_.size() > refused_taken_ || nodes.has_changes() || label_keys.has_changes() ||
+         models.has_changes() || absent_.has_changes() || labels_.has_changes() ||
+         std::any_of(domains_.begin(), domains_.end(), [](const auto& of_level) { return of_level.has_changes(); });
+}
+
+ObjectNames::Changes ObjectNames::take_changes() {
+  const auto new_in = [](const auto& table, std::size_t& taken, auto id_of) {
+    std::vector<PooledString> names;
+    for (; taken < table.size(); ++taken) names.push_back(table.name(id_of(taken)));
+    return names;
+  };
+  Changes c;
+  c.nodes = nodes.take_changes();
+  c.label_keys = label_keys.take_changes();
+  c.models = models.take_changes();
+  c.absent = absent_.take_changes();
+  c.labels = labels_.take_changes();
+  for (auto& of_level : domains_) c.domains.push_back(of_level.take_changes());
+  c.queues = new_in(queues, queues_taken_, [](std::size_t row) { return QueueId(row); });
+  c.extended = new_in(extended_, extended_taken_, [](std::size_t row) { return ResourceId(row); });
+  for (; refused_taken_ < refused_resources_.size(); ++refused_taken_)
+    c.refused_resources.push_back(refused_resources_[refused_taken_]);
+  if (std::exchange(are_levels_new_, false)) c.levels = levels_;
+  c.nested = nested_;
+  return c;
+}
+
+void ObjectNames::put(Changes&& c) {
+  if (!c.levels.empty()) {
+    levels_ = std::move(c.levels);
+    nested_ = c.nested;
+  }
+  nodes.put(std::move(c.nodes));
+  label_keys.put(std::move(c.label_keys));
+  models.put(std::move(c.models));
+  absent_.put(std::move(c.absent));
+  labels_.put(std::move(c.labels));
+  domains_.resize(std::max(domains_.size(), c.domains.size()));
+  for (std::size_t level = 0; level < c.domains.size(); ++level) domains_[level].put(std::move(c.domains[level]));
+  for (const PooledString& name : c.queues) queues.of(name);
+  for (const PooledString& name : c.extended) extended_.of(name);
+  for (PooledString& name : c.refused_resources) refused_resources_.push_back(std::move(name));
 }
 
 }  // namespace ashlar::kube

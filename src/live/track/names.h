@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "kubeclient/pooled_string.h"
+#include "live/track/names_journal.h"
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
@@ -18,6 +19,9 @@
 #include "state/cluster/topology.h"
 
 namespace ashlar::kube {
+
+template <class IdType, class Name = PooledString, class Hash = NameHash<Name>>
+using NameRows = JournaledNames<RowNames<IdType, Name, Hash>, IdType, Name, Marks>;
 
 /// One topology level: nested ones come from the configuration, independent ones are added when a gang names a node
 /// label that is no level yet.
@@ -33,10 +37,10 @@ class ObjectNames {
   /// `nested` is outermost first. At most Topology::kLevelsMax levels in all.
   explicit ObjectNames(std::vector<LevelName> nested = {});
 
-  RowNames<NodeId, PooledString> nodes;
+  NameRows<NodeId> nodes;
   Interned<QueueId, PooledString> queues;
-  RowNames<LabelKeyId, PooledString> label_keys;
-  RowNames<DeviceClassId, PooledString> models;
+  NameRows<LabelKeyId> label_keys;
+  NameRows<DeviceClassId> models;
   /// A model that the configuration names: it keeps its row.
   DeviceClassId configured_model(const PooledString& name);
 
@@ -94,9 +98,7 @@ class ObjectNames {
   /// Names of these kinds.
   std::size_t vocabulary() const;
 
- private:
-  static constexpr std::size_t kVocabularyMin = 1024;
-  static constexpr std::size_t kUsersGoneMin = 256;
+  // ---- a copy for readers, which has all names but those of host addresses ------------------------------------------
   struct LabelPair {
     PooledString key, value;
     friend bool operator==(const LabelPair&, const LabelPair&) = default;
@@ -110,18 +112,40 @@ class ObjectNames {
     std::size_t operator()(const LabelPair& k) const { return k.key.hash() * 31 + k.value.hash(); }
     std::size_t operator()(const DomainKey& k) const { return k.value.hash() * 31 + k.parent.value; }
   };
+  /// What is new since changes were last taken.
+  struct Changes {
+    NameRows<NodeId>::Changes nodes;
+    NameRows<LabelKeyId>::Changes label_keys;
+    NameRows<DeviceClassId>::Changes models;
+    NameRows<ResourceId>::Changes absent;
+    NameRows<LabelId, LabelPair, PairHash>::Changes labels;
+    std::vector<NameRows<DomainId, DomainKey, PairHash>::Changes> domains;  ///< by level
+    std::vector<PooledString> queues, extended, refused_resources;          ///< those at the end of their tables
+    std::vector<LevelName> levels;                                          ///< all of them; empty: unchanged
+    std::uint32_t nested = 0;                                               ///< with `levels`
+  };
+  void start_journal();
+  bool has_changes() const;
+  Changes take_changes();
+  void put(Changes&& changes);
+
+ private:
+  static constexpr std::size_t kVocabularyMin = 1024;
+  static constexpr std::size_t kUsersGoneMin = 256;
   std::uint32_t nested_ = 0;
   std::vector<LevelName> levels_;
   Interned<ResourceId, PooledString> extended_;
-  /// resources that pods request and no node has: rows from kColumnsMax on
-  RowNames<ResourceId, PooledString> absent_;
+  NameRows<ResourceId> absent_;  ///< resources that pods request and no node has: rows from kColumnsMax on
   std::vector<PooledString> refused_resources_;
   std::uint32_t configured_models_ = 0;
   RowNames<AddressId, PooledString> addresses_;
-  RowNames<LabelId, LabelPair, PairHash> labels_;
-  std::vector<RowNames<DomainId, DomainKey, PairHash>> domains_;  ///< by level
+  NameRows<LabelId, LabelPair, PairHash> labels_;
+  std::vector<NameRows<DomainId, DomainKey, PairHash>> domains_;  ///< by level
   std::size_t kept_ = 0;
   PooledString node_name_key_;
+  bool is_journaled_ = false, are_levels_new_ = false;
+  /// names of these that were taken as changes
+  std::size_t queues_taken_ = 0, extended_taken_ = 0, refused_taken_ = 0;
 };
 
 }  // namespace ashlar::kube

@@ -1,17 +1,20 @@
 // PodTable: one record per pod with what is needed to decide, bind and explain, found by namespace and name or by the
-// engine's member row. About 250 bytes per record; names are pooled, label sets and rules shared.
+// engine's member row. Changed records can be taken, for the readers' copy of the table. About 250 bytes per record;
+// names are pooled, label sets and rules shared.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/grown.h"
 #include "base/id.h"
 #include "kubeclient/objects.h"
+#include "live/track/row_journal.h"
 #include "model/demand.h"
 
 namespace ashlar::kube {
@@ -123,18 +126,25 @@ class PodTable {
     r.ns = ns;
     r.name = name;
     slots_.emplace(Key{ns, name}, slot);
+    journal_.note(slot);
     return slot;
   }
   void remove(PodSlot slot) {
-    PodRecord& r = records_[slot];
+    PodRecord& r = edit(slot);
     slots_.erase(Key{r.ns, r.name});
     const std::uint32_t generation = r.generation + 1;
     r = PodRecord{};
     r.generation = generation;
     spare_.push_back(slot);
   }
-  PodRecord& operator[](PodSlot slot) { return records_[slot]; }
   const PodRecord& operator[](PodSlot slot) const { return records_[slot]; }
+  /// To change the record now: the reference is not kept beyond a turn of the loop.
+  PodRecord& edit(PodSlot slot) {
+    journal_.note(slot);
+    return records_[slot];
+  }
+  /// To change condition_hash, is_condition_due and is_refusal_due only, which readers do not read.
+  PodRecord& marks(PodSlot slot) { return records_[slot]; }
   bool is_current(PodSlot slot, std::uint32_t generation) const {
     return slot < records_.size() && records_[slot].generation == generation;
   }
@@ -143,16 +153,34 @@ class PodTable {
   void set_member(PodSlot slot, MemberId member) {
     if (member.row() >= by_member_.size()) by_member_.resize(member.row() + 1, kNoPod);
     by_member_[member.row()] = slot;
-    records_[slot].member = member;
+    edit(slot).member = member;
   }
   void clear_member(PodSlot slot) {
-    PodRecord& r = records_[slot];
+    PodRecord& r = edit(slot);
     ASHLAR_CHECK(!r.member.is_none());
     by_member_[r.member.row()] = kNoPod;
     r.member = MemberId::none();
   }
   std::size_t slots() const { return records_.size(); }
   std::size_t size() const { return slots_.size(); }
+
+  // ---- a copy -------------------------------------------------------------------------------------------------------
+  void start_journal() { journal_.start(); }
+  bool has_changes() const { return !journal_.is_empty(); }
+  void take_changes(RowChanges<PodRecord>& out) { journal_.take(out, records_); }
+  /// Brings a copy up to date. It finds pods by name, not by member.
+  void put(RowChanges<PodRecord>&& changes) {
+    for (auto& [slot, record] : changes) {
+      if (slot >= records_.size()) records_.resize(slot + 1);
+      PodRecord& mine = records_[slot];
+      const bool has_other_name = mine.ns != record.ns || mine.name != record.name;
+      if (has_other_name && !mine.name.empty())
+        if (const auto it = slots_.find(Key{mine.ns, mine.name}); it != slots_.end() && it->second == slot)
+          slots_.erase(it);
+      if (has_other_name && !record.name.empty()) slots_[Key{record.ns, record.name}] = slot;
+      mine = std::move(record);
+    }
+  }
 
  private:
   struct Key {
@@ -166,6 +194,7 @@ class PodTable {
   std::vector<PodRecord> records_;
   std::vector<PodSlot> spare_;
   std::vector<PodSlot> by_member_;
+  RowJournal journal_;
 };
 
 }  // namespace ashlar::kube

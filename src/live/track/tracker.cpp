@@ -7,6 +7,7 @@
 #include "live/track/gangs/settle.h"
 #include "live/track/nodes/levels.h"
 #include "live/track/nodes/node_changes.h"
+#include "live/track/nodes/node_trouble.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/pod_changes.h"
@@ -70,9 +71,10 @@ void Tracker::take(Change<PriorityClass>&& change) {
   if (change.kind == Change<PriorityClass>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   if (change.kind == Change<PriorityClass>::Kind::kDeleted)
-    data_.priority_classes.erase(name);
-  else if (change.object.problem.empty() || !data_.priority_classes.contains(name))
-    data_.priority_classes[name] = change.object.value;
+    data_.classes.known.erase(name);
+  else if (change.object.problem.empty() || !data_.classes.known.contains(name))
+    data_.classes.known[name] = change.object.value;
+  ++data_.classes_edition;
   // Pods carry the number itself; PodGroups may name a class that is created after them.
   for (GangSlot slot = 0; slot < data_.gangs.slots(); ++slot)
     if (data_.gangs[slot].is_used && data_.gangs[slot].priority_class == name) touch_gang(data_, slot);
@@ -81,14 +83,6 @@ void Tracker::take(Change<PriorityClass>&& change) {
 std::size_t Tracker::on_unknown_nodes_count() const {
   std::size_t count = 0;
   for (const auto& [node, pods] : data_.on_unknown_node) count += pods.size();
-  return count;
-}
-
-std::size_t Tracker::quarantined_count() const {
-  std::size_t count = 0;
-  for (PodSlot slot = 0; slot < data_.pods.slots(); ++slot)
-    count +=
-        data_.pods[slot].phase == PodRecord::Phase::kHeld && data_.pods[slot].hold == HoldReason::kQuarantined ? 1 : 0;
   return count;
 }
 
@@ -130,7 +124,7 @@ Millis Tracker::tick(Millis now) {
     for (const bool is_pod_group : {false, true}) {
       const GangSlot slot = data_.gangs.find(ns, name, is_pod_group);
       if (slot == kNoGang || !data_.gangs[slot].has_timer) continue;
-      data_.gangs[slot].has_timer = false;
+      data_.gangs.edit(slot).has_timer = false;
       if (!data_.gangs[slot].is_open) hold_members(data_, slot);
     }
   }
@@ -142,10 +136,8 @@ bool Tracker::serves(const PooledString& scheduler_name) const {
   return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size();
 }
 void Tracker::choose_anew(PodSlot slot) { kube::choose_anew(data_, slot); }
-std::string Tracker::closed_nodes_text() const { return kube::closed_nodes_text(data_); }
 void Tracker::end_bind_hold(const BindHold& hold) { kube::end_bind_hold(data_, hold); }
 Hold Tracker::gang_hold(const GangRecord& gang) const { return kube::gang_hold(data_, gang); }
-std::size_t Tracker::gangs_without_level() const { return kube::gangs_without_level(data_); }
 ConditionText Tracker::hold_condition(const PodRecord& pod) const { return kube::hold_condition(data_, pod); }
 ConditionText Tracker::hold_condition(const GangRecord& gang) const { return kube::hold_condition(data_, gang); }
 bool Tracker::is_gang_held(PodSlot slot) const { return kube::is_gang_held(data_, slot); }
@@ -153,7 +145,6 @@ bool Tracker::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
   return kube::is_place_outdated(data_, slot, cluster);
 }
 std::uint32_t Tracker::members_present(const GangRecord& gang) const { return kube::members_present(data_, gang); }
-std::string Tracker::node_trouble(NodeId node) const { return kube::node_trouble(data_, node); }
 void Tracker::note_answered(PodSlot slot) { kube::note_answered(data_, slot); }
 void Tracker::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
   kube::note_assumed(data_, slot, node, devices);
@@ -167,7 +158,6 @@ void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const Devi
 void Tracker::note_not_bound(PodSlot slot) { kube::note_not_bound(data_, slot); }
 void Tracker::note_pod_groups(const std::string& problem) { kube::note_pod_groups(data_, problem); }
 void Tracker::note_rejected(PodSlot slot) { kube::note_rejected(data_, slot); }
-std::string Tracker::priority_trouble(const GangRecord& gang) const { return kube::priority_trouble(data_, gang); }
 void Tracker::take(Change<Pod>&& change) { take_pod(data_, std::move(change)); }
 void Tracker::take(Change<PodGroup>&& change) { take_group(data_, std::move(change)); }
 

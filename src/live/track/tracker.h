@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "base/grown.h"
 #include "kubeclient/reflector.h"
 #include "live/track/hold_text.h"
 #include "live/track/tracker_data.h"
@@ -31,7 +30,10 @@ class Tracker {
   /// groups stay as they are.
   void note_pod_groups(const std::string& problem);
   /// Why PriorityClasses cannot be listed now; empty: they can. Known ones stay as they are.
-  void note_priority_classes(const std::string& problem) { data_.classes_problem = problem; }
+  void note_priority_classes(const std::string& problem) {
+    data_.classes_edition += problem == data_.classes.problem ? 0 : 1;
+    data_.classes.problem = problem;
+  }
   /// Updates queues, gangs and constraints with everything taken; to be called before the engine takes the events.
   void settle();
   /// The part of settle() that occupies nodes: gangs with a bound pod that is not in the engine (yet, or again after it
@@ -82,6 +84,10 @@ class Tracker {
 
   // ---- reading ------------------------------------------------------------------------------------------------------
   const TrackerOptions& options() const { return data_.options; }
+  const Tables& tables() const { return data_; }
+  /// True if anything in the tables has changed since changes were last taken.
+  bool has_table_changes() const { return data_.has_changes(); }
+  Tables::Changes take_table_changes() { return data_.take_changes(); }
   ObjectNames& names() { return data_.names; }
   const ObjectNames& names() const { return data_.names; }
   PodTable& pods() { return data_.pods; }
@@ -93,7 +99,7 @@ class Tracker {
   /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }        // for tests
   const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
-  JobOwner owner(JobId job) const { return value_at(data_.owners, job.row()); }
+  JobOwner owner(JobId job) const { return data_.owner(job); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }
   bool serves(const PooledString& scheduler_name) const;
@@ -103,20 +109,8 @@ class Tracker {
   /// The condition of a pod that is held or waits in a held gang, and of the PodGroup of a held gang; see hold_text.h.
   ConditionText hold_condition(const PodRecord& pod) const;
   ConditionText hold_condition(const GangRecord& gang) const;
-  /// Why the class that its PodGroup names does not count; empty if it does, or none is named. A class that merely does
-  /// not exist is not reported.
-  std::string priority_trouble(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t on_unknown_nodes_count() const;  // for tests
-  std::size_t quarantined_count() const;
-  /// Gangs that wait because the label that they name would exceed the limit of topology levels.
-  std::size_t gangs_without_level() const;
-  /// Why nothing new is placed on a node that would be used otherwise, e.g. "status.allocatable: ..."; empty: it is
-  /// open.
-  std::string node_trouble(NodeId node) const;
-  /// The first of the closed nodes and the number of others, e.g. "node n3 (status.allocatable: ...) and 2 more".
-  /// O(nodes).
-  std::string closed_nodes_text() const;
 
  private:
   void give_back_unused_names();

@@ -3,16 +3,17 @@
 namespace ashlar::kube {
 
 TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners told)
-    : options(std::move(with)),
+    : Tables(with.levels),
+      options(std::move(with)),
       out(to),
       listeners(std::move(told)),
-      names(options.levels),
       translator(names, out),
       anti_affinity([this](const PooledString& ns) -> const Labels* {
         const auto it = namespaces.find(ns);
         return it == namespaces.end() ? nullptr : &it->second.labels;
       }),
       company(anti_affinity, translator) {
+  if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);
   for (const std::string& model : options.models) names.configured_model(PooledString(model));
   names.queues.of(PooledString("root"));

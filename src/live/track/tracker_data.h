@@ -17,9 +17,7 @@
 #include "live/track/anti_affinity.h"
 #include "live/track/company_constraints.h"
 #include "live/track/event_buffer.h"
-#include "live/track/gang_table.h"
-#include "live/track/names.h"
-#include "live/track/pod_table.h"
+#include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "model/event.h"
 #include "names/rows.h"
@@ -41,14 +39,8 @@ struct TrackerOptions {
   std::vector<QueueSettings> queues;  ///< parents before children; `default` is added if missing
   std::map<std::string, std::string> queue_of_namespace;
   Quarantine* quarantine = nullptr;  ///< pods to keep out of the engine; outlives the tracker
+  bool has_readers = false;          ///< changes of the tables are noted for the readers' copy
   std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
-};
-
-/// The Kubernetes object of a job of the engine: a gang, or one pod.
-struct JobOwner {
-  GangSlot gang = kNoGang;
-  PodSlot pod = kNoPod;
-  LevelId within, prefer;  ///< as reported to the engine
 };
 
 /// A pod, or the unbound part of a gang, that waits outside the engine since its binding failed.
@@ -69,19 +61,14 @@ struct TrackerListeners {
   OnLog log;
 };
 
-/// A node as it was last read, and what closes it.
+/// A node as it was last read.
 struct NodeRecord {
   Labels labels;
-  NodeFacts facts;                ///< as the engine has them; for a node that cannot be read the last valid ones
-  PooledString problem;           ///< why the node itself cannot be read; empty: it can
-  std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
-  /// created again with bindings to its predecessor of that name unanswered: its bound pods are not known
-  bool is_asked = false;
+  NodeFacts facts;            ///< as the engine has them; for a node that cannot be read the last valid ones
   std::uint64_t told_at = 0;  ///< the edition of the nodes created by the last report to the engine about it
-  bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
 };
 
-struct TrackerData {
+struct TrackerData : Tables {
   TrackerData(TrackerOptions with, EventBuffer& out, TrackerListeners listeners);
   TrackerData(const TrackerData&) = delete;
   TrackerData& operator=(const TrackerData&) = delete;
@@ -91,10 +78,7 @@ struct TrackerData {
   TrackerOptions options;
   EventBuffer& out;
   TrackerListeners listeners;
-  ObjectNames names;
   Translator translator;
-  PodTable pods;
-  GangTable gangs;
   AntiAffinity anti_affinity;
   CompanyConstraints company;
   std::uint64_t constraints_renewed = 0;
@@ -103,23 +87,16 @@ struct TrackerData {
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
-      asked_nodes;  ///< removed nodes, and the pods that may be bound there
-  /// number of nodes that have a label with this key
-  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> node_labels;
+      asked_nodes;                        ///< removed nodes, and the pods that may be bound there
   std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels
   bool has_level_news = false;            ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
   boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;
-  boost::unordered_flat_map<PooledString, std::int32_t, std::hash<PooledString>> priority_classes;
-  std::string classes_problem;
   Rows<JobId> job_rows;
   Rows<MemberId> member_rows;
-  std::vector<JobOwner> owners;
   Millis opened;  ///< pods created before it were waiting before this process was: their age counts
   std::vector<GangSlot> dirty;
   std::vector<GangSlot> bound_outside;  ///< gangs with a bound pod that is not in the engine until they are settled
-  std::string groups_problem;
-  std::uint64_t levels_edition = 1;  ///< grows with the label keys of nodes, and with the levels made of them
   /// end of each gang's grace period, ascending
   std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;
   /// owners' changes of assumed pods: read when they wait again

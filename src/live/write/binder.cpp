@@ -138,26 +138,26 @@ void Binder::dispatch(const std::function<http::RequestId(OnAnswer)>& send, std:
   });
 }
 
-PodRecord* Binder::find(const Ticket& ticket) {
+const PodRecord* Binder::find(const Ticket& ticket) {
   if (!tracker_.pods().is_current(ticket.slot, ticket.generation)) return nullptr;
   return &tracker_.pods()[ticket.slot];
 }
 
-PodRecord* Binder::find_assumed(const Ticket& ticket) {
-  PodRecord* pod = find(ticket);
+const PodRecord* Binder::find_assumed(const Ticket& ticket) {
+  const PodRecord* pod = find(ticket);
   return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_attempt == ticket.turn ? pod : nullptr;
 }
 
 void Binder::send(Ticket ticket) {
   if (find_assumed(ticket) == nullptr) return;
   const Cluster* news = tracker_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
-  PodRecord* pod = find_assumed(ticket);  // an event may have taken its place away
+  const PodRecord* pod = find_assumed(ticket);  // an event may have taken its place away
   if (pod == nullptr) return;
   if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, tracker_.names().nodes.name(pod->node), {}};
   if (!pod->devices.is_empty())
     binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
-  pod->is_bind_under_way = true;
+  tracker_.pods().edit(ticket.slot).is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
   queue_.note_sent(last_request_ + 1, pod->ns, api_.monotonic());
@@ -188,10 +188,10 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
 /// The devices are those of this binding: the engine may have chosen others since, if the node was removed and came
 /// back.
 void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
-  PodRecord* pod = find(ticket);
+  const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   tracker_.note_answered(ticket.slot);
-  pod->bind_failures = 0;
+  tracker_.pods().edit(ticket.slot).bind_failures = 0;
   if (hooks_.log)
     hooks_.log(LogLevel::kDebug,
                {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
@@ -231,7 +231,7 @@ void Binder::reread(Ticket ticket) {
 /// A pod given up as gone is not restored while the watch knows it, so only the API server's own answer counts: any
 /// proxy can return 404.
 void Binder::take_pod(Ticket ticket, const Answer& answer) {
-  PodRecord* pod = find(ticket);
+  const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body, Encoding::kJson) : answer.result.error();
   if (!read) {
@@ -257,7 +257,7 @@ void Binder::take_pod(Ticket ticket, const Answer& answer) {
 
 /// The pod is known to be unbound. If its gang is held meanwhile, the gang gets it back at once.
 void Binder::resend_later(Ticket ticket, Millis delay) {
-  PodRecord* pod = find_assumed(ticket);
+  const PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
   tracker_.note_answered(ticket.slot);
   if (tracker_.is_gang_held(ticket.slot)) return tracker_.note_rejected(ticket.slot);
@@ -297,7 +297,7 @@ void Binder::reread_after_failure(Ticket ticket, const std::string& words) {
 }
 
 void Binder::give_up(const Ticket& ticket) {
-  PodRecord* pod = find_assumed(ticket);
+  const PodRecord* pod = find_assumed(ticket);
   if (pod == nullptr) return end_old_turn(ticket);
   tracker_.note_answered(ticket.slot);
   ++counters_.given_up;

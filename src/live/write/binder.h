@@ -35,6 +35,7 @@ struct BinderCounters {
   std::array<std::uint64_t, kBindOutcomes> by_outcome{};
   std::uint64_t of(BindOutcome outcome) const { return by_outcome[static_cast<std::size_t>(outcome)]; }
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
+  friend bool operator==(const BinderCounters&, const BinderCounters&) = default;
 };
 
 /// Bindings are fenced: one that still waits for a connection when the right to write ends is not sent, and all are
@@ -105,9 +106,9 @@ class Binder final : public Actuator {
   void dispatch(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> then);
   bool may_send(Millis now) const { return api_.budget().may_send(now); }
   /// The pod of the ticket if the slot still holds the same pod.
-  PodRecord* find(const Ticket& ticket);
+  const PodRecord* find(const Ticket& ticket);
   /// The same if the ticket's binding is the one that the engine still assumes.
-  PodRecord* find_assumed(const Ticket& ticket);
+  const PodRecord* find_assumed(const Ticket& ticket);
 
   Api& api_;
   Tracker& tracker_;

@@ -30,14 +30,14 @@ StatusWriter::~StatusWriter() {
 }
 
 void StatusWriter::want_condition(PodSlot slot, bool is_first) {
-  PodRecord& pod = tracker_.pods()[slot];
+  PodRecord& pod = tracker_.pods().marks(slot);
   if (pod.is_condition_due) return;
   pod.is_condition_due = true;
   (is_first ? first_ : others_).push_back({slot, pod.generation, api_.monotonic()});
 }
 
 void StatusWriter::want_group_condition(GangSlot slot) {
-  GangRecord& gang = tracker_.gangs()[slot];
+  GangRecord& gang = tracker_.gangs().marks(slot);
   if (gang.is_group_condition_due || gang.group_uid.empty() || options_.pod_groups == PodGroupVersion::kNone) return;
   gang.is_group_condition_due = true;
   groups_.push_back({slot, gang.group_uid, api_.monotonic()});
@@ -46,7 +46,7 @@ void StatusWriter::want_group_condition(GangSlot slot) {
 void StatusWriter::want_scheduled_event(PodSlot slot) { want_event(slot, true); }
 
 void StatusWriter::want_failed_event(PodSlot slot) {
-  PodRecord& pod = tracker_.pods()[slot];
+  PodRecord& pod = tracker_.pods().marks(slot);
   if (options_.events_max == 0 || pod.is_refusal_due) return;
   pod.is_refusal_due = true;
   want_event(slot, false);
@@ -64,7 +64,7 @@ void StatusWriter::want_event(PodSlot slot, bool is_scheduled) {
 
 void StatusWriter::take_off(const EventMark& mark) {
   if (!mark.is_scheduled && tracker_.pods().is_current(mark.slot, mark.generation))
-    tracker_.pods()[mark.slot].is_refusal_due = false;
+    tracker_.pods().marks(mark.slot).is_refusal_due = false;
 }
 
 void StatusWriter::pump() {
@@ -171,7 +171,7 @@ void StatusWriter::try_again(Attempts& attempts, std::uint64_t key, std::functio
 
 void StatusWriter::send_condition(PodMark mark) {
   if (!tracker_.pods().is_current(mark.slot, mark.generation)) return;
-  PodRecord& record = tracker_.pods()[mark.slot];
+  PodRecord& record = tracker_.pods().marks(mark.slot);
   const std::uint64_t key = key_of(mark.slot, mark.generation);
   record.is_condition_due = false;
   if (!is_waiting(record)) return drop_failed(pod_attempts_, key);
@@ -222,7 +222,7 @@ void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
     if (settle(pod_attempts_, key) && is_current) want_condition(mark.slot, false);
     return;
   }
-  tracker_.pods()[mark.slot].condition_hash = 0;  // what the server has is not known
+  tracker_.pods().marks(mark.slot).condition_hash = 0;  // what the server has is not known
   try_again(pod_attempts_, key, [this, mark, key] {
     const bool is_there =
         tracker_.pods().is_current(mark.slot, mark.generation) && is_waiting(tracker_.pods()[mark.slot]);
@@ -234,7 +234,7 @@ void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
 }
 
 void StatusWriter::send_group_condition(const GroupMark& mark) {
-  GangRecord& gang = tracker_.gangs()[mark.slot];
+  GangRecord& gang = tracker_.gangs().marks(mark.slot);
   if (!gang.is_used || gang.group_uid != mark.uid) return;
   gang.is_group_condition_due = false;
   if (gang.is_group_told) return drop_failed(group_attempts_, mark.slot);
@@ -264,7 +264,7 @@ void StatusWriter::send_group_condition(const GroupMark& mark) {
 }
 
 void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
-  GangRecord& gang = tracker_.gangs()[mark.slot];
+  GangRecord& gang = tracker_.gangs().marks(mark.slot);
   const bool is_current = gang.is_used && gang.group_uid == mark.uid;
   if (is_current && answer.ok() && is_true) gang.is_group_told = true;
   if (answer.ok() || is_gone(answer) || !is_current) {

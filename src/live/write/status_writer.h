@@ -34,6 +34,7 @@ struct StatusWriterOptions {
 struct StatusWriterCounters {
   std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0,
                 retries = 0;
+  friend bool operator==(const StatusWriterCounters&, const StatusWriterCounters&) = default;
 };
 
 /// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod

@@ -292,12 +292,12 @@ TEST_F(Actuation, AMemberUnderWayKeepsItsPlaceInAHeldGangUntilItsAnswer) {
                 sent = tracker.pods().find(PooledString("ns"), PooledString("g-1"));
   for (const PodSlot slot : {refused, sent})
     tracker.note_assumed(slot, tracker.names().nodes.find(PooledString("n")), {});
-  tracker.pods()[sent].is_bind_under_way = true;
+  tracker.pods().edit(sent).is_bind_under_way = true;
   tracker.note_bind_failed(refused, "no");
   tracker.settle();
   EXPECT_EQ(phase("g-1"), Phase::kAssumed) << "it may be bound by now";
   EXPECT_TRUE(record("g-1").is_in_engine());
-  tracker.pods()[sent].is_bind_under_way = false;
+  tracker.pods().edit(sent).is_bind_under_way = false;
   tracker.note_rejected(sent);
   tracker.settle();
   EXPECT_FALSE(record("g-1").is_in_engine()) << "then it waits with the others, not in the engine";

@@ -1,5 +1,6 @@
 // What becomes of a gang when its PodGroup, its pods' wishes or what they belong to change; and what holds it, in which
 // words.
+#include "live/track/nodes/levels.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -102,12 +103,12 @@ TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
   EXPECT_EQ(bound(), 0);
-  EXPECT_EQ(tracker.gangs_without_level(), 1u);
+  EXPECT_EQ(gangs_without_level(tracker.tables()), 1u);
   EXPECT_EQ(said.size(), 1u) << "said once";
   gone(filler(5));
   step();
   EXPECT_EQ(bound(), 2);
-  EXPECT_EQ(tracker.gangs_without_level(), 0u);
+  EXPECT_EQ(gangs_without_level(tracker.tables()), 0u);
   EXPECT_EQ(tracker.names().levels().size(), 16u);
   EXPECT_EQ(tracker.names().find_level(PooledString("l/level5")), LevelId::none());
 }
@@ -122,7 +123,7 @@ TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/within", "l/switch"));
   step();
   EXPECT_EQ(tracker.names().levels()[tracker.names().find_level(PooledString("l/level5")).row()].label, "l/level5");
-  EXPECT_EQ(tracker.gangs_without_level(), 1u);
+  EXPECT_EQ(gangs_without_level(tracker.tables()), 1u);
 }
 
 TEST_F(GangChanges, APodGroupWithoutPodsOfOursUsesUpNoLevel) {
@@ -226,8 +227,8 @@ TEST_F(GangChanges, AnotherPodGroupOfTheSameNameIsToldAnew) {
   step();
   ASSERT_EQ(due_groups.size(), 1u);
   const GangSlot slot = record("pg-0").gang;
-  tracker.gangs()[slot].is_group_told = true;  // as the status writer does
-  tracker.gangs()[slot].is_group_condition_due = true;
+  tracker.gangs().marks(slot).is_group_told = true;  // as the status writer does
+  tracker.gangs().marks(slot).is_group_condition_due = true;
   gone(group(2));
   step();
   see(group(2, "uid-second"));
@@ -403,7 +404,7 @@ TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   step();
   due.clear();
   const ConditionText told = tracker.hold_condition(record("g-0"));
-  tracker.pods()[tracker.pods().find(PooledString("ns"), PooledString("g-1"))].condition_hash =
+  tracker.pods().marks(tracker.pods().find(PooledString("ns"), PooledString("g-1"))).condition_hash =
       condition_hash(told.reason, told.message);
   see(with(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "blue"), "x", "y"));
   see(with(gang_pod("g", 0, 2, 8), "ashlar.dev/queue", "red"));

@@ -384,7 +384,7 @@ TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
   }
   step();
   const JobId job = record("g-0").job;
-  const ConditionText text = verdict_text({tracker, state}, job, engine.verdict_of(job));
+  const ConditionText text = verdict_text({tracker.tables(), state}, job, engine.verdict_of(job));
   EXPECT_EQ(text.reason, "Unschedulable");
   EXPECT_NE(text.message.find("0/4 nodes are available"), std::string::npos) << text.message;
   EXPECT_NE(text.message.find("the best rack (r0) has capacity for 2 of 3 members"), std::string::npos) << text.message;

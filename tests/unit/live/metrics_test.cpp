@@ -83,7 +83,7 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
 
 struct MetricsOfATerm : ::testing::Test, TermBench {
   Lines lines(const std::vector<std::string_view>& beginnings, MetricsReader reader = MetricsReader::kOperator) {
-    return series_of(metrics.text(leader_term.get(), {}, reader), beginnings);
+    return series_of(metrics.text(replica.get(), {}, reader), beginnings);
   }
 };
 

@@ -40,7 +40,7 @@ class Tally : public TrackerBench {
   }
   std::string said_of(const std::string& pod_name) {
     const JobId job = record(pod_name).job;
-    return verdict_text({tracker, state, state.now(), &tally}, job, engine.verdict_of(job)).message;
+    return verdict_text({tracker.tables(), state, state.now(), &tally}, job, engine.verdict_of(job)).message;
   }
   NodeTally tally;
 };
@@ -154,7 +154,7 @@ TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsR
   EXPECT_EQ(server.count({"PATCH", words}), 1'000u);
 }
 
-TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
+TEST_F(TextsOfATerm, AnswersCountTheNodesOnceForAll) {
   Pod lonely = pod("lonely", 0);
   PodRules rules;
   rules.required_anti_affinity = {
@@ -173,8 +173,13 @@ TEST_F(TextsOfATerm, AnswersAboutTheQueueCountTheNodesOnceForAll) {
     see(web);
   }
   leader_term->turn();
-  const NodeTally& tally = *leader_term->text_context().kept;
-  for (int i = 0; i < 3; ++i) answer_queue(*leader_term, {});
+  const NodeTally& tally = *replica->text_context().kept;
+  http::ServerRequest request;
+  request.query = "name=ns%2Fweb0";
+  for (int i = 0; i < 3; ++i) {
+    answer_queue(*replica, {});
+    EXPECT_NE(answer_why(*replica, request).body.find("untolerated taint"), std::string::npos);
+  }
   EXPECT_EQ(tally.looks(), 4u) << "for their taints";
 }
 

@@ -225,7 +225,7 @@ TEST_F(OutageAndNews, WhyIsAnsweredBetweenNewsAndTheNextStep) {
     http::ServerRequest request;
     request.method = "GET";
     request.query = std::string("name=ns/") + name;
-    EXPECT_EQ(answer_why(*leader_term, request).status, 200) << name;
+    EXPECT_EQ(answer_why(*replica, request).status, 200) << name;
   }
 }
 

@@ -1,4 +1,5 @@
 // What is said about a pod that waits: every sentence in full, of one and of many.
+#include "live/track/nodes/node_trouble.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -75,7 +76,7 @@ class Texts : public TrackerBench {
     n.problem = PooledString("status: " + name + " is odd");
     return n;
   }
-  TextContext context() { return {tracker, state, state.now()}; }
+  TextContext context() { return {tracker.tables(), state, state.now()}; }
   std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
     return reason_text(context(), {code, subject, numbers});
   }
@@ -134,8 +135,8 @@ TEST_F(Texts, ANodeIsClosedForThePodThatCannotBeRead) {
     p.lacks_amounts = true;
     see(p);
   }
-  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
-  EXPECT_EQ(tracker.node_trouble(NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
+  EXPECT_EQ(node_trouble(tracker.tables(), NodeId(0u)), "pod ns/on-n0: spec: odd on n0");
+  EXPECT_EQ(node_trouble(tracker.tables(), NodeId(1u)), "pod ns/on-n1: spec: odd on n1");
   EXPECT_EQ(text(ReasonCode::kNotReady, {2}), "2 nodes are closed: node n0 (pod ns/on-n0: spec: odd on n0) and 1 more");
 }
 

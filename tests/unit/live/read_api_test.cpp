@@ -1,6 +1,8 @@
 // What the read API answers: every state of a pod, a gang by its name, what would help, and the nodes.
 #include "live/read/read_api.h"
 
+#include "live/lead/leader_term.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -21,7 +23,12 @@ class Read : public ::testing::Test {
     options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
   }
   void begin() {
-    leader_term = std::make_unique<LeaderTerm>(*api, options, metrics, [] { return true; });
+    options.hand_over = [this](HandOver&& news) {
+      replica->take(std::move(news));
+      EXPECT_TRUE(replica->is_faithful());
+    };
+    leader_term = std::make_unique<LeaderTerm>(*api, options, metrics, [this] { return may_write; });
+    replica = leader_term->begin_replica([this] { return now; });
   }
   static Node node(const std::string& name, std::int64_t gpus, const std::string& rack = "r0") {
     Node n;
@@ -77,7 +84,7 @@ class Read : public ::testing::Test {
   http::ServerResponse ask_why(const std::string& name) {
     http::ServerRequest request;
     request.query = "name=" + name;
-    return answer_why(*leader_term, request);
+    return answer_why(*replica, request);
   }
   std::string why(const std::string& name) { return ask_why("ns%2F" + name).body; }
   /// state, headline and exit status
@@ -91,11 +98,11 @@ class Read : public ::testing::Test {
     const std::size_t from = body.find(R"("remedies":)");
     return from == std::string::npos ? body : body.substr(from);
   }
-  std::string queue() { return answer_queue(*leader_term, {}).body; }
+  std::string queue() { return answer_queue(*replica, {}).body; }
   std::string nodes(const std::string& name = "") {
     http::ServerRequest request;
     if (!name.empty()) request.query = "name=" + name;
-    const http::ServerResponse answer = answer_nodes(*leader_term, request);
+    const http::ServerResponse answer = answer_nodes(*replica, request);
     EXPECT_EQ(answer.status, 200);
     return answer.body;
   }
@@ -104,9 +111,11 @@ class Read : public ::testing::Test {
   }
 
   Millis now{1'000'000};
+  bool may_write = true;
   std::unique_ptr<Api> api;
   SchedulerMetrics metrics;
   LeaderTermOptions options;
+  std::unique_ptr<ReadReplica> replica;
   std::unique_ptr<LeaderTerm> leader_term;
 };
 
@@ -156,6 +165,7 @@ TEST_F(Read, APodOfTheDefaultNamespaceIsFoundWithoutIt) {
   Pod p = pod("p", 0);
   p.ns = PooledString("default");
   see(p);
+  leader_term->turn();
   EXPECT_EQ(ask_why("p").status, 200);
   EXPECT_EQ(ask_why("default%2Fp").status, 200);
   EXPECT_EQ(ask_why("ns%2Fp").status, 404);
@@ -185,6 +195,9 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   nominated.scheduler_name = PooledString("other");
   nominated.nominated_node_name = PooledString("n0");
   see(nominated);
+  may_write = false;
+  leader_term->turn();
+  may_write = true;
   EXPECT_EQ(headline("assumed"),
             R"("state":"Waiting","headline":"PendingEvaluation: it has not been evaluated yet","exitStatus":4)");
   leader_term->turn();
@@ -236,6 +249,7 @@ TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   Pod p = pod("p", 0);
   p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 300}};
   see(p);
+  leader_term->turn();
   EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos)
       << why("p");
 }
@@ -270,6 +284,7 @@ TEST_F(Read, AGangIsFoundByItsNameAndAnsweredByAPodThatWaits) {
   see(node("n1", 8));
   see(bound(pod("other", 8), "n1", "0-7"));
   see(group("g", 2));
+  leader_term->turn();
   EXPECT_EQ(headline("g"), R"("state":"Waiting","headline":"its pods do not exist yet","exitStatus":4)");
   see(grouped(bound(pod("g-0", 8), "n0", "0-7"), "g"));
   leader_term->turn();
@@ -342,7 +357,7 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   EXPECT_NE(held.find(R"x({"name":"ns/mixed","queue":"default","pods":2,)x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x("reason":"GangHeld","message":"the pods of gang mixed belong)x"), std::string::npos) << held;
   EXPECT_TRUE(held.ends_with("\"heldTotal\":3}\n")) << held;
-  const std::string told = metrics.text(leader_term.get(), {});
+  const std::string told = metrics.text(replica.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
   EXPECT_EQ(headline("early"),
@@ -443,7 +458,7 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
   const auto asked = [&](const std::string& name) {
     http::ServerRequest request;
     request.query = "queue=" + name;
-    return answer_queue(*leader_term, request).body;
+    return answer_queue(*replica, request).body;
   };
   const std::string team = asked("team"), nobodys = asked("nobodys");
   EXPECT_NE(team.find("ns/b"), std::string::npos) << team;
@@ -524,7 +539,7 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
   };
   http::ServerRequest all;
   all.query = "all=1";
-  const std::string some = queue(), every = answer_queue(*leader_term, all).body;
+  const std::string some = queue(), every = answer_queue(*replica, all).body;
   EXPECT_NE(some.find(R"("shown":500,"total":501,)"), std::string::npos);
   EXPECT_TRUE(some.ends_with("\"heldTotal\":501}\n"));
   EXPECT_EQ(count(some, R"("name":"ns/p)"), 500u);

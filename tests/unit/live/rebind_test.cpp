@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "actuation_bench.h"
+#include "live/track/nodes/node_trouble.h"
 
 namespace ashlar::kube {
 namespace {
@@ -80,7 +81,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       step();
       EXPECT_EQ(where("c"), "m");
       EXPECT_EQ(where("d"), "") << "the pod of the unanswered binding may be on n";
-      EXPECT_EQ(tracker.closed_nodes_text(),
+      EXPECT_EQ(closed_nodes_text(tracker.tables()),
                 "node n (it is not known whether pod ns/p0 is bound to it: the node was recreated before the binding "
                 "was answered)");
       gone(node("n", 8));
@@ -89,7 +90,7 @@ TEST_F(GoneUnderABinding, ANodeOfThatNameTakesNothingBeforeTheAnswer) {
       EXPECT_EQ(where("d"), "") << "nor when it is made anew once more";
     });
     ASSERT_TRUE(until([&] { return binder->is_idle(); }));
-    EXPECT_EQ(tracker.closed_nodes_text(), "none");
+    EXPECT_EQ(closed_nodes_text(tracker.tables()), "none");
     step();
     EXPECT_EQ(where("d"), status == 201 ? "" : "n") << status;
     EXPECT_EQ(idle_devices("n"), status == 201 ? 7 : 0) << status;
@@ -104,7 +105,7 @@ TEST_F(GoneUnderABinding, WhatTheWatchSaysOfThePodIsAnAnswerToo) {
       Pod bound = pod("p0", 1);
       bound.node_name = PooledString("n");
       is_bound ? see(bound) : gone(bound);
-      EXPECT_EQ(tracker.closed_nodes_text(), "none");
+      EXPECT_EQ(closed_nodes_text(tracker.tables()), "none");
       step();
       EXPECT_EQ(idle_devices("n"), is_bound ? 7 : 8);
     });
@@ -120,9 +121,9 @@ TEST_F(GoneUnderABinding, ASecondUnansweredPodKeepsTheNodeClosed) {
   gone(node("n", 8));
   see(node("n", 8));
   gone(pod("p0", 1));
-  EXPECT_NE(tracker.closed_nodes_text(), "none");
+  EXPECT_NE(closed_nodes_text(tracker.tables()), "none");
   gone(pod("p1", 1));
-  EXPECT_EQ(tracker.closed_nodes_text(), "none");
+  EXPECT_EQ(closed_nodes_text(tracker.tables()), "none");
   server.let_go();
 }
 

@@ -106,8 +106,8 @@ TEST(Ranks, AreReadFromTheControllersIndexAndElseFromTheName) {
     std::vector<PodSlot> slots;
     for (const auto& [name, labels] : named) {
       slots.push_back(pods.add(PooledString("ns"), PooledString(name)));
-      pods[slots.back()].name = PooledString(name);
-      pods[slots.back()].labels = std::make_shared<const Labels>(labels);
+      pods.edit(slots.back()).name = PooledString(name);
+      pods.edit(slots.back()).labels = std::make_shared<const Labels>(labels);
     }
     sort_by_rank(pods, slots);
     std::vector<std::string> names;

@@ -25,7 +25,12 @@ struct TermBench : ClusterObjects {
     };
   }
   void begin(Api& api) {
+    options.hand_over = [this](HandOver&& news) {
+      replica->take(std::move(news));
+      EXPECT_TRUE(replica->is_faithful()) << "the readers' state differs from the leader's";
+    };
     leader_term = std::make_unique<LeaderTerm>(api, options, metrics, [this] { return is_leading; });
+    replica = leader_term->begin_replica([this] { return now; });
   }
   void begin() {
     auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"},
@@ -52,7 +57,7 @@ struct TermBench : ClusterObjects {
   const PodRecord& record(const std::string& name) { return leader_term->tracker().pods()[slot_of(name)]; }
   PodRecord::Phase phase(const std::string& name) { return record(name).phase; }
   ConditionText condition_of(const std::string& name) { return leader_term->pod_text(slot_of(name)); }
-  std::string all_metrics() { return metrics.text(leader_term.get(), {}); }
+  std::string all_metrics() { return metrics.text(replica.get(), {}); }
   bool says(const std::string& part) { return all_metrics().find(part) != std::string::npos; }
 
   Millis now{1'000'000};
@@ -61,6 +66,7 @@ struct TermBench : ClusterObjects {
   LeaderTermOptions options;
   std::vector<LogLine> log;
   std::unique_ptr<Api> nowhere;
+  std::unique_ptr<ReadReplica> replica;  ///< as of the last turn
   std::unique_ptr<LeaderTerm> leader_term;
 };
 

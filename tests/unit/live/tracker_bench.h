@@ -64,7 +64,7 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
   }
   ConditionText verdict_of(const std::string& pod_name) {
     const JobId job = record(pod_name).job;
-    return verdict_text({tracker, state}, job, engine.verdict_of(job));
+    return verdict_text({tracker.tables(), state}, job, engine.verdict_of(job));
   }
   const PodRecord& record(const std::string& name, const std::string& ns = "ns") {
     const PodSlot slot = tracker.pods().find(PooledString(ns), PooledString(name));

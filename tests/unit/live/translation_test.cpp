@@ -51,7 +51,7 @@ TEST_F(Translation, AnUnschedulableNodeIsLeftAlone) {
   see(pod("p", 1));
   step();
   EXPECT_EQ(where("p"), "");
-  EXPECT_EQ(verdict_text({tracker, state}, record("p").job, engine.verdict_of(record("p").job)).message,
+  EXPECT_EQ(verdict_text({tracker.tables(), state}, record("p").job, engine.verdict_of(record("p").job)).message,
             "0/1 nodes are available: 1 node(s) were unschedulable.");
 }
 
@@ -384,7 +384,7 @@ TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
   step();
   verdict.reasons.push_back(
       {ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});
-  const ConditionText text = verdict_text({tracker, state}, record("p").job, verdict);
+  const ConditionText text = verdict_text({tracker.tables(), state}, record("p").job, verdict);
   EXPECT_EQ(text.reason, "SchedulerError");
   EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
 }

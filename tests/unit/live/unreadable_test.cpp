@@ -1,6 +1,8 @@
 // Objects of which a part cannot be read: what is known of them stays, what is bound is counted, what is not certain is
 // closed, nothing is taken for gone.
 #include "live/watch/standby_cache.h"
+
+#include "live/track/nodes/node_trouble.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -40,7 +42,7 @@ TEST_F(Unreadable, ABoundPodKeepsItsLastGoodAccount) {
   EXPECT_EQ(idle_devices("n"), 0);
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
-  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "") << "its account is known, so its node is open";
+  EXPECT_EQ(node_trouble(tracker.tables(), NodeId(0u)), "") << "its account is known, so its node is open";
 }
 
 TEST_F(Unreadable, APodNeverSeenBeforeIsCountedByWhatWasRead) {
@@ -60,12 +62,12 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   step();
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(verdict_of("new").message, "0/1 nodes are available: 1 node(s) were closed by the scheduler.");
-  EXPECT_EQ(tracker.closed_nodes_text(), "node n (pod ns/old: the object is not the JSON expected)");
+  EXPECT_EQ(closed_nodes_text(tracker.tables()), "node n (pod ns/old: the object is not the JSON expected)");
   see(bound(pod("old", 2), "n"));
   step();
   EXPECT_EQ(where("new"), "n");
   EXPECT_EQ(idle_devices("n"), 5);
-  EXPECT_EQ(tracker.closed_nodes_text(), "none");
+  EXPECT_EQ(closed_nodes_text(tracker.tables()), "none");
 }
 
 TEST_F(Unreadable, AClosedNodeOpensWhenThePodIsGone) {
@@ -121,7 +123,7 @@ TEST_F(Unreadable, ANodeIsClosedWithItsLastGoodFactsAndItsPodsStay) {
   EXPECT_EQ(where("old"), "n");
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(state.cluster().devices()[0], 8);
-  EXPECT_EQ(tracker.closed_nodes_text(), "node n (status.allocatable: cpu: \"x\" is no quantity)");
+  EXPECT_EQ(closed_nodes_text(tracker.tables()), "node n (status.allocatable: cpu: \"x\" is no quantity)");
   see(node("n", 8));
   step();
   EXPECT_EQ(where("new"), "n");
@@ -176,7 +178,7 @@ TEST_F(Unreadable, AStandbyRemembersTheLastGoodState) {
   step();
   EXPECT_EQ(state.cluster().live_count(), 1u);
   EXPECT_EQ(state.cluster().devices()[0], 8);
-  EXPECT_EQ(tracker.node_trouble(NodeId(0u)), "status.x: is no number");
+  EXPECT_EQ(node_trouble(tracker.tables(), NodeId(0u)), "status.x: is no number");
   EXPECT_EQ(cache.size(), 0u);
 }
 

@@ -235,6 +235,24 @@ RC_GTEST_PROP(Determinism, AnEngineReadBackFromItsMemoryDecidesTheSame, ()) {
   }
 }
 
+RC_GTEST_PROP(Determinism, ACopyDecidesLikeTheOriginalAndLeavesItAsItIs, ()) {
+  const Profile profile = some_profile();
+  const std::vector<Recorded> log = recorded(*some_moves(), profile);
+  const auto cut = *rc::gen::inRange<std::size_t>(0, log.size());
+  State state;
+  Engine engine(profile);
+  const auto follow = [&](State& s, Engine& e, const Recorded& step) {
+    for (const Event& event : step.batch) apply(s, event);
+    RC_ASSERT(digest_of(e.decide(s, step.now)) == step.plan);
+    RC_ASSERT(s.digest() == step.state);
+  };
+  for (std::size_t i = 0; i < cut; ++i) follow(state, engine, log[i]);
+  State other = state;
+  Engine copy = engine;
+  for (std::size_t i = cut; i < log.size(); ++i) follow(other, copy, log[i]);
+  for (std::size_t i = cut; i < log.size(); ++i) follow(state, engine, log[i]);
+}
+
 RC_GTEST_PROP(Preemption, ByOrderAloneKeepsTheColumnsTrue, ()) {
   Profile profile = *builtin_profile(*rc::gen::element<std::string>("srtf", "tiresias"));
   profile.cadence = Millis(0);

@@ -13,7 +13,7 @@ using Phase = PodRecord::Phase;
 namespace {
 
 /// Contradictions between pods of the gang; empty if they agree. The pods of a started gang need not agree on its size.
-std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
+std::string contradiction_in(const Tables& t, const GangRecord& g) {
   PodSlot size_by = kNoPod, within_by = kNoPod;  // the first by name that states one
   const auto is_first = [&](PodSlot s, PodSlot than) {
     return than == kNoPod || is_name_before(t.pods[s].name, t.pods[than].name);
@@ -48,7 +48,7 @@ std::string contradiction_in(const TrackerData& t, const GangRecord& g) {
 
 /// ": pod a-0 to team, pod a-1 to default": the first by name among those that could start, and the first that belongs
 /// elsewhere.
-std::string queues_of(const TrackerData& t, const GangRecord& g) {
+std::string queues_of(const Tables& t, const GangRecord& g) {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
     for (const PodSlot s : g.pods) {
@@ -67,7 +67,7 @@ std::string queues_of(const TrackerData& t, const GangRecord& g) {
 }
 
 /// gang_hold() with messages of others unchanged.
-Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
+Hold find_gang_hold(const Tables& t, const GangRecord& g) {
   const auto refused = [](std::string why) { return Hold{HoldReason::kGroupRefused, std::move(why)}; };
   const std::string name = g.name.str();
   if (g.is_pod_group && g.group_uid.empty() && !t.groups_problem.empty())
@@ -121,14 +121,14 @@ Hold find_gang_hold(const TrackerData& t, const GangRecord& g) {
 
 }  // namespace
 
-std::string priority_trouble(const TrackerData& t, const GangRecord& g) {
-  const bool counts = g.priority_class.empty() || g.stated_priority || t.priority_classes.contains(g.priority_class);
-  if (counts || t.classes_problem.empty()) return {};
+std::string priority_trouble(const Tables& t, const GangRecord& g) {
+  const bool counts = g.priority_class.empty() || g.stated_priority || t.classes.known.contains(g.priority_class);
+  if (counts || t.classes.problem.empty()) return {};
   return "PriorityClass " + g.priority_class.str() + " of PodGroup " + g.name.str() +
-         " is not known, so the priority of its pods is used: PriorityClasses cannot be listed: " + t.classes_problem;
+         " is not known, so the priority of its pods is used: PriorityClasses cannot be listed: " + t.classes.problem;
 }
 
-Hold gang_hold(const TrackerData& t, const GangRecord& g) {
+Hold gang_hold(const Tables& t, const GangRecord& g) {
   if (g.hold_found == t.levels_edition) return g.hold;
   Hold hold = find_gang_hold(t, g);
   hold.detail = bounded_words(hold.detail, kDetailMax);

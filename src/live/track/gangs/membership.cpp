@@ -51,12 +51,12 @@ void take_group(TrackerData& t, Change<PodGroup>&& change) {
   if (change.kind == Change<PodGroup>::Kind::kDeleted) {
     const GangSlot slot = t.gangs.find(group.ns, group.name, true);
     if (slot == kNoGang) return;
-    forget_group(t.gangs[slot]);
+    forget_group(t.gangs.edit(slot));
     touch_gang(t, slot);
     return remove_if_unused(t, slot);
   }
   const GangSlot slot = t.gangs.find_or_add(group.ns, group.name, true);
-  read_group(t, t.gangs[slot], group);
+  read_group(t, t.gangs.edit(slot), group);
   touch_gang(t, slot);
 }
 
@@ -68,7 +68,7 @@ void note_pod_groups(TrackerData& t, const std::string& problem) {
 }
 
 void touch_gang(TrackerData& t, GangSlot slot) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   if (g.is_dirty) return;
   g.is_dirty = true;
   g.hold_found = 0;
@@ -83,21 +83,21 @@ void remove_if_unused(TrackerData& t, GangSlot slot) {
 }
 
 void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   // A single pod in the engine cannot turn out to belong to a gang later: labels of a gang are read first.
   withdraw_pod(t, slot);
   r.gang = t.gangs.find_or_add(r.ns, setting.name, setting.is_pod_group);
-  GangRecord& g = t.gangs[r.gang];
+  GangRecord& g = t.gangs.edit(r.gang);
   if (g.pods.empty()) g.first_seen = t.out.now();
   g.pods.push_back(slot);
   touch_gang(t, r.gang);
 }
 
 void leave_gang(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   withdraw_pod(t, slot);
   const GangSlot gang = r.gang;
-  GangRecord& g = t.gangs[gang];
+  GangRecord& g = t.gangs.edit(gang);
   if (g.bind_hold_pod == slot) forget_bind_hold(t, gang);
   r.gang = kNoGang;
   // Order does not matter here: members are sorted by rank when they enter the engine.
@@ -110,7 +110,7 @@ void leave_gang(TrackerData& t, PodSlot slot) {
   remove_if_unused(t, gang);
 }
 
-std::uint32_t members_present(const TrackerData& t, const GangRecord& g) {
+std::uint32_t members_present(const Tables& t, const GangRecord& g) {
   return static_cast<std::uint32_t>(std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const Phase phase = t.pods[s].phase;
     return phase == Phase::kWaiting || phase == Phase::kAssumed || phase == Phase::kBound;

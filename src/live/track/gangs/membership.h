@@ -18,6 +18,6 @@ void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting);
 /// The reverse; the gang is removed when nothing is left of it.
 void leave_gang(TrackerData& t, PodSlot slot);
 /// See Tracker::members_present().
-std::uint32_t members_present(const TrackerData& t, const GangRecord& g);
+std::uint32_t members_present(const Tables& t, const GangRecord& g);
 
 }  // namespace ashlar::kube

@@ -65,10 +65,10 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
     g.is_stale = true;
     g.queue = queue;
   }
-  const auto of_class = t.priority_classes.find(g.priority_class);
-  const std::int32_t of_group = g.stated_priority                      ? *g.stated_priority
-                                : of_class == t.priority_classes.end() ? 0
-                                                                       : of_class->second;
+  const auto of_class = t.classes.known.find(g.priority_class);
+  const std::int32_t of_group = g.stated_priority                   ? *g.stated_priority
+                                : of_class == t.classes.known.end() ? 0
+                                                                    : of_class->second;
   if (of_group != 0) priority = of_group;
   if (priority == INT32_MIN || priority == g.priority) return;
   g.priority = priority;
@@ -77,7 +77,7 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
 
 /// At once if the gang is complete and waits for other nodes or for another try, else when its grace period ends.
 void report_if_held(TrackerData& t, GangSlot slot, HoldReason hold) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   if (g.is_open) return;
   const bool is_clear = hold == HoldReason::kNoSuchDomain || hold == HoldReason::kBindFailed || g.bind_hold != 0;
   if (is_clear || t.out.now() >= g.first_seen + kGangPatience) return hold_members(t, slot);
@@ -115,7 +115,7 @@ void report_members_min(TrackerData& t, GangRecord& g, std::uint32_t bound) {
 }
 
 void submit_members(TrackerData& t, GangSlot slot) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   std::vector<PodSlot> entering;
   Millis since;  // the latest of them
   for (const PodSlot s : g.pods) {
@@ -131,7 +131,7 @@ void submit_members(TrackerData& t, GangSlot slot) {
   const bool is_new = g.job.is_none();
   if (is_new) g.job = add_job(t, {slot, kNoPod, g.within, g.prefer});
   for (const PodSlot s : entering) {
-    PodRecord& r = t.pods[s];
+    PodRecord& r = t.pods.edit(s);
     t.pods.set_member(s, t.member_rows.add());
     r.job = g.job;
     if (r.constraint.is_none()) set_constraint(t, r, t.translator.anywhere());
@@ -161,7 +161,7 @@ void submit_members(TrackerData& t, GangSlot slot) {
 }
 
 void evaluate_gang(TrackerData& t, GangSlot slot) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   if (g.pods.empty()) {  // its pods' settings and state end with them
     g.is_open = g.is_started = false;
     g.submitted = g.duration = Millis(0);
@@ -207,11 +207,11 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
 void settle_gang(TrackerData& t, GangSlot slot) {
   if (!t.gangs[slot].is_used || !t.gangs[slot].is_dirty) return;
   evaluate_gang(t, slot);
-  t.gangs[slot].is_dirty = false;
+  t.gangs.edit(slot).is_dirty = false;
 }
 
 void hold_members(TrackerData& t, GangSlot slot) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   if (t.listeners.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty())
     t.listeners.on_group_condition_due(slot);
   if (!t.listeners.on_condition_due) return;

@@ -64,7 +64,7 @@ LevelId level_for(TrackerData& t, const PooledString& name) {
 
 }  // namespace
 
-bool lacks_level(const TrackerData& t, const GangRecord& g) {
+bool lacks_level(const Tables& t, const GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   return !hard.empty() && (g.within.is_none() || t.names.find_level(hard) != g.within);
 }
@@ -82,7 +82,7 @@ void touch_level_waiters(TrackerData& t) {
   }
 }
 
-std::size_t gangs_without_level(const TrackerData& t) {
+std::size_t gangs_without_level(const Tables& t) {
   std::size_t count = 0;
   for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot) {
     const GangRecord& g = t.gangs[slot];

@@ -17,7 +17,7 @@ namespace {
 void see_unread_node(TrackerData& t, const Node& node) {
   const NodeId id = t.names.nodes.find(node.name);
   if (id.is_none()) return;
-  t.nodes[id.row()].problem = node.problem;
+  t.closings.edit(id.row()).problem = node.problem;
   close_or_open(t, id);
 }
 
@@ -77,9 +77,10 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (record.labels != node.labels) count_labels(t, record.labels, node.labels);
   if (!is_new && !t.anti_affinity.is_empty() && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
   record.labels = node.labels;
-  record.problem = PooledString();
-  if (is_new) record.is_asked = t.asked_nodes.contains(node.name);
-  facts.is_ready = !record.is_closed();
+  const bool is_asked = is_new && t.asked_nodes.contains(node.name);
+  if (is_asked) t.closings.edit(id.row()).is_asked = true;
+  if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
+  facts.is_ready = !t.closing_of(id).is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
   report_node(t, id, std::move(facts), is_new);
   log_refused_resources(t, refused, node.name);
@@ -94,39 +95,12 @@ void upsert_node(TrackerData& t, const Node& node) {
 }
 
 void close_or_open(TrackerData& t, NodeId node) {
-  NodeRecord& record = t.nodes[node.row()];
-  if (record.facts.is_ready == !record.is_closed()) return;
-  NodeFacts facts = record.facts;
-  facts.is_ready = !record.is_closed();
-  report_node(t, node, std::move(facts), false);
-}
-
-std::string node_trouble(const TrackerData& t, NodeId node) {
   const NodeRecord& record = t.nodes[node.row()];
-  if (!record.problem.empty()) return bounded_words(record.problem.view(), kDetailMax);
-  if (record.unread_pods == 0 && !record.is_asked) return {};
-  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
-    const PodRecord& r = t.pods[slot];
-    if (record.is_asked && r.asked_node == t.names.nodes.name(node))
-      return "it is not known whether pod " + r.ns.str() + "/" + r.name.str() +
-             " is bound to it: the node was recreated before the binding was answered";
-    if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)
-      return "pod " + r.ns.str() + "/" + r.name.str() + ": " + r.hold_detail.str();
-  }
-  return {};
-}
-
-std::string closed_nodes_text(const TrackerData& t) {
-  NodeId first;
-  std::size_t count = 0;
-  for (std::size_t row = 0; row < t.nodes.size(); ++row) {
-    if (!t.nodes[row].is_closed()) continue;
-    if (count++ == 0) first = NodeId(row);
-  }
-  if (count == 0) return "none";
-  std::string text = "node " + t.names.nodes.name(first).str() + " (" + node_trouble(t, first) + ")";
-  if (count > 1) text += " and " + std::to_string(count - 1) + " more";
-  return text;
+  const bool is_open = !t.closing_of(node).is_closed();
+  if (record.facts.is_ready == is_open) return;
+  NodeFacts facts = record.facts;
+  facts.is_ready = is_open;
+  report_node(t, node, std::move(facts), false);
 }
 
 void remove_node(TrackerData& t, const PooledString& name) {
@@ -134,8 +108,8 @@ void remove_node(TrackerData& t, const PooledString& name) {
   if (id.is_none()) return;
   std::vector<PodSlot> waiting, unanswered;
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
-    PodRecord& r = t.pods[slot];
-    if (r.node != id) continue;
+    if (t.pods[slot].node != id) continue;
+    PodRecord& r = t.pods.edit(slot);
     if (r.phase == PodRecord::Phase::kBound)
       note_on_unknown_node(t, slot);
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {
@@ -154,12 +128,13 @@ void remove_node(TrackerData& t, const PooledString& name) {
   t.out.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(t, slot);
   for (const PodSlot slot : unanswered) {
-    t.pods[slot].asked_node = name;
+    t.pods.edit(slot).asked_node = name;
     ++t.asked_nodes[name];
   }
   for (const PodSlot slot : unanswered) hold_until_answered(t, slot);
   count_labels(t, t.nodes[id.row()].labels, {});
   t.nodes[id.row()] = NodeRecord{};
+  if (t.closing_of(id).is_closed()) t.closings.edit(id.row()) = NodeClosing{};
   t.names.nodes.remove(id);
 }
 

@@ -11,9 +11,7 @@ void upsert_node(TrackerData& t, const Node& node);
 /// Reports to the engine that the node is closed or open, if that is new.
 void close_or_open(TrackerData& t, NodeId node);
 /// See Tracker::node_trouble().
-std::string node_trouble(const TrackerData& t, NodeId node);
 /// See Tracker::closed_nodes_text().
-std::string closed_nodes_text(const TrackerData& t);
 /// Its pods are now on an unknown node, and bindings to it that are under way are awaited.
 void remove_node(TrackerData& t, const PooledString& name);
 

@@ -43,7 +43,7 @@ void reject_unsent(TrackerData& t, GangSlot slot) {
 /// so that the remaining minimum is tried as a whole.
 BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
   const GangSlot gang = t.pods[slot].gang;
-  GangRecord& g = t.gangs[gang];
+  GangRecord& g = t.gangs.edit(gang);
   if (g.bind_hold != 0) return {};  // by another member, in this round
   g.bind_hold = ++t.bind_holds;
   g.bind_hold_pod = slot;
@@ -58,7 +58,7 @@ BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
 }  // namespace
 
 void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& devices) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   r.phase = Phase::kAssumed;
   r.node = node;
   r.devices = devices;
@@ -67,7 +67,7 @@ void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& d
 }
 
 void note_rejected(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (r.phase != Phase::kAssumed) return;
   t.out.stamp();
   r.phase = Phase::kWaiting;
@@ -111,7 +111,7 @@ void hold_until_answered(TrackerData& t, PodSlot slot) {
   const std::string node = t.pods[slot].asked_node.str();
   hold_pod(t, slot,
            {HoldReason::kBindFailed, "node " + node + " was deleted, and the binding to it is not answered yet"});
-  t.pods[slot].bind_hold = ++t.bind_holds;
+  t.pods.edit(slot).bind_hold = ++t.bind_holds;
   if (t.pods[slot].gang != kNoGang) reject_unsent(t, t.pods[slot].gang);
   const auto missed = t.missed.find(slot);
   if (missed == t.missed.end()) return;
@@ -121,9 +121,9 @@ void hold_until_answered(TrackerData& t, PodSlot slot) {
 }
 
 /// Pods that start one by one, anywhere, do not wait for each other's answers.
-PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
+PodSlot unanswered_in(const Tables& t, const GangRecord& g) {
   const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
-  if (t.asked_nodes.empty() || !goes_together) return kNoPod;
+  if (!goes_together) return kNoPod;
   const auto found =
       std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].asked_node.empty(); });
   return found == g.pods.end() ? kNoPod : *found;
@@ -131,7 +131,7 @@ PodSlot unanswered_in(const TrackerData& t, const GangRecord& g) {
 
 /// The last answer about a node of that name opens it, and the gang may continue.
 void note_answered(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   r.is_bind_under_way = false;
   if (r.asked_node.empty()) return;
   t.out.stamp();
@@ -143,12 +143,12 @@ void note_answered(TrackerData& t, PodSlot slot) {
   t.asked_nodes.erase(asked);
   const NodeId node = t.names.nodes.find(name);
   if (node.is_none()) return;
-  t.nodes[node.row()].is_asked = false;
+  t.closings.edit(node.row()).is_asked = false;
   close_or_open(t, node);
 }
 
 void note_not_bound(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (!r.is_bind_under_way) return;
   note_answered(t, slot);
   end_bind_hold(t, {.pod = slot, .generation = r.generation, .number = r.bind_hold});
@@ -156,7 +156,7 @@ void note_not_bound(TrackerData& t, PodSlot slot) {
 
 BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words) {
   note_rejected(t, slot);
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (r.phase != Phase::kWaiting) return {};
   const bool is_held_together = r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started;
   if (is_held_together) return hold_gang(t, slot, words);
@@ -168,7 +168,8 @@ BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words
 
 bool is_gang_held(const TrackerData& t, PodSlot slot) {
   const GangSlot gang = t.pods[slot].gang;
-  return gang != kNoGang && (t.gangs[gang].bind_hold != 0 || unanswered_in(t, t.gangs[gang]) != kNoPod);
+  if (gang == kNoGang) return false;
+  return t.gangs[gang].bind_hold != 0 || (!t.asked_nodes.empty() && unanswered_in(t, t.gangs[gang]) != kNoPod);
 }
 
 void end_bind_hold(TrackerData& t, const BindHold& hold) {
@@ -185,7 +186,7 @@ void end_bind_hold(TrackerData& t, const BindHold& hold) {
 }
 
 void forget_bind_hold(TrackerData& t, GangSlot slot) {
-  GangRecord& g = t.gangs[slot];
+  GangRecord& g = t.gangs.edit(slot);
   g.bind_hold = 0;
   g.bind_hold_pod = kNoPod;
   g.bind_hold_detail = PooledString();

@@ -19,7 +19,7 @@ void choose_anew(TrackerData& t, PodSlot slot);
 /// elsewhere is requested for it or its gang.
 void hold_until_answered(TrackerData& t, PodSlot slot);
 /// The first of the gang's pods that wait for such an answer; kNoPod: none.
-PodSlot unanswered_in(const TrackerData& t, const GangRecord& g);
+PodSlot unanswered_in(const Tables& t, const GangRecord& g);
 /// See Tracker::note_answered().
 void note_answered(TrackerData& t, PodSlot slot);
 /// See Tracker::note_not_bound().

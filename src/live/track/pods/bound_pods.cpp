@@ -20,7 +20,7 @@ namespace {
 
 /// The gang settings of a bound member may be changed, and then count.
 void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const Result<GangSettings> setting = read_gang_settings(pod);
   if (!setting || setting->name != t.gangs[r.gang].name ||
       (r.gang_size == setting->size && r.within == setting->within && r.prefer == setting->prefer))
@@ -49,7 +49,7 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
 /// Anyone with write access to the pod can change its device annotation, unless a policy forbids it. Our own record
 /// holds.
 void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
   const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
   const bool is_changed = devices == nullptr || parse_devices(*devices) != r.devices;
@@ -62,22 +62,22 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
                        "pod", r.ns, r.name});
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
-  t.pods[slot].are_devices_changed = is_changed;
+  t.pods.edit(slot).are_devices_changed = is_changed;
 }
 
 void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (r.closes_node == closes) return;
   r.closes_node = closes;
   if (r.phase != Phase::kBound) return;
-  t.nodes[r.node.row()].unread_pods += closes ? 1u : -1u;
+  t.closings.edit(r.node.row()).unread_pods += closes ? 1u : -1u;
   close_or_open(t, r.node);
 }
 
 }  // namespace
 
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
   // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
@@ -118,7 +118,7 @@ DeviceMask devices_held(const TrackerData& t, const PodRecord& r) {
 }
 
 void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const DeviceMask& devices) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   t.out.stamp();
   note_answered(t, slot);
   if (r.phase == Phase::kBound && r.node_name == node_name) return;
@@ -134,14 +134,14 @@ void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, con
 }
 
 void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const bool is_confirmation = r.phase == Phase::kAssumed && r.node == node;
   t.missed.erase(slot);
   r.phase = Phase::kBound;
   r.node = node;
   t.anti_affinity.add(r.ns, r.rules, t.nodes[node.row()].labels);
   if (r.closes_node) {
-    ++t.nodes[node.row()].unread_pods;
+    ++t.closings.edit(node.row()).unread_pods;
     close_or_open(t, node);
   }
   if (!is_confirmation || !r.is_in_engine()) ++t.nodes_edition;
@@ -160,7 +160,7 @@ void leave_node(TrackerData& t, PodRecord& r) {
   if (r.phase == Phase::kBound && !r.node.is_none()) {
     t.anti_affinity.remove(r.ns, r.rules, t.nodes[r.node.row()].labels);
     if (r.closes_node) {
-      --t.nodes[r.node.row()].unread_pods;
+      --t.closings.edit(r.node.row()).unread_pods;
       close_or_open(t, r.node);
     }
   }
@@ -169,7 +169,7 @@ void leave_node(TrackerData& t, PodRecord& r) {
 }
 
 void note_on_unknown_node(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   leave_node(t, r);
   withdraw_pod(t, slot);
   r.phase = Phase::kOnUnknownNode;

@@ -10,7 +10,7 @@ namespace ashlar::kube {
 using Phase = PodRecord::Phase;
 
 void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const NodeId node = t.names.nodes.find(pod.nominated_node_name);
   if (node.is_none() || pod.deletion_requested.value != 0) return lose_nomination(t, slot);
   if (r.phase == Phase::kNominated && r.node == node) return;
@@ -28,7 +28,7 @@ void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
 
 /// It no longer holds a place. It holds its PodGroup's gang as long as it exists.
 void lose_nomination(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (r.foreign_pod_of == kNoGang) return forget_pod(t, slot);
   withdraw_pod(t, slot);
   r.node = NodeId::none();
@@ -38,10 +38,10 @@ void lose_nomination(TrackerData& t, PodSlot slot) {
 }
 
 void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (r.foreign_pod_of != kNoGang) return;  // its group and its scheduler never change
   r.foreign_pod_of = t.gangs.find_or_add(r.ns, pod.group_name, true);
-  GangRecord& g = t.gangs[r.foreign_pod_of];
+  GangRecord& g = t.gangs.edit(r.foreign_pod_of);
   ++g.foreign_pods;
   g.foreign_pod_name = pod.scheduler_name;
   touch_gang(t, r.foreign_pod_of);
@@ -49,8 +49,8 @@ void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 
 void leave_foreign_pods(TrackerData& t, PodSlot slot) {
   const GangSlot gang = t.pods[slot].foreign_pod_of;
-  t.pods[slot].foreign_pod_of = kNoGang;
-  --t.gangs[gang].foreign_pods;
+  t.pods.edit(slot).foreign_pod_of = kNoGang;
+  --t.gangs.edit(gang).foreign_pods;
   touch_gang(t, gang);
   remove_if_unused(t, gang);
 }

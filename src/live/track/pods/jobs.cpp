@@ -12,7 +12,7 @@ namespace {
 void end_job(TrackerData& t, JobId job) {
   t.out.add(Ended{job});
   note_levels_left(t, t.owners[job.row()].within, t.owners[job.row()].prefer);
-  t.owners[job.row()] = JobOwner{};
+  t.owners.edit(job.row()) = JobOwner{};
   t.job_rows.remove(job);
 }
 
@@ -24,13 +24,12 @@ Millis eligible_since(const TrackerData& t, const PodRecord& r) {
 
 JobId add_job(TrackerData& t, JobOwner owner) {
   const JobId job = t.job_rows.add();
-  if (job.row() >= t.owners.size()) t.owners.resize(job.row() + 1);
-  t.owners[job.row()] = owner;
+  t.owners.edit(job.row()) = owner;
   return job;
 }
 
 void submit_single(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   t.pods.set_member(slot, t.member_rows.add());
   r.job = add_job(t, {kNoGang, slot});
   Workload w;
@@ -46,7 +45,7 @@ void submit_single(TrackerData& t, PodSlot slot) {
 }
 
 void withdraw_pod(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (!r.is_in_engine()) return;
   const MemberId member = r.member;
   t.pods.clear_member(slot);
@@ -54,7 +53,7 @@ void withdraw_pod(TrackerData& t, PodSlot slot) {
   if (r.gang == kNoGang) {
     end_job(t, r.job);
   } else {
-    GangRecord& g = t.gangs[r.gang];
+    GangRecord& g = t.gangs.edit(r.gang);
     t.out.add(MemberGone{member});
     if (--g.in_engine == 0) {
       end_job(t, g.job);

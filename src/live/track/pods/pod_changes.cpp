@@ -35,7 +35,7 @@ void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 }
 
 void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   r.labels = pod.labels;
   if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules is removed under them
     const Labels& where = t.nodes[r.node.row()].labels;
@@ -56,7 +56,7 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 }
 
 Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& setting) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
@@ -133,12 +133,12 @@ void take_pod(TrackerData& t, Change<Pod>&& change) {
   if (slot == kNoPod) {
     if (!matters) return;
     slot = t.pods.add(pod.ns, pod.name);
-    t.pods[slot].uid = pod.uid;
-    t.pods[slot].is_ours = is_ours;
-    t.pods[slot].scheduler = static_cast<std::uint8_t>(scheduler_index(t, pod.scheduler_name));
-    t.pods[slot].created = pod.created;
-    t.pods[slot].seen = t.out.now();
-    t.pods[slot].phase = Phase::kHeld;
+    t.pods.edit(slot).uid = pod.uid;
+    t.pods.edit(slot).is_ours = is_ours;
+    t.pods.edit(slot).scheduler = static_cast<std::uint8_t>(scheduler_index(t, pod.scheduler_name));
+    t.pods.edit(slot).created = pod.created;
+    t.pods.edit(slot).seen = t.out.now();
+    t.pods.edit(slot).phase = Phase::kHeld;
   } else if (!matters) {
     forget_pod(t, slot);
     return;
@@ -147,7 +147,7 @@ void take_pod(TrackerData& t, Change<Pod>&& change) {
 }
 
 void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const std::uint64_t hash = owner_hash(pod);
   const bool is_changed_by_owner = r.owner_hash != 0 && hash != r.owner_hash;
   r.owner_hash = hash;
@@ -182,7 +182,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
 }
 
 void admit_pod(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   if (!r.asked_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
   const ConstraintId constraint = constraint_for(t, r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
@@ -198,7 +198,7 @@ void admit_pod(TrackerData& t, PodSlot slot) {
 }
 
 void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   withdraw_pod(t, slot);
   ++r.bind_attempt;
   r.node = NodeId::none();
@@ -213,7 +213,7 @@ void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
 }
 
 void forget_pod(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   note_answered(t, slot);
   if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
   leave_node(t, r);

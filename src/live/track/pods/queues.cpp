@@ -38,7 +38,7 @@ void refresh_queues(TrackerData& t) {
 }
 
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const QueueId queue = queue_called(t, name);
   if (queue.is_none()) return hold_pod(t, slot, {HoldReason::kQueueUnknown, name.str()});
   if (r.phase == Phase::kWaiting && r.queue == queue) return;

@@ -12,7 +12,7 @@ namespace {
 
 /// Also for a bound pod: what it holds had no column while no node had the resource.
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   const NodeId node = r.node;
   const bool is_bound = r.phase == PodRecord::Phase::kBound;
   const bool was_in_engine = r.is_in_engine();
@@ -65,7 +65,7 @@ void refresh_constraints(TrackerData& t) {
 }
 
 void renew_constraint(TrackerData& t, PodSlot slot) {
-  PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
   ++t.constraints_renewed;
   const ConstraintId constraint = constraint_for(t, r);
   if (constraint == r.constraint) return;

@@ -1,0 +1,36 @@
+#include "live/read/read_replica.h"
+
+#include <utility>
+
+#include "live/track/hold_text.h"
+
+namespace ashlar::kube {
+
+ReadReplica::ReadReplica(const Profile& profile, const EngineOptions& options, std::function<Millis()> now)
+    : clock_(std::move(now)), engine_(profile, options) {}
+
+void ReadReplica::take(HandOver&& news) {
+  has_begun_ = true;
+  tables_.put(std::move(news.tables));
+  numbers_ = news.numbers;
+  if (!news.decided_at) return;
+  for (const Event& event : news.events) apply(state_, event);
+  engine_.decide(state_, *news.decided_at);
+  is_faithful_ = is_faithful_ && state_.digest() == news.digest;
+}
+
+ConditionText ReadReplica::pod_text(PodSlot slot) {
+  const PodRecord& pod = tables_.pods[slot];
+  if (!pod.is_in_engine()) return hold_condition(tables_, pod);
+  if (!state_.is_live(pod.job)) return {};
+  const Verdict verdict = engine_.verdict_of(pod.job);
+  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
+  return verdict_text(text_context(), pod.job, verdict);
+}
+
+Verdict ReadReplica::verdict_of_now(JobId job) {
+  if (job.is_none() || !state_.is_live(job)) return {};
+  return engine_.verdict_with_numbers_of_now(state_, job);
+}
+
+}  // namespace ashlar::kube
