@@ -14,7 +14,7 @@ void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::H
           const Reservation& reservation) {
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  const Millis promised = reservation.told_at(now);
+  const Millis promised = reservation.promised_at(now);
   const auto [held, is_first] =
       cycle.held.try_emplace(head.job_class, Cycle::Held{end, promised, cycle.plan.actions.size()});
   if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};

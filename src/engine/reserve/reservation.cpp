@@ -222,7 +222,7 @@ Millis Reservation::next_look(const State& state, Millis now) const {
   return has_news(state, now) ? made_at + kRenewedAfter : at;
 }
 
-Millis Reservation::told_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
+Millis Reservation::promised_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
 
 bool Reservation::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);

@@ -97,7 +97,7 @@ struct Reservation {
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
   /// The promised time for reports: never a time that has passed.
-  Millis told_at(Millis now) const;
+  Millis promised_at(Millis now) const;
   /// Whether it would be useless for a job of that queue to keep off. A job that waits for quota is delayed only by
   /// jobs under the same limit.
   bool concerns(const State& state, QueueId queue) const {

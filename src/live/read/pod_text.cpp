@@ -118,7 +118,7 @@ std::string availability(const TextContext& c, const Verdict& verdict) {
 
 std::string reason_text(const TextContext& c, const Reason& r) { return ashlar::reason_text(r, NamesOf(c)); }
 
-bool waits_for_company_to_leave(const Verdict& verdict) {
+bool waits_for_pods_to_leave(const Verdict& verdict) {
   return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
                      [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
 }
@@ -129,7 +129,7 @@ std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
     return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; });
   };
   const bool would_fit_empty =
-      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_company_to_leave(verdict));
+      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_to_leave(verdict));
   if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   const auto devices =
       std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });

@@ -31,7 +31,7 @@ struct TextContext {
 /// waiting job, or "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
 /// True if the anti-affinity of bound pods keeps it off nodes. Then "never fits" means: not as long as they stay.
-bool waits_for_company_to_leave(const Verdict& verdict);
+bool waits_for_pods_to_leave(const Verdict& verdict);
 /// The reasons worth reporting: a pod short of devices is also short of the resource that counts them, which is
 /// reported once; one that waits for pods to leave, or for a label, would fit an empty cluster that has it.
 std::vector<Reason> told_reasons(const TextContext& context, const Verdict& verdict);

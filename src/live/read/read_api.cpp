@@ -214,9 +214,9 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = replica.text_context();
-  const bool is_for_company = verdict.kind == VerdictKind::kNeverFits && waits_for_company_to_leave(verdict);
+  const bool is_for_pods_to_leave = verdict.kind == VerdictKind::kNeverFits && waits_for_pods_to_leave(verdict);
   const std::vector<Reason> told = told_reasons(context, verdict);
-  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_company;
+  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_pods_to_leave;
   return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told),
           is_never ? 5 : 4};
 }

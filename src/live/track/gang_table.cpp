@@ -63,7 +63,7 @@ std::string mistyped_setting(const Pod& pod) {
       if (key == PooledString(kGpuMilliResource))
         return key.str() + " is a resource, no label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
-        return key.str() + " is no key of Ashlar's" + meant_text(meant);
+        return key.str() + " is not a known key" + meant_text(meant);
     }
   }
   return {};

@@ -63,7 +63,7 @@ struct PodRecord {
   PooledString ns, name, uid;
   PooledString node_name;  ///< as reported by the API server; empty while not bound
   /// a node that was removed while the binding to it was under way: it may be bound there; empty: none
-  PooledString asked_node;
+  PooledString unanswered_node;
   PooledString within, prefer;  ///< its settings for the gang's domains
   std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
   std::shared_ptr<const Labels> labels;

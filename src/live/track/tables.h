@@ -29,8 +29,8 @@ struct NodeClosing {
   PooledString problem;           ///< why the node itself cannot be read; empty: it can
   std::uint32_t unread_pods = 0;  ///< bound here and holding more than could be read of them
   /// created again with bindings to its predecessor of that name unanswered: its bound pods are not known
-  bool is_asked = false;
-  bool is_closed() const { return unread_pods > 0 || is_asked || !problem.empty(); }
+  bool has_unanswered = false;
+  bool is_closed() const { return unread_pods > 0 || has_unanswered || !problem.empty(); }
 };
 
 template <class Value>

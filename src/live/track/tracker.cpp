@@ -104,7 +104,7 @@ void Tracker::settle_bound() {
 void Tracker::note_taken() {
   data_.job_rows.settle();
   data_.member_rows.settle();
-  data_.company.forget();
+  data_.exclusion_constraints.forget();
   data_.translator.note_taken();
   if (data_.names.is_worth_looking(data_.translator.given_back())) give_back_unused_names();
 }

@@ -97,8 +97,8 @@ class Tracker {
   const Translator& translator() const { return data_.translator; }
   /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the lists and
   /// constraints built for it.
-  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }        // for tests
-  const CompanyConstraints::Work& company_work() const { return data_.company.work(); }  // for tests
+  std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests
+  const ExclusionConstraints::Work& exclusion_work() const { return data_.exclusion_constraints.work(); }  // for tests
   JobOwner owner(JobId job) const { return data_.owner(job); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }

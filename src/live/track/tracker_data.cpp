@@ -12,7 +12,7 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
         const auto it = namespaces.find(ns);
         return it == namespaces.end() ? nullptr : &it->second.labels;
       }),
-      company(anti_affinity, translator) {
+      exclusion_constraints(anti_affinity, translator) {
   if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);
   for (const std::string& model : options.models) names.configured_model(PooledString(model));

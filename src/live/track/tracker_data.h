@@ -15,8 +15,8 @@
 #include "live/lead/log.h"
 #include "live/lead/quarantine.h"
 #include "live/track/anti_affinity.h"
-#include "live/track/company_constraints.h"
 #include "live/track/event_buffer.h"
+#include "live/track/exclusion_constraints.h"
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "model/event.h"
@@ -64,8 +64,8 @@ struct TrackerListeners {
 /// A node as it was last read.
 struct NodeRecord {
   Labels labels;
-  NodeFacts facts;            ///< as the engine has them; for a node that cannot be read the last valid ones
-  std::uint64_t told_at = 0;  ///< the edition of the nodes created by the last report to the engine about it
+  NodeFacts facts;                     ///< as the engine has them; for a node that cannot be read the last valid ones
+  std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
 
 struct TrackerData : Tables {
@@ -80,14 +80,14 @@ struct TrackerData : Tables {
   TrackerListeners listeners;
   Translator translator;
   AntiAffinity anti_affinity;
-  CompanyConstraints company;
+  ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
   std::uint64_t bind_holds = 0;  ///< begun, in total
   std::vector<PooledString> scheduler_names;
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
-  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>>
-      asked_nodes;                        ///< removed nodes, and the pods that may be bound there
+  /// removed nodes, and the pods that may be bound there
+  boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> unanswered_nodes;
   std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels
   bool has_level_news = false;            ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
@@ -99,8 +99,7 @@ struct TrackerData : Tables {
   std::vector<GangSlot> bound_outside;  ///< gangs with a bound pod that is not in the engine until they are settled
   /// end of each gang's grace period, ascending
   std::deque<std::pair<Millis, std::pair<PooledString, PooledString>>> impatient;
-  /// owners' changes of assumed pods: read when they wait again
-  boost::unordered_flat_map<PodSlot, Pod> missed;
+  boost::unordered_flat_map<PodSlot, Pod> missed;  ///< owners' changes of assumed pods: read when they wait again
   /// since the last settle(): pods that name no queue may now belong to another one
   std::vector<PooledString> moved_namespaces;
 };

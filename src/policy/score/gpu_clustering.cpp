@@ -6,7 +6,7 @@ namespace {
 constexpr Points kMilliMax = 8000, kFillMax = 25;
 constexpr Points kOnlySame = 75, kSameAmongOthers = 50, kNobody = 25;
 
-Points company_points(const DeviceClassCounts& held, std::size_t own) {
+Points alike_points(const DeviceClassCounts& held, std::size_t own) {
   std::size_t classes = 0;
   for (const std::uint16_t members : held) classes += members != 0 ? 1 : 0;
   if (classes == 0) return kNobody;
@@ -23,7 +23,7 @@ void add_gpu_clustering(const NodeView& view, NodeRange rows, std::span<Points> 
   const auto held = view.nodes.device_class_counts().subspan(rows.first, rows.count);
   const std::size_t own = device_class_of(ask);
   for (std::size_t i = 0; i < rows.count; ++i)
-    points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + company_points(held[i], own);
+    points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + alike_points(held[i], own);
 }
 
 }  // namespace ashlar

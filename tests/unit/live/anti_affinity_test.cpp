@@ -125,7 +125,7 @@ class CompanyWork : public AntiAffinityTest {
     }
   };
   Done so_far() const {
-    return {tracker.constraints_renewed(), tracker.company_work().lists, tracker.company_work().rows};
+    return {tracker.constraints_renewed(), tracker.exclusion_work().lists, tracker.exclusion_work().rows};
   }
   template <class Event>
   Done done_by(Event&& event) {
@@ -193,7 +193,7 @@ TEST_F(CompanyWork, PodsThatEachWishForSomethingElseAreNotComparedWithEachOther)
   }
   EXPECT_EQ(done_by([] {}), Done());
   EXPECT_EQ(done_by([&] { see(loner("a")); }), (Done{kPods, 1, kPods}));
-  EXPECT_LE(tracker.company_work().compared, static_cast<std::uint64_t>(kPods)) << "by chance a few";
+  EXPECT_LE(tracker.exclusion_work().compared, static_cast<std::uint64_t>(kPods)) << "by chance a few";
 }
 
 TEST_F(CompanyWork, RulesThatMeanOthersRenewNobody) {

@@ -252,7 +252,7 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
   for (const auto& [typed, meant] : cases) {
     const std::string key = "ashlar.dev/" + std::string(typed);
     see(pod(typed, 1, {{PooledString(key), PooledString("rack")}}));
-    EXPECT_EQ(hold_text(record(typed)), key + " is no key of Ashlar's; did you mean \"ashlar.dev/" + meant + "\"?");
+    EXPECT_EQ(hold_text(record(typed)), key + " is not a known key; did you mean \"ashlar.dev/" + meant + "\"?");
     EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
   }
   Pod noted = pod("annotated", 1);
@@ -276,7 +276,7 @@ TEST_F(Gangs, AMemberWithAMistypedKeyIsNamedByItsGang) {
   step();
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(tracker.gang_hold(tracker.gangs()[record("g-0").gang]).detail,
-            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is no key of Ashlar's; did you mean "
+            "pod g-1 of the gang cannot be placed: ashlar.dev/qeue is not a known key; did you mean "
             "\"ashlar.dev/queue\"?");
   see(gang_pod("g", 1, 2, 1));
   step();

@@ -417,7 +417,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   gone(node("gone", 8));
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
-  EXPECT_TRUE(waits_for_company_to_leave(of_web));
+  EXPECT_TRUE(waits_for_pods_to_leave(of_web));
   EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
@@ -432,7 +432,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(pod("large", 9));
   step();
   EXPECT_EQ(where("elsewhere"), "a") << "company of another kind is none";
-  EXPECT_FALSE(waits_for_company_to_leave(engine.verdict_of(record("large").job)));
+  EXPECT_FALSE(waits_for_pods_to_leave(engine.verdict_of(record("large").job)));
 }
 
 TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {

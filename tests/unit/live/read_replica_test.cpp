@@ -89,8 +89,8 @@ class ReadReplicaTest : public ::testing::Test, public TermBench {
         return any(3) == 0 ? gone(g) : see(g);
       }
       case 6:
-        if (any(3) == 0) leader_term->note_priority_classes(any(2) == 0 ? "403" : "");
-        if (any(3) == 0) leader_term->note_pod_groups(PodGroupVersion::kNone, any(2) == 0 ? "403" : "");
+        if (any(3) == 0) leader_term->take(PriorityClassesNote{any(2) == 0 ? "403" : ""});
+        if (any(3) == 0) leader_term->take(PodGroupsNote{PodGroupVersion::kNone, any(2) == 0 ? "403" : ""});
         now += Millis(any(8'000));
         return;
       default:

@@ -96,7 +96,7 @@ Hold find_gang_hold(const Tables& t, const GangRecord& g) {
       if (t.pods[s].phase == Phase::kHeld && t.pods[s].hold == HoldReason::kQuarantined)
         return {HoldReason::kQuarantined, "pod " + t.pods[s].name.str() + " of the gang: " + hold_text(t.pods[s])};
   if (const PodSlot s = unanswered_in(t, g); s != kNoPod)
-    return {HoldReason::kBindFailed, g.said() + " waits: node " + t.pods[s].asked_node.str() +
+    return {HoldReason::kBindFailed, g.said() + " waits: node " + t.pods[s].unanswered_node.str() +
                                          " was deleted, and the binding of pod " + t.pods[s].name.str() +
                                          " to it is not answered yet"};
   if (!g.is_started && members_present(t, g) < g.size) {

@@ -24,7 +24,7 @@ void see_unread_node(TrackerData& t, const Node& node) {
 /// Reports the node's new facts to the engine, of a known node only what changed.
 void report_node(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
   NodeRecord& record = t.nodes[node.row()];
-  record.told_at = ++t.nodes_edition;
+  record.reported_edition = ++t.nodes_edition;
   if (is_new) {
     t.out.add(NodeSeen{node, facts});
   } else {
@@ -77,8 +77,8 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (record.labels != node.labels) count_labels(t, record.labels, node.labels);
   if (!is_new && !t.anti_affinity.is_empty() && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
   record.labels = node.labels;
-  const bool is_asked = is_new && t.asked_nodes.contains(node.name);
-  if (is_asked) t.closings.edit(id.row()).is_asked = true;
+  const bool has_unanswered = is_new && t.unanswered_nodes.contains(node.name);
+  if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
   facts.is_ready = !t.closing_of(id).is_closed();
   if (!is_new && facts == record.facts) return;  // a heartbeat
@@ -128,8 +128,8 @@ void remove_node(TrackerData& t, const PooledString& name) {
   t.out.add(NodeGone{id});
   for (const PodSlot slot : waiting) wait_again(t, slot);
   for (const PodSlot slot : unanswered) {
-    t.pods.edit(slot).asked_node = name;
-    ++t.asked_nodes[name];
+    t.pods.edit(slot).unanswered_node = name;
+    ++t.unanswered_nodes[name];
   }
   for (const PodSlot slot : unanswered) hold_until_answered(t, slot);
   count_labels(t, t.nodes[id.row()].labels, {});

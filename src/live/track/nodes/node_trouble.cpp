@@ -7,10 +7,10 @@ namespace ashlar::kube {
 std::string node_trouble(const Tables& t, NodeId node) {
   const NodeClosing closing = t.closing_of(node);
   if (!closing.problem.empty()) return bounded_words(closing.problem.view(), kDetailMax);
-  if (closing.unread_pods == 0 && !closing.is_asked) return {};
+  if (closing.unread_pods == 0 && !closing.has_unanswered) return {};
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
-    if (closing.is_asked && r.asked_node == t.names.nodes.name(node))
+    if (closing.has_unanswered && r.unanswered_node == t.names.nodes.name(node))
       return "it is not known whether pod " + r.ns.str() + "/" + r.name.str() +
              " is bound to it: the node was recreated before the binding was answered";
     if (r.closes_node && r.phase == PodRecord::Phase::kBound && r.node == node)

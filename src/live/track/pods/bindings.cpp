@@ -86,7 +86,7 @@ bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluste
   const auto has_news = [&](PodSlot s) {
     const PodRecord& m = t.pods[s];
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
-    if (t.nodes[m.node.row()].told_at > r.chosen_at) return true;
+    if (t.nodes[m.node.row()].reported_edition > r.chosen_at) return true;
     if (s != slot && m.is_bind_under_way) return false;  // answered before a new place may be chosen
     return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, t.translator.demand_of(m.demand), m.devices);
   };
@@ -108,7 +108,7 @@ void choose_anew(TrackerData& t, PodSlot slot) {
 }
 
 void hold_until_answered(TrackerData& t, PodSlot slot) {
-  const std::string node = t.pods[slot].asked_node.str();
+  const std::string node = t.pods[slot].unanswered_node.str();
   hold_pod(t, slot,
            {HoldReason::kBindFailed, "node " + node + " was deleted, and the binding to it is not answered yet"});
   t.pods.edit(slot).bind_hold = ++t.bind_holds;
@@ -125,7 +125,7 @@ PodSlot unanswered_in(const Tables& t, const GangRecord& g) {
   const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
   if (!goes_together) return kNoPod;
   const auto found =
-      std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].asked_node.empty(); });
+      std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].unanswered_node.empty(); });
   return found == g.pods.end() ? kNoPod : *found;
 }
 
@@ -133,17 +133,17 @@ PodSlot unanswered_in(const Tables& t, const GangRecord& g) {
 void note_answered(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   r.is_bind_under_way = false;
-  if (r.asked_node.empty()) return;
+  if (r.unanswered_node.empty()) return;
   t.out.stamp();
-  const PooledString name = r.asked_node;
-  r.asked_node = PooledString();
+  const PooledString name = r.unanswered_node;
+  r.unanswered_node = PooledString();
   if (r.gang != kNoGang) touch_gang(t, r.gang);
-  const auto asked = t.asked_nodes.find(name);
+  const auto asked = t.unanswered_nodes.find(name);
   if (--asked->second > 0) return;
-  t.asked_nodes.erase(asked);
+  t.unanswered_nodes.erase(asked);
   const NodeId node = t.names.nodes.find(name);
   if (node.is_none()) return;
-  t.closings.edit(node.row()).is_asked = false;
+  t.closings.edit(node.row()).has_unanswered = false;
   close_or_open(t, node);
 }
 
@@ -169,7 +169,7 @@ BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words
 bool is_gang_held(const TrackerData& t, PodSlot slot) {
   const GangSlot gang = t.pods[slot].gang;
   if (gang == kNoGang) return false;
-  return t.gangs[gang].bind_hold != 0 || (!t.asked_nodes.empty() && unanswered_in(t, t.gangs[gang]) != kNoPod);
+  return t.gangs[gang].bind_hold != 0 || (!t.unanswered_nodes.empty() && unanswered_in(t, t.gangs[gang]) != kNoPod);
 }
 
 void end_bind_hold(TrackerData& t, const BindHold& hold) {

@@ -15,7 +15,7 @@ void note_rejected(TrackerData& t, PodSlot slot);
 bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluster);
 /// See Tracker::choose_anew().
 void choose_anew(TrackerData& t, PodSlot slot);
-/// Its node, `asked_node`, was removed, and whether the pod is bound to it is not known yet: until then no binding
+/// Its node, `unanswered_node`, was removed, and whether the pod is bound to it is not known yet: until then no binding
 /// elsewhere is requested for it or its gang.
 void hold_until_answered(TrackerData& t, PodSlot slot);
 /// The first of the gang's pods that wait for such an answer; kNoPod: none.

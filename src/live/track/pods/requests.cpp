@@ -54,7 +54,9 @@ void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint) {
   r.constraint = constraint;
 }
 
-ConstraintId constraint_for(TrackerData& t, const PodRecord& r) { return t.company.of(r.ns, r.its_labels(), r.rules); }
+ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
+  return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules);
+}
 
 void refresh_constraints(TrackerData& t) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {

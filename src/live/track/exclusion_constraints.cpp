@@ -1,4 +1,4 @@
-#include "live/track/company_constraints.h"
+#include "live/track/exclusion_constraints.h"
 
 #include <utility>
 
@@ -7,17 +7,17 @@
 
 namespace ashlar::kube {
 
-std::size_t CompanyConstraints::KindHash::operator()(const Kind& kind) const {
+std::size_t ExclusionConstraints::KindHash::operator()(const Kind& kind) const {
   return static_cast<std::size_t>(hash_combine(hash_of(*kind.rules), std::hash<const void*>()(kind.list)));
 }
 
-ConstraintId CompanyConstraints::of(const PooledString& ns, const Labels& labels,
-                                    const std::shared_ptr<const PodRules>& rules) {
-  if (company_.is_empty()) return translator_.constraint(rules);
-  AntiAffinity::Meant meant = company_.rules_for(ns, labels);
+ConstraintId ExclusionConstraints::of(const PooledString& ns, const Labels& labels,
+                                      const std::shared_ptr<const PodRules>& rules) {
+  if (anti_affinity_.is_empty()) return translator_.constraint(rules);
+  AntiAffinity::Meant meant = anti_affinity_.rules_for(ns, labels);
   if (meant.empty()) return translator_.constraint(rules);
-  if (edition_ != company_.edition() || kept_ > kKeptMax) forget();
-  edition_ = company_.edition();
+  if (edition_ != anti_affinity_.edition() || kept_ > kKeptMax) forget();
+  edition_ = anti_affinity_.edition();
   static const auto kNoRules = std::make_shared<const PodRules>();
   const Kind kind{&list_for(std::move(meant)), rules ? rules : kNoRules};
   const auto [row, is_new] = rows_.try_emplace(kind);
@@ -28,7 +28,7 @@ ConstraintId CompanyConstraints::of(const PooledString& ns, const Labels& labels
   return row->second;
 }
 
-const Exclusions& CompanyConstraints::list_for(AntiAffinity::Meant&& rules) {
+const Exclusions& ExclusionConstraints::list_for(AntiAffinity::Meant&& rules) {
   const auto [list, is_new] = lists_.try_emplace(std::move(rules));
   if (is_new) {
     ++work_.lists;
@@ -38,7 +38,7 @@ const Exclusions& CompanyConstraints::list_for(AntiAffinity::Meant&& rules) {
   return list->second;
 }
 
-void CompanyConstraints::forget() {
+void ExclusionConstraints::forget() {
   lists_ = {};
   rows_ = Rows(0, KindHash(), KindEqual{&work_.compared});
   kept_ = 0;

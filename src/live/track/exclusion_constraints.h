@@ -1,4 +1,4 @@
-// CompanyConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among
+// ExclusionConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among
 // them with the same node requirements, kept until a rule changes or the engine has taken the events. Cost: a pod like
 // an earlier one costs a few hash lookups; the first of its kind costs O(its exclusions).
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace ashlar::kube {
 
-class CompanyConstraints {
+class ExclusionConstraints {
  public:
-  CompanyConstraints(const AntiAffinity& company, Translator& translator)
-      : company_(company), translator_(translator) {}
-  CompanyConstraints(const CompanyConstraints&) = delete;
-  CompanyConstraints& operator=(const CompanyConstraints&) = delete;
+  ExclusionConstraints(const AntiAffinity& anti_affinity, Translator& translator)
+      : anti_affinity_(anti_affinity), translator_(translator) {}
+  ExclusionConstraints(const ExclusionConstraints&) = delete;
+  ExclusionConstraints& operator=(const ExclusionConstraints&) = delete;
 
   /// For a waiting pod with these labels and node requirements.
   ConstraintId of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
@@ -53,7 +53,7 @@ class CompanyConstraints {
 
   static constexpr std::size_t kKeptMax = std::size_t{1} << 20;  ///< exclusions in all lists: 16 MiB
 
-  const AntiAffinity& company_;
+  const AntiAffinity& anti_affinity_;
   Translator& translator_;
   std::uint64_t edition_ = 0;  ///< of the rules that the lists were built from
   std::map<AntiAffinity::Meant, Exclusions> lists_;
