@@ -23,6 +23,9 @@ bool is_sound(const State& state) {
 
 Engine::Engine(Profile profile, EngineOptions options)
     : data_(std::move(profile), options), stages_(stages_of(*data_.profile)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine::Engine(const Engine&) = default;
+Engine::~Engine() = default;
 
 Plan Engine::decide(State& state, Millis now) {
   Cycle cycle;

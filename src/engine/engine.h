@@ -19,9 +19,10 @@ namespace ashlar {
 class Engine {
  public:
   explicit Engine(Profile profile, EngineOptions options = {});
-  Engine(Engine&&) = default;
+  Engine(Engine&&) noexcept;
   /// For what-if: with a copy of the state it decides like the original.
-  Engine(const Engine&) = default;
+  Engine(const Engine&);
+  ~Engine();
 
   /// One decision. `now` must not run backwards. The plan is assumed in the state, so that the next decision builds on
   /// it; its actual outcome comes back as events.

@@ -31,6 +31,13 @@ DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceReque
   return mask;
 }
 
+State::State() = default;
+State::State(const State&) = default;
+State::State(State&&) noexcept = default;
+State& State::operator=(const State&) = default;
+State& State::operator=(State&&) noexcept = default;
+State::~State() = default;
+
 Job& State::job_row(JobId id) {
   if (id.row() >= jobs_.size()) jobs_.resize(id.row() + 1);
   return jobs_[id.row()];

@@ -31,6 +31,13 @@ struct BacklogChange {
 
 class State {
  public:
+  State();
+  State(const State&);
+  State(State&&) noexcept;
+  State& operator=(const State&);
+  State& operator=(State&&) noexcept;
+  ~State();
+
   const Cluster& cluster() const { return cluster_; }
   const QueueTree& queues() const { return queues_; }
   const Timeline& timeline() const { return timeline_; }

@@ -8,6 +8,7 @@ namespace ashlar::kube {
 
 ReadReplica::ReadReplica(const Profile& profile, const EngineOptions& options, std::function<Millis()> now)
     : clock_(std::move(now)), engine_(profile, options) {}
+ReadReplica::~ReadReplica() = default;
 
 void ReadReplica::take(HandOver&& news) {
   has_begun_ = true;

@@ -45,6 +45,7 @@ class ReadReplica {
  public:
   /// `now`: the wall clock, called on the thread that reads.
   ReadReplica(const Profile& profile, const EngineOptions& options, std::function<Millis()> now);
+  ~ReadReplica();
 
   void take(HandOver&& news);
   /// Something was handed over to it.

@@ -1,6 +1,11 @@
 #include "live/track/tables.h"
 
+#include <utility>
+
 namespace ashlar::kube {
+
+Tables::Tables(std::vector<LevelName> levels) : names(std::move(levels)) {}
+Tables::~Tables() = default;
 
 void Tables::start_journal() {
   is_journaled_ = true;

@@ -42,7 +42,8 @@ struct PriorityClasses {
 };
 
 struct Tables {
-  explicit Tables(std::vector<LevelName> levels = {}) : names(std::move(levels)) {}
+  explicit Tables(std::vector<LevelName> levels = {});
+  ~Tables();
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
 

@@ -18,6 +18,7 @@ namespace ashlar::kube {
 
 Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
     : data_(std::move(options), out, std::move(listeners)) {}
+Tracker::~Tracker() = default;
 
 void Tracker::open() {
   data_.out.stamp();

@@ -18,6 +18,7 @@ class Tracker {
   using Listeners = TrackerListeners;
 
   Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners);
+  ~Tracker();
   /// Levels and queues: the first events of all.
   void open();
 

@@ -18,5 +18,6 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
   for (const std::string& model : options.models) names.configured_model(PooledString(model));
   names.queues.of(PooledString("root"));
 }
+TrackerData::~TrackerData() = default;
 
 }  // namespace ashlar::kube

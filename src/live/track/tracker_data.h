@@ -72,6 +72,7 @@ struct TrackerData : Tables {
   TrackerData(TrackerOptions with, EventBuffer& out, TrackerListeners listeners);
   TrackerData(const TrackerData&) = delete;
   TrackerData& operator=(const TrackerData&) = delete;
+  ~TrackerData();
 
   using OnUnknownNode = std::vector<std::pair<PodSlot, std::uint32_t>>;
 
