@@ -35,10 +35,10 @@ function(ashlar_precompile target kind) # further arguments: what their headers 
   target_precompile_headers(${target} REUSE_FROM ashlar_precompiled_${kind})
 endfunction()
 
-# ashlar_library(NAME DEPENDS ...): all sources below the current folder become the static library ashlar_NAME; a folder of
+# ashlar_library(NAME DEPENDS ... [IN_BATCHES]): all sources below the current folder become the static library ashlar_NAME; a folder of
 # headers only becomes an interface library. *.proto files are compiled by protoc; include them as "NAME/file.pb.h".
 function(ashlar_library name)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "IN_BATCHES" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE protos CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.proto)
   ashlar_targets_of(targets ${arg_DEPENDS})
@@ -55,6 +55,9 @@ function(ashlar_library name)
     ashlar_protos(ashlar_${name} ${protos})
   endif()
   ashlar_precompile(ashlar_${name} usual)
+  if(arg_IN_BATCHES)
+    ashlar_compile_in_batches(ashlar_${name} 4)
+  endif()
   # Only the folders whose code meets in the decision gain from being optimised across files; objects stay usable without it, for tests.
   if(ASHLAR_LTO AND name MATCHES "^(base|model|state|policy|learn|engine)$")
     target_compile_options(ashlar_${name} PRIVATE -flto=auto -ffat-lto-objects)
@@ -139,6 +142,14 @@ function(ashlar_compile_soon target)
   endif()
 endfunction()
 
+# Several sources in one run of the compiler, which reads and instantiates what they share once: where a source alone is seldom compiled anew. Not in the
+# preset of daily work, whose commands clang-tidy takes source by source.
+function(ashlar_compile_in_batches target size)
+  if(ASHLAR_BATCHES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+  endif()
+endfunction()
+
 # Where a test finds its cases, fixtures and programs, whatever folder it is started from: "folders.h" defines ASHLAR_SOURCE_DIR and ASHLAR_BINARY_DIR. A header
 # and not a flag, so that the compiler cache shares all other objects between checkouts.
 function(ashlar_folders_for target)
@@ -150,9 +161,9 @@ function(ashlar_folders_for target)
   target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/folders)
 endfunction()
 
-# ashlar_test(NAME DEPENDS ... [SOURCES_IN folder]): one gtest binary NAME_test of all *.cpp in tests/unit/NAME.
+# ashlar_test(NAME DEPENDS ... [SOURCES_IN folder] [EACH_ALONE]): one gtest binary NAME_test of all *.cpp in tests/unit/NAME.
 function(ashlar_test name)
-  cmake_parse_arguments(arg "" "SOURCES_IN" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "EACH_ALONE" "SOURCES_IN" "DEPENDS" ${ARGN})
   if(NOT arg_SOURCES_IN)
     set(arg_SOURCES_IN ${PROJECT_SOURCE_DIR}/tests/unit/${name})
   endif()
@@ -170,6 +181,9 @@ function(ashlar_test name)
   ashlar_folders_for(${name}_test)
   ashlar_link_plainly(${name}_test)
   ashlar_compile_soon(${name}_test)
+  if(NOT arg_EACH_ALONE) # its sources define the same names
+    ashlar_compile_in_batches(${name}_test 6)
+  endif()
   ashlar_precompile(${name}_test test GTest::gmock GTest::gtest rapidcheck Threads::Threads)
   add_dependencies(tests ${name}_test)
   add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -190,7 +204,7 @@ function(ashlar_tests_in parent)
   endforeach()
 endfunction()
 
-# ashlar_bench(NAME SOURCES ... DEPENDS ...): the program bench_NAME, optimised across files.
+# ashlar_bench(NAME SOURCES ... DEPENDS ...): the program bench_NAME.
 function(ashlar_bench name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   ashlar_targets_of(targets ${arg_DEPENDS})
@@ -198,7 +212,11 @@ function(ashlar_bench name)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench)
   target_link_libraries(bench_${name} PRIVATE ${targets} benchmark::benchmark Threads::Threads)
   ashlar_folders_for(bench_${name})
-  ashlar_optimise_across_files(bench_${name} LIBRARIES_ONLY)
+  if(name MATCHES "^(engine|policy|sim)$") # the others measure what is not optimised across files in the program either, or do not measure time
+    ashlar_optimise_across_files(bench_${name} LIBRARIES_ONLY)
+  else()
+    ashlar_link_plainly(bench_${name})
+  endif()
 endfunction()
 
 # One program for each *.cpp or subfolder of `parent`; it may use every folder that exists.

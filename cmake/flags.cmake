@@ -14,6 +14,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 option(ASHLAR_LTO "Compile the core for link-time optimisation of the program and the benches" OFF)
+option(ASHLAR_BATCHES "Compile several sources of a test in one run of the compiler" ON)
 option(ASHLAR_FUZZ "Build the fuzz targets with clang's libFuzzer" OFF)
 set(ASHLAR_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
 

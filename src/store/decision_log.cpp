@@ -16,7 +16,7 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-bool are_equal(const EngineOptions& a, const EngineOptions& b) {
+bool are_same_options(const EngineOptions& a, const EngineOptions& b) {
   return a.binds_per_step_max == b.binds_per_step_max && a.has_verdicts == b.has_verdicts;
 }
 
@@ -114,7 +114,7 @@ void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::ui
   payload_.clear();
   ByteWriter out(payload_);
   const EngineOptions options = subject_.engine.options();
-  const bool has_new_options = !are_equal(options, engine_options_);
+  const bool has_new_options = !are_same_options(options, engine_options_);
   out.byte(has_new_options ? 1 : 0);
   if (has_new_options) encode_options(out, engine_options_ = options);
   for (const Event& event : batch) names_.tell_new(event, out);

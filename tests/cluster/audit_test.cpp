@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <boost/json.hpp>
+
 #include <fstream>
 
 #include "cluster/scheduler_world.h"

@@ -12,9 +12,9 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr int kInstances = 40'000;
+constexpr int kJobs = 40'000;
 
-struct Tally {
+struct NeverFitsTally {
   int waiting = 0, never = 0, wrong_never = 0, over_quota = 0, unknown = 0;
   std::string wrong_never_text;               ///< the first few
   std::map<std::string, int> waits_for_ever;  ///< by kind
@@ -22,7 +22,8 @@ struct Tally {
 };
 
 /// Compares what is said of every job of which nothing is placed.
-void compare(const PlainWorld& world, const State& state, const Engine& engine, std::uint64_t seed, Tally& tally) {
+void compare(const PlainWorld& world, const State& state, const Engine& engine, std::uint64_t seed,
+             NeverFitsTally& tally) {
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
     const JobId job(j);
     if (!state.job(job).is_in_backlog || state.job(job).members_placed > 0) continue;
@@ -45,7 +46,7 @@ void compare(const PlainWorld& world, const State& state, const Engine& engine, 
   }
 }
 
-void decide_and_compare(const PlainWorld& world, std::uint64_t seed, Tally& tally) {
+void decide_and_compare(const PlainWorld& world, std::uint64_t seed, NeverFitsTally& tally) {
   Profile profile = *builtin_profile("ashlar");
   profile.blocking = Blocking::kSkip;
   Engine engine(std::move(profile));
@@ -56,8 +57,8 @@ void decide_and_compare(const PlainWorld& world, std::uint64_t seed, Tally& tall
 }
 
 TEST(NeverFitsOracle, IsSaidOnlyOfWhoCanNotRunOnTheEmptyCluster) {
-  Tally tally;
-  for (int i = 0; i < kInstances; ++i) {
+  NeverFitsTally tally;
+  for (int i = 0; i < kJobs; ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     Rng rng(seed);
     decide_and_compare(draw_world(rng, {.has_running = i % 3 != 0}), seed, tally);
@@ -67,7 +68,7 @@ TEST(NeverFitsOracle, IsSaidOnlyOfWhoCanNotRunOnTheEmptyCluster) {
   std::printf(
       "never-fits oracle: %d instances, %d jobs wait, of %d said never, %d of them wrongly; %d wait for ever, %d "
       "others for quota first; %d not searched to the end\n",
-      kInstances, tally.waiting, tally.never, tally.wrong_never, waits_for_ever, tally.over_quota, tally.unknown);
+      kJobs, tally.waiting, tally.never, tally.wrong_never, waits_for_ever, tally.over_quota, tally.unknown);
   for (const auto& [kind, count] : tally.waits_for_ever)
     std::printf("  %4d %s (for example seed %llu)\n", count, kind.c_str(),
                 static_cast<unsigned long long>(tally.example.at(kind)));
@@ -109,7 +110,7 @@ TEST(NeverFitsOracle, CountsWhoWaitsForEver) {
   world.jobs = {{.members = {{0, 0, kNowhere, {}}}}};
   State state;
   for (const Event& event : events_of(world)) apply(state, event);
-  Tally tally;
+  NeverFitsTally tally;
   compare(world, state, Engine(*builtin_profile("ashlar")), 0, tally);
   EXPECT_EQ(tally.waits_for_ever, (std::map<std::string, int>{{"single", 1}}));
 }

@@ -13,7 +13,7 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr int kInstances = 100'000;
+constexpr int kPlacements = 100'000;
 constexpr int kNodesBeyondMax = 12;       ///< in one of ten
 constexpr int kStepsPerInstanceMax = 50;  ///< elastic members come one by one
 
@@ -50,7 +50,7 @@ Outcome decided(const PlainWorld& world, Engine& engine) {
   return outcome;
 }
 
-struct Tally {
+struct PlacementTally {
   int asked = 0, placed = 0, unknown = 0;
   int wrong_yes = 0;
   std::string wrong_yes_text;  ///< the first few
@@ -62,7 +62,7 @@ struct Tally {
 
 bool is_beyond(const PlainWorld& world) { return world.nodes.size() > kPackingNodesMax; }
 
-void count_refused(const Outcome& outcome, std::uint64_t seed, Tally& tally) {
+void count_refused(const Outcome& outcome, std::uint64_t seed, PlacementTally& tally) {
   for (std::size_t j = 0; j < outcome.after.jobs.size(); ++j) {
     const PlainJob& job = outcome.after.jobs[j];
     if (!job.is_ours || job.placed() == static_cast<int>(job.members.size())) continue;
@@ -82,7 +82,7 @@ int sum_of(const std::map<std::string, int>& by_kind) {
   return sum;
 }
 
-void print(const char* what, int instances, const Tally& tally) {
+void print(const char* what, int instances, const PlacementTally& tally) {
   std::printf(
       "%s: %d instances, %d members asked for, %d placed, %d wrong yes, %d wrong no, %d not searched to the end\n",
       what, instances, tally.asked, tally.placed, tally.wrong_yes, sum_of(tally.wrong_no), tally.unknown);
@@ -101,8 +101,8 @@ int members_placed(const PlainWorld& world) {
 }
 
 TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
-  Tally tally;
-  for (int i = 0; i < kInstances; ++i) {
+  PlacementTally tally;
+  for (int i = 0; i < kPlacements; ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     Rng rng(seed);
     const PlainWorld world = draw_world(rng, {.nodes_max = i % 10 == 9 ? kNodesBeyondMax : DrawOptions().nodes_max});
@@ -117,10 +117,10 @@ TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
     tally.placed += members_placed(outcome.after) - members_placed(world);
     count_refused(outcome, seed, tally);
   }
-  print("placement oracle", kInstances, tally);
+  print("placement oracle", kPlacements, tally);
   EXPECT_EQ(tally.wrong_yes, 0) << tally.wrong_yes_text;
   EXPECT_GT(tally.placed, tally.asked / 4) << "the drawn worlds are too full to say anything";
-  EXPECT_LT(tally.unknown, kInstances / 50);
+  EXPECT_LT(tally.unknown, kPlacements / 50);
   for (const auto& [kind, count] : tally.wrong_no)
     ADD_FAILURE() << count << " feasible jobs refused: " << kind << ", seed " << tally.example.at(kind);
   EXPECT_GT(tally.instances_beyond, 1000);
@@ -214,7 +214,7 @@ TEST(PlacementOracle, FindsTheOnlyArrangementAndKnowsWhereThereIsNone) {
 
 /// An engine that refuses what fits, or does not decide at all, would be seen.
 TEST(PlacementOracle, CountsAJobThatIsLeftWaitingForNothing) {
-  Tally tally;
+  PlacementTally tally;
   count_refused({two_racks(), ""}, 7, tally);
   EXPECT_EQ(tally.wrong_no, (std::map<std::string, int>{{"uniform", 1}}));
 }

@@ -38,7 +38,7 @@ struct Starts {
   Millis of(JobId job) const { return at.contains(job) ? at.at(job) : Millis::max(); }
 };
 
-std::pair<std::int32_t, Millis> order_of(const State& state, JobId job) {
+std::pair<std::int32_t, Millis> precedence_of(const State& state, JobId job) {
   return {-state.job(job).priority, state.job(job).submitted};
 }
 
@@ -54,7 +54,7 @@ template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
     for (const PendingQueue::Entry& entry : shape.jobs)
-      if (!entry.is_surplus && order_of(state, entry.job) < order_of(state, job))
+      if (!entry.is_surplus && precedence_of(state, entry.job) < precedence_of(state, job))
         visit(entry.job, reserve_for(engine, entry.job));
   });
 }

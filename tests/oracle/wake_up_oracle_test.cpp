@@ -20,7 +20,7 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr std::uint64_t kStories = 2000;
+constexpr std::uint64_t kWakeUpStories = 2000;
 
 /// Members started by a plan, by job.
 std::map<std::uint32_t, int> started_by(const Plan& plan) {
@@ -128,7 +128,7 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
   std::map<std::string, Counts> counts;
   std::map<std::string, int> slept;
   std::map<std::string, std::string> example;
-  for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+  for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
     const Story story = draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1});
     const std::string blocking(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)]);
     const std::string fault = slept_through(story, counts[blocking]);
@@ -210,7 +210,7 @@ std::string slept_in_plain(const Story& story, PlainCounts& counts) {
 /// slept through.
 TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   std::map<std::string, PlainCounts> counts;
-  for (std::uint64_t seed = 0; seed < kStories; ++seed) {
+  for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
     const Story story = draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1});
     PlainCounts& count = counts[std::string(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)])];
     if (const std::string fault = slept_in_plain(story, count); !fault.empty() && count.slept++ < 5)

@@ -47,7 +47,7 @@ def check_rooms(tree):
 
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/', re.M)
-LIBRARY = re.compile(r"ashlar_library\(\s*(\w+)\s+DEPENDS\s+([^)]*)\)")
+LIBRARY = re.compile(r"ashlar_library\(\s*(\w+)\s+(?:IN_BATCHES\s+)?DEPENDS\s+([^)]*)\)")
 
 
 def check_dependencies(tree):

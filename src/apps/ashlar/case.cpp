@@ -17,8 +17,6 @@
 namespace ashlar {
 namespace {
 
-enum ExitStatus : int { kDone = 0, kDiffers = 1, kBadInput = 2 };
-
 struct CaseOptions {
   std::vector<std::string> files;
   bool is_update = false;
@@ -33,17 +31,17 @@ int run_file(const std::string& path, bool is_update) {
   const Result<sim::CaseOutcome> outcome = sim::run_case(*text, path);
   if (!outcome) {
     std::cerr << outcome.error().message << '\n';
-    return outcome.error().kind == Error::Kind::kInvalid ? kBadInput : kDiffers;
+    return outcome.error().kind == Error::Kind::kInvalid ? kBadInput : kFailed;
   }
-  if (outcome->is_as_expected()) return kDone;
+  if (outcome->is_as_expected()) return 0;
   std::cout << sim::diff_text(*outcome, path, cli::wants_colour(STDOUT_FILENO));
-  if (!is_update) return kDiffers;
+  if (!is_update) return kFailed;
   if (const Result<void> written = sim::write_whole_file(path, outcome->updated); !written) {
     std::cerr << written.error().message << '\n';
     return kBadInput;
   }
   std::cout << path << ": updated\n";
-  return kDone;
+  return 0;
 }
 
 }  // namespace
@@ -55,14 +53,14 @@ void add_case(CLI::App& app) {
   verb->add_flag("--update", options->is_update,
                  "Write the observed results into the files; review the diff like code");
   verb->callback([options] {
-    int worst = kDone, as_expected = 0;
+    int worst = 0, as_expected = 0;
     for (const std::string& path : options->files) {
       const int status = run_file(path, options->is_update);
-      as_expected += status == kDone ? 1 : 0;
+      as_expected += status == 0 ? 1 : 0;
       worst = std::max(worst, status);
     }
     std::cout << as_expected << " of " << options->files.size() << " cases as expected\n";
-    if (worst != kDone) throw CLI::RuntimeError(worst);
+    if (worst != 0) throw CLI::RuntimeError(worst);
   });
 }
 

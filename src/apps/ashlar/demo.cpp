@@ -22,7 +22,6 @@
 namespace ashlar {
 namespace {
 
-constexpr int kFailed = 1;
 constexpr int kCompareSpeed = 4;
 constexpr Millis kYardstickPatience{420'000};  ///< building kube-scheduler takes some minutes on a small machine
 

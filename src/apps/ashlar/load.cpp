@@ -19,7 +19,6 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kInFlightMax = 64;  ///< what one connection carries well
-constexpr int kFailed = 1, kBadInput = 2;
 constexpr double kSpeedMax = 1e9;
 
 struct LoadOptions {

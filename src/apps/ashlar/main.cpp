@@ -18,9 +18,6 @@
 
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 /// Messages quote files from untrusted sources: all output to stderr passes through here, without terminal control
 /// characters.
 class PlainText final : public std::streambuf {
@@ -55,7 +52,7 @@ class PlainText final : public std::streambuf {
 int checked_output(int status) {
   if (std::cout.flush() && std::fflush(stdout) == 0) return status;
   std::cerr << "ashlar: the output could not be written in full\n";
-  return kFailed;
+  return ashlar::kFailed;
 }
 
 }  // namespace
@@ -76,12 +73,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return checked_output(app.exit(error));  // a request for --help
     std::cerr << ashlar::usage_text(app, error) << '\n';
-    return kBadInput;
+    return ashlar::kBadInput;
   } catch (const std::bad_alloc&) {
     std::cerr << "ashlar: out of memory\n";
-    return kFailed;
+    return ashlar::kFailed;
   } catch (const std::exception& error) {
     std::cerr << "ashlar: " << error.what() << '\n';
-    return kFailed;
+    return ashlar::kFailed;
   }
 }

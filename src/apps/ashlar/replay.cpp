@@ -15,8 +15,6 @@
 namespace ashlar {
 namespace {
 
-enum ExitStatus : int { kDiffers = 1, kBadInput = 2 };
-
 struct ReplayVerbOptions {
   std::string log, policy, output = "text";
   std::uint64_t from = 0;
@@ -47,7 +45,7 @@ void run_replay(const ReplayVerbOptions& options) {
   const Result<store::ReplayReport> report = store::replay_file(options.log, replay);
   if (!report) refuse(report.error().message);
   std::cout << (options.output == "json" ? store::report_json(*report) : store::report_text(*report)) << std::flush;
-  if (!report->is_identical()) throw CLI::RuntimeError(kDiffers);
+  if (!report->is_identical()) throw CLI::RuntimeError(kFailed);
 }
 
 }  // namespace

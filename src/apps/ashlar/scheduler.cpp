@@ -18,8 +18,6 @@
 namespace ashlar {
 namespace {
 
-enum ExitStatus : int { kFailed = 1, kBadInput = 2 };
-
 struct SchedulerFlags {
   std::string kubeconfig, context, config_file, profile, listen, probes, decision_log;
   std::vector<std::string> scheduler_names;

@@ -32,9 +32,6 @@
 namespace ashlar {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 [[noreturn]] void fail(const Error& error, int status) {
   std::cerr << "ashlar sim: " << error.message << '\n';
   throw CLI::RuntimeError(status);

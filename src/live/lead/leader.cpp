@@ -5,13 +5,13 @@
 #include "kubeclient/bind_outcome.h"
 
 namespace ashlar::kube {
-namespace {
 
 Millis steady_now() {
   return Millis(
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
           .count());
 }
+namespace {
 
 // A failed renewal is repeated after this part of the period: often enough within the deadline, and at most two a
 // second with the default period.

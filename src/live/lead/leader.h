@@ -13,6 +13,9 @@
 
 namespace ashlar::kube {
 
+/// Milliseconds of a clock that never jumps; from when is arbitrary.
+Millis steady_now();
+
 struct LeaderOptions {
   bool is_enabled = true;  ///< false: this process leads from the start, without an election
   std::string lease_namespace = "kube-system", lease_name = "ashlar-scheduler";

@@ -19,12 +19,6 @@ constexpr Millis kStuckAfter{30'000};  ///< a loop without a turn for this long 
 /// a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
 constexpr Millis kProgressMax{30'000};
 
-Millis steady_now() {
-  return Millis(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
-
 }  // namespace
 
 struct Scheduler::Loop {

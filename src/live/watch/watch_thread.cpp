@@ -5,7 +5,7 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr Millis kPollMax{500};  ///< the status is at most this old
+constexpr Millis kRestMax{500};  ///< the status is at most this old
 
 template <class T>
 void append(std::vector<T>& to, std::vector<T>& from) {
@@ -100,7 +100,7 @@ void WatchThread::run() {
       const std::lock_guard lock(lock_);
       if (is_ending_) break;
     }
-    api_->poll(kPollMax);
+    api_->poll(kRestMax);
   }
   watches_.reset();  // its requests end on the thread that made them
 }

@@ -33,7 +33,7 @@ class FragmentSum {
   double sum_ = 0;
 };
 
-std::vector<Event> opening_of(const PackingTrace& trace, const ArrivalOrder& order) {
+std::vector<Event> opening_of_trace(const PackingTrace& trace, const ArrivalOrder& order) {
   std::vector<Event> events;
   trace.catalog().define(events);
   std::vector<std::uint32_t> node_of_rank(order.node_ranks.size());
@@ -117,7 +117,7 @@ PackingRun run_packing(const PackingTrace& trace, const ArrivalOrder& order, Pro
               },
               {.is_refusal_final = true});
   world.expect(pods.size());
-  world.open_with(opening_of(trace, order));
+  world.open_with(opening_of_trace(trace, order));
   State state;
   Engine engine(std::move(profile), {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});

@@ -20,7 +20,7 @@ LevelId level_of(const Scenario& scenario, const std::string& name) {
   return LevelId::none();
 }
 
-KindId kind_of(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
+KindId kind_of_shape(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
   std::vector<DeviceClassId> models;
   for (const std::string& model : shape.models) models.push_back(catalog.model(model));
   const DeviceRequest ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
@@ -42,7 +42,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
   stream.law = &law;
   double weight = 0, device_time = 0;
   for (const JobShape& shape : law.jobs) {
-    const KindId kind = kind_of(shape, scenario, catalog);
+    const KindId kind = kind_of_shape(shape, scenario, catalog);
     weight += shape.weight;
     device_time += shape.weight * device_time_of(shape);
     ScenarioWork::Shape ready{&shape, kind, weight, {}};

@@ -9,7 +9,7 @@ constexpr std::int64_t kNumberMax = 1'000'000'000;
 constexpr std::int64_t kDigitsMax = 9;
 
 /// Takes a whole number 0..max from the front.
-std::optional<std::int64_t> take_number(std::string_view& text, std::int64_t max) {
+std::optional<std::int64_t> take_operand(std::string_view& text, std::int64_t max) {
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc() || value < 0 || value > max) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<std::string> evaluate(std::string_view text, std::int64_t i, std::
   while (!text.empty()) {
     const char operation = text[0];
     text.remove_prefix(1);
-    const auto operand = take_number(text, operation == ':' ? kDigitsMax : kNumberMax);
+    const auto operand = take_operand(text, operation == ':' ? kDigitsMax : kNumberMax);
     if (!operand) return std::nullopt;
     if ((operation == '/' || operation == '%') && *operand == 0) return std::nullopt;
     if (operation == '/') {

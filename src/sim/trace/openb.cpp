@@ -23,8 +23,8 @@ constexpr IntegerForm kCpu{0, kMilliCoresMax, "milli-cores, a whole number 0..10
 constexpr IntegerForm kMemory{0, kMemoryMax, "MiB, a whole number 0..67108864"};
 constexpr IntegerForm kNodeGpus{0, kDevicesPerNode, "the number of GPUs of the node, a whole number 0..128"};
 constexpr IntegerForm kPodGpus{0, kDevicesPerNode, "the number of GPUs of the pod, a whole number 0..128"};
-constexpr IntegerForm kGpuMilli{0, kAmountMax,
-                                "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
+constexpr IntegerForm kMilliEach{0, kAmountMax,
+                                 "thousandths of each GPU, a whole number from 0 (above 1000 counts as 1000)"};
 constexpr IntegerForm kTime{0, kSecondsMax, "seconds since the start of the trace, a whole number from 0"};
 
 std::optional<Millis> time_of(CsvReader& csv, CsvColumn column) {
@@ -92,7 +92,7 @@ OpenbPod read_pod(CsvReader& csv, const PodColumns& at, const KnownModels& known
   pod.memory = MiB(csv.integer(at.memory, kMemory));
   pod.gpus = static_cast<std::int32_t>(csv.integer(at.gpus, kPodGpus));
   pod.milli_each =
-      MilliGpu(static_cast<std::int32_t>(std::min<std::int64_t>(csv.integer(at.gpu_milli, kGpuMilli), 1000)));
+      MilliGpu(static_cast<std::int32_t>(std::min<std::int64_t>(csv.integer(at.gpu_milli, kMilliEach), 1000)));
   if (pod.gpus > 1 && pod.milli_each.value < 1000)
     csv.reject(at.gpu_milli, "1000, because only a single GPU can be requested in part (num_gpu 1)");
   if (pod.gpus == 1 && pod.milli_each.value == 0) csv.reject(at.gpu_milli, "thousandths of the GPU, 1..1000");

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kNodesOfAllVcsMax = 1'000'000;  ///< pooled they are one cluster, as large as a scenario may be
 
 /// 100 years: more is a typing error, and a million such jobs one after the other stay within 64 bits
-constexpr double kSecondsMax = 3.2e9;
+constexpr double kTraceSecondsMax = 3.2e9;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
@@ -28,7 +28,7 @@ Millis to_millis(double seconds) { return Millis(std::llround(seconds * 1000)); 
 
 Millis seconds_of(CsvReader& csv, CsvColumn column, double min, std::string_view form) {
   const double seconds = csv.real(column, form);
-  if (seconds < min || seconds > kSecondsMax || seconds < -kSecondsMax) {
+  if (seconds < min || seconds > kTraceSecondsMax || seconds < -kTraceSecondsMax) {
     csv.reject(column, form);
     return Millis(0);
   }
@@ -72,7 +72,7 @@ class SwfLine {
     double value = 0;
     const auto [end, failure] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (failure != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < -1 ||
-        value > kSecondsMax) {
+        value > kTraceSecondsMax) {
       error_ = invalid(place(field.data()) + ": field " + std::to_string(index) + ": expected " + std::string(form) +
                        " or -1, got \"" + printable(field.substr(0, 60)) + "\"");
       return -1;
@@ -160,7 +160,7 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
     expect_whole(submit, job.submit);
     job.duration = seconds_of(*csv, duration, 0, kDurationForm);
     expect_whole(duration, job.duration);
-    job.estimate = estimate.is_present() ? seconds_of(*csv, estimate, -kSecondsMax, kEstimateForm) : job.duration;
+    job.estimate = estimate.is_present() ? seconds_of(*csv, estimate, -kTraceSecondsMax, kEstimateForm) : job.duration;
     trace.jobs.push_back(job);
   }
   if (csv->failed()) return csv->error();

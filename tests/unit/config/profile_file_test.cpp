@@ -17,10 +17,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::string kHead = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n";
+const std::string kProfileHead = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n";
 
-std::string error_of(const std::string& body) {
-  const Result<ProfileSpec> p = parse_profile(kHead + body, "p.yaml");
+std::string profile_error(const std::string& body) {
+  const Result<ProfileSpec> p = parse_profile(kProfileHead + body, "p.yaml");
   return p.ok() ? "no error" : p.error().message;
 }
 
@@ -91,15 +91,15 @@ TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
 }
 
 TEST(ProfileFile, WithoutABaseThePartsMustBeThere) {
-  EXPECT_THAT(error_of("name: x\n"), HasSubstr("order is missing"));
-  EXPECT_THAT(error_of("order: fifo\n"), HasSubstr("card is missing"));
-  EXPECT_EQ(error_of("order: fifo\ncard: best-fit\nfeasible: [ready]\n"), "no error");
+  EXPECT_THAT(profile_error("name: x\n"), HasSubstr("order is missing"));
+  EXPECT_THAT(profile_error("order: fifo\n"), HasSubstr("card is missing"));
+  EXPECT_EQ(profile_error("order: fifo\ncard: best-fit\nfeasible: [ready]\n"), "no error");
 }
 
 TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
   for (const char* body : {"order: fifo\ncard: best-fit\n",
                            "order: fifo\ncard: best-fit\nfeasible: [resources, ready]\n", "base: fgd\n"}) {
-    const Result<ProfileSpec> read = parse_profile(kHead + body, "p.yaml");
+    const Result<ProfileSpec> read = parse_profile(kProfileHead + body, "p.yaml");
     ASSERT_TRUE(read.ok()) << read.error().message;
     for (const FeasiblePolicy& policy : feasible_policies())
       EXPECT_EQ(std::count(read->profile.feasible.begin(), read->profile.feasible.end(), &policy), 1)
@@ -108,7 +108,7 @@ TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
 }
 
 TEST(ProfileFile, SettingsOfAPaperAreData) {
-  const Result<ProfileSpec> read = parse_profile(kHead +
+  const Result<ProfileSpec> read = parse_profile(kProfileHead +
                                                      "base: fifo\norder: srtf\nplacement: consolidate\nvictim: "
                                                      "by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
                                                  "p.yaml");
@@ -119,7 +119,7 @@ TEST(ProfileFile, SettingsOfAPaperAreData) {
   EXPECT_TRUE(read->has_seed);
   EXPECT_FALSE(read->profile.is_default_domain_search);
   EXPECT_FALSE(read->profile.needs_mix());
-  EXPECT_FALSE(parse_profile(kHead + "base: random\n", "p.yaml").value().has_seed) << "a scenario's seed counts";
+  EXPECT_FALSE(parse_profile(kProfileHead + "base: random\n", "p.yaml").value().has_seed) << "a scenario's seed counts";
 }
 
 TEST(ProfileFile, WrongPartsAreRefusedInWords) {
@@ -141,7 +141,7 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
       {"base: fgd\nmix: {classes: [7]}\n", "must be a map"},
       {"base: fgd\nmix: {classes: [{cpu: 1, count: 0}]}\n", "count must be an integer from 1"},
   };
-  for (const auto& [body, words] : cases) EXPECT_THAT(error_of(body), HasSubstr(words)) << body;
+  for (const auto& [body, words] : cases) EXPECT_THAT(profile_error(body), HasSubstr(words)) << body;
 }
 
 TEST(ProfileFile, NamesAndFilesAreToldApart) {

@@ -10,20 +10,20 @@ namespace ashlar {
 namespace {
 
 constexpr ResourceId kCounted{resource::kFirstExtended};
-constexpr JobId kJob{0u};
+constexpr JobId kWaiting{0u};
 
 /// Asks for devices, and as many of what counts them.
-Demand ask(std::int32_t devices, std::int64_t cores = 0, std::int64_t counted = -1) {
+Demand demand_for(std::int32_t devices, std::int64_t cores = 0, std::int64_t counted = -1) {
   Demand d{.amounts = {{resource::kPods, 1}}, .devices = {devices, MilliGpu(1000), MiB(0)}, .ports = {}};
   if (cores > 0) d.amounts.insert(d.amounts.begin(), {resource::kCpu, cores * 1000});
   if (counted != 0) d.amounts.push_back({kCounted, counted < 0 ? devices : counted});
   return d;
 }
 
-struct World {
+struct ToldWorld {
   State state;
   std::uint32_t rows = 100;
-  explicit World(std::uint32_t nodes, std::int64_t counted = 8, std::uint32_t per_rack = 2) {
+  explicit ToldWorld(std::uint32_t nodes, std::int64_t counted = 8, std::uint32_t per_rack = 2) {
     tell(state, LevelsDefined{1, 0});
     tell(state, ConstraintDefined{kAnywhere, {}});
     tell(state, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(7u)}}});
@@ -40,7 +40,7 @@ struct World {
     return id;
   }
   /// Another scheduler's pod.
-  World& runs(std::uint32_t node, const Demand& d, std::uint64_t on = 0) {
+  ToldWorld& runs(std::uint32_t node, const Demand& d, std::uint64_t on = 0) {
     Workload w = workload(rows, rows, 1, define(d));
     w.is_ours = false;
     const MemberId member = w.members[0].member;
@@ -48,10 +48,10 @@ struct World {
     tell(state, Bound{member, NodeId(node), devices(on)});
     return *this;
   }
-  World& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX,
-               ConstraintId where = kAnywhere) {
+  ToldWorld& waits(std::vector<Demand> members, LevelId within = {}, std::uint32_t least = UINT32_MAX,
+                   ConstraintId where = kAnywhere) {
     Workload w;
-    w.job = kJob;
+    w.job = kWaiting;
     w.within = within;
     for (const Demand& d : members)
       w.members.push_back({MemberId(static_cast<std::uint32_t>(w.members.size())), define(d), where});
@@ -65,7 +65,7 @@ struct World {
     engine.decide(state, Millis(0));
     const std::uint64_t digest = state.digest();
     std::string text;
-    for (const Remedy& r : find_remedies(state, engine, kJob, {.counts_devices = kCounted, .node_names = {}})) {
+    for (const Remedy& r : find_remedies(state, engine, kWaiting, {.counts_devices = kCounted, .node_names = {}})) {
       constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards", "quota", "free", "nodes"};
       text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " +
               std::to_string(r.amount);
@@ -83,98 +83,116 @@ struct World {
 std::vector<Demand> times(std::size_t count, const Demand& d) { return std::vector<Demand>(count, d); }
 
 TEST(RemediesTold, DevicesInUseAreFreedWhereFewestAreLacking) {
-  EXPECT_EQ(World(2).runs(0, ask(3)).runs(1, ask(5)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
-  EXPECT_EQ(World(2).runs(0, ask(5)).runs(1, ask(3)).waits({ask(8)}).offers(), "cards 5, free 3, nodes 1 like 0");
-  EXPECT_EQ(World(2).runs(0, ask(8)).runs(1, ask(8)).waits({ask(1)}).offers(), "free 1, nodes 1 like 0");
-  EXPECT_EQ(World(1).waits({ask(8)}).offers(), "") << "it runs";
+  EXPECT_EQ(ToldWorld(2).runs(0, demand_for(3)).runs(1, demand_for(5)).waits({demand_for(8)}).offers(),
+            "cards 5, free 3, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(2).runs(0, demand_for(5)).runs(1, demand_for(3)).waits({demand_for(8)}).offers(),
+            "cards 5, free 3, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(2).runs(0, demand_for(8)).runs(1, demand_for(8)).waits({demand_for(1)}).offers(),
+            "free 1, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).waits({demand_for(8)}).offers(), "") << "it runs";
 }
 
 TEST(RemediesTold, WhatCountsDevicesIsFreedWithThem) {
   // A pod whose devices nobody knows takes what counts them alone, as one does that another plugin gave devices.
-  EXPECT_EQ(World(1).runs(0, ask(0, 0, 4)).waits({ask(8)}).offers(), "cards 4, nodes 1 like 0");
-  EXPECT_EQ(World(1).runs(0, ask(4, 0, 0)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
-  EXPECT_EQ(World(1).runs(0, ask(2, 0, 6)).waits({ask(8)}).offers(), "cards 2, free 2, nodes 1 like 0");
-  EXPECT_EQ(World(2).runs(0, ask(3)).runs(1, ask(0, 0, 2)).waits({ask(8)}).offers(), "cards 6, nodes 1 like 0");
-  EXPECT_EQ(World(1, 4).waits({ask(8)}).offers(), "cards 4") << "the node counts fewer cards than it has";
-  EXPECT_EQ(World(1, 4).runs(0, ask(2)).waits({ask(3)}).offers(), "cards 2, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(0, 0, 4)).waits({demand_for(8)}).offers(), "cards 4, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(4, 0, 0)).waits({demand_for(8)}).offers(),
+            "cards 4, free 4, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(2, 0, 6)).waits({demand_for(8)}).offers(),
+            "cards 2, free 2, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(2).runs(0, demand_for(3)).runs(1, demand_for(0, 0, 2)).waits({demand_for(8)}).offers(),
+            "cards 6, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1, 4).waits({demand_for(8)}).offers(), "cards 4") << "the node counts fewer cards than it has";
+  EXPECT_EQ(ToldWorld(1, 4).runs(0, demand_for(2)).waits({demand_for(3)}).offers(), "cards 2, nodes 1 like 0");
 }
 
 TEST(RemediesTold, WhatANodeDoesNotCountIsNotFreed) {
-  EXPECT_EQ(World(1, 4).runs(0, ask(4)).waits({ask(8)}).offers(), "");
-  EXPECT_EQ(World(1, 8).runs(0, ask(4)).waits({ask(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
-  World w(1);
+  EXPECT_EQ(ToldWorld(1, 4).runs(0, demand_for(4)).waits({demand_for(8)}).offers(), "");
+  EXPECT_EQ(ToldWorld(1, 8).runs(0, demand_for(4)).waits({demand_for(8)}).offers(), "cards 4, free 4, nodes 1 like 0");
+  ToldWorld w(1);
   NodeFacts plain = eight_devices();
   tell(w.state, NodeGone{NodeId(0u)});
   tell(w.state, NodeSeen{NodeId(1u), plain});
-  EXPECT_EQ(w.runs(1, ask(4, 0, 0)).waits({ask(8)}).offers(), "");
+  EXPECT_EQ(w.runs(1, demand_for(4, 0, 0)).waits({demand_for(8)}).offers(), "");
 }
 
 TEST(RemediesTold, CoresThatAreShortAreNotFreed) {
-  EXPECT_EQ(World(1).runs(0, ask(2, 60)).waits({ask(8, 8)}).offers(), "nodes 1 like 0");
-  EXPECT_EQ(World(1).runs(0, ask(2, 60)).waits({ask(8, 4)}).offers(), "cards 6, free 2, nodes 1 like 0");
-  EXPECT_EQ(World(1).waits({ask(8, 65)}).offers(), "");
-  EXPECT_EQ(World(1).runs(0, ask(0, 60, 0)).waits({ask(0, 8, 0)}).offers(), "nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(2, 60)).waits({demand_for(8, 8)}).offers(), "nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(2, 60)).waits({demand_for(8, 4)}).offers(),
+            "cards 6, free 2, nodes 1 like 0");
+  EXPECT_EQ(ToldWorld(1).waits({demand_for(8, 65)}).offers(), "");
+  EXPECT_EQ(ToldWorld(1).runs(0, demand_for(0, 60, 0)).waits({demand_for(0, 8, 0)}).offers(), "nodes 1 like 0");
 }
 
 TEST(RemediesTold, GangsShrinkGrowTheClusterAndLeaveTheirRack) {
-  EXPECT_EQ(World(4).runs(0, ask(8)).runs(2, ask(1)).waits(times(4, ask(8)), LevelId(0u)).offers(),
-            "members 1 level 0, cards 3 level 0, nodes 3 level 0 like 2");
-  EXPECT_EQ(World(4).runs(0, ask(8)).runs(2, ask(1)).waits(times(2, ask(8)), LevelId(0u)).offers(),
-            "drop within 2, members 1 level 0, cards 7 level 0, free 1 level 0, nodes 1 level 0 like 2");
-  EXPECT_EQ(World(4).runs(0, ask(8)).waits(times(7, ask(8))).offers(), "members 3, cards 2, nodes 4 like 0");
-  EXPECT_EQ(World(4).waits(times(9, ask(4)), LevelId(0u), 6).offers(),
+  EXPECT_EQ(
+      ToldWorld(4).runs(0, demand_for(8)).runs(2, demand_for(1)).waits(times(4, demand_for(8)), LevelId(0u)).offers(),
+      "members 1 level 0, cards 3 level 0, nodes 3 level 0 like 2");
+  EXPECT_EQ(
+      ToldWorld(4).runs(0, demand_for(8)).runs(2, demand_for(1)).waits(times(2, demand_for(8)), LevelId(0u)).offers(),
+      "drop within 2, members 1 level 0, cards 7 level 0, free 1 level 0, nodes 1 level 0 like 2");
+  EXPECT_EQ(ToldWorld(4).runs(0, demand_for(8)).waits(times(7, demand_for(8))).offers(),
+            "members 3, cards 2, nodes 4 like 0");
+  EXPECT_EQ(ToldWorld(4).waits(times(9, demand_for(4)), LevelId(0u), 6).offers(),
             "drop within 6, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 0");
-  EXPECT_EQ(World(3).runs(0, ask(1)).waits({ask(8), ask(8), ask(8), ask(2), ask(2)}).offers(),
+  EXPECT_EQ(ToldWorld(3)
+                .runs(0, demand_for(1))
+                .waits({demand_for(8), demand_for(8), demand_for(8), demand_for(2), demand_for(2)})
+                .offers(),
             "members 2, cards 6, nodes 1 like 0");
 }
 
 TEST(RemediesTold, NoNodeIsAddedWhereEachDomainIsOneNode) {
-  EXPECT_EQ(World(10, 8, 1).runs(3, ask(2)).runs(4, ask(1)).waits(times(3, ask(4)), LevelId(0u)).offers(),
+  EXPECT_EQ(ToldWorld(10, 8, 1)
+                .runs(3, demand_for(2))
+                .runs(4, demand_for(1))
+                .waits(times(3, demand_for(4)), LevelId(0u))
+                .offers(),
             "drop within 3, members 2 level 0, cards 2 level 0");
-  World one_of_two(10, 8, 1);  // node9 stands beside node8
+  ToldWorld one_of_two(10, 8, 1);  // node9 stands beside node8
   NodeFacts f = one_of_two.state.cluster().facts(NodeId(9u));
   f.domains = {DomainId(8u)};
   tell(one_of_two.state, NodeSeen{NodeId(9u), f});
-  EXPECT_EQ(one_of_two.waits(times(5, ask(4)), LevelId(0u)).offers(),
+  EXPECT_EQ(one_of_two.waits(times(5, demand_for(4)), LevelId(0u)).offers(),
             "drop within 5, members 4 level 0, cards 2 level 0, nodes 1 level 0 like 8");
 }
 
 TEST(RemediesTold, AGangThatHasAFootInARackStaysThere) {
-  World w(4);
-  w.runs(0, ask(8)).waits(times(2, ask(8)), LevelId(0u));
+  ToldWorld w(4);
+  w.runs(0, demand_for(8)).waits(times(2, demand_for(8)), LevelId(0u));
   tell(w.state, Bound{MemberId(0u), NodeId(1u), {}});
   EXPECT_EQ(w.offers(), "drop within 1, free 8 level 0, nodes 1 level 0 like 0");
 }
 
 TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
-  World w(2);
+  ToldWorld w(2);
   tell(w.state, QueueDefined{QueueId(1u), QueueId(0u), {10'000, 20'000, kUnlimited}});
   tell(w.state, QueueDefined{QueueId(2u), QueueId(1u), {kUnlimited, 4'000, 1}});
-  Workload other = workload(1, 50, 1, w.define(ask(4, 3)));
+  Workload other = workload(1, 50, 1, w.define(demand_for(4, 3)));
   other.queue = QueueId(2u);
   tell(w.state, Submitted{other});
   Workload job;
-  job.job = kJob;
+  job.job = kWaiting;
   job.queue = QueueId(2u);
-  job.members = {{MemberId(0u), w.define(ask(4, 4)), kAnywhere}, {MemberId(1u), w.define(ask(4, 1)), kAnywhere}};
+  job.members = {{MemberId(0u), w.define(demand_for(4, 4)), kAnywhere},
+                 {MemberId(1u), w.define(demand_for(4, 1)), kAnywhere}};
   job.members_min = 2;
   tell(w.state, Submitted{job});
   EXPECT_EQ(w.offers(), "quota 0 q2[1]+4000 q1[0]+2000");
 }
 
 TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) {
-  EXPECT_EQ(World(1).waits({ask(1)}, {}, 1, ConstraintId(1u)).offers(), "");
+  EXPECT_EQ(ToldWorld(1).waits({demand_for(1)}, {}, 1, ConstraintId(1u)).offers(), "");
 }
 
 TEST(RemediesTold, SharesAreNotFreedDeviceByDevice) {
-  Demand half = ask(1, 0, 0);
+  Demand half = demand_for(1, 0, 0);
   half.devices.milli_each = MilliGpu(600);
-  World w(1);
+  ToldWorld w(1);
   for (int k = 0; k < 8; ++k) w.runs(0, half);
   EXPECT_EQ(w.waits({half}).offers(), "nodes 1 like 0");
-  World whole(1);
+  ToldWorld whole(1);
   whole.runs(0, half).runs(0, half);
-  EXPECT_EQ(whole.waits({ask(8)}).offers(), "cards 6, free 2, nodes 1 like 0");
+  EXPECT_EQ(whole.waits({demand_for(8)}).offers(), "cards 6, free 2, nodes 1 like 0");
 }
 
 }  // namespace

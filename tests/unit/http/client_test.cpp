@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ask.h"
 #include "http/server.h"
 #include "loopback.h"
 #include "tls.h"
@@ -40,13 +41,6 @@ std::unique_ptr<Client> client_of(const std::string& url, std::string token = {}
 }
 std::unique_ptr<Client> client_of(const Server& server, std::string token = {}) {
   return client_of("http://127.0.0.1:" + std::to_string(server.port()), std::move(token));
-}
-
-Result<Response> ask(Client& client, Request request) {
-  std::optional<Result<Response>> answer;
-  client.send(std::move(request), [&](Result<Response> r) { answer = std::move(r); });
-  while (!answer) client.poll(Millis(50));
-  return std::move(*answer);
 }
 
 TEST(Client, CarriesMethodPathBodyAndTokenBothWays) {

@@ -5,21 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
+#include "ask.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "tls.h"
 
 namespace ashlar::http {
 namespace {
-
-Result<Response> ask(Client& client, Request request) {
-  std::optional<Result<Response>> answer;
-  client.send(std::move(request), [&](Result<Response> r) { answer = std::move(r); });
-  while (!answer) client.poll(Millis(50));
-  return std::move(*answer);
-}
 
 class Identity : public ::testing::Test {
  protected:

@@ -35,7 +35,7 @@ class Kept {
   std::vector<Reply> asked_;
 };
 
-std::unique_ptr<Server> server_of(ServerOptions options = {}, std::vector<Route> more = {}) {
+std::unique_ptr<Server> echo_server_of(ServerOptions options = {}, std::vector<Route> more = {}) {
   const auto echo = [](const ServerRequest& r) {
     return text(200, r.method + " " + r.path + " " + r.query + " " + r.body);
   };
@@ -68,7 +68,7 @@ std::string said_to(const Server& server, const std::string& bytes) {
 }
 
 TEST(ServerWire, RequestsThatComeTogetherAreAnsweredInTheirOrder) {
-  const auto server = server_of();
+  const auto server = echo_server_of();
   const std::string get = " HTTP/1.1\r\nHost: t\r\n\r\n";
   const std::pair<std::string, std::string> cases[] = {
       {"GET /echo/a%20b+c%2B?x=%20+" + get, answer("200 OK", "GET /echo/a b+c+ x=%20+ ")},
@@ -95,7 +95,7 @@ TEST(ServerWire, RequestsThatComeTogetherAreAnsweredInTheirOrder) {
 }
 
 TEST(ServerWire, WhatIsTooLargeOrNoHttpIsToldSoAndItsConnectionEnds) {
-  const auto server = server_of({.body_bytes_max = 10});
+  const auto server = echo_server_of({.body_bytes_max = 10});
   const auto post = [](const std::string& length_or_chunks) {
     return "POST /echo/ HTTP/1.1\r\nHost: t\r\n" + length_or_chunks;
   };
@@ -116,25 +116,25 @@ TEST(ServerWire, WhatIsTooLargeOrNoHttpIsToldSoAndItsConnectionEnds) {
 }
 
 TEST(ServerWire, AnOldClientIsAnsweredInItsWayAndItsConnectionEnds) {
-  const auto server = server_of();
+  const auto server = echo_server_of();
   EXPECT_EQ(said_to(*server, "GET /last HTTP/1.0\r\n\r\n"),
             "HTTP/1.0 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\n\r\nlast");
 }
 
 TEST(ServerWire, ABodyThatDoesNotComeEndsItsConnection) {
-  const auto server =
-      server_of({.header_timeout = Millis(60'000), .request_timeout = Millis(100), .idle_timeout = Millis(60'000)});
+  const auto server = echo_server_of(
+      {.header_timeout = Millis(60'000), .request_timeout = Millis(100), .idle_timeout = Millis(60'000)});
   EXPECT_EQ(said_to(*server, "POST /echo/ HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhal"), "");
 }
 
 TEST(ServerWire, ARequestSaysWhereItComesFrom) {
   std::mutex mutex;
   std::string remote;
-  const auto server = server_of({}, {{"/who", [&](const ServerRequest& r) {
-                                        const std::lock_guard lock(mutex);
-                                        remote = r.remote;
-                                        return text(200, "");
-                                      }}});
+  const auto server = echo_server_of({}, {{"/who", [&](const ServerRequest& r) {
+                                             const std::lock_guard lock(mutex);
+                                             remote = r.remote;
+                                             return text(200, "");
+                                           }}});
   const Socket socket(*server);
   socket.get("/who");
   socket.hear();
@@ -147,7 +147,7 @@ TEST(ServerWire, ARequestSaysWhereItComesFrom) {
 
 TEST(ServerWire, AnAnswerToAnEarlierRequestIsNotTheNextOnes) {
   Kept kept;
-  const auto server = server_of({}, {{.path = "/late", .handler = {}, .late = kept.handler()}});
+  const auto server = echo_server_of({}, {{.path = "/late", .handler = {}, .late = kept.handler()}});
   const Socket socket(*server);
   socket.get("/late");
   kept.reply(0)(text(200, "first"));
@@ -160,7 +160,7 @@ TEST(ServerWire, AnAnswerToAnEarlierRequestIsNotTheNextOnes) {
 }
 
 TEST(ServerWire, TheConnectionWhoseLastStepIsTheLongestAgoMakesRoom) {
-  const auto server = server_of({.connections_max = 2});
+  const auto server = echo_server_of({.connections_max = 2});
   const Socket first(*server);
   first.get("/last");
   EXPECT_EQ(first.hear(), answer("200 OK", "last"));
@@ -179,7 +179,8 @@ TEST(ServerWire, TheConnectionWhoseLastStepIsTheLongestAgoMakesRoom) {
 
 TEST(ServerWire, ASilentConnectionMakesRoomBeforeOneThatWaitsForItsAnswer) {
   Kept kept;
-  const auto server = server_of({.connections_max = 2}, {{.path = "/late", .handler = {}, .late = kept.handler()}});
+  const auto server =
+      echo_server_of({.connections_max = 2}, {{.path = "/late", .handler = {}, .late = kept.handler()}});
   const Socket waiting(*server);
   waiting.get("/late");
   const Reply reply = kept.reply(0);

@@ -7,11 +7,11 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "ask.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "loopback.h"
@@ -21,13 +21,6 @@ namespace ashlar::http {
 namespace {
 
 std::unique_ptr<Client> client_of(ClientOptions options) { return Client::create(std::move(options)).value(); }
-
-Result<Response> ask(Client& client, Request request) {
-  std::optional<Result<Response>> answer;
-  client.send(std::move(request), [&](Result<Response> r) { answer = std::move(r); });
-  while (!answer) client.poll(Millis(50));
-  return std::move(*answer);
-}
 
 /// One answer with this head and body, and the end of the connection.
 std::string answered(const std::string& head, const std::string& body = "") {

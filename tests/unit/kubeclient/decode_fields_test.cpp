@@ -1,18 +1,13 @@
 // Fields that the recorded answers do not have, said in both encodings: both decoders must read the same.
 #include <gtest/gtest.h>
 
+#include "envelope.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_builder.h"
 #include "kubeclient/proto/kubernetes.pb.h"
 
 namespace ashlar::kube {
 namespace {
-
-std::string in_envelope(const google::protobuf::MessageLite& message) {
-  pb::Unknown envelope;
-  message.SerializeToString(envelope.mutable_raw());
-  return std::string("k8s\0", 4) + envelope.SerializeAsString();
-}
 
 template <class Pairs>
 void put(Pairs* pairs, const std::string& name, const std::string& quantity) {

@@ -1,6 +1,7 @@
 // The objects that say everything, as protobuf messages: they must be read as their JSON is.
 #include <gtest/gtest.h>
 
+#include "envelope.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/proto/kubernetes.pb.h"
 #include "whole_objects.h"
@@ -10,11 +11,6 @@ namespace {
 
 using Fields = std::vector<std::pair<const char*, const char*>>;
 
-std::string in_envelope(const google::protobuf::MessageLite& message) {
-  pb::Unknown envelope;
-  message.SerializeToString(envelope.mutable_raw());
-  return std::string("k8s\0", 4) + envelope.SerializeAsString();
-}
 template <class Pairs>
 void put(Pairs* pairs, const Fields& fields) {
   for (const auto& [key, value] : fields) {

@@ -22,14 +22,14 @@ std::string list_json(int version, const std::string& items, const std::string& 
   return R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"(","continue":")" + token +
          R"("},"items":[)" + items + "]}";
 }
-std::string event(const std::string& type, const std::string& object) {
+std::string event_of(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
-std::string bookmark(int version) {
-  return event("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})");
+std::string bookmark_at(int version) {
+  return event_of("BOOKMARK", R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})");
 }
 std::string expired() {
-  return event("ERROR", R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})");
+  return event_of("ERROR", R"({"kind":"Status","reason":"Expired","code":410,"message":"too old"})");
 }
 
 /// One scripted answer: a whole response, or the chunks of a watch that then ends.
@@ -101,8 +101,8 @@ class Scripted : public ::testing::Test {
 
 TEST_F(Scripted, ListsThenFollowsEveryChangeOnce) {
   play({list(list_json(10, ns_json("a", 3, "ua") + "," + ns_json("b", 4, "ub"))),
-        watch(event("ADDED", ns_json("c", 11, "uc")) + event("MODIFIED", ns_json("a", 12, "ua")) +
-              event("DELETED", ns_json("b", 13, "ub")))},
+        watch(event_of("ADDED", ns_json("c", 11, "uc")) + event_of("MODIFIED", ns_json("a", 12, "ua")) +
+              event_of("DELETED", ns_json("b", 13, "ub")))},
        [&] { return logged("-b"); });
   EXPECT_EQ(log_, "+a3 +b4 = +c11 ~a12 -b13 ");
   const auto requests = asked();
@@ -120,17 +120,17 @@ TEST_F(Scripted, AsksForAllPagesOfAList) {
 
 TEST_F(Scripted, DropsDuplicatesAndStaleVersions) {
   play({list(list_json(10, ns_json("a", 5, "ua"))),
-        watch(event("ADDED", ns_json("a", 5, "ua")) + event("MODIFIED", ns_json("a", 4, "ua")) +
-              event("MODIFIED", ns_json("a", 12, "ua")) + event("MODIFIED", ns_json("a", 12, "ua")) +
-              event("DELETED", ns_json("nobody", 13, "x")) + event("ADDED", ns_json("end", 14, "ue")))},
+        watch(event_of("ADDED", ns_json("a", 5, "ua")) + event_of("MODIFIED", ns_json("a", 4, "ua")) +
+              event_of("MODIFIED", ns_json("a", 12, "ua")) + event_of("MODIFIED", ns_json("a", 12, "ua")) +
+              event_of("DELETED", ns_json("nobody", 13, "x")) + event_of("ADDED", ns_json("end", 14, "ue")))},
        [&] { return logged("+end"); });
   EXPECT_EQ(log_, "+a5 = ~a12 +end14 ");
   EXPECT_EQ(counters_.stale_dropped, 4u);
 }
 
 TEST_F(Scripted, GoesOnFromTheLastBookmarkWhenAWatchEnds) {
-  play({list(list_json(10, "")), watch(event("ADDED", ns_json("a", 11, "ua")) + bookmark(40)),
-        watch(event("ADDED", ns_json("b", 41, "ub")))},
+  play({list(list_json(10, "")), watch(event_of("ADDED", ns_json("a", 11, "ua")) + bookmark_at(40)),
+        watch(event_of("ADDED", ns_json("b", 41, "ub")))},
        [&] { return logged("+b"); });
   EXPECT_EQ(log_, "= +a11 +b41 ") << "no second list";
   EXPECT_NE(asked()[2].find("resourceVersion=40&"), std::string::npos) << asked()[2];
@@ -138,9 +138,10 @@ TEST_F(Scripted, GoesOnFromTheLastBookmarkWhenAWatchEnds) {
 }
 
 TEST_F(Scripted, ABrokenStreamLosesNothing) {
-  Step broken = watch(event("ADDED", ns_json("a", 11, "ua")) + R"({"type":"ADDED","obj)");
+  Step broken = watch(event_of("ADDED", ns_json("a", 11, "ua")) + R"({"type":"ADDED","obj)");
   broken.breaks_off = true;
-  play({list(list_json(10, "")), broken, watch(event("ADDED", ns_json("b", 12, "ub")))}, [&] { return logged("+b"); });
+  play({list(list_json(10, "")), broken, watch(event_of("ADDED", ns_json("b", 12, "ub")))},
+       [&] { return logged("+b"); });
   EXPECT_EQ(log_, "= +a11 +b12 ");
   EXPECT_NE(asked()[2].find("resourceVersion=11&"), std::string::npos) << asked()[2];
 }
@@ -165,16 +166,16 @@ TEST_F(Scripted, AnExpiredVersionMayAlsoBeAnHttpStatus) {
 
 TEST_F(Scripted, ASuccessorOfTheSameNameEndsThePredecessor) {
   play({list(list_json(10, ns_json("a", 3, "old"))),
-        watch(event("ADDED", ns_json("a", 12, "new")) + event("DELETED", ns_json("a", 11, "old")) +
-              event("MODIFIED", ns_json("a", 13, "new")))},
+        watch(event_of("ADDED", ns_json("a", 12, "new")) + event_of("DELETED", ns_json("a", 11, "old")) +
+              event_of("MODIFIED", ns_json("a", 13, "new")))},
        [&] { return logged("~a13"); });
   EXPECT_EQ(log_, "+a3 = -a +a12 ~a13 ") << "the late deletion of the old one must not remove the new one";
 }
 
 TEST_F(Scripted, UnreadableEventsAreNamedAndListedAnew) {
   play({list(list_json(10, ns_json("a", 3, "ua"))),
-        watch(event("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" +
-              event("ADDED", ns_json("lost", 12, "ul"))),
+        watch(event_of("ADDED", ns_json("b", 11, "ub")) + "{\"type\":\"ADDED\",\"object\":{{{\n" +
+              event_of("ADDED", ns_json("lost", 12, "ul"))),
         list(list_json(50, ns_json("a", 3, "ua") + "," + ns_json("b", 11, "ub") + "," + ns_json("lost", 12, "ul")))},
        [&] { return logged("+lost12 ="); });
   EXPECT_EQ(log_, "+a3 = +b11 +lost12 = ");
@@ -190,9 +191,10 @@ std::string unreadable_json(const std::string& name, int version, const std::str
 
 TEST_F(Scripted, AnObjectThatCannotBeReadIsReportedAndNoReasonToListAgain) {
   play({list(list_json(10, ns_json("a", 3, "ua") + "," + unreadable_json("b", 4, "ub"))),
-        watch(event("MODIFIED", unreadable_json("a", 11, "ua")) + event("MODIFIED", unreadable_json("a", 11, "ua")) +
-              event("MODIFIED", unreadable_json("a", 12, "ua")) + event("DELETED", unreadable_json("b", 13, "ub")) +
-              event("ADDED", ns_json("c", 14, "uc")))},
+        watch(event_of("MODIFIED", unreadable_json("a", 11, "ua")) +
+              event_of("MODIFIED", unreadable_json("a", 11, "ua")) +
+              event_of("MODIFIED", unreadable_json("a", 12, "ua")) +
+              event_of("DELETED", unreadable_json("b", 13, "ub")) + event_of("ADDED", ns_json("c", 14, "uc")))},
        [&] { return logged("+c14"); });
   EXPECT_EQ(log_, "+a3 +b4 = ~a11 ~a12 -b13 +c14 ");
   EXPECT_EQ(counters_.lists, 1u);
@@ -238,8 +240,8 @@ TEST_F(Scripted, AServerThatAsksForPatienceIsLeftAloneForSoLong) {
 
 TEST_F(Scripted, AnObjectNewerThanTheListIsKept) {
   // A list served from a lagging cache does not know "b" yet; the watch from its version will confirm or delete it.
-  play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event("ADDED", ns_json("b", 30, "ub")) + expired()),
-        list(list_json(20, ns_json("a", 3, "ua"))), watch(event("DELETED", ns_json("b", 31, "ub")))},
+  play({list(list_json(10, ns_json("a", 3, "ua"))), watch(event_of("ADDED", ns_json("b", 30, "ub")) + expired()),
+        list(list_json(20, ns_json("a", 3, "ua"))), watch(event_of("DELETED", ns_json("b", 31, "ub")))},
        [&] { return logged("-b"); }, {.page_items = 0});
   EXPECT_EQ(log_, "+a3 = +b30 = -b31 ");
 }

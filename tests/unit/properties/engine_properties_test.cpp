@@ -20,12 +20,6 @@ namespace {
 /// Before any property reads its parameters; what the caller says stands.
 [[maybe_unused]] const int kHistories = setenv("RC_PARAMS", "max_success=500", 0);
 
-Profile profile_with(Blocking blocking, const char* name = "ashlar") {
-  Profile profile = *builtin_profile(name);
-  profile.blocking = blocking;
-  return profile;
-}
-
 /// Plays a history; `step` is called after every decision.
 struct Life {
   State state;

@@ -12,6 +12,7 @@
 
 #include "model/event.h"
 #include "model/plan.h"
+#include "policy/profile.h"
 #include "state/state.h"
 
 namespace ashlar {
@@ -68,5 +69,12 @@ class Outside {
   std::vector<Bind> unanswered_;
   std::vector<Event> told_;  ///< some of them come again
 };
+
+/// The profile of this name, with reservations or without.
+inline Profile profile_with(Blocking blocking, const char* name = "ashlar") {
+  Profile profile = *builtin_profile(name);
+  profile.blocking = blocking;
+  return profile;
+}
 
 }  // namespace ashlar

@@ -77,12 +77,6 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
   return tally.text();
 }
 
-Profile profile_with(Blocking blocking, const char* name = "ashlar") {
-  Profile profile = *builtin_profile(name);
-  profile.blocking = blocking;
-  return profile;
-}
-
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
             "20620 decisions, 5293 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 456 GangPartial 289 "

@@ -30,7 +30,7 @@ rc::Gen<std::vector<Ask>> some_asks() {
   return rc::gen::scale(1.5, rc::gen::container<std::vector<Ask>>(ask));
 }
 
-Demand demand_number(int i) {
+Demand demand_of(int i) {
   Demand d;
   d.amounts.push_back({resource::kCpu, i == 5 ? 20'000 : 1000});
   d.amounts.push_back({resource::kPods, 1});
@@ -46,7 +46,7 @@ class World {
  public:
   explicit World(Profile profile) : engine(std::move(profile)) {
     tell(LevelsDefined{2, 0});
-    for (int i = 0; i < 6; ++i) tell(DemandDefined{DemandId(i), demand_number(i)});
+    for (int i = 0; i < 6; ++i) tell(DemandDefined{DemandId(i), demand_of(i)});
     tell(ConstraintDefined{ConstraintId(0u), {}});
     tell(QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
     for (unsigned n = 0; n < 6; ++n) {

@@ -7,14 +7,10 @@
 
 #include <fstream>
 
+#include "scenario_text.h"
+
 namespace ashlar::sim {
 namespace {
-
-Scenario scenario(const std::string& text) {
-  Result<Scenario> parsed = parse_scenario(text, "s.yaml");
-  if (!parsed) throw std::runtime_error(parsed.error().message);
-  return *std::move(parsed);
-}
 
 std::string text_of(const SimJob& job) {
   std::string text = std::to_string(job.submit.value) + "+" + std::to_string(job.duration.value) + " kind " +
@@ -158,8 +154,9 @@ TEST(Arrivals, TracesAreOrderedScaledCutAndSplitIntoMembers) {
             "3000+3000 kind 1 queue 2 vc 1 rank -4000 expects 1..1\n"
             "9000+1000 kind 4 queue 2 vc 1 rank 5000 expects 5000..5000\n"
             "100000+4000 kind 3 queue 2 vc 1 rank 4000 expects 4000..4000\n");
-  EXPECT_EQ(jobs_of(scenario(kNodes + "queues: [{name: a}, {name: c}]\ntrace: {path: " + path + ", format: csv}\n")),
-            path + ":2: virtual cluster 'b' is not a queue of s.yaml; add it to queues, or give the trace one queue");
+  EXPECT_EQ(
+      jobs_of(scenario(kNodes + "queues: [{name: a}, {name: c}]\ntrace: {path: " + path + ", format: csv}\n")),
+      path + ":2: virtual cluster 'b' is not a queue of test.yaml; add it to queues, or give the trace one queue");
   EXPECT_EQ(jobs_of(scenario(head + "trace: {path: " + path + ".absent, format: csv}\n")),
             path + ".absent: cannot be read: No such file or directory");
   std::ofstream(path + ".swf")

@@ -10,16 +10,11 @@
 #include <sstream>
 
 #include "policy/profile.h"
+#include "scenario_text.h"
 #include "sim/scenario/duration_distribution.h"
 
 namespace ashlar::sim {
 namespace {
-
-Scenario scenario(const std::string& text) {
-  Result<Scenario> parsed = parse_scenario(text, "test.yaml");
-  if (!parsed) throw std::runtime_error(parsed.error().message);
-  return *std::move(parsed);
-}
 
 QueueRun run(const Scenario& s, const std::string& profile = "ashlar") {
   Result<ScenarioRun> made = ScenarioRun::make(s);
@@ -27,7 +22,7 @@ QueueRun run(const Scenario& s, const std::string& profile = "ashlar") {
   return made->run(*builtin_profile(profile));
 }
 
-const char* const kNodes =
+const char* const kFourNodes =
     "nodes: [{count: 4, name: 'n{i}', cpu: 32, memory: 256Gi, gpus: 8, topology: {rack: 'r{i/2}'}}]\ntopology: "
     "[rack]\n";
 
@@ -38,7 +33,7 @@ std::string job(const std::string& text) {
 TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
   // 3 x 8 devices never fit a rack of two nodes; 2 x 8 do.
   const QueueRun r =
-      run(scenario(kNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
+      run(scenario(kFourNodes + std::string("arrivals:\n") + job("members: 3, gpus: 8, within: rack, duration: 10s") +
                    job("members: 2, gpus: 8, within: rack, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
@@ -46,7 +41,7 @@ TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
 }
 
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
-  const std::string text = kNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
+  const std::string text = kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                            job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 2);
@@ -56,12 +51,12 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
 
 TEST(ScenarioRun, TheMakespanCountsFromTheFirstSubmission) {
   const std::string late =
-      kNodes +
+      kFourNodes +
       std::string("horizon: 1h\narrivals: [{count: 2, until: 120s, start: 100s, process: uniform, jobs: [{gpus: ");
   EXPECT_DOUBLE_EQ(run(scenario(late + "8, duration: 30s}]}]\n")).makespan_seconds, 40)
       << "the second one comes after ten seconds";
   const std::string never = "arrivals:\n" + job("members: 3, gpus: 8, within: rack, duration: 1s");
-  EXPECT_DOUBLE_EQ(run(scenario(kNodes + never +
+  EXPECT_DOUBLE_EQ(run(scenario(kFourNodes + never +
                                 "  - {count: 1, until: 20s, start: 10s, process: uniform, jobs: [{duration: 5s}]}\n"))
                        .makespan_seconds,
                    15)
@@ -106,7 +101,8 @@ TEST(ScenarioRun, MeansOfVeryLongJobsStayWithinTheirNumbers) {
 }
 
 TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
-  const std::string text = kNodes + std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") +
+  const std::string text = kFourNodes +
+                           std::string("failures: [{node: n0, at: 60s}, {node: n2, at: 60s}]\narrivals:\n") +
                            job("members: 2, gpus: 8, within: rack, duration: 100s") +
                            job("members: 2, gpus: 8, within: rack, duration: 30s");
   // Both racks lose a node at 60 s; the short gang is gone by then. The long one needs two nodes of one rack and its
@@ -114,21 +110,21 @@ TEST(ScenarioRun, AGangThatLosesAMemberGetsItBackElsewhereAndStartsOver) {
   const QueueRun r = run(scenario(text));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
-  const std::string healed =
-      kNodes + std::string("failures: [{node: n0, at: 60s}]\narrivals:\n") + job("members: 2, gpus: 8, duration: 100s");
+  const std::string healed = kFourNodes + std::string("failures: [{node: n0, at: 60s}]\narrivals:\n") +
+                             job("members: 2, gpus: 8, duration: 100s");
   EXPECT_DOUBLE_EQ(run(scenario(healed)).makespan_seconds, 160);
 }
 
 TEST(ScenarioRun, TheHorizonEndsTheRunAndWhatIsLeftIsCounted) {
-  const QueueRun r = run(scenario(kNodes + std::string("horizon: 50s\narrivals:\n") + job("gpus: 1, duration: 100s") +
-                                  job("gpus: 1, duration: 10s")));
+  const QueueRun r = run(scenario(kFourNodes + std::string("horizon: 50s\narrivals:\n") +
+                                  job("gpus: 1, duration: 100s") + job("gpus: 1, duration: 10s")));
   EXPECT_EQ(r.jobs, 1);
   EXPECT_EQ(r.unfinished_jobs, 1);
 }
 
 TEST(ScenarioRun, TheSameScenarioTwiceIsTheSameAndEveryPolicySeesTheSameJobs) {
   const Scenario s = scenario(
-      kNodes +
+      kFourNodes +
       std::string(
           "seed: 5\narrivals: [{load: 0.9, count: 2000, jobs: [{weight: 3, gpus: 1, duration: {exponential: 10m}}, "
           "{gpus: 4, members: 2, duration: {lognormal: {median: 5m, sigma: 1}}, estimate: {error: 0.5}}]}]\n"));
@@ -179,10 +175,11 @@ TEST(ScenarioRun, AStandardWorkloadFormatTraceIsPlayed) {
 }
 
 TEST(ScenarioRun, WhatGivesBackWhatItTookEndsWithAnIdleCluster) {
-  const QueueRun r = run(scenario(kNodes + std::string("failures: [{node: n1, at: 1h, for: 1h}, {node: n3, at: 2h, "
-                                                       "for: 3h}]\narrivals: [{load: 0.8, count: 500, jobs: "
-                                                       "[{gpus: 2, duration: {exponential: 20m}}, {gpus: 4, members: "
-                                                       "3, within: rack, duration: {exponential: 20m}}]}]\n")));
+  const QueueRun r =
+      run(scenario(kFourNodes + std::string("failures: [{node: n1, at: 1h, for: 1h}, {node: n3, at: 2h, "
+                                            "for: 3h}]\narrivals: [{load: 0.8, count: 500, jobs: "
+                                            "[{gpus: 2, duration: {exponential: 20m}}, {gpus: 4, members: "
+                                            "3, within: rack, duration: {exponential: 20m}}]}]\n")));
   EXPECT_EQ(r.jobs, 500);
   ASSERT_FALSE(r.busy_percent.empty());
   double most = 0;
