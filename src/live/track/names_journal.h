@@ -17,7 +17,7 @@ class JournaledNames : public Table {
  public:
   struct Change {
     IdType row;                 ///< of the name added or removed
-    Name name;                  ///< added; empty: removed
+    std::optional<Name> added;  ///< may be empty, as the value of a label may; absent: removed
     std::optional<Marks> kept;  ///< all others were given back
   };
   using Changes = std::vector<Change>;
@@ -28,16 +28,16 @@ class JournaledNames : public Table {
   }
   IdType add(const Name& name) {
     const IdType row = Table::add(name);
-    if (is_kept_) changes_.push_back({row, name, {}});
+    if (is_kept_) changes_.push_back({row, name, std::nullopt});
     return row;
   }
   void remove(IdType row) {
     Table::remove(row);
-    if (is_kept_) changes_.push_back({row, Name(), {}});
+    if (is_kept_) changes_.push_back({row, std::nullopt, std::nullopt});
   }
   void keep_only(const Marks& marks) {
     Table::keep_only(marks);
-    if (is_kept_) changes_.push_back({IdType::none(), Name(), marks});
+    if (is_kept_) changes_.push_back({IdType::none(), std::nullopt, marks});
   }
 
   void start_journal() { is_kept_ = true; }
@@ -48,10 +48,10 @@ class JournaledNames : public Table {
     for (Change& change : changes) {
       if (change.kept)
         keep_only(*change.kept);
-      else if (change.name == Name())
-        remove(change.row);
+      else if (change.added)
+        ASHLAR_CHECK(add(*change.added) == change.row);
       else
-        ASHLAR_CHECK(add(change.name) == change.row);
+        remove(change.row);
     }
   }
 

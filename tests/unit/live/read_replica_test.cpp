@@ -39,8 +39,10 @@ class ReadReplicaTest : public ::testing::Test, public TermBench {
 
   Node some_node() {
     const std::string name = "n" + std::to_string(any(8));
-    Labels labels{{PooledString("l/block"), PooledString("b")},
-                  {PooledString("l/rack"), PooledString("r" + std::to_string(any(3)))}};
+    // The value of a label may be empty.
+    Labels labels{{PooledString("l/block"), PooledString(any(8) == 0 ? "" : "b")},
+                  {PooledString("l/rack"), PooledString(any(5) == 0 ? "" : "r" + std::to_string(any(3)))}};
+    if (any(6) == 0) labels.push_back({PooledString("nvidia.com/gpu.product"), PooledString()});
     if (any(4) == 0)
       labels.push_back({PooledString("zone" + std::to_string(any(3))), PooledString("z" + std::to_string(any(2)))});
     Node n = node(name, any(6) == 0 ? 4 : 8, std::move(labels));

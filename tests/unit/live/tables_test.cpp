@@ -78,6 +78,27 @@ TEST(ObjectNames, LevelsAreFoundByNameAndByLabelUpToTheLimit) {
   EXPECT_EQ(names.domain_name(LevelId(Topology::kLevelsMax), r0), PooledString()) << "no such level";
 }
 
+TEST(ObjectNames, ACopyHasTheNamesInTheSameRowsEmptyOnesToo) {
+  const std::vector<LevelName> levels{{PooledString("rack"), PooledString("l/rack")}};
+  ObjectNames names(levels), copy(levels);
+  names.start_journal();
+  const DomainId unnamed = names.domain(LevelId(0u), DomainId::none(), PooledString()),
+                 r0 = names.domain(LevelId(0u), DomainId::none(), PooledString("r0"));
+  const DeviceClassId model = names.models.of(PooledString());
+  const LabelId label = names.label(PooledString(), PooledString());
+  const NodeId node = names.nodes.of(PooledString("n"));
+  copy.put(names.take_changes());
+  EXPECT_EQ(copy.domain_name(LevelId(0u), r0), PooledString("r0"));
+  EXPECT_EQ(copy.domain(LevelId(0u), DomainId::none(), PooledString()), unnamed);
+  EXPECT_EQ(copy.models.find(PooledString()), model);
+  EXPECT_EQ(copy.label(PooledString(), PooledString()), label);
+  EXPECT_EQ(copy.nodes.find(PooledString("n")), node);
+  names.nodes.remove(node);
+  copy.put(names.take_changes());
+  EXPECT_TRUE(copy.nodes.find(PooledString("n")).is_none());
+  EXPECT_EQ(copy.models.find(PooledString()), model) << "what was removed is not what is empty";
+}
+
 TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
   ObjectNames names;
   for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax; ++r)
