@@ -8,8 +8,6 @@
 
 namespace ashlar::kube {
 
-inline constexpr const char* kJsonType = "application/json";
-inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 inline constexpr const char* kProtobufWatchType = "application/vnd.kubernetes.protobuf;stream=watch";
 
 template <class T>

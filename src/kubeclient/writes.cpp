@@ -16,7 +16,6 @@ using http::Method;
 constexpr Millis kWriteTimeout{15'000};
 // A lease must be decided well within its renew deadline (5 s), or the leader has to step down anyway.
 constexpr Millis kLeaseTimeout{3'000};
-constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 constexpr const char* kMergePatch = "application/merge-patch+json";
 constexpr const char* kStrategicPatch = "application/strategic-merge-patch+json";
 
@@ -200,7 +199,7 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
 }
 
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, SendGuard fence) {
-  const char* type = encoding == Encoding::kProtobuf ? kProtobufType : "application/json";
+  const char* type = encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
   return api.send({.method = Method::kPost,
                    .path = pod_path(binding.ns, binding.pod) + "/binding",
                    .body = binding_body(binding, encoding),

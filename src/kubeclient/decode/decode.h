@@ -15,6 +15,9 @@
 namespace ashlar::kube {
 
 enum class Encoding : unsigned char { kJson, kProtobuf };
+/// The media types of the two.
+inline constexpr const char* kJsonType = "application/json";
+inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 
 /// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
 template <class T>
