@@ -6,11 +6,11 @@ namespace ashlar {
 
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const PendingQueue& a = engine.data_.pending;
-  const auto is_shape = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
-  const auto are_shapes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_shape); };
+  const auto is_class = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
+  const auto are_classes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_class); };
   const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
     return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
-      return is_shape(h.job_class) && state.is_live(h.entry.job);
+      return is_class(h.job_class) && state.is_live(h.entry.job);
     });
   };
   if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
@@ -18,15 +18,15 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
     for (const PendingQueue::Entry& e : job_class.jobs)
       if (!state.is_live(e.job) || !a.contains(e.job)) return false;
   for (const ClassId id : a.class_of_job_)
-    if (!id.is_none() && !is_shape(id)) return false;
+    if (!id.is_none() && !is_class(id)) return false;
   for (const ClassId id : a.spare_)
     if (id.row() >= a.classes_.size()) return false;
   for (const auto& [queue, heads] : a.blocked_heads_)
     if (heads.empty() || !are_heads(heads)) return false;
   for (const auto& [of, classes] : a.waiting_for_capacity_)
-    if (!are_shapes(classes)) return false;
+    if (!are_classes(classes)) return false;
   for (const auto& [queue, classes] : a.behind_heads_)
-    if (!are_shapes(classes)) return false;
+    if (!are_classes(classes)) return false;
   const std::size_t nodes = state.cluster().rows();
   for (const Reservation& p : engine.reservations()) {
     const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
@@ -40,7 +40,7 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
                                         [&](const Reservation::Place& at) { return at.node.row() < nodes; });
     if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
   }
-  return are_shapes(a.waiting_for_quota_) && are_shapes(a.waiting_for_anything_);
+  return are_classes(a.waiting_for_quota_) && are_classes(a.waiting_for_anything_);
 }
 
 }  // namespace ashlar

@@ -16,6 +16,9 @@ bool is_row_or_none(Id<Tag> id, std::size_t rows) {
   return id.is_none() || id.row() < rows;
 }
 
+/// A job may name a queue that is defined later; a corrupt number must not create columns of gigabytes.
+constexpr std::size_t kQueueLeapMax = 1u << 22;
+
 /// Amounts and times that are added up stay far from overflow; Millis::max() means unknown where a time may be.
 bool is_number(std::int64_t v) { return v >= -(std::int64_t{1} << 60) && v <= (std::int64_t{1} << 60); }
 bool is_small_number(std::int32_t v) { return v >= -(1 << 28) && v <= (1 << 28); }
@@ -35,9 +38,9 @@ bool is_sound_demand(const Demand& d) {
 }
 
 bool is_sound_job(const Job& j) {
-  return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.started_at) && is_time(j.served) &&
-         is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) && is_time_or_unknown(j.estimate.p50) &&
-         is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
+  return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.queued_at) && is_time(j.started_at) &&
+         is_time(j.served) && is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) &&
+         is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
 }
 
 }  // namespace
@@ -126,6 +129,8 @@ bool StateFields::is_topology_sound(const Cluster& c) {
 bool StateFields::are_jobs_sound(const State& s) {
   const std::size_t jobs = s.jobs_.size();
   const std::size_t members = s.members_.size();
+  const std::size_t levels = s.cluster_.topology_.domain_of_.size();
+  std::vector<std::uint32_t> present(jobs, 0);
   for (const Member& m : s.members_) {
     if (m.phase == Member::Phase::kAbsent) {
       if (m.is_placed()) return false;
@@ -135,17 +140,21 @@ bool StateFields::are_jobs_sound(const State& s) {
     if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
     if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number)))
       return false;
+    ++present[m.job.row()];
   }
-  // Every live job's members form one list of the stated length; a list with a cycle would be longer.
+  // Every live job's members form one list from the first to the last; a list with a cycle would be longer.
   for (std::size_t row = 0; row < jobs; ++row) {
     const Job& j = s.jobs_[row];
     if (!j.is_live) continue;
     std::uint32_t counted = 0;
-    for (MemberId m = j.first; !m.is_none() && counted <= j.members_present; m = s.members_[m.row()].next, ++counted)
+    MemberId last;
+    for (MemberId m = j.first; !m.is_none() && counted <= present[row]; m = s.members_[m.row()].next, ++counted) {
       if (m.row() >= members || s.members_[m.row()].job != JobId(row)) return false;
-    if (counted != j.members_present || j.queue.is_none() ||
-        !is_row_or_none(j.within, s.cluster_.topology_.domain_of_.size()))
-      return false;
+      last = m;
+    }
+    if (counted != j.members_present || counted != present[row] || last != j.last) return false;
+    const bool is_queue = j.queue.row() < s.queues_.parent_.size() + kQueueLeapMax;
+    if (!is_queue || !is_row_or_none(j.within, levels) || !is_row_or_none(j.prefer, levels)) return false;
   }
   return are_ends_sound(s);
 }

@@ -5,6 +5,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "random_world.h"
 #include "state/state_fields.h"
 #include "store/codec.h"
@@ -115,6 +118,53 @@ RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
     RC_ASSERT(state.is_consistent());
   else
     RC_ASSERT(!read.error().message.empty());
+}
+
+using Spoil = std::function<void(std::vector<Job>& jobs, std::vector<Member>& members)>;
+
+/// For what no single damaged byte brings about.
+bool is_refused_with(const Spoil& spoil) {
+  Life life("ashlar", 7);
+  life.open();
+  life.run(30);
+  std::vector<Job>* jobs = nullptr;
+  std::vector<Member>* members = nullptr;
+  StateFields::each(life.state, [&](auto& column) {
+    if constexpr (std::is_same_v<decltype(column), std::vector<Job>&>) jobs = &column;
+    if constexpr (std::is_same_v<decltype(column), std::vector<Member>&>) members = &column;
+  });
+  spoil(*jobs, *members);
+  State state;
+  Engine engine(profile_named("ashlar"));
+  return !read_snapshot(snapshot_of(life.state, life.engine), state, engine).ok();
+}
+
+bool is_refused_with_gang(const std::function<void(Job& gang)>& spoil) {
+  return is_refused_with([&](std::vector<Job>& jobs, std::vector<Member>&) {
+    spoil(*std::find_if(jobs.begin(), jobs.end(), [](const Job& j) { return j.is_live && j.members_present > 1; }));
+  });
+}
+
+TEST(Snapshot, is_refused_if_a_jobs_members_are_not_one_list_or_its_queue_is_out_of_bounds) {
+  EXPECT_FALSE(is_refused_with_gang([](Job&) {}));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.last = MemberId(); }));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.last = gang.first; }));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.last = MemberId(1u << 30); }));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.first = gang.last; }));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.queue = QueueId(0xfffffff0u); }));
+  EXPECT_TRUE(is_refused_with_gang([](Job& gang) { gang.prefer = LevelId(200); }));
+}
+
+// The first member leaves the list, and the job's number of members says so, but the member still names its job.
+TEST(Snapshot, is_refused_if_a_member_is_in_no_list) {
+  EXPECT_TRUE(is_refused_with([](std::vector<Job>& jobs, std::vector<Member>& members) {
+    const auto gang = std::find_if(jobs.begin(), jobs.end(), [&](const Job& j) {
+      return j.is_live && j.members_present > 1 && !members[j.first.row()].is_placed();
+    });
+    ASSERT_NE(gang, jobs.end());
+    gang->first = members[gang->first.row()].next;
+    --gang->members_present;
+  }));
 }
 
 // A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a
