@@ -54,6 +54,14 @@ class Between : public ::testing::Test, public TermBench {
     EXPECT_EQ(bindings("p", "n1"), 1u);
   }
 
+  /// Only n0 is left, and nothing was sent.
+  void start_over(const Pod& grown) {
+    for (const Pod& p : {grown, pod("p", 0)}) gone(p);
+    leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
+    run(Millis(100));
+    server.forget();
+  }
+
   bool is_busy = false;
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
 };
@@ -77,10 +85,7 @@ TEST_F(Between, ABoundPodOfAGangIsNotForgottenWhenItIsResized) {
     put_off();
     see(on(cpu(grows, 40), "n0"));
     expect_moved_to_n1();
-    for (const Pod& p : {grows, pod("p", 0)}) gone(p);
-    leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
-    run(Millis(100));
-    server.forget();
+    start_over(grows);
   }
 }
 
@@ -94,10 +99,7 @@ TEST_F(Between, APodThatIsResizedBeforeItsBindingIsSeenTakesWhatItHasNow) {
     put_off();
     see(on(cpu(grows, 40), "n0"));
     expect_moved_to_n1();
-    for (const Pod& p : {grows, pod("p", 0)}) gone(p);
-    leader_term->take(Change<Node>{Change<Node>::Kind::kDeleted, node("n1", 8)});
-    run(Millis(100));
-    server.forget();
+    start_over(grows);
   }
 }
 

@@ -149,6 +149,17 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
              "ashlar_resources_refused 0", "ashlar_snapshot_age_seconds 0", "ashlar_steps_total 1"}));
 }
 
+// The names of the configured queues are handed over before the events that define them are applied.
+TEST_F(MetricsOfATerm, NoQueueIsReportedBeforeTheFirstDecision) {
+  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}}};
+  begin();
+  leader_term->stop_deciding();
+  leader_term->turn();
+  EXPECT_EQ(replica->tables().names.queues.size(), 3u);
+  EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g"}), Lines{});
+  EXPECT_EQ(lines({"ashlar_steps"}), Lines{"ashlar_steps_total 0"});
+}
+
 struct MetricsOfWrites : ::testing::Test, TermBench {
   static http::ServerResponse answer(const http::ServerRequest& request) {
     if (request.method == "GET") return ScriptedApi::missing();
