@@ -42,12 +42,15 @@ Problem drawn_problem(std::uint64_t seed) {
     node.free = {2 + static_cast<std::int64_t>(draws.next() % 6)};
     node.full_mib = draws.next() % 2 == 0 ? 80 : 0;
     node.idle_devices = static_cast<std::int32_t>(draws.next() % 3);
+    const bool is_in_debt = draws.next() % 6 == 0;  // more devices are claimed than it has: none is given out
+    if (is_in_debt) node.idle_devices = 0;
     node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
     node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);
     if (draws.next() % 3 == 0) {  // a device in use
       node.milli.push_back(600);
       node.mib.push_back(node.full_mib == 0 ? 0 : static_cast<std::int64_t>(draws.next() % 2) * 40);
     }
+    if (is_in_debt) node.idle_devices = -1;
     for (std::size_t g = 0; g < kinds; ++g) node.allows.push_back(draws.next() % 5 == 0 ? 0 : 1);
     p.nodes.push_back(std::move(node));
   }
@@ -63,6 +66,7 @@ bool takes(PackingNode& node, const Demand& d, std::size_t device) {
     node.ports.push_back(port);
   }
   if (d.devices.count == 0) return true;
+  if (node.idle_devices < 0) return false;
   if (d.devices.is_whole()) {
     std::int32_t missing = d.devices.count;
     for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
