@@ -97,6 +97,14 @@ TEST(ObjectNames, ACopyHasTheNamesInTheSameRowsEmptyOnesToo) {
   copy.put(names.take_changes());
   EXPECT_TRUE(copy.nodes.find(PooledString("n")).is_none());
   EXPECT_EQ(copy.models.find(PooledString()), model) << "what was removed is not what is empty";
+  names.keep_only({});
+  const DeviceClassId again = names.models.of(PooledString("H100"));
+  const DomainId r1 = names.domain(LevelId(0u), DomainId::none(), PooledString("r1"));
+  copy.put(names.take_changes());
+  EXPECT_EQ(again, model) << "the row that was given back";
+  EXPECT_TRUE(copy.models.find(PooledString()).is_none());
+  EXPECT_EQ(copy.models.find(PooledString("H100")), again);
+  EXPECT_EQ(copy.domain_name(LevelId(0u), r1), PooledString("r1"));
 }
 
 TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
