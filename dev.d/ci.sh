@@ -24,15 +24,16 @@ fuzz_one() {
 run_ci() {
   trap close_early EXIT
   test_everything
-  say "thread sanitizer on the edge"
+  section "thread sanitizer on the edge"
   build_tests_that_exist tsan "${edge_folders[@]}"
   local folder
   # Without published traces: replays take ten times as long here, and small inputs reach the same code.
   for folder in "${edge_folders[@]}"; do ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtest tsan "${folder}_test"; done
-  say "every parser under libFuzzer"
+  section "every parser under libFuzzer"
   build_targets fuzz fuzz_programs
   local source
   for source in tests/fuzz/*.cpp; do run_step "fuzz $(basename "$source" .cpp)" fuzz_one "$(basename "$source" .cpp)"; done
+  section "clang-tidy and format"
   run_step "tidy with clang-tidy" ./dev tidy
   run_step "format" ./dev fmt --check
   close_tally

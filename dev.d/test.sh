@@ -10,6 +10,19 @@ unsanitized_folders=" web cli demo envtest "    # neither core nor parsers
 edge_folders=(http store kubeclient live sim)   # those with threads
 tally_passed=0 tally_failed=0 tally_skipped=0
 tally_of_failures=()
+sections=() section_name="" section_started=0
+
+# section NAME: what follows belongs to it; how long each took stands before the closing line.
+section() {
+  end_section
+  section_name=$1 section_started=$SECONDS
+  say "$1"
+}
+
+end_section() {
+  if [ -n "$section_name" ]; then sections+=("$(printf '%5d s  %s' $((SECONDS - section_started)) "$section_name")"); fi
+  section_name=""
+}
 
 count() { tally_passed=$((tally_passed + $1)); tally_failed=$((tally_failed + $2)); tally_skipped=$((tally_skipped + $3)); }
 
@@ -94,6 +107,11 @@ close_early() {
 close_tally() {
   trap - EXIT
   local failure
+  end_section
+  if [ ${#sections[@]} != 0 ]; then
+    say "times"
+    printf '%s\n' "${sections[@]}"
+  fi
   for failure in "${tally_of_failures[@]}"; do printf 'FAILED  %s\n' "$failure"; done
   printf '%d passed, %d failed' "$tally_passed" "$tally_failed"
   if [ "$tally_skipped" != 0 ]; then printf ', %d skipped' "$tally_skipped"; fi
@@ -146,7 +164,7 @@ test_documentation_and_demo() {
     return
   fi
   run_step "documentation" python3 tests/docs/docs_test.py "$bin/ashlar" "$ASHLAR_ASSETS"
-  say "demo, short form"
+  section "demo, short form"
   if "$bin/ashlar" --help | grep -qE '^  demo '; then
     run_step "demo" timeout --kill-after=20 600 ./dev demo --no-wait --short
   else
@@ -157,26 +175,29 @@ test_documentation_and_demo() {
 test_everything() {
   local folder folders sanitized=()
   mapfile -t folders < <(unit_folders)
+  section "setup"
   ensure_setup
   background_niceness=19 start_background_build etcd kube-apiserver kwok kube-scheduler kubectl   # while tests leave a core idle
   unset ASHLAR_BUILDING
-  say "structure of the tree"
+  section "structure of the tree"
   refresh_targets release
   run_step "tidy's own test" python3 tests/tidy/tidy_test.py
   run_step "tidy" python3 tests/tidy/tidy.py
   run_step "drawing of mutants" python3 bench/mutants/draw_test.py
-  say "release tests"
+  section "release build"
   build_targets release ashlar tests
+  section "release tests"
   for folder in "${folders[@]}" oracle; do run_gtest release "${folder}_test"; done
   show_counts oracle_test
-  say "address and undefined-behaviour sanitizers on core and parsers"
+  section "build with address and undefined-behaviour sanitizers, core and parsers"
   for folder in "${folders[@]}"; do [[ $unsanitized_folders == *" $folder "* ]] || sanitized+=("$folder"); done
   build_tests_that_exist asan "${sanitized[@]}"
+  section "sanitized tests"
   # Without published traces: replays take ten times as long here, and small inputs reach the same code.
   for folder in "${sanitized[@]}"; do ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtest asan "${folder}_test"; done
-  say "real API server"
+  section "real API server"
   run_cluster_tests
-  say "bad input, and the documentation's commands"
+  section "bad input, and the documentation's commands"
   run_step "verbs" python3 tests/verbs/verbs_test.py "$bin/ashlar"
   run_step "recipe for a policy" python3 tests/recipe/recipe_test.py build/release
   test_documentation_and_demo
@@ -184,7 +205,6 @@ test_everything() {
 
 run_test() {
   trap close_early EXIT
-  ensure_packages
-  if [ $# -gt 0 ]; then test_folders "$@"; else test_everything; fi
+  if [ $# -gt 0 ]; then ensure_packages; test_folders "$@"; else test_everything; fi
   close_tally
 }
