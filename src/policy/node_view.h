@@ -30,7 +30,9 @@ struct NodeView {
 inline constexpr std::uint16_t kFitsMax = 1024;  ///< members of one demand on one node; more are not counted
 
 using Points = std::int32_t;
-inline constexpr Points kPointsMax = 1000;  ///< a policy adds 0..kPointsMax (domain policies 0..kDomainPointsMax)
+/// A policy adds 0..kPointsMax to a node on which the member fits; domain policies, and those that draw,
+/// 0..kDomainPointsMax.
+inline constexpr Points kPointsMax = 1000;
 inline constexpr Points kDomainPointsMax = 65535;
 
 }  // namespace ashlar

@@ -130,7 +130,7 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, 
   for (std::size_t a = 0; a < asks.size(); ++a) {
     const std::uint64_t members = asks[a].members;
     const std::uint64_t cap = asks.size() == 1 ? UINT64_MAX : members;
-    FitTable& view = fit_tables.get(state, asks[a].demand, asks[a].constraint, 0);
+    FitTable& view = fit_tables.counted(state, asks[a].demand, asks[a].constraint, 0);
     room.needed += members;
     room.everywhere += std::min(view.room_everywhere(), cap);
     if (const std::uint64_t lack = members - std::min(view.room_everywhere(), members); lack > lack_most) {
@@ -143,6 +143,19 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, 
     for (std::size_t d = 0; d < domains.size(); ++d) room.by_domain[d] += std::min<std::uint64_t>(domains[d], cap);
   }
   return room;
+}
+
+NodeId best_in_domain(const State& state, FitTable& view, LevelId level, DomainId domain) {
+  NodeId best;
+  std::uint64_t best_key = 0;
+  for (const NodeId n : state.cluster().topology().nodes_of(level, domain)) {
+    if (view.fits(n) == 0) continue;
+    const std::uint64_t key = view.key(state, n);
+    if (key <= best_key && !best.is_none()) continue;
+    best = n;
+    best_key = key;
+  }
+  return best;
 }
 
 /// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do
@@ -158,13 +171,10 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
   state.each_member(job, [&](MemberId id, const Member& m) {
     if (m.is_placed() || seen == needed) return;
     ++seen;
-    FitTable& view = fit_tables.get(state, m.demand, m.constraint, 0);
-    NodeId best = domain.is_none() ? view.best(state) : NodeId::none();
-    if (!domain.is_none())
-      for (const NodeId n : state.cluster().topology().nodes_of(j.within, domain))
-        if (view.fits(n) > 0 && (best.is_none() || view.key(n) > view.key(best))) best = n;
+    FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
+    const NodeId best = domain.is_none() ? view.best(state) : best_in_domain(state, view, j.within, domain);
     if (best.is_none()) return;
-    trial.place(id, best, profile.device->choose(view.node_view(state, 0), best));
+    trial.place(id, best, profile.device->choose(view.node_view(state), best));
     ++placed;
   });
   return std::min<std::uint64_t>(placed, needed - 1);
@@ -205,8 +215,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const std::vector<Ask> asks = asks_of(state, job);
   const Room room = room_of(state, fit_tables, asks, j.within);
   const Ask& short_ask = asks[room.shortest];
-  FitTable& view = fit_tables.get(state, short_ask.demand, short_ask.constraint, 0);
-  const NodeView node_view = view.node_view(state, 0);
+  FitTable& view = fit_tables.counted(state, short_ask.demand, short_ask.constraint, 0);
+  const NodeView node_view = view.node_view(state);
   Tally tally{short_ask.demand, short_ask.constraint, {}};
   for (std::size_t n = 0; n < state.cluster().rows(); ++n)
     if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)

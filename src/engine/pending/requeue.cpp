@@ -144,7 +144,7 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
     if (!any_freed([&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
     FitTable* view =
-        placement_rule(*e.profile).is_room_exact ? &e.fit_tables.get(state, demand, constraint, 0) : nullptr;
+        placement_rule(*e.profile).is_room_exact ? &e.fit_tables.counted(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
       if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key)))
         news.activated.push_back(id);

@@ -23,7 +23,7 @@ void take(const PlacementContext& context, MemberId member, NodeId node) {
 NodeId tightest(const PlacementContext& context, MemberId member) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
-  const FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, 0);
+  const FitTable& view = context.fit_tables.counted(state, m.demand, m.constraint, 0);
   const auto idle = state.cluster().idle_devices();
   NodeId best;
   for (std::size_t n = 0; n < idle.size(); ++n)
@@ -34,7 +34,7 @@ NodeId tightest(const PlacementContext& context, MemberId member) {
 bool fits(const PlacementContext& context, MemberId member, NodeId node) {
   State& state = context.trial.state();
   const Member& m = state.member(member);
-  return context.fit_tables.get(state, m.demand, m.constraint, 0).fits(node) > 0;
+  return context.fit_tables.counted(state, m.demand, m.constraint, 0).fits(node) > 0;
 }
 
 /// Nodes with idle devices, most first, stable by row.

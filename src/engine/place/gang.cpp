@@ -216,7 +216,7 @@ class GangSearch {
   bool place_run(const Scope& hard, const Scope& soft, const Run& run) {
     --runs_left_;
     const std::uint64_t draw = context_.draws.next();
-    FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
+    FitTable& v = context_.fit_tables.counted(state_, run.demand, run.constraint, draw);
     const std::uint64_t count = run.members.size();
     const std::uint64_t room =
         hard.is_everywhere() ? v.room_everywhere() : v.room(state_, hard.level)[hard.domain.row()];
@@ -230,7 +230,7 @@ class GangSearch {
     Spreader spreader(state_, v);
     const Scope& from = start.is_everywhere() ? hard : start;
     spreader.spread(nodes_, from.is_everywhere() ? 0 : next_level(from.level), count);
-    take(v, draw, run, spreader.shares());
+    take(v, run, spreader.shares());
     return true;
   }
 
@@ -245,7 +245,7 @@ class GangSearch {
     for (const NodeId n : nodes) free.push_back(node_as_it_is(state_.cluster(), n));
     std::vector<PackingGroup> groups;
     for (const Run& run : runs) {
-      const FitTable& v = view(run);
+      FitTable& v = view(run);
       for (std::size_t n = 0; n < nodes.size(); ++n) free[n].allows.push_back(v.fits(nodes[n]) > 0 ? 1 : 0);
       groups.push_back({&state_.demand(run.demand), static_cast<std::uint32_t>(run.members.size())});
     }
@@ -256,13 +256,13 @@ class GangSearch {
     for (const Run& run : runs) {
       for (const MemberId member : run.members) {
         const std::uint64_t draw = context_.draws.next();
-        const FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
+        const FitTable& v = context_.fit_tables.counted(state_, run.demand, run.constraint, draw);
         const NodeId n = nodes[*node++];
         if (v.fits(n) == 0) {  // the profile chose other devices for a share than the search did
           context_.trial.rollback_to(before);
           return false;
         }
-        context_.trial.place(member, n, context_.profile.device->choose(v.node_view(state_, draw), n));
+        context_.trial.place(member, n, context_.profile.device->choose(v.node_view(state_), n));
       }
     }
     return true;
@@ -275,7 +275,7 @@ class GangSearch {
     const std::size_t count =
         hard.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard.level, hard.domain).size();
     for (const Run& run : runs) {
-      const FitTable& v = view(run);
+      FitTable& v = view(run);
       for (std::size_t i = 0; i < count; ++i) {
         const NodeId n = hard.is_everywhere() ? NodeId(i) : topology.nodes_of(hard.level, hard.domain)[i];
         if (v.fits(n) == 0 || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
@@ -295,7 +295,7 @@ class GangSearch {
       FitTable& v = context_.fit_tables.get(state_, run.demand, run.constraint, draw);
       const NodeId best = v.best(state_);
       if (best.is_none()) return false;
-      context_.trial.place(member, best, context_.profile.device->choose(v.node_view(state_, draw), best));
+      context_.trial.place(member, best, context_.profile.device->choose(v.node_view(state_), best));
     }
     return true;
   }
@@ -381,17 +381,17 @@ class GangSearch {
     return level.value < state_.cluster().topology().nested_count() ? level.value + 1 : 0;
   }
 
-  void take(const FitTable& v, std::uint64_t draw, const Run& run, const std::vector<Spreader::Share>& shares) {
+  void take(const FitTable& v, const Run& run, const std::vector<Spreader::Share>& shares) {
     std::size_t rank = 0;
     for (const Spreader::Share& share : shares)
       for (std::uint32_t k = 0; k < share.members; ++k)
         context_.trial.place(run.members[rank++], share.node,
-                             context_.profile.device->choose(v.node_view(state_, draw), share.node));
+                             context_.profile.device->choose(v.node_view(state_), share.node));
     ASHLAR_CHECK(rank == run.members.size());
   }
 
   FitTable& view(const Run& run) {
-    return context_.fit_tables.get(state_, run.demand, run.constraint, context_.draws.next());
+    return context_.fit_tables.counted(state_, run.demand, run.constraint, context_.draws.next());
   }
 
   const PlacementContext& context_;

@@ -16,10 +16,10 @@ PlacementOutcome place_scored(const PlacementContext& context, JobId job) {
   ASHLAR_CHECK(!member.is_none());
   const Member& m = state.member(member);
   const std::uint64_t draw = context.draws.next();
-  FitTable& view = context.fit_tables.get(state, m.demand, m.constraint, draw);
-  const NodeId node = view.best(state);
+  FitTable& table = context.fit_tables.get(state, m.demand, m.constraint, draw);
+  const NodeId node = table.best(state);
   if (node.is_none()) return {};
-  context.trial.place(member, node, context.profile.device->choose(view.node_view(state, draw), node));
+  context.trial.place(member, node, context.profile.device->choose(table.node_view(state), node));
   return {.is_placed = true};
 }
 

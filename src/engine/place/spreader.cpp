@@ -54,32 +54,28 @@ std::vector<Spreader::Part> Spreader::split(std::span<NodeId> nodes, std::uint32
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()])
       parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
-    parts.back().room += view_.fits(nodes[i]);
+    parts.back().room += table_.fits(nodes[i]);
     ++parts.back().count;
   }
   return parts;
 }
 
-void Spreader::spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count) {
+void Spreader::spread_over_nodes(std::span<const NodeId> nodes, std::uint64_t count) {
+  keys_.resize(nodes.size());
+  table_.keys(state_, nodes, keys_);
+  rated_.clear();
+  for (std::size_t i = 0; i < nodes.size(); ++i) rated_.push_back({table_.fits(nodes[i]), keys_[i], nodes[i]});
   // Most capacity first, higher score first, then by row; the last remainder goes to the tightest node that takes it.
-  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
-    if (view_.fits(a) != view_.fits(b)) return view_.fits(a) > view_.fits(b);
-    if (view_.key(a) != view_.key(b)) return view_.key(a) > view_.key(b);
-    return a < b;
+  std::sort(rated_.begin(), rated_.end(), [](const Rated& a, const Rated& b) {
+    if (a.fits != b.fits) return a.fits > b.fits;
+    return a.key != b.key ? a.key > b.key : a.node < b.node;
   });
-  for (std::size_t i = 0; i < nodes.size() && count > 0; ++i) {
-    std::size_t chosen = i;
-    if (view_.fits(nodes[i]) >= count) {
-      std::size_t last = i;
-      while (last + 1 < nodes.size() && view_.fits(nodes[last + 1]) >= count) ++last;
-      chosen = i;
-      for (std::size_t k = i; k <= last; ++k) {
-        const bool is_tighter = view_.fits(nodes[k]) < view_.fits(nodes[chosen]);
-        if (is_tighter) chosen = k;
-      }
-    }
-    const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, view_.fits(nodes[chosen])));
-    shares_.push_back({nodes[chosen], here});
+  for (auto it = rated_.begin(); it != rated_.end() && count > 0; ++it) {
+    auto chosen = it;
+    for (auto other = it; other != rated_.end() && other->fits >= count; ++other)
+      if (other->fits < chosen->fits) chosen = other;
+    const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, chosen->fits));
+    shares_.push_back({chosen->node, here});
     count -= here;
   }
   ASHLAR_CHECK(count == 0);

@@ -20,9 +20,10 @@ class Spreader {
     std::uint32_t members = 0;
   };
 
-  Spreader(const State& state, const FitTable& view) : state_(state), view_(view) {}
+  Spreader(const State& state, FitTable& table) : state_(state), table_(table) {}
 
-  /// Distributes `count` members over nodes with capacity for at least that many. `nodes` is reordered.
+  /// Distributes `count` members over nodes with capacity for at least that many. `nodes` is in ascending order, and is
+  /// reordered.
   void spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_t count);
   /// In the order of the walk, which is that of the ranks.
   const std::vector<Share>& shares() const { return shares_; }
@@ -35,14 +36,22 @@ class Spreader {
     std::uint32_t count = 0;
     NodeId lowest;  ///< tie-break
   };
+  /// A node with what decides its turn.
+  struct Rated {
+    std::uint16_t fits = 0;
+    std::uint64_t key = 0;
+    NodeId node;
+  };
   static std::size_t pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used,
                           std::uint64_t count);
   std::vector<Part> split(std::span<NodeId> nodes, std::uint32_t level) const;
-  void spread_over_nodes(std::span<NodeId> nodes, std::uint64_t count);
+  void spread_over_nodes(std::span<const NodeId> nodes, std::uint64_t count);
 
   const State& state_;
-  const FitTable& view_;
+  FitTable& table_;
   std::vector<Share> shares_;
+  std::vector<Rated> rated_;  ///< scratch
+  std::vector<std::uint64_t> keys_;
 };
 
 }  // namespace ashlar

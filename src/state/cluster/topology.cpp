@@ -28,6 +28,7 @@ void Topology::define_levels(std::uint32_t nested, std::uint32_t orthogonal) {
   domain_of_.resize(nested + orthogonal);
   nodes_of_.resize(nested + orthogonal);
   ++shape_version_;
+  moves_.clear();
 }
 
 GroupId Topology::choose_group(NodeId node) {
@@ -44,6 +45,12 @@ GroupId Topology::choose_group(NodeId node) {
   return *slot;
 }
 
+void Topology::note_move(const Move& move) {
+  if (moves_.size() >= kMovesMax) moves_.erase(moves_.begin(), moves_.begin() + kMovesMax / 2);
+  moves_.push_back(move);
+  ++shape_version_;
+}
+
 void Topology::place(NodeId node, std::span<const DomainId> domains) {
   bool is_same = !group_of(node).is_none();
   for (std::uint32_t l = 0; l < level_count(); ++l) {
@@ -52,13 +59,15 @@ void Topology::place(NodeId node, std::span<const DomainId> domains) {
   }
   if (is_same) return;
   remove(node);
-  ++shape_version_;
   for (std::uint32_t l = 0; l < level_count(); ++l) {
     const DomainId domain = l < domains.size() ? domains[l] : DomainId::none();
     grown(domain_of_[l], node.row()) = domain;
-    if (!domain.is_none()) insert_sorted(grown(nodes_of_[l], domain.row()), node);
+    if (domain.is_none()) continue;
+    insert_sorted(grown(nodes_of_[l], domain.row()), node);
+    note_move({node, LevelId(l), DomainId::none(), domain});
   }
   const GroupId group = choose_group(node);
+  note_move({node, LevelId::none(), DomainId::none(), DomainId::none()});  // into its group
   grown(group_of_, node.row()) = group;
   insert_sorted(nodes_of_group_[group.row()], node);
 }
@@ -66,12 +75,13 @@ void Topology::place(NodeId node, std::span<const DomainId> domains) {
 void Topology::remove(NodeId node) {
   const GroupId group = group_of(node);
   if (group.is_none()) return;
-  ++shape_version_;
+  note_move({node, LevelId::none(), DomainId::none(), DomainId::none()});  // out of its group
   erase_sorted(nodes_of_group_[group.row()], node);
   group_of_[node.row()] = GroupId::none();
   for (std::uint32_t l = 0; l < level_count(); ++l) {
     const DomainId domain = domain_of(LevelId(l), node);
     if (domain.is_none()) continue;
+    note_move({node, LevelId(l), domain, DomainId::none()});
     erase_sorted(nodes_of_[l][domain.row()], node);
     domain_of_[l][node.row()] = DomainId::none();
   }

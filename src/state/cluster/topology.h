@@ -45,15 +45,30 @@ class Topology {
   GroupId group_of(NodeId node) const { return value_at(group_of_, node.row()); }
   std::size_t group_count() const { return nodes_of_group_.size(); }
   std::span<const NodeId> nodes_of_group(GroupId group) const { return nodes_of_group_[group.row()]; }
-  /// Grows whenever a node changes its domains: caches laid out by group or domain are rebuilt.
+  /// Grows whenever a node changes its domains.
   std::uint64_t shape_version() const { return shape_version_; }
+
+  /// A node left a domain of a level, or entered one.
+  struct Move {
+    NodeId node;
+    LevelId level;
+    DomainId from, to;  ///< one of them is none
+  };
+  static constexpr std::size_t kMovesMax = 1 << 14;  ///< older moves are forgotten
+  /// Whether the moves since that version are known: caches laid out by domain follow them, or are rebuilt.
+  bool remembers_moves(std::uint64_t since) const { return since + moves_.size() >= shape_version_; }
+  std::span<const Move> moves_since(std::uint64_t since) const {
+    return std::span(moves_).subspan(moves_.size() - (shape_version_ - since));
+  }
 
  private:
   friend struct StateFields;
   GroupId choose_group(NodeId node);
+  void note_move(const Move& move);
 
   std::uint32_t nested_ = 0;
   std::uint64_t shape_version_ = 0;
+  std::vector<Move> moves_;                                 ///< the last ones, one for each version
   std::vector<std::vector<DomainId>> domain_of_;            ///< [level][node]
   std::vector<std::vector<std::vector<NodeId>>> nodes_of_;  ///< [level][domain]
   std::vector<GroupId> group_of_;                           ///< [node]

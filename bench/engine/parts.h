@@ -1,0 +1,16 @@
+// parts: the figures of bench_engine by subject; each function measures some and prints them with their limits.
+#pragma once
+
+#include "bench_report.h"
+
+namespace ashlar::bench {
+
+void measure_starts(Report& report);    ///< single pods that start at once
+void measure_reserved(Report& report);  ///< the same beside a reservation
+void measure_gangs(Report& report);     ///< a gang that starts at once, a trial
+void measure_waiting(Report& report);   ///< one event while many kinds wait
+void measure_held(Report& report);      ///< one event while many are held by a reservation
+void measure_nodes(Report& report);     ///< nodes that change while many wait
+void measure_copies(Report& report);    ///< a copy of state and engine
+
+}  // namespace ashlar::bench

@@ -1,0 +1,83 @@
+#include "engine/place/fit_counts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/grown.h"
+
+namespace ashlar {
+namespace {
+constexpr std::size_t kRowsPerUpdate = 8;  ///< one node by itself costs about as much as that many in a row
+}
+
+void FitCounts::start_anew(const State& state, const NodeRating& rating) {
+  const std::size_t rows = state.cluster().rows();
+  shape_version_ = state.cluster().topology().shape_version();
+  fits_.resize(rows);
+  rating.count(state, {0, rows}, fits_);
+  total_ = std::accumulate(fits_.begin(), fits_.end(), std::uint64_t{0});
+  has_rooms_ = false;
+  is_started_ = true;
+}
+
+void FitCounts::update(const State& state, const NodeRating& rating, NodeId n) {
+  const std::uint16_t before = fits_[n.row()];
+  rating.count(state, {n.row(), 1}, std::span(fits_).subspan(n.row(), 1));
+  const std::uint16_t after = fits_[n.row()];
+  if (before == after) return;
+  total_ += std::uint64_t{after} - before;
+  if (!has_rooms_) return;
+  const Topology& topology = state.cluster().topology();
+  for (std::uint32_t l = 0; l < topology.level_count(); ++l)
+    if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none())
+      rooms_[l][d.row()] += std::uint32_t{after} - before;
+}
+
+void FitCounts::follow_moves(const Topology& topology) {
+  if (has_rooms_ && topology.remembers_moves(shape_version_)) {
+    for (const Topology::Move& move : topology.moves_since(shape_version_)) {
+      if (move.level.is_none()) continue;
+      const std::uint32_t fits = value_at(fits_, move.node.row());
+      std::vector<std::uint32_t>& rooms = rooms_[move.level.row()];
+      if (!move.from.is_none()) rooms[move.from.row()] -= fits;
+      if (!move.to.is_none()) grown(rooms, move.to.row()) += fits;
+    }
+  } else {
+    has_rooms_ = false;
+  }
+  shape_version_ = topology.shape_version();
+}
+
+void FitCounts::refresh(const State& state, const NodeRating& rating) {
+  const Cluster& cluster = state.cluster();
+  const bool must_start = !is_started_ || !cluster.remembers(cursor_) || fits_.size() > cluster.rows() ||
+                          cluster.change_count() - cursor_ > cluster.rows() / kRowsPerUpdate + 64;
+  if (must_start) {
+    start_anew(state, rating);
+  } else {
+    fits_.resize(cluster.rows(), 0);
+    if (shape_version_ != cluster.topology().shape_version()) follow_moves(cluster.topology());
+    // A node that changed several times is counted anew several times, which costs less than a note of each.
+    for (const NodeId n : cluster.changed_since(cursor_)) update(state, rating, n);
+  }
+  cursor_ = cluster.change_count();
+}
+
+void FitCounts::build_rooms(const Topology& topology) {
+  rooms_.assign(topology.level_count(), {});
+  for (std::uint32_t l = 0; l < topology.level_count(); ++l) {
+    rooms_[l].assign(topology.domain_count(LevelId(l)), 0);
+    const auto domains = topology.domains(LevelId(l));
+    const std::size_t rows = std::min(domains.size(), fits_.size());
+    for (std::size_t n = 0; n < rows; ++n)
+      if (!domains[n].is_none()) rooms_[l][domains[n].row()] += fits_[n];
+  }
+  has_rooms_ = true;
+}
+
+std::span<const std::uint32_t> FitCounts::room(const State& state, LevelId level) {
+  if (!has_rooms_) build_rooms(state.cluster().topology());
+  return rooms_[level.row()];
+}
+
+}  // namespace ashlar

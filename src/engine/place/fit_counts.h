@@ -1,0 +1,40 @@
+// FitCounts: for one kind of member, how many each node and each domain could take now, kept up to date from the change
+// logs of cluster and topology. Cost: 2 bytes per node; a refresh O(nodes changed since the last).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/place/node_rating.h"
+
+namespace ashlar {
+
+class FitCounts {
+ public:
+  void refresh(const State& state, const NodeRating& rating);
+  /// Only after refresh in the same state, as all that follows.
+  std::span<const std::uint16_t> fits() const { return fits_; }
+  std::uint64_t total() const { return total_; }
+  /// Members that fit in each domain of a level, by DomainId.
+  std::span<const std::uint32_t> room(const State& state, LevelId level);
+  std::uint64_t cursor() const { return cursor_; }
+  /// See FitTable::rewind.
+  void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
+
+ private:
+  void start_anew(const State& state, const NodeRating& rating);
+  void update(const State& state, const NodeRating& rating, NodeId node);
+  void follow_moves(const Topology& topology);
+  void build_rooms(const Topology& topology);
+
+  std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is current
+  std::uint64_t shape_version_ = 0;  ///< of the topology
+  bool is_started_ = false;
+  bool has_rooms_ = false;
+  std::uint64_t total_ = 0;
+  std::vector<std::uint16_t> fits_;
+  std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]
+};
+
+}  // namespace ashlar

@@ -1,0 +1,90 @@
+#include "engine/place/node_rating.h"
+
+#include <algorithm>
+
+namespace ashlar {
+namespace {
+
+constexpr int kTierBits = 16;
+constexpr int kTopShift = 48;
+
+/// Points of one tier as the 16 bits of its position in the key; at least 1, so that a key of 0 means "does not fit".
+std::uint64_t tier_bits(Points points, std::size_t tier) {
+  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, 65534) + 1);
+  return clamped << (kTopShift - kTierBits * static_cast<int>(tier));
+}
+
+}  // namespace
+
+NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId constraint)
+    : profile_(&profile), demand_(demand), constraint_(constraint) {
+  for (std::size_t t = 0; t < profile.tiers.size(); ++t) {
+    Points most = 0;
+    bool is_domain_tier = false;
+    for (const ScorePolicy* policy : profile.tiers[t]) {
+      is_drawn_ = is_drawn_ || policy->is_drawn;
+      most += policy->is_drawn ? kDomainPointsMax : kPointsMax;
+      if (policy->add_domain == nullptr) continue;
+      is_domain_tier = true;
+      domain_policy_ = policy;
+      domain_tier_ = t;
+    }
+    if (is_domain_tier) continue;
+    has_node_tier_ = true;
+    best_possible_ |= tier_bits(most, t);
+  }
+  if (!has_node_tier_) best_possible_ = 1;
+}
+
+NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
+  return {state.cluster(), state.demand(demand_), state.cluster().constraint(constraint_), &profile_->mix, draw};
+}
+
+void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
+  const BitSet& allowed = state.cluster().allowed(constraint_, is_allowed_by_facts);
+  for (std::size_t i = 0; i < rows.count; ++i) fits[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
+  profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
+}
+
+void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys) {
+  rated_count_ += rows.count;
+  fits_.resize(rows.count);
+  count(state, rows, fits_);
+  std::fill_n(keys.begin(), rows.count, 0);
+  if (std::all_of(fits_.begin(), fits_.end(), [](std::uint16_t f) { return f == 0; })) return;
+  const NodeView nodes = view(state, draw);
+  points_.resize(rows.count);
+  for (std::size_t tier = 0; tier < profile_->tiers.size(); ++tier) {
+    if (domain_policy_ != nullptr && tier == domain_tier_) continue;
+    std::fill(points_.begin(), points_.end(), 0);
+    for (const ScorePolicy* policy : profile_->tiers[tier]) policy->add(nodes, rows, points_);
+    for (std::size_t i = 0; i < rows.count; ++i) keys[i] |= tier_bits(points_[i], tier);
+  }
+  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fits_[i] == 0 ? 0 : has_node_tier_ ? keys[i] : 1;
+}
+
+void NodeRating::rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw,
+                      std::span<std::uint64_t> keys) {
+  if (nodes.empty()) return;
+  if (nodes.back().row() - nodes.front().row() + 1 == nodes.size()) {
+    rate(state, NodeRange{nodes.front().row(), nodes.size()}, draw, keys);
+    return;
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) keys[i] = rate(state, nodes[i], draw);
+}
+
+std::uint64_t NodeRating::rate(const State& state, NodeId node, std::uint64_t draw) {
+  std::uint64_t key = 0;
+  rate(state, NodeRange{node.row(), 1}, draw, {&key, 1});
+  return key;
+}
+
+void NodeRating::add_domain_points(const State& state, std::span<Points> points) const {
+  if (domain_policy_ != nullptr) domain_policy_->add_domain(view(state, 0), points);
+}
+
+std::uint64_t NodeRating::domain_bits(Points points) const {
+  return domain_policy_ == nullptr ? 0 : tier_bits(points, domain_tier_);
+}
+
+}  // namespace ashlar

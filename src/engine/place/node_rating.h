@@ -1,0 +1,56 @@
+// NodeRating: what a profile says of nodes for one kind of member (a demand and a constraint): how many such members
+// fit there, and how good the node is. Keeps nothing; cost: the kernels of the profile for the rows asked.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/profile.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+class NodeRating {
+ public:
+  NodeRating(const Profile& profile, DemandId demand, ConstraintId constraint);
+
+  DemandId demand() const { return demand_; }
+  ConstraintId constraint() const { return constraint_; }
+  const Profile& profile() const { return *profile_; }
+  NodeView view(const State& state, std::uint64_t draw) const;
+  /// How many such members each of these nodes could take now.
+  void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const;
+  /// The tiers' points of these nodes as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
+  void rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys);
+  /// The same of these nodes, in ascending order.
+  void rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw, std::span<std::uint64_t> keys);
+  std::uint64_t rate(const State& state, NodeId node, std::uint64_t draw);
+  /// No node's number is above this one.
+  std::uint64_t best_possible() const { return best_possible_; }
+  /// What the tier that ranks domains adds to each group, and these points as bits of a key; nothing without such a
+  /// tier.
+  void add_domain_points(const State& state, std::span<Points> points) const;
+  std::uint64_t domain_bits(Points points) const;
+  /// A policy of the profile draws: no number can be kept.
+  bool is_drawn() const { return is_drawn_; }
+  /// Nodes asked about so far.
+  std::uint64_t rated_count() const { return rated_count_; }  // for tests
+  /// Changes when demand or constraint are given another value.
+  std::uint64_t edition(const State& state) const { return state.edition(demand_, constraint_); }
+
+ private:
+  const Profile* profile_;
+  DemandId demand_;
+  ConstraintId constraint_;
+  const ScorePolicy* domain_policy_ = nullptr;
+  std::size_t domain_tier_ = 0;
+  bool has_node_tier_ = false;
+  bool is_drawn_ = false;
+  std::uint64_t best_possible_ = 0;
+  std::uint64_t rated_count_ = 0;
+  std::vector<Points> points_;  ///< scratch
+  std::vector<std::uint16_t> fits_;
+};
+
+}  // namespace ashlar

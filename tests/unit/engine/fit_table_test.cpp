@@ -1,0 +1,113 @@
+// FitTable: what it looks at to find the best node, and that its counts follow nodes from domain to domain.
+#include "engine/place/fit_table.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+
+namespace ashlar {
+namespace {
+
+constexpr std::uint32_t kRacks = 50, kNodesPerRack = 16;
+constexpr LevelId kRackLevel{0u};
+
+NodeFacts eight_devices_in(std::uint32_t rack) {
+  NodeFacts facts = eight_devices();
+  facts.domains = {DomainId(rack)};
+  return facts;
+}
+
+/// Racks of sixteen nodes; on each node of rack r, r % 8 devices are taken.
+State racks() {
+  State s = small_state(0);
+  tell(s, LevelsDefined{1, 0});
+  std::uint32_t job = 0;
+  for (std::uint32_t n = 0; n < kRacks * kNodesPerRack; ++n) {
+    tell(s, NodeSeen{NodeId(n), eight_devices_in(n / kNodesPerRack)});
+    for (std::uint32_t d = 0; d < n / kNodesPerRack % 8; ++d, ++job) {
+      tell(s, Submitted{workload(job, job, 1, kOneDevice)});
+      tell(s, Bound{MemberId(job), NodeId(n), {}});
+    }
+  }
+  return s;
+}
+
+FitTable table_of(const State& state, const Profile& profile, DemandId demand = kOneDevice) {
+  FitTable table(profile, demand, kAnywhere);
+  table.open(state, 0);
+  return table;
+}
+
+TEST(FitTable, TheBestNodeIsFoundWithoutALookAtMostNodes) {
+  State s = racks();
+  const Profile profile = *builtin_profile("ashlar");
+  FitTable table = table_of(s, profile);
+  // the racks with one idle device on each node are the fullest; the lowest row of them
+  EXPECT_EQ(table.best(s), NodeId(7 * kNodesPerRack));
+  EXPECT_LE(table.rated_count(), 6 * kNodesPerRack);
+  tell(s, Submitted{workload(5000, 5000, 1, kOneDevice)});
+  tell(s, Bound{MemberId(5000u), NodeId(7 * kNodesPerRack), {}});
+  const std::uint64_t before = table.rated_count();
+  EXPECT_EQ(table.best(s), NodeId(7 * kNodesPerRack + 1));
+  EXPECT_LE(table.rated_count() - before, 1u);
+}
+
+TEST(FitTable, CountsFollowANodeThatComesBackInAnotherDomain) {
+  State s = racks();
+  const Profile profile = *builtin_profile("ashlar");
+  FitTable table = table_of(s, profile);
+  table.count(s);
+  const std::vector<std::uint32_t> before(table.room(s, kRackLevel).begin(), table.room(s, kRackLevel).end());
+  tell(s, NodeGone{NodeId(0u)});
+  tell(s, NodeSeen{NodeId(0u), eight_devices_in(kRacks + 5)});
+  table.count(s);
+  EXPECT_EQ(table.room(s, kRackLevel)[0], before[0] - 8);
+  ASSERT_GT(table.room(s, kRackLevel).size(), kRacks + 5);
+  EXPECT_EQ(table.room(s, kRackLevel)[kRacks + 5], 8u);
+  tell(s, NodeSeen{NodeId(0u), eight_devices_in(0)});
+  tell(s, NodeSeen{NodeId(kRacks * kNodesPerRack), eight_devices_in(1)});  // a new row
+  table.count(s);
+  EXPECT_EQ(table.room(s, kRackLevel)[0], before[0]);
+  EXPECT_EQ(table.room(s, kRackLevel)[1], before[1] + 8);
+  EXPECT_EQ(table.room(s, kRackLevel)[kRacks + 5], 0u);
+}
+
+TEST(FitTable, MoreMovesThanAreRememberedAreNotLost) {
+  State s = racks();
+  const Profile profile = *builtin_profile("ashlar");
+  FitTable table = table_of(s, profile);
+  table.count(s);
+  const std::uint32_t before = table.room(s, kRackLevel)[0];
+  for (std::size_t i = 0; i <= Topology::kMovesMax; ++i)
+    tell(s, NodeSeen{NodeId(0u), eight_devices_in(static_cast<std::uint32_t>(i % 2))});
+  table.count(s);
+  EXPECT_EQ(table.room(s, kRackLevel)[0], Topology::kMovesMax % 2 == 0 ? before : before - 8);
+}
+
+TEST(FitTable, AProfileThatRanksDomainsAloneFindsNodes) {
+  State s = racks();
+  Profile profile = *builtin_profile("ashlar");
+  profile.tiers = {{find_score("best-fit-domain")}};
+  EXPECT_EQ(table_of(s, profile).best(s), NodeId(7 * kNodesPerRack));
+}
+
+TEST(FitTables, TheLeastRecentlyUsedIsDropped) {
+  State s = racks();
+  for (std::uint32_t d = 10; d < 20; ++d)
+    tell(s, DemandDefined{DemandId(d), {.amounts = {{resource::kCpu, d}, {resource::kPods, 1}}}});
+  const Profile profile = *builtin_profile("ashlar");
+  FitTables tables(profile, 1);  // eight are kept at least
+  for (std::uint32_t d = 10; d < 18; ++d) tables.get(s, DemandId(d), kAnywhere, 0).best(s);
+  EXPECT_GT(tables.get(s, DemandId(10u), kAnywhere, 0).rated_count(), 0u);
+  tables.get(s, DemandId(18u), kAnywhere, 0);
+  EXPECT_EQ(tables.size(), 8u);
+  EXPECT_GT(tables.get(s, DemandId(10u), kAnywhere, 0).rated_count(), 0u);
+  EXPECT_EQ(tables.get(s, DemandId(11u), kAnywhere, 0).rated_count(), 0u);
+}
+
+}  // namespace
+}  // namespace ashlar
