@@ -40,7 +40,7 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
                                         [&](const Reservation::Place& at) { return at.node.row() < nodes; });
     if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
   }
-  return are_classes(a.waiting_for_quota_) && are_classes(a.waiting_for_anything_);
+  return are_classes(a.waiting_for_quota_) && are_classes(a.waiting_in_parts_);
 }
 
 }  // namespace ashlar

@@ -23,7 +23,7 @@ struct EngineFields {
     visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_),
         visit(a.active_heads_), visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_),
-        visit(a.waiting_for_anything_), visit(a.newcomers_of_parked_), visit(a.size_);
+        visit(a.waiting_in_parts_), visit(a.newcomers_of_parked_), visit(a.size_);
   }
   static void forget_fit_tables(Engine& e) { e.data_.fit_tables.forget_all(); }
 

@@ -12,21 +12,31 @@ EquivalenceClass class_of(const State& state, JobId id) {
   key.prefer = j.prefer;
   key.members_waiting = j.members_present - j.members_placed;
   key.members_needed = j.members_needed();
-  bool is_uniform = true;
+  std::uint32_t like_the_first = 0;
   state.each_member(id, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
     if (key.demand.is_none()) {
       key.demand = m.demand;
       key.constraint = m.constraint;
     }
-    is_uniform = is_uniform && m.demand == key.demand && m.constraint == key.constraint;
+    const bool is_like_the_first = m.demand == key.demand && m.constraint == key.constraint;
+    if (key.runs.empty() && is_like_the_first) {
+      ++like_the_first;
+      return;
+    }
+    if (key.runs.empty()) key.runs.push_back({key.demand, key.constraint, like_the_first});
+    if (m.demand != key.runs.back().demand || m.constraint != key.runs.back().constraint)
+      key.runs.push_back({m.demand, m.constraint, 0});
+    ++key.runs.back().members;
   });
-  if (j.members_placed > 0 || !is_uniform) key.only = id;
+  if (j.members_placed > 0) key.only = id;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
   return key;
 }
 
 namespace {
+bool is_in_parts(const EquivalenceClass& key) { return !key.only.is_none() || !key.runs.empty(); }
+
 bool waits_for_room(const Verdict& verdict) {
   return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota;
 }
@@ -47,10 +57,10 @@ void PendingQueue::list_head(ClassId id) {
     if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);
   }
   if (job_class.verdict.wake_on == WakeOn::kCapacity) {
-    if (job_class.key.only.is_none())
+    if (!is_in_parts(job_class.key))
       waiting_for_capacity_[{job_class.key.demand, job_class.key.constraint}].insert(id);
     else
-      waiting_for_anything_.insert(id);
+      waiting_in_parts_.insert(id);
   } else if (job_class.verdict.wake_on == WakeOn::kQuota) {
     waiting_for_quota_.insert(id);
   } else if (job_class.verdict.wake_on == WakeOn::kHeadOfQueue) {
@@ -77,14 +87,14 @@ void PendingQueue::unlist_head(ClassId id) {
     }
     if (it->second.empty()) blocked_heads_.erase(it);
   }
-  if (waits_for == WakeOn::kCapacity && job_class.key.only.is_none()) {
+  if (waits_for == WakeOn::kCapacity && !is_in_parts(job_class.key)) {
     if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint});
         it != waiting_for_capacity_.end()) {
       it->second.erase(id);
       if (it->second.empty()) waiting_for_capacity_.erase(it);
     }
   } else if (waits_for == WakeOn::kCapacity) {
-    waiting_for_anything_.erase(id);
+    waiting_in_parts_.erase(id);
   } else if (waits_for == WakeOn::kQuota) {
     waiting_for_quota_.erase(id);
   } else if (waits_for == WakeOn::kHeadOfQueue) {

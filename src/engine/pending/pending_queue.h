@@ -20,16 +20,25 @@ namespace ashlar {
 
 using ClassId = Id<struct ClassTag>;
 
+/// Neighbours in rank order that share demand and constraint.
+struct MemberRun {
+  DemandId demand;
+  ConstraintId constraint;
+  std::uint32_t members = 0;
+  friend auto operator<=>(const MemberRun&, const MemberRun&) = default;
+};
+
 /// What makes two waiting jobs equal for placement.
 struct EquivalenceClass {
   QueueId queue;
-  DemandId demand;
+  DemandId demand;  ///< of the first waiting member, as the constraint
   ConstraintId constraint;
   std::uint32_t members_waiting = 0;
   std::uint32_t members_needed = 0;  ///< at least this many must be placed together
   LevelId within, prefer;
-  DomainId anchor;  ///< domain of members already placed (then the job is its own class)
-  JobId only;       ///< set for gangs whose members differ and for jobs that are placed in part
+  DomainId anchor;              ///< domain of members already placed (then the job is its own class)
+  JobId only;                   ///< set for jobs that are placed in part
+  std::vector<MemberRun> runs;  ///< of the waiting members if they differ
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
 EquivalenceClass class_of(const State& state, JobId job);
@@ -103,7 +112,8 @@ class PendingQueue {
     return waiting_for_capacity_;
   }
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
-  const std::set<ClassId>& waiting_for_anything() const { return waiting_for_anything_; }
+  /// Those of them with unlike members, and those placed in part.
+  const std::set<ClassId>& waiting_in_parts() const { return waiting_in_parts_; }
   /// All classes with jobs, for readers.
   template <class Visit>
   void each_class(Visit&& visit) const {
@@ -135,8 +145,7 @@ class PendingQueue {
   std::set<ClassId> waiting_for_quota_;
   std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue
   std::set<QueueId> moved_heads_;                      ///< queues of such classes whose blocked heads have changed
-  /// gangs of unlike members and partly placed jobs: any rise may help
-  std::set<ClassId> waiting_for_anything_;
+  std::set<ClassId> waiting_in_parts_;
   std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;
 };

@@ -151,19 +151,67 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
   }
 }
 
-/// Classes of one job: gangs of unlike members, and those partly placed.
-void help_those_alone_in_their_class(EngineData& e, State& state, News& news) {
-  const std::vector<NodeId>& freed = news.freed_nodes;
-  for (const ClassId id : e.pending.waiting_for_anything()) {
-    bool is_helped = false;
-    state.each_member(e.pending.class_at(id).key.only, [&](MemberId, const Member& m) {
-      if (is_helped) return;
-      const auto could = [&](NodeId n) { return could_take(state, *e.profile, m.demand, m.constraint, n); };
-      // A node under a placed member may have moved to another domain, and with it the place where the other members
-      // must go.
-      is_helped = m.is_placed() ? std::binary_search(freed.begin(), freed.end(), m.node)
-                                : std::any_of(freed.begin(), freed.end(), could);
+/// The first waiting members of the class that must start together, by kind.
+std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
+  std::vector<MemberRun> runs = key.runs;
+  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
+  std::uint32_t left = key.members_needed;
+  std::vector<MemberRun> needed;
+  for (const MemberRun& run : runs) {
+    const std::uint32_t members = std::min(left, run.members);
+    left -= members;
+    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
+      return n.demand == run.demand && n.constraint == run.constraint;
     });
+    if (same != needed.end())
+      same->members += members;
+    else if (members > 0)
+      needed.push_back({run.demand, run.constraint, members});
+  }
+  return needed;
+}
+
+/// Whether each kind of the needed members has room by itself, in one domain of the level that they must stay within.
+bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass& key,
+                       const std::vector<MemberRun>& needed) {
+  // A node under a placed member may have moved to another domain since the class was made.
+  const DomainId anchor =
+      key.within.is_none() || key.only.is_none() ? DomainId::none() : state.anchor(key.only, key.within);
+  std::vector<std::uint8_t> has_room;  // by domain
+  for (const MemberRun& run : needed) {
+    FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
+    if (table.room_everywhere() < run.members) return false;
+    if (key.within.is_none()) continue;
+    const auto room = table.room(state, key.within);
+    has_room.resize(room.size(), 1);
+    bool has_any = false;
+    for (std::size_t d = 0; d < room.size(); ++d) {
+      has_room[d] = has_room[d] != 0 && room[d] >= run.members ? 1 : 0;
+      has_any = has_any || (has_room[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
+    }
+    if (!has_any) return false;
+  }
+  return true;
+}
+
+/// Gangs of unlike members, and jobs placed in part.
+void help_those_in_parts(EngineData& e, State& state, News& news) {
+  const std::vector<NodeId>& freed = news.freed_nodes;
+  for (const ClassId id : e.pending.waiting_in_parts()) {
+    const EquivalenceClass& key = e.pending.class_at(id).key;
+    const std::vector<MemberRun> needed = needed_runs(key);
+    bool is_helped = false;
+    for (const MemberRun& run : needed) {
+      const auto could = [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); };
+      is_helped = is_helped || std::any_of(freed.begin(), freed.end(), could);
+    }
+    if (is_helped && placement_rule(*e.profile).is_room_exact) is_helped = has_room_for_each(e, state, key, needed);
+    // A node under a placed member may have moved to another domain, and with it the place where the other members
+    // must go.
+    if (!key.only.is_none() && !is_helped)
+      state.each_member(key.only, [&](MemberId, const Member& m) {
+        is_helped = is_helped || (m.is_placed() && std::binary_search(freed.begin(), freed.end(), m.node));
+      });
     if (is_helped)
       news.activated.push_back(id);
     else if (news.has_other_nodes && !freed.empty() && e.pending.never_fits(id))
@@ -198,7 +246,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   news.freed_nodes.erase(std::unique(news.freed_nodes.begin(), news.freed_nodes.end()), news.freed_nodes.end());
   help_those_short_of_quota(e, state, news);
   help_those_short_of_capacity(e, state, news);
-  help_those_alone_in_their_class(e, state, news);
+  help_those_in_parts(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
   find_possible(e, state, cycle, news.activated);
   for (const ClassId id : news.activated) e.pending.activate(id);

@@ -79,94 +79,73 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20620 decisions, 5293 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 456 GangPartial 289 "
-            "InsufficientGPU 473 "
-            "InsufficientResource 187 NeverFits 993 NoMatchingDevice 8 NodesNotReady 1 OverQuota 621 Placed 3313 "
-            "PortTaken 120 "
-            "QuotaExhausted 621 ReservationHeld 169 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 595 "
-            "Waits 1857; "
-            "plans 75f17df54ee10d48");
+            "20619 decisions, 5295 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 456 GangPartial "
+            "288 InsufficientGPU 472 InsufficientResource 186 NeverFits 956 NoMatchingDevice 8 NodesNotReady "
+            "1 OverQuota 572 Placed 3312 PortTaken 121 QuotaExhausted 572 ReservationHeld 165 "
+            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1843; plans "
+            "3509556309f933a8");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 557 GangPartial 384 InsufficientGPU 667 "
-      "InsufficientResource "
-      "196 NeverFits 557 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 PortTaken 112 ReservationHeld 89 "
-      "SelectorMismatch 3 "
-      "TaintNotTolerated 1 TopologyFragmented 686 Waits 2142; plans 5cf60de3a2dcce55");
+      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 384 InsufficientGPU "
+      "665 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
+      "PortTaken 112 ReservationHeld 89 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 682 "
+      "Waits 2134; plans 7c0e4b6f27a2b1a2");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 409 ExceedsMaxQuota 460 GangPartial 282 "
-            "InsufficientGPU 479 "
-            "InsufficientResource 177 NeverFits 869 NoMatchingDevice 5 NodesNotReady 1 OverQuota 587 Placed 3319 "
-            "PortTaken 120 "
-            "QuotaExhausted 587 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 575 Waits 1654; plans "
-            "f69ad9a959cdf092");
+            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 460 GangPartial "
+            "276 InsufficientGPU 478 InsufficientResource 176 NeverFits 836 NoMatchingDevice 5 NodesNotReady "
+            "1 OverQuota 564 Placed 3319 PortTaken 120 QuotaExhausted 564 SelectorMismatch 9 "
+            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1637; plans 73d075968f2389b5");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
-  EXPECT_EQ(
-      decided(profile_with(Blocking::kStrict)),
-      "20572 decisions, 4913 binds, 0 others; BehindHead 997 ExceedsClusterMax 488 ExceedsMaxQuota 400 GangPartial 254 "
-      "InsufficientGPU 342 InsufficientResource 160 NeverFits 888 NoMatchingDevice 3 OverQuota 488 Placed 3068 "
-      "PortTaken 95 "
-      "QuotaExhausted 488 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 503 Waits 2367; plans "
-      "778d9ac808f8d1f5");
+  EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
+            "20572 decisions, 4913 binds, 0 others; BehindHead 982 ExceedsClusterMax 470 ExceedsMaxQuota 400 "
+            "GangPartial 253 InsufficientGPU 342 InsufficientResource 160 NeverFits 870 NoMatchingDevice 3 "
+            "OverQuota 458 Placed 3068 PortTaken 95 QuotaExhausted 458 SelectorMismatch 7 TaintNotTolerated "
+            "6 TopologyFragmented 498 Waits 2346; plans b5205dbf00576408");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 410 ExceedsMaxQuota 449 GangPartial 278 "
-            "InsufficientGPU 454 "
-            "InsufficientResource 187 NeverFits 859 NoMatchingDevice 4 NodesNotReady 3 OverQuota 579 Placed 3418 "
-            "PortTaken 119 "
-            "QuotaExhausted 579 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 601 Waits 1663; plans "
-            "14fd9db81972ad33");
+            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 449 GangPartial "
+            "273 InsufficientGPU 453 InsufficientResource 187 NeverFits 821 NoMatchingDevice 4 NodesNotReady "
+            "3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch 11 "
+            "TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ac8b14641943ed1a");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20642 decisions, 5347 binds, 0 others; ExceedsClusterMax 559 ExceedsMaxQuota 446 GangPartial 307 "
-            "InsufficientGPU 496 "
-            "InsufficientResource 188 NeverFits 1005 NoMatchingDevice 3 NodesNotReady 2 OverQuota 651 Placed 3386 "
-            "PortTaken 114 "
-            "QuotaExhausted 651 ReservationHeld 217 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 "
-            "Waits 1937; "
-            "plans ec1d4624a3027f31");
+            "20642 decisions, 5347 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
+            "307 InsufficientGPU 494 InsufficientResource 186 NeverFits 999 NoMatchingDevice 3 NodesNotReady "
+            "2 OverQuota 641 Placed 3386 PortTaken 114 QuotaExhausted 641 ReservationHeld 218 "
+            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1934; plans "
+            "ee66fdf743ac4793");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 542 ExceedsMaxQuota 444 GangPartial 282 "
-            "InsufficientGPU 389 "
-            "InsufficientResource 186 NeverFits 986 NoMatchingDevice 5 NodesNotReady 3 OverQuota 636 Placed 3294 "
-            "PortTaken 112 "
-            "QuotaExhausted 636 ReservationHeld 1265 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 557 "
-            "Waits 2812; "
-            "plans 71461e199e4e81e6");
+            "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 444 GangPartial "
+            "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 626 Placed 3294 PortTaken 112 QuotaExhausted 626 ReservationHeld 1251 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 555 Waits 2791; plans "
+            "460a62cd9c55d6ed");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 414 ExceedsMaxQuota 443 GangPartial 296 "
-            "InsufficientGPU 470 "
-            "InsufficientResource 177 NeverFits 857 NoMatchingDevice 5 NodesNotReady 2 OverQuota 602 Placed 3397 "
-            "PortTaken 112 "
-            "QuotaExhausted 602 SelectorMismatch 11 TaintNotTolerated 7 TopologyFragmented 579 Waits 1659; plans "
-            "ddcd05ad1cc13e67");
+            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 382 ExceedsMaxQuota 443 GangPartial "
+            "291 InsufficientGPU 470 InsufficientResource 175 NeverFits 825 NoMatchingDevice 5 NodesNotReady "
+            "2 OverQuota 578 Placed 3397 PortTaken 112 QuotaExhausted 578 SelectorMismatch 11 "
+            "TaintNotTolerated 6 TopologyFragmented 568 Waits 1640; plans 7b9455f8f04e937a");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 403 ExceedsMaxQuota 451 GangPartial 305 "
-            "InsufficientGPU 453 "
-            "InsufficientResource 194 NeverFits 854 NoMatchingDevice 5 NodesNotReady 4 OverQuota 585 Placed 3428 "
-            "PortTaken 111 "
-            "QuotaExhausted 585 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 576 Waits 1665; plans "
-            "4a6f38b4caa41e69");
+            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 451 GangPartial "
+            "300 InsufficientGPU 453 InsufficientResource 194 NeverFits 822 NoMatchingDevice 5 NodesNotReady "
+            "4 OverQuota 561 Placed 3428 PortTaken 111 QuotaExhausted 561 SelectorMismatch 11 "
+            "TaintNotTolerated 5 TopologyFragmented 565 Waits 1648; plans 4ebe3d908d1a50f1");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 414 ExceedsMaxQuota 449 GangPartial 300 "
-            "InsufficientGPU 470 "
-            "InsufficientResource 178 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota 604 Placed 3409 "
-            "PortTaken 111 "
-            "QuotaExhausted 604 SelectorMismatch 10 TaintNotTolerated 11 TopologyFragmented 586 Waits 1674; plans "
-            "36fd8d3b579771bb");
+            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 449 GangPartial "
+            "295 InsufficientGPU 470 InsufficientResource 177 NeverFits 830 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 579 Placed 3409 PortTaken 111 QuotaExhausted 579 SelectorMismatch 10 "
+            "TaintNotTolerated 10 TopologyFragmented 575 Waits 1656; plans c880b8a09bf71da9");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20624 decisions, 5358 binds, 0 others; ExceedsClusterMax 422 ExceedsMaxQuota 469 GangPartial 279 "
-            "InsufficientGPU 458 "
-            "InsufficientResource 184 NeverFits 891 NoMatchingDevice 5 NodesNotReady 1 OverQuota 592 Placed 3422 "
-            "PortTaken 118 "
-            "QuotaExhausted 592 SelectorMismatch 11 TaintNotTolerated 10 TopologyFragmented 597 Waits 1663; plans "
-            "fef169b541f69fec");
+            "20615 decisions, 5370 binds, 0 others; ExceedsClusterMax 385 ExceedsMaxQuota 471 GangPartial "
+            "274 InsufficientGPU 445 InsufficientResource 178 NeverFits 856 NoMatchingDevice 5 NodesNotReady "
+            "1 OverQuota 549 Placed 3430 PortTaken 130 QuotaExhausted 549 SelectorMismatch 11 "
+            "TaintNotTolerated 9 TopologyFragmented 589 Waits 1642; plans 5897d5617b77b2e3");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
