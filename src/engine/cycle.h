@@ -20,23 +20,18 @@ struct Cycle {
     std::int64_t extra = 0;
   };
 
-  /// Jobs of a class that last until `end` or longer would break a reservation.
-  struct Held {
-    Millis end, promised;
-    /// of the plan when a job of the class was last looked at: its quota was enough for that one
-    std::size_t actions = 0;
-    std::optional<std::set<PendingQueue::Entry>::const_iterator> next = {};  ///< the entry to look at after it
-  };
-
   Plan plan;
   bool may_start_jobs = true;  ///< false between two beats
   /// next job of every class still to be looked at: a heap with the first in order on top
   std::vector<PendingQueue::Head> work;
   bool is_top_taken = false;     ///< the top is being looked at; the next job of its class may take its place
+  bool has_begun = false;        ///< work was listed
   bool is_listed_whole = false;  ///< work holds every job, not only the first of each class
-  std::map<ClassId, Held> held;
+  /// By class with a job that was held: actions of the plan when one was last looked at. The quota was enough for it.
+  std::map<ClassId, std::size_t> held;
   std::set<ClassId> impossible;  ///< found in this round to fit no empty cluster, whatever else they wait for
-  std::vector<JobId> binding;    ///< jobs with a reservation that the current job might break
+  std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending
+  bool is_beyond_limit = false;               ///< more heads wait ahead of it than may have a reservation
   std::vector<ShadowTime> shadow_times;
 
   void add_work(const PendingQueue::Head& head);

@@ -25,6 +25,13 @@ struct EngineOptions {
   bool has_verdicts = true;
 };
 
+/// Counters of what may help held jobs, when all of them were last gone through.
+struct HeldSeen {
+  std::uint64_t reservation_changes = 0, head_changes = 0;
+  std::uint64_t cluster_digest = 0;  ///< if there are limits of queues
+  friend bool operator==(const HeldSeen&, const HeldSeen&) = default;
+};
+
 struct EngineData {
   /// The last verdict on a job in short. The full one is kept by the parked class; one on a job of an active class has
   /// one number at most.
@@ -46,6 +53,7 @@ struct EngineData {
   PendingQueue pending;
   FitTables fit_tables;
   Reservations reservations;
+  HeldSeen held_seen;
   Rng draws;
   std::uint64_t queue_changes_seen = 0;
   std::uint64_t redefinitions_seen = 0;

@@ -4,9 +4,23 @@
 
 namespace ashlar {
 
+bool EngineFields::is_sound(const PendingQueue::Class& job_class, const PendingQueue& a, const State& state) {
+  bool are_waiting = true;
+  job_class.each_job([&](const PendingQueue::Entry& e) {
+    are_waiting = are_waiting && state.is_live(e.job) && a.contains(e.job) &&
+                  &a.class_at(a.class_id(e.job)) == &job_class && a.entry_of(e.job) == e;
+  });
+  const auto& seen = job_class.holders_seen;
+  const auto is_reported = [&](const PendingQueue::Holder& holder) { return holder.job == job_class.behind; };
+  const bool has_holders = !seen.empty() && !job_class.holders.empty() && std::is_sorted(seen.begin(), seen.end()) &&
+                           std::any_of(seen.begin(), seen.end(), is_reported);
+  const bool has_none = seen.empty() && job_class.holders.empty();
+  return are_waiting && (job_class.held.empty() ? has_none : has_holders && job_class.is_active);
+}
+
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const PendingQueue& a = engine.data_.pending;
-  const auto is_class = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].jobs.empty(); };
+  const auto is_class = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].is_empty(); };
   const auto are_classes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_class); };
   const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
     return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
@@ -14,11 +28,10 @@ bool EngineFields::is_sound(const Engine& engine, const State& state) {
     });
   };
   if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
-  for (const PendingQueue::Class& job_class : a.classes_)
-    for (const PendingQueue::Entry& e : job_class.jobs)
-      if (!state.is_live(e.job) || !a.contains(e.job)) return false;
   for (const ClassId id : a.class_of_job_)
     if (!id.is_none() && !is_class(id)) return false;
+  for (const PendingQueue::Class& job_class : a.classes_)
+    if (!is_sound(job_class, a, state)) return false;
   for (const ClassId id : a.spare_)
     if (id.row() >= a.classes_.size()) return false;
   for (const auto& [queue, heads] : a.blocked_heads_)

@@ -1,6 +1,6 @@
 // EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be
 // written out and read back exactly: which jobs wait in which class and why it is parked, which verdicts were reported,
-// reached on which nodes, and the position of the stream of random numbers. An engine of the same profile and options
+// reached on which nodes, what holds jobs, and the position of the stream of random numbers. An engine of the same profile and options
 // that reads it back decides the same, byte for byte, on the same state. Class views are not listed: they never change
 // a decision.
 #pragma once
@@ -24,11 +24,20 @@ struct EngineFields {
         visit(a.active_heads_), visit(a.blocked_heads_);
     visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_),
         visit(a.waiting_in_parts_), visit(a.newcomers_of_parked_), visit(a.size_);
+    visit(a.head_changes_);
+    visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);
   }
-  static void forget_fit_tables(Engine& e) { e.data_.fit_tables.forget_all(); }
+  /// After the fields were read: what follows from them is made anew.
+  static void rebuild(Engine& e) {
+    e.data_.fit_tables.forget_all();
+    e.data_.pending.list_heads_anew();
+  }
 
   /// Whether all rows that the pending queue names exist there and in the state.
   static bool is_sound(const Engine& engine, const State& state);
+
+ private:
+  static bool is_sound(const PendingQueue::Class& job_class, const PendingQueue& pending, const State& state);
 };
 
 }  // namespace ashlar

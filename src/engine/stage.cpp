@@ -10,6 +10,7 @@
 #include "engine/place/advance.h"
 #include "engine/published/beat.h"
 #include "engine/published/preempt_by_count.h"
+#include "engine/reserve/held.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -25,7 +26,6 @@ void forget_outdated_tables(EngineData& e, State& state, Cycle&) {
 }
 
 void refresh_reservations(EngineData& e, State& state, Cycle&) {
-  e.pending.forget_held();
   e.reservations.refresh(state, e.pending, state.changed_nodes());
   Ledger(state).forget_changed_nodes();
 }
@@ -36,6 +36,7 @@ constexpr Stage kBefore[] = {
     {"refresh reservations", refresh_reservations},
     {"requeue", requeue},
     {"activate behind moved heads", activate_behind_moved_heads},
+    {"wake held jobs", wake_held},
     {"keep to the beat", keep_to_the_beat},
 };
 /// By VictimRule.
@@ -46,6 +47,7 @@ constexpr Stage kStartJobs[kVictimRules] = {
 constexpr Stage kAfter[] = {
     {"absorb changes of the backlog", absorb_changes},
     {"report newcomers", report_newcomers},
+    {"look again at held jobs", look_again_at_held},
 };
 
 }  // namespace

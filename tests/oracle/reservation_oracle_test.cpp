@@ -53,9 +53,10 @@ const Reservation* reserve_for(const Engine& engine, JobId job) {
 template <class Visit>
 void each_ahead(const State& state, const Engine& engine, JobId job, Visit&& visit) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-    for (const PendingQueue::Entry& entry : shape.jobs)
+    shape.each_job([&](const PendingQueue::Entry& entry) {
       if (!entry.is_surplus && precedence_of(state, entry.job) < precedence_of(state, job))
         visit(entry.job, reserve_for(engine, entry.job));
+    });
   });
 }
 

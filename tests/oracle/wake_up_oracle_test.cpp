@@ -59,6 +59,7 @@ std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const
   std::size_t at = 0;
   EngineFields::each(
       other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  EngineFields::rebuild(other);
   open_everything(copy);
   return started_by(other.decide(copy, now));
 }

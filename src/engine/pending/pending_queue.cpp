@@ -1,5 +1,7 @@
 #include "engine/pending/pending_queue.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/grown.h"
 
@@ -53,6 +55,7 @@ void PendingQueue::list_head(ClassId id) {
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
       job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
     blocked_heads_[job_class.key.queue].insert(head);
+    note_first(job_class.key.queue);
     // not looked at on the nodes yet
     if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);
   }
@@ -86,6 +89,7 @@ void PendingQueue::unlist_head(ClassId id) {
       if (behind_heads_.contains(job_class.key.queue)) moved_heads_.insert(job_class.key.queue);
     }
     if (it->second.empty()) blocked_heads_.erase(it);
+    note_first(job_class.key.queue);
   }
   if (waits_for == WakeOn::kCapacity && !is_in_parts(job_class.key)) {
     if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint});
@@ -118,7 +122,8 @@ void PendingQueue::enter(const State& state, JobId job) {
       spare_.pop_back();
     }
     Class& made = classes_[it->second.row()];
-    made = Class{.key = key, .jobs = {}, .is_active = true, .verdict = {}, .devices = 0};
+    made = {};
+    made.key = key;
     state.each_member(job, [&](MemberId, const Member& m) {
       if (!m.is_placed()) made.devices += state.demand(m.demand).devices.count;
     });
@@ -144,17 +149,23 @@ void PendingQueue::leave(JobId job) {
   const ClassId id = class_of_job_[job.row()];
   Class& job_class = classes_[id.row()];
   const Entry& entry = entry_of_job_[job.row()];
-  const bool is_head = *job_class.jobs.begin() == entry;
-  if (is_head) unlist_head(id);
-  job_class.jobs.erase(entry);
   class_of_job_[job.row()] = ClassId::none();
   --size_;
-  if (job_class.jobs.empty()) {
-    ids_.erase(job_class.key);
-    spare_.push_back(id);
-  } else if (is_head) {
-    list_head(id);
+  if (!job_class.held.empty() && job_class.held.contains(entry)) {
+    const bool is_first = *job_class.held.begin() == entry;
+    if (is_first) unlist_held(id);
+    job_class.held.erase(entry);
+    if (job_class.held.empty()) forget_holders(job_class);
+    if (is_first) list_held(id);
+  } else {
+    const bool is_head = *job_class.jobs.begin() == entry;
+    if (is_head) unlist_head(id);
+    job_class.jobs.erase(entry);
+    if (is_head) list_head(id);
   }
+  if (!job_class.is_empty()) return;
+  ids_.erase(job_class.key);
+  spare_.push_back(id);
 }
 
 void PendingQueue::activate(ClassId id) {
@@ -167,6 +178,7 @@ void PendingQueue::activate(ClassId id) {
 
 void PendingQueue::park(ClassId id, Verdict verdict) {
   Class& job_class = classes_[id.row()];
+  wake_held(id);
   unlist_head(id);
   job_class.is_active = false;
   job_class.verdict = std::move(verdict);
@@ -182,16 +194,102 @@ void PendingQueue::activate_behind_moved_heads() {
   for (const ClassId id : behind) activate(id);
 }
 
-void PendingQueue::hold(const Head& head) {
+void PendingQueue::list_held(ClassId id) {
+  const Class& job_class = classes_[id.row()];
+  if (job_class.held.empty()) return;
+  const Head head{*job_class.held.begin(), id};
+  held_classes_.insert(head);
   if (head.entry.is_surplus) return;
-  const auto [it, is_first] = held_heads_.try_emplace(class_at(head.job_class).key.queue, head);
-  if (!is_first && head < it->second) it->second = head;
+  held_heads_[job_class.key.queue].insert(head);
+  note_first(job_class.key.queue);
+}
+
+void PendingQueue::unlist_held(ClassId id) {
+  const Class& job_class = classes_[id.row()];
+  if (job_class.held.empty()) return;
+  const Head head{*job_class.held.begin(), id};
+  held_classes_.erase(head);
+  if (head.entry.is_surplus) return;
+  const auto it = held_heads_.find(job_class.key.queue);
+  it->second.erase(head);
+  if (it->second.empty()) held_heads_.erase(it);
+  note_first(job_class.key.queue);
+}
+
+void PendingQueue::note_first(QueueId queue) {
+  const Head* first = first_waiting(queue);
+  const auto it = first_of_queue_.find(queue);
+  if (it == first_of_queue_.end() ? first == nullptr : first != nullptr && it->second == *first) return;
+  ++head_changes_;
+  if (it != first_of_queue_.end()) {
+    first_heads_.erase(it->second);
+    if (first == nullptr) first_of_queue_.erase(it);
+  }
+  if (first == nullptr) return;
+  first_heads_.insert(*first);
+  first_of_queue_.insert_or_assign(queue, *first);
+}
+
+void PendingQueue::hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit) {
+  Class& job_class = classes_[head.job_class.row()];
+  const Entry entry = entry_of(head.entry.job);  // a decision may look at jobs in an order of its own
+  const bool is_head = *job_class.jobs.begin() == entry;
+  if (is_head) unlist_head(head.job_class);
+  const auto node = job_class.jobs.extract(entry);
+  ASHLAR_CHECK(!node.empty());
+  if (is_head) list_head(head.job_class);
+  const bool is_first = job_class.held.empty() || entry < *job_class.held.begin();
+  if (is_first) unlist_held(head.job_class);
+  job_class.held.insert(entry);
+  if (is_first) list_held(head.job_class);
+  job_class.is_beyond_limit = job_class.is_beyond_limit || is_beyond_limit;
+  if (job_class.holders_seen.empty() || holders.size() < job_class.holders_seen.size()) {
+    job_class.holders_seen = holders;
+    job_class.behind = behind;
+  }
+  for (const Holder& holder : holders) {
+    const auto it = std::find(job_class.holders.begin(), job_class.holders.end(), holder);
+    if (it != job_class.holders.end()) continue;
+    job_class.holders.push_back(holder);
+    ++held_by_[holder.job];
+  }
+}
+
+void PendingQueue::forget_holders(Class& job_class) {
+  for (const Holder& holder : job_class.holders)
+    if (const auto it = held_by_.find(holder.job); --it->second == 0) held_by_.erase(it);
+  job_class.holders.clear();
+  job_class.holders_seen.clear();
+  job_class.is_beyond_limit = false;
+}
+
+void PendingQueue::wake_held(ClassId id) {
+  Class& job_class = classes_[id.row()];
+  if (job_class.held.empty()) return;
+  unlist_head(id);
+  unlist_held(id);
+  forget_holders(job_class);
+  job_class.jobs.merge(job_class.held);
+  ASHLAR_CHECK(job_class.held.empty());
+  list_head(id);
+}
+
+void PendingQueue::list_heads_anew() {
+  held_classes_.clear(), held_heads_.clear(), held_by_.clear(), first_of_queue_.clear(), first_heads_.clear();
+  const std::uint64_t changes = head_changes_;
+  for (std::size_t row = 0; row < classes_.size(); ++row) {
+    for (const Holder& holder : classes_[row].holders) ++held_by_[holder.job];
+    list_held(ClassId(row));
+  }
+  for (const auto& [queue, heads] : blocked_heads_) note_first(queue);
+  head_changes_ = changes;
 }
 
 const PendingQueue::Head* PendingQueue::first_waiting(QueueId queue) const {
   const Head* blocked = first_blocked(queue);
   const auto held = held_heads_.find(queue);
-  return held != held_heads_.end() && (blocked == nullptr || held->second < *blocked) ? &held->second : blocked;
+  return held != held_heads_.end() && (blocked == nullptr || *held->second.begin() < *blocked) ? &*held->second.begin()
+                                                                                               : blocked;
 }
 
 const PendingQueue::Head* PendingQueue::first_blocked(QueueId queue) const {

@@ -1,7 +1,7 @@
 // PendingQueue: the waiting jobs, in order, grouped by class. Jobs of one class have the same queue, demand,
 // constraint, size and topology requirements, hence the same outcome: when the first of them cannot be placed, the
-// class is parked and none of the others is looked at until something happens that could help. A cycle therefore costs
-// O(active classes), whatever the number of waiting jobs.
+// class is parked; jobs that a reservation holds are set aside. None of these is looked at until something happens that
+// could help, so a cycle costs O(active classes), whatever the number of waiting jobs.
 #pragma once
 
 #include <compare>
@@ -62,12 +62,31 @@ class PendingQueue {
     ClassId job_class;
     friend auto operator<=>(const Head&, const Head&) = default;
   };
+  /// A reservation as it was when it held a job.
+  struct Holder {
+    JobId job;  ///< to which it was promised
+    std::uint64_t edition = 0;
+    friend auto operator<=>(const Holder&, const Holder&) = default;
+  };
   struct Class {
     EquivalenceClass key;
-    std::set<Entry> jobs;
+    std::set<Entry> jobs;  ///< that are to be looked at, or all that are parked
+    std::set<Entry> held;  ///< of an active class: could start but for reservations
+    /// The reservations that hold any of them; and those of which it was seen that they hold one, ascending.
+    std::vector<Holder> holders, holders_seen;
+    JobId behind;                  ///< the one of those seen that is reported
+    bool is_beyond_limit = false;  ///< more heads wait ahead than may have a reservation
     bool is_active = true;
     Verdict verdict;           ///< why it is parked
     std::int64_t devices = 0;  ///< devices of one job
+
+    bool is_empty() const { return jobs.empty() && held.empty(); }
+    std::size_t count() const { return jobs.size() + held.size(); }
+    template <class Visit>
+    void each_job(Visit&& visit) const {
+      for (const Entry& entry : jobs) visit(entry);
+      for (const Entry& entry : held) visit(entry);
+    }
   };
 
   explicit PendingQueue(const OrderPolicy& order) : order_(&order) {}
@@ -86,7 +105,7 @@ class PendingQueue {
   const Class& class_at(ClassId id) const { return classes_[id.row()]; }
   /// Whether jobs of that class wait and it was found never to fit.
   bool never_fits(ClassId id) const {
-    return id.row() < classes_.size() && !classes_[id.row()].jobs.empty() && !class_at(id).is_active &&
+    return id.row() < classes_.size() && !classes_[id.row()].is_empty() && !class_at(id).is_active &&
            class_at(id).verdict.kind == VerdictKind::kNeverFits;
   }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
@@ -96,13 +115,22 @@ class PendingQueue {
   /// First jobs of the classes of one queue that wait for capacity or for quota, in order; nullptr if there are none.
   /// Surplus blocks no job.
   const Head* first_blocked(QueueId queue) const;
-  /// In this decision the job could start but for another job's reservation. Until the next decision it acts for its
-  /// queue like a blocked head, unless a blocked head comes before it.
-  void hold(const Head& head);
-  void forget_held() { held_heads_.clear(); }
+  /// The job could start but for these reservations: it is set aside until they change, or room beside them is freed.
+  /// Until then it acts for its queue like a blocked head.
+  /// `holders` ascending.
+  void hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit);
+  /// The held jobs of the class are to be looked at again.
+  void wake_held(ClassId id);
+  /// Classes with held jobs, each with the first of them.
+  const std::set<Head>& held_classes() const { return held_classes_; }
+  /// The jobs whose reservations hold others, with the number of such classes.
+  const std::map<JobId, std::uint32_t>& holders() const { return held_by_; }
   /// The first waiting job of a queue, blocked or held; nullptr if there is none.
   const Head* first_waiting(QueueId queue) const;
-  const std::map<QueueId, Head>& held_heads() const { return held_heads_; }
+  /// These of all queues, in order.
+  const std::set<Head>& first_heads() const { return first_heads_; }
+  /// Grows whenever they change.
+  std::uint64_t head_changes() const { return head_changes_; }
   /// Queues that have such classes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
   /// Queues whose blocked heads have changed since the last call, or a superset.
@@ -118,7 +146,7 @@ class PendingQueue {
   template <class Visit>
   void each_class(Visit&& visit) const {
     for (std::size_t i = 0; i < classes_.size(); ++i)
-      if (!classes_[i].jobs.empty()) visit(ClassId(i), classes_[i]);
+      if (!classes_[i].is_empty()) visit(ClassId(i), classes_[i]);
   }
   std::size_t size() const { return size_; }
   /// Jobs that entered a parked class since the last call, for their verdicts.
@@ -128,6 +156,12 @@ class PendingQueue {
   friend struct EngineFields;
   void list_head(ClassId id);
   void unlist_head(ClassId id);
+  void list_held(ClassId id);
+  void unlist_held(ClassId id);
+  void note_first(QueueId queue);
+  void forget_holders(Class& job_class);
+  /// Lists held classes, holders and first heads from the classes and the blocked heads.
+  void list_heads_anew();
 
   const OrderPolicy* order_;
   std::map<EquivalenceClass, ClassId> ids_;
@@ -140,7 +174,12 @@ class PendingQueue {
   /// With blocked heads, or heads that were closed for quota; lost in a snapshot: a reader of one re-evaluates all
   /// queues first.
   std::set<QueueId> changed_queues_;
-  std::map<QueueId, Head> held_heads_;  ///< of one decision
+  std::set<Head> held_classes_;
+  std::map<QueueId, std::set<Head>> held_heads_;  ///< those of them that are not surplus
+  std::map<JobId, std::uint32_t> held_by_;        ///< by holder: how many classes
+  std::map<QueueId, Head> first_of_queue_;
+  std::set<Head> first_heads_;
+  std::uint64_t head_changes_ = 0;
   std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
   std::set<ClassId> waiting_for_quota_;
   std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue

@@ -219,6 +219,30 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
   }
 }
 
+/// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations.
+void help_those_held(EngineData& e, State& state, const News& news) {
+  std::vector<ClassId> woken;
+  for (const PendingQueue::Head& head : e.pending.held_classes()) {
+    const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    const auto has_room = [&](const MemberRun& run, NodeId n) {
+      if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
+      const Cluster& cluster = state.cluster();
+      const NodeView view{cluster, state.demand(run.demand), cluster.constraint(run.constraint), &e.profile->mix, 0};
+      std::uint16_t fits = kFitsMax;
+      for (const PendingQueue::Holder& holder : job_class.holders_seen)
+        if (const Reservation* reservation = e.reservations.find(holder.job); reservation != nullptr)
+          reservation->lower_by_claims(view, {n.row(), 1}, {&fits, 1});
+      return fits > 0;
+    };
+    const std::vector<MemberRun> needed = needed_runs(job_class.key);
+    const bool is_helped = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
+      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
+    });
+    if (is_helped) woken.push_back(head.job_class);
+  }
+  for (const ClassId id : woken) e.pending.wake_held(id);
+}
+
 /// No view has the free capacity for a job without the nominations that it outranks.
 void help_those_that_outrank_a_nomination(const EngineData& e, const State& state, News& news) {
   if (news.freed_nodes.empty() || state.nominations().empty()) return;
@@ -247,6 +271,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   help_those_short_of_quota(e, state, news);
   help_those_short_of_capacity(e, state, news);
   help_those_in_parts(e, state, news);
+  help_those_held(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
   find_possible(e, state, cycle, news.activated);
   for (const ClassId id : news.activated) e.pending.activate(id);

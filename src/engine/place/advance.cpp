@@ -1,7 +1,7 @@
 #include "engine/place/advance.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 
 #include "base/check.h"
 #include "engine/explain/explain.h"
@@ -12,6 +12,7 @@
 #include "engine/published/newcomers.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
+#include "engine/reserve/held.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -65,25 +66,21 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   const JobId job = head.entry.job;
   const BackfillRule& rule = backfill_rule(*e.profile);
   if (!e.pending.contains(job) || e.pending.class_id(job) != head.job_class ||
-      !e.pending.class_at(head.job_class).is_active)
+      !e.pending.class_at(head.job_class).is_active ||
+      !e.pending.class_at(head.job_class).jobs.contains(e.pending.entry_of(job)))
     return;
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
   const QueueId queue = job_class.key.queue;
   const auto held = cycle.held.find(head.job_class);
   // nothing was started since
-  const bool is_unchanged = held != cycle.held.end() && held->second.actions == cycle.plan.actions.size();
-  const auto next_of_class = [&] {
-    if (cycle.is_listed_whole) return;
-    const auto it = is_unchanged && held->second.next && **held->second.next == head.entry
-                        ? std::next(*held->second.next)
-                        : job_class.jobs.upper_bound(head.entry);
-    if (it == job_class.jobs.end()) return;
-    if (const auto now_held = is_unchanged ? held : cycle.held.find(head.job_class); now_held != cycle.held.end()) {
-      now_held->second.actions = cycle.plan.actions.size();
-      now_held->second.next = it;
-    }
-    cycle.add_work({*it, head.job_class});
+  const bool is_unchanged = held != cycle.held.end() && held->second == cycle.plan.actions.size();
+  const auto next_of_class = [&]() -> std::optional<PendingQueue::Head> {
+    if (cycle.is_listed_whole) return std::nullopt;
+    const auto it = job_class.jobs.upper_bound(head.entry);
+    return it == job_class.jobs.end() ? std::nullopt : std::optional(PendingQueue::Head{*it, head.job_class});
   };
+  // A job that starts or is held leaves the class's list, and others may enter.
+  const std::optional<PendingQueue::Head> next = next_of_class();
   // Heads that can never run any more are looked at before the jobs that they block.
   if (rule.is_strict ? activate_impossible_heads(e, state, cycle, queue) : activate_impossible_heads(e, state, cycle)) {
     cycle.add_work(head);
@@ -93,24 +90,22 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
-    next_of_class();
+    if (next) cycle.add_work(*next);
     return;
   }
-  // The iterator's successor is taken before the job leaves the class.
-  std::optional<PendingQueue::Head> next;
-  if (!cycle.is_listed_whole)
-    if (const auto it = job_class.jobs.upper_bound(head.entry); it != job_class.jobs.end())
-      next = PendingQueue::Head{*it, head.job_class};
   Trial trial(state);
-  PlacementOutcome outcome =
-      place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
-  if (!outcome.is_placed) outcome.is_placed = place_over_nominations(e, state, trial, job);
-  if (outcome.is_placed) {
-    if (!place_beside_reservations(e, state, cycle, head, trial)) {
-      if (next) cycle.add_work(*next);
-      return;
-    }
-    commit(e, state, cycle, trial, head.entry);
+  PlacementOutcome outcome;
+  const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);
+  if (room != RoomBeside::kPlaced)
+    outcome = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
+  else
+    outcome.is_placed = true;
+  const bool is_over_nominations = !outcome.is_placed && place_over_nominations(e, state, trial, job);
+  if (outcome.is_placed || is_over_nominations) {
+    const bool may_start =
+        room == RoomBeside::kPlaced ||
+        place_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
+    if (may_start) commit(e, state, cycle, trial, head.entry);
     if (next) cycle.add_work(*next);
     return;
   }
@@ -147,12 +142,14 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   }
   report(e, cycle, job, {VerdictKind::kPlaced, WakeOn::kNothing, cycle.plan.at, {}});
   absorb_changes(e, state, cycle);
+  wake_held(e, state, cycle);
 }
 
 void advance(EngineData& e, State& state, Cycle& cycle) {
   // ascending, so a heap
   if (!list_newcomers(e, state, cycle))
     cycle.work.assign(e.pending.active_heads().begin(), e.pending.active_heads().end());
+  cycle.has_begun = true;
   while (cycle.has_work()) {
     if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
       cycle.plan.look_again_at = cycle.plan.at;
@@ -161,6 +158,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const PendingQueue::Head head = cycle.take_work();
     ++cycle.plan.examined;
     advance_job(e, state, cycle, head);
+    if (!cycle.has_work()) wake_held(e, state, cycle);  // behind heads that have changed
   }
 }
 

@@ -14,8 +14,14 @@ std::size_t bytes_of_a_table(const Cluster& cluster) {
 
 }  // namespace
 
-void FitTable::open(const State& state, std::uint64_t draw) {
+void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* limit) {
   draw_ = draw;
+  rating_.set_limit(limit);
+  if (limit != nullptr && limit->editions != limit_editions_) {
+    counts_ = {};
+    best_ = {};
+    limit_editions_ = limit->editions;
+  }
   if (redefinitions_seen_ == state.redefinitions()) return;
   redefinitions_seen_ = state.redefinitions();
   if (is_of(state)) return;
@@ -30,6 +36,11 @@ NodeId FitTable::best(const State& state) {
 }
 
 void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since) {
+  if (!limit_editions_.empty()) {  // the limit is known only while it is asked for
+    if (counts_.cursor() > since) counts_ = {};
+    if (best_.cursor() > since) best_ = {};
+    return;
+  }
   if (counts_.cursor() > since) {
     counts_.refresh(state, rating_);
     counts_.rewind(since);
@@ -41,7 +52,7 @@ void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since)
 }
 
 FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
-  const Kind kind{demand, constraint};
+  const Kind kind{demand, constraint, limit_ != nullptr};
   auto it = tables_.find(kind);
   if (it == tables_.end()) {
     const std::size_t tables_max = std::max<std::size_t>(8, bytes_max_ / bytes_of_a_table(state.cluster()));
@@ -51,7 +62,7 @@ FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId const
   } else {
     uses_.splice(uses_.begin(), uses_, it->second.use);
   }
-  it->second.table.open(state, draw);
+  it->second.table.open(state, draw, limit_);
   return it->second.table;
 }
 

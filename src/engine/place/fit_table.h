@@ -18,8 +18,9 @@ class FitTable {
  public:
   FitTable(const Profile& profile, DemandId demand, ConstraintId constraint) : rating_(profile, demand, constraint) {}
 
-  /// For a decision; `draw` matters only to policies that draw. Drops what was computed for another value of a row.
-  void open(const State& state, std::uint64_t draw);
+  /// For a decision; `draw` matters only to policies that draw. Drops what was computed for another value of a row, or
+  /// beside another limit.
+  void open(const State& state, std::uint64_t draw, const FitsLimit* limit = nullptr);
   /// Brings the counts up to date.
   void count(const State& state) { counts_.refresh(state, rating_); }
 
@@ -53,6 +54,7 @@ class FitTable {
   BestNodes best_;
   std::uint64_t draw_ = 0;
   std::uint64_t edition_ = 0;  ///< of demand and constraint
+  std::vector<std::uint64_t> limit_editions_;
   std::uint64_t redefinitions_seen_ = UINT64_MAX;
 };
 
@@ -61,6 +63,18 @@ class FitTable {
 class FitTables {
  public:
   static constexpr std::size_t kBytesMax = 96u << 20;  ///< all tables together
+
+  /// While it lives, the tables are those of the nodes beside what the limit keeps for others.
+  class Limited {
+   public:
+    Limited(FitTables& tables, const FitsLimit& limit) : tables_(tables) { tables_.limit_ = &limit; }
+    ~Limited() { tables_.limit_ = nullptr; }
+    Limited(const Limited&) = delete;
+    Limited& operator=(const Limited&) = delete;
+
+   private:
+    FitTables& tables_;
+  };
 
   explicit FitTables(const Profile& profile, std::size_t bytes_max = kBytesMax)
       : profile_(&profile), bytes_max_(bytes_max) {}
@@ -80,7 +94,12 @@ class FitTables {
   std::size_t size() const { return tables_.size(); }
 
  private:
-  using Kind = std::pair<DemandId, ConstraintId>;
+  struct Kind {
+    DemandId demand;
+    ConstraintId constraint;
+    bool is_limited = false;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
   struct Slot {
     FitTable table;
     std::list<Kind>::iterator use;
@@ -89,6 +108,7 @@ class FitTables {
 
   const Profile* profile_;
   std::size_t bytes_max_;
+  const FitsLimit* limit_ = nullptr;
   std::map<Kind, Slot> tables_;
   std::list<Kind> uses_;  ///< the last used first
 };

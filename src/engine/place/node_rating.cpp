@@ -44,6 +44,7 @@ void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16
   const BitSet& allowed = state.cluster().allowed(constraint_, is_allowed_by_facts);
   for (std::size_t i = 0; i < rows.count; ++i) fits[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
   profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
+  if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
 
 void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "state/state.h"
 
 namespace ashlar {
+
+/// What is kept for others beside whom members are to be placed.
+struct FitsLimit {
+  std::vector<std::uint64_t> editions;  ///< other numbers when anything but a placement has changed it
+  std::function<void(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits)> lower;
+};
 
 class NodeRating {
  public:
@@ -19,6 +26,8 @@ class NodeRating {
   ConstraintId constraint() const { return constraint_; }
   const Profile& profile() const { return *profile_; }
   NodeView view(const State& state, std::uint64_t draw) const;
+  /// Counts and numbers from now on leave to others what the limit keeps for them; nullptr: they leave nothing.
+  void set_limit(const FitsLimit* limit) { limit_ = limit; }
   /// How many such members each of these nodes could take now.
   void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const;
   /// The tiers' points of these nodes as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
@@ -41,6 +50,7 @@ class NodeRating {
 
  private:
   const Profile* profile_;
+  const FitsLimit* limit_ = nullptr;
   DemandId demand_;
   ConstraintId constraint_;
   const ScorePolicy* domain_policy_ = nullptr;

@@ -8,10 +8,8 @@ namespace {
 bool all_waiting_came(const EngineData& e, const State& state, Millis now) {
   bool is_so = true;
   e.pending.each_class([&](ClassId, const PendingQueue::Class& job_class) {
-    for (const PendingQueue::Entry& entry : job_class.jobs) {
-      is_so = is_so && state.job(entry.job).submitted == now;
-      if (!is_so) return;
-    }
+    job_class.each_job(
+        [&](const PendingQueue::Entry& entry) { is_so = is_so && state.job(entry.job).submitted == now; });
   });
   return is_so;
 }

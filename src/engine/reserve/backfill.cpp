@@ -9,54 +9,70 @@
 namespace ashlar {
 namespace {
 
-/// Reports until when the job is held by this reservation, and looks again when one of those that bind it may change.
-void hold(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head,
-          const Reservation& reservation) {
-  const Millis now = cycle.plan.at;
-  const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  const Millis promised = reservation.promised_at(now);
-  const auto [held, is_first] =
-      cycle.held.try_emplace(head.job_class, Cycle::Held{end, promised, cycle.plan.actions.size()});
-  if (!is_first && end < held->second.end) held->second = {end, promised, cycle.plan.actions.size()};
-  for (const JobId job : cycle.binding)
-    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.reservations.find(job)->next_look(state, now));
-  e.pending.hold(head);
-  if (e.options.has_verdicts) report(e, cycle, head.entry.job, held_until(promised, now));
+using Holders = std::vector<PendingQueue::Holder>;
+
+/// Sets the job aside and reports until when it is held. `holders`, ascending, are why; `behind` is the one reported.
+void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Holders& holders,
+          const Reservation& behind) {
+  cycle.held[head.job_class] = cycle.plan.actions.size();
+  e.pending.hold(head, holders, behind.entry.job, cycle.is_beyond_limit);
+  if (e.options.has_verdicts)
+    report(e, cycle, head.entry.job, held_until(behind.promised_at(cycle.plan.at), cycle.plan.at));
 }
 
-/// Lists in cycle.binding the jobs whose reservations the job could break; false if it certainly would.
+/// Lists in cycle.binding the reservations that the job could break; false if it certainly would.
 bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
-  if (e.pending.blocked_heads().empty()) return true;
+  const auto& first_heads = e.pending.first_heads();
+  if (first_heads.empty() || !(first_heads.begin()->entry < head.entry)) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  // Another of its class, no longer than it, was just held.
-  if (const auto held = cycle.held.find(head.job_class); held != cycle.held.end() && end >= held->second.end) {
-    if (e.options.has_verdicts) report(e, cycle, head.entry.job, held_until(held->second.promised, now));
-    return false;
-  }
-  for (const PendingQueue::Head& blocked :
-       e.reservations.heads_ahead(state, e.pending, head.entry, state.job(head.entry.job).queue)) {
+  const Reservations::HeadsAhead ahead =
+      e.reservations.heads_ahead(state, e.pending, head.entry, state.job(head.entry.job).queue);
+  cycle.is_beyond_limit = ahead.is_beyond_limit;
+  for (const PendingQueue::Head& blocked : ahead.heads) {
     Trial trial(state);
     Rng draws(e.draws.state());
     const Reservation& reservation =
         e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
-    cycle.binding.push_back(blocked.entry.job);
+    cycle.binding.push_back({blocked.entry.job, 0});
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
-    hold(e, state, cycle, head, reservation);
+    hold(e, cycle, head, {{blocked.entry.job, reservation.edition}}, reservation);
     return false;
   }
-  return true;
+  for (PendingQueue::Holder& holder : cycle.binding) holder.edition = e.reservations.find(holder.job)->edition;
+  std::sort(cycle.binding.begin(), cycle.binding.end());
+  // Another of its class was found to be held by these, or by some of them.
+  const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+  const Holders& seen = job_class.holders_seen;
+  if (seen.empty() || !std::includes(cycle.binding.begin(), cycle.binding.end(), seen.begin(), seen.end())) return true;
+  hold(e, cycle, head, Holders(seen), *e.reservations.find(job_class.behind));
+  return false;
 }
 
 /// The first of them that is broken by what the trial has placed; nullptr if none is.
 const Reservation* broken_reservation(const EngineData& e, const State& state, const Cycle& cycle, const Trial& trial,
                                       Beside beside) {
-  for (const JobId job : cycle.binding)
-    if (const Reservation* reservation = e.reservations.find(job); !reservation->allows(state, trial.steps(), beside))
+  for (const PendingQueue::Holder& holder : cycle.binding)
+    if (const Reservation* reservation = e.reservations.find(holder.job);
+        !reservation->allows(state, trial.steps(), beside))
       return reservation;
   return nullptr;
+}
+
+/// What these reservations keep, for tables of nodes. Valid while none of them changes.
+FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueue::Holder> holders) {
+  FitsLimit limit;
+  std::vector<const Reservation*> kept;
+  for (const PendingQueue::Holder& holder : holders) {
+    limit.editions.push_back(holder.edition);
+    kept.push_back(reservations.find(holder.job));
+  }
+  limit.lower = [kept](const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+    for (const Reservation* reservation : kept) reservation->lower_by_claims(view, rows, fits);
+  };
+  return limit;
 }
 
 /// By Blocking.
@@ -76,17 +92,37 @@ Verdict held_until(Millis promised, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
 }
 
-bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
-                               Trial& trial) {
+RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial) {
+  // What is kept for the job itself would be kept from it.
+  if (cycle.binding.empty() || !placement_rule(*e.profile).is_room_exact || e.reservations.find(job) != nullptr)
+    return RoomBeside::kUnknown;
+  const FitsLimit limit = limit_of(e.reservations, cycle.binding);
+  bool is_placed = false;
+  {
+    const FitTables::Limited scope(e.fit_tables, limit);
+    is_placed = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed;
+  }
+  if (!is_placed)  // the search for unlike members does not try everything
+    return e.pending.class_at(e.pending.class_id(job)).key.runs.empty() ? RoomBeside::kNone : RoomBeside::kUnknown;
+  if (broken_reservation(e, state, cycle, trial, Beside::kItsDevices) == nullptr) return RoomBeside::kPlaced;
+  trial.rollback_to(0);
+  return RoomBeside::kUnknown;
+}
+
+bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
+                               RoomBeside room) {
   const Reservation* broken = broken_reservation(e, state, cycle, trial, Beside::kItsDevices);
   if (broken == nullptr) return true;
-  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(),
-                                      [&](JobId job) { return e.reservations.find(job)->has_shares(); });
+  const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](const auto& holder) {
+    return e.reservations.find(holder.job)->has_shares();
+  });
   for (const auto& [beside, blocks] : kTriesBesideReservations) {
+    if (room == RoomBeside::kNone) break;
     trial.rollback_to(0);
     if (beside == Beside::kItsNeeds && !has_shares) break;  // it amounts to the same
     if (blocks)
-      for (const JobId job : cycle.binding) e.reservations.find(job)->block(trial, head.entry.job, beside);
+      for (const PendingQueue::Holder& holder : cycle.binding)
+        e.reservations.find(holder.job)->block(trial, head.entry.job, beside);
     const bool is_placed =
         place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, head.entry.job)},
                   head.entry.job)
@@ -95,7 +131,7 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
     if (is_placed && broken_reservation(e, state, cycle, trial, beside) == nullptr) return true;
   }
   trial.rollback_to(0);
-  hold(e, state, cycle, head, *broken);
+  hold(e, cycle, head, cycle.binding, *broken);
   return false;
 }
 

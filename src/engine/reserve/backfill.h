@@ -21,8 +21,14 @@ const BackfillRule& backfill_rule(const Profile& profile);
 /// "Held until then."
 Verdict held_until(Millis promised, Millis now);
 
-/// Whether the reservations in cycle.binding hold with the job as the trial has placed it, or else placed with the
-/// reserved capacity blocked. If not, the trial is empty and the verdict states until when the job is held.
-bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial);
+/// Whether a job has room beside the reservations in cycle.binding, by the count of members on each node.
+enum class RoomBeside : std::uint8_t { kUnknown, kNone, kPlaced };
+/// Places the job where nodes have room beside them. Unless the result is kPlaced, the trial is empty.
+RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial);
+/// Whether these reservations hold with the job as the trial has placed it, or else placed with the reserved capacity
+/// blocked, which is not tried if there is no room beside them. If not, the trial is empty and the verdict states until
+/// when the job is held.
+bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
+                               RoomBeside room);
 
 }  // namespace ashlar

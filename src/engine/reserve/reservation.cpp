@@ -250,6 +250,51 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
   });
 }
 
+namespace {
+
+/// Members that fit into what is left of the amounts beside the claims.
+std::int64_t fit_by_amounts(const Room& room, const Claims& claims, const Demand& demand) {
+  std::int64_t fit = kFitsMax;
+  for (const ResourceAmount& a : demand.amounts)
+    if (a.resource.row() < room.amounts.size())
+      fit = std::min(fit, std::max<std::int64_t>(left_of(room, claims, a.resource.row()), 0) / a.amount);
+  return fit;
+}
+
+/// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none.
+std::int64_t fit_by_devices(const Room& room, const Claims& claims, const DeviceRequest& ask, std::int64_t full_mib) {
+  if (room.devices.empty() || ask.count == 0) return kFitsMax;
+  std::int64_t idle = -room.owed, shares = 0;
+  for (const DeviceRoom& device : room.devices) {
+    if (is_idle(device, full_mib))
+      ++idle;
+    else if (!ask.is_whole())
+      shares += shares_in_device(ask, device.milli, device.mib, full_mib > 0);
+  }
+  claims.each([&](const Demand& demand) {
+    if (demand.devices.count > 0 && demand.devices.is_whole()) idle -= demand.devices.count;
+  });
+  idle = std::max<std::int64_t>(idle, 0);
+  if (ask.is_whole()) return idle / ask.count;
+  return shares + idle * shares_in_device(ask, kWholeDevice, full_mib, full_mib > 0);
+}
+
+}  // namespace
+
+void Reservation::lower_by_claims(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const {
+  auto spare = std::lower_bound(spares.begin(), spares.end(), NodeId(rows.first),
+                                [](const Spare& s, NodeId n) { return s.node < n; });
+  for (; spare != spares.end() && spare->node.row() < rows.first + rows.count; ++spare) {
+    std::uint16_t& fit = fits[spare->node.row() - rows.first];
+    if (fit == 0) continue;
+    const Claims claims{spare->claims, JobId::none()};
+    const std::int64_t full_mib = view.nodes.facts(spare->node).devices.memory_each.value;
+    std::int64_t least = has_clash(claims, view.demand) ? 0 : fit_by_amounts(spare->room, claims, view.demand);
+    if (least > 0) least = std::min(least, fit_by_devices(spare->room, claims, view.demand.devices, full_mib));
+    fit = static_cast<std::uint16_t>(std::min<std::int64_t>(fit, least));
+  }
+}
+
 bool Reservation::spares_quota_for(const State& state, JobId job) const {
   return quota_spares.empty() || has_quota_for(state, *this, {job, state.job(job).queue, quota_needed(state, job)});
 }

@@ -3,12 +3,14 @@
 // their expected ends.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "engine/pending/pending_queue.h"
 #include "engine/place/placement.h"
+#include "policy/node_view.h"
 
 namespace ashlar {
 
@@ -32,11 +34,13 @@ struct Reservation {
   struct DeviceRoom {
     std::int32_t milli = 0;
     std::int64_t mib = 0;
+    friend bool operator==(const DeviceRoom&, const DeviceRoom&) = default;
   };
   /// What a member of a promised job will take of a node.
   struct Claim {
     JobId job;
     Demand demand;
+    friend bool operator==(const Claim&, const Claim&) = default;
   };
   /// What a node has free at the promised time, without the claims; unlimited (kPlenty) for amounts that the job does
   /// not request.
@@ -44,28 +48,33 @@ struct Reservation {
     std::int64_t owed = 0;              ///< idle devices that belong to pods whose devices are not known
     std::vector<DeviceRoom> devices;    ///< by device; none if the job requests no devices
     std::vector<std::int64_t> amounts;  ///< by ResourceId
+    friend bool operator==(const Room&, const Room&) = default;
   };
   /// A node reserved for the job.
   struct Spare {
     NodeId node;
     Room room;
     std::vector<Claim> claims;  ///< of this job, and of other promised jobs that run there at that time
+    friend bool operator==(const Spare&, const Spare&) = default;
   };
   /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty if it has no
   /// limit.
   struct QuotaSpare {
     QueueId queue;
     QuotaVector left{};
+    friend bool operator==(const QuotaSpare&, const QuotaSpare&) = default;
   };
   /// Another promised job that will have started by then and counts against the same queues.
   struct QuotaClaim {
     JobId job;
     QueueId queue;  ///< its own
     QuotaVector amounts{};
+    friend bool operator==(const QuotaClaim&, const QuotaClaim&) = default;
   };
   struct Place {
     MemberId member;
     NodeId node;
+    friend bool operator==(const Place&, const Place&) = default;
   };
   /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is
   /// recomputed at most this often.
@@ -88,6 +97,7 @@ struct Reservation {
   std::vector<QuotaSpare> quota_spares;     ///< its queue and those above that have a limit
   std::vector<QuotaClaim> quota_claims;
   bool may_be_earlier = false;  ///< a job ahead has started since, perhaps on other nodes than those kept for it
+  std::uint64_t edition = 0;    ///< another number when anything but a placement changes what it leaves to others
 
   /// Whether something has happened since that might change it.
   bool has_news(const State& state, Millis now) const {
@@ -103,6 +113,20 @@ struct Reservation {
   bool concerns(const State& state, QueueId queue) const {
     return limiting.is_none() || state.queues().is_within(queue, limiting);
   }
+
+  /// Whether it makes room for that job, promised behind it.
+  bool has_claims_of(JobId job) const {
+    return std::any_of(quota_claims.begin(), quota_claims.end(), [&](const QuotaClaim& c) { return c.job == job; });
+  }
+  /// Whether it leaves to others what that one leaves.
+  bool is_like(const Reservation& other) const {
+    return limiting == other.limiting && at == other.at && ends == other.ends && lasts == other.lasts &&
+           places == other.places && spares == other.spares && quota_spares == other.quota_spares &&
+           quota_claims == other.quota_claims;
+  }
+  /// Lowers, for each of these nodes, the count of members of that demand to what fits there beside it, were they to
+  /// last beyond it: never too low, and exact but for shares of devices. Claims of the member's own job are counted.
+  void lower_by_claims(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
 
   /// Whether it holds if these placements, all of one job, last beyond it.
   bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;

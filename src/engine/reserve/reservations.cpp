@@ -1,6 +1,7 @@
 #include "engine/reserve/reservations.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -26,15 +27,23 @@ void Reservations::forget(Predicate&& is_forgotten) {
   const auto is_of_gone = [&](const auto& claim) {
     return std::find(gone.begin(), gone.end(), claim.job) != gone.end();
   };
-  std::erase_if(reservations_,
+  std::erase_if(former_,
                 [&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
+  const auto first_gone = std::stable_partition(reservations_.begin(), reservations_.end(), [&](const Reservation& p) {
+    return std::find(gone.begin(), gone.end(), p.entry.job) == gone.end();
+  });
+  former_.insert(former_.end(), std::make_move_iterator(first_gone), std::make_move_iterator(reservations_.end()));
+  reservations_.erase(first_gone, reservations_.end());
+  ++next_edition_;
   for (Reservation& p : reservations_) {
-    for (Reservation::Spare& spare : p.spares) std::erase_if(spare.claims, is_of_gone);
-    std::erase_if(p.quota_claims, is_of_gone);
+    std::size_t erased = std::erase_if(p.quota_claims, is_of_gone);
+    for (Reservation::Spare& spare : p.spares) erased += std::erase_if(spare.claims, is_of_gone);
+    if (erased > 0) p.edition = next_edition_++;
   }
 }
 
 void Reservations::refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes) {
+  std::erase_if(former_, [&](const Reservation& p) { return !pending.contains(p.entry.job); });
   // of jobs overtaken in the order; if they become first again, they get a new one
   if (reservations_.size() > 2 * kMax) {
     drop([&](const Reservation& p) {
@@ -67,20 +76,17 @@ QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::
   return is_against_all ? QueueId::none() : limiting;
 }
 
-std::vector<PendingQueue::Head> Reservations::heads_ahead(const State& state, const PendingQueue& pending,
-                                                          const PendingQueue::Entry& entry, QueueId queue) const {
-  std::vector<PendingQueue::Head> ahead;
-  ahead.reserve(pending.blocked_heads().size() + pending.held_heads().size());
-  const auto add = [&](const PendingQueue::Head& first) {
-    if (!(first.entry < entry)) return;
+Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const PendingQueue& pending,
+                                                   const PendingQueue::Entry& entry, QueueId queue) const {
+  HeadsAhead ahead;
+  for (const PendingQueue::Head& first : pending.first_heads()) {
+    if (!(first.entry < entry)) break;
     const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (limiting.is_none() || state.queues().is_within(queue, limiting)) ahead.push_back(first);
-  };
-  for (const auto& [of, heads] : pending.blocked_heads()) add(*pending.first_waiting(of));
-  for (const auto& [of, held] : pending.held_heads())
-    if (pending.first_blocked(of) == nullptr) add(held);
-  std::sort(ahead.begin(), ahead.end());
-  if (ahead.size() > kMax) ahead.resize(kMax);
+    if (!limiting.is_none() && !state.queues().is_within(queue, limiting)) continue;
+    ahead.is_beyond_limit = ahead.heads.size() == kMax;
+    if (ahead.is_beyond_limit) break;
+    ahead.heads.push_back(first);
+  }
   return ahead;
 }
 
@@ -95,6 +101,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry &&
                        it->limiting == limiting && !it->is_due(state, now);
   if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
+  std::vector<Reservation> claimed;  // those that make room for this job, as they are now
+  for (const Reservation& p : reservations_)
+    if (p.entry.job != job && p.has_claims_of(job)) claimed.push_back(p);
   // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a
   // reservation of a job that is not the first of its queue at present none is made; if it becomes first again, all
   // behind it are remade.
@@ -131,10 +140,18 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
         if (Reservation::Spare* spare = p.find(place.node))
           spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
       p.quota_claims.push_back({job, job_class.key.queue, counted});
+      p.edition = next_edition_++;
     }
   }
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  for (Reservation& p : reservations_)
+    for (const Reservation& before : claimed)
+      if (p.entry.job == before.entry.job && p.is_like(before)) p.edition = before.edition;
+  const auto before =
+      std::find_if(former_.begin(), former_.end(), [&](const Reservation& p) { return p.entry.job == job; });
+  made.edition = before != former_.end() && made.is_like(*before) ? before->edition : next_edition_++;
+  if (before != former_.end()) former_.erase(before);
   return reservations_.emplace_back(std::move(made));
 }
 

@@ -22,8 +22,12 @@ class Reservations {
   void refresh(const State& state, const PendingQueue& pending, std::span<const NodeId> changed_nodes);
   /// The first waiting jobs of queues, in order, that come before a job of that queue and have a reservation against
   /// it, or are to get one.
-  std::vector<PendingQueue::Head> heads_ahead(const State& state, const PendingQueue& pending,
-                                              const PendingQueue::Entry& entry, QueueId queue) const;
+  struct HeadsAhead {
+    std::vector<PendingQueue::Head> heads;
+    bool is_beyond_limit = false;  ///< there are more
+  };
+  HeadsAhead heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
+                         QueueId queue) const;
   /// The reservation of such a job, made now if there is none, beside those of jobs ahead of it. `context.trial` is
   /// empty and stays so.
   const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
@@ -32,6 +36,8 @@ class Reservations {
   /// over, later ones must be recomputed.
   void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);
 
+  /// Grows whenever a reservation is dropped or leaves to others what it did not leave before.
+  std::uint64_t changes() const { return next_edition_; }
   /// nullptr if the job holds none.
   const Reservation* find(JobId job) const;
   std::span<const Reservation> all() const { return reservations_; }
@@ -53,6 +59,8 @@ class Reservations {
   std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const;
 
   std::vector<Reservation> reservations_;
+  std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
+  std::uint64_t next_edition_ = 1;
 };
 
 }  // namespace ashlar

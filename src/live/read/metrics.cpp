@@ -255,7 +255,7 @@ void add_pending(Snapshot& out, ReadReplica& replica, MetricsReader reader) {
     };
     if (!shape.is_active) return count(shape.verdict, shape.jobs.size());
     // some are held, some not evaluated yet
-    for (const PendingQueue::Entry& e : shape.jobs) count(replica.engine().verdict_of(e.job), 1);
+    shape.each_job([&](const PendingQueue::Entry& e) { count(replica.engine().verdict_of(e.job), 1); });
   });
   for (const auto& [labels, n] : jobs) out.set("ashlar_queue_pending_jobs", "Waiting jobs", labels, n);
   for (const auto& [labels, n] : devices)

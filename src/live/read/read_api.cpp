@@ -332,8 +332,9 @@ struct WaitingJob {
 std::vector<WaitingJob> waiting_jobs(ReadReplica& replica) {
   std::vector<WaitingJob> jobs;
   replica.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-    for (const PendingQueue::Entry& e : shape.jobs)
+    shape.each_job([&](const PendingQueue::Entry& e) {
       jobs.push_back({e, shape.key.queue, shape.devices, replica.engine().verdict_of(e.job)});
+    });
   });
   std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
   return jobs;

@@ -123,12 +123,12 @@ RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
     for (const VerdictChange& change : plan.verdicts) told[change.job] = change.verdict;
     if (plan.look_again_at <= plan.at) return;
     life.engine.pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
-      for (const PendingQueue::Entry& e : shape.jobs) {
+      shape.each_job([&](const PendingQueue::Entry& e) {
         const Verdict verdict = life.engine.verdict_of(e.job);
         RC_ASSERT(verdict.kind != VerdictKind::kPending);
         RC_ASSERT(verdict.kind == told[e.job].kind);
         RC_ASSERT(first_code(verdict) == first_code(told[e.job]));
-      }
+      });
     });
   });
 }
@@ -171,6 +171,7 @@ struct ColdCopy {
     EngineFields::each(engine, [&](auto& field) {
       field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]);
     });
+    EngineFields::rebuild(engine);
   }
 };
 

@@ -79,17 +79,17 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5295 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 456 GangPartial "
-            "288 InsufficientGPU 472 InsufficientResource 186 NeverFits 956 NoMatchingDevice 8 NodesNotReady "
-            "1 OverQuota 572 Placed 3312 PortTaken 121 QuotaExhausted 572 ReservationHeld 165 "
-            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1843; plans "
-            "3509556309f933a8");
+            "20619 decisions, 5294 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 456 GangPartial "
+            "287 InsufficientGPU 470 InsufficientResource 185 NeverFits 956 NoMatchingDevice 8 "
+            "NodesNotReady 1 OverQuota 572 Placed 3315 PortTaken 120 QuotaExhausted 572 ReservationHeld "
+            "164 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1837; plans "
+            "8ee32aa255f09f47");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 384 InsufficientGPU "
-      "665 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
-      "PortTaken 112 ReservationHeld 89 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 682 "
-      "Waits 2134; plans 7c0e4b6f27a2b1a2");
+      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 383 InsufficientGPU "
+      "663 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
+      "PortTaken 112 ReservationHeld 88 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
+      "682 Waits 2130; plans 6f93914bfa22cf8f");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
@@ -115,11 +115,11 @@ TEST(KnownLives, OfPublishedProfiles) {
             "3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch 11 "
             "TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ac8b14641943ed1a");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20642 decisions, 5347 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
-            "307 InsufficientGPU 494 InsufficientResource 186 NeverFits 999 NoMatchingDevice 3 NodesNotReady "
-            "2 OverQuota 641 Placed 3386 PortTaken 114 QuotaExhausted 641 ReservationHeld 218 "
-            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1934; plans "
-            "ee66fdf743ac4793");
+            "20641 decisions, 5343 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
+            "307 InsufficientGPU 492 InsufficientResource 185 NeverFits 999 NoMatchingDevice 3 "
+            "NodesNotReady 2 OverQuota 642 Placed 3383 PortTaken 113 QuotaExhausted 642 ReservationHeld "
+            "219 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1931; plans "
+            "8d87d5a9e38697ee");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 444 GangPartial "
             "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 NodesNotReady "

@@ -58,8 +58,8 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Job), 144u);
   EXPECT_EQ(sizeof(Member), 40u);
   EXPECT_EQ(sizeof(NodeFacts), 128u);
-  EXPECT_EQ(sizeof(PendingQueue::Class), 168u);
-  EXPECT_EQ(sizeof(Reservation), 264u);
+  EXPECT_EQ(sizeof(PendingQueue::Class), 264u);
+  EXPECT_EQ(sizeof(Reservation), 272u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 32u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
   EXPECT_EQ(sizeof(Reservation::Claim), 72u);

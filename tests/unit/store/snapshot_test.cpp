@@ -175,8 +175,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 720u);
   EXPECT_EQ(sizeof(State), 1144u);
-  EXPECT_EQ(sizeof(PendingQueue), 616u);  // held_heads_ is of one decision and not kept
-  EXPECT_EQ(sizeof(EngineData), 928u);
+  EXPECT_EQ(sizeof(PendingQueue), 816u);
+  EXPECT_EQ(sizeof(EngineData), 1192u);
 }
 
 }  // namespace

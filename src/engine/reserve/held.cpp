@@ -1,0 +1,107 @@
+#include "engine/reserve/held.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/quota.h"
+
+namespace ashlar {
+namespace {
+
+HeldSeen present(const EngineData& e, const State& state) {
+  return {e.reservations.changes(), e.pending.head_changes(),
+          state.queues().has_limits() ? state.cluster().digest() : 0};
+}
+
+bool is_due(const Reservation& reservation, const State& state, Millis now) {
+  return reservation.may_be_earlier || reservation.is_due(state, now);
+}
+
+bool has_due_holder(const EngineData& e, const State& state, Millis now) {
+  const auto reservations = e.reservations.all();
+  return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& reservation) {
+    return e.pending.holders().contains(reservation.entry.job) && is_due(reservation, state, now);
+  });
+}
+
+/// A holder as it is now.
+struct Present {
+  bool is_awake = false;      ///< looked at in this decision, before those that it holds
+  std::uint64_t edition = 0;  ///< of its reservation; 0: it holds nobody any more
+};
+
+/// The reservation is renewed if it is due.
+Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
+  const Millis now = cycle.plan.at;
+  if (!e.pending.contains(job)) return {};
+  const PendingQueue::Head head{e.pending.entry_of(job), e.pending.class_id(job)};
+  const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+  if (job_class.is_active && job_class.jobs.contains(head.entry)) return {.is_awake = true};
+  const PendingQueue::Head* first = e.pending.first_waiting(job_class.key.queue);
+  if (first == nullptr || *first != head) return {};
+  const Reservation* reservation = e.reservations.find(job);
+  if (reservation == nullptr || is_due(*reservation, state, now)) {
+    ++cycle.plan.examined;
+    Trial trial(state);
+    Rng draws(e.draws.state());
+    reservation = &e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, head, now);
+  }
+  return {.edition = reservation->edition};
+}
+
+/// All holders, looked at in their order: a reservation is made beside those ahead of it.
+std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cycle) {
+  std::vector<std::pair<PendingQueue::Entry, JobId>> holders;
+  for (const auto& [job, classes] : e.pending.holders())
+    holders.emplace_back(e.pending.contains(job) ? e.pending.entry_of(job) : PendingQueue::Entry{}, job);
+  std::sort(holders.begin(), holders.end());
+  std::map<JobId, Present> present;
+  for (const auto& [entry, job] : holders) present[job] = look_at(e, state, cycle, job);
+  // a reservation made behind one of them has changed it, or been dropped with it
+  for (auto& [job, at] : present)
+    if (const Reservation* reservation = e.reservations.find(job); !at.is_awake && at.edition != 0)
+      at.edition = reservation == nullptr ? 0 : reservation->edition;
+  return present;
+}
+
+}  // namespace
+
+void wake_held(EngineData& e, State& state, Cycle& cycle) {
+  if (e.pending.held_classes().empty()) return;
+  const Millis now = cycle.plan.at;
+  if (present(e, state) == e.held_seen && !has_due_holder(e, state, now)) return;
+  const bool have_heads_changed = e.pending.head_changes() != e.held_seen.head_changes;
+  const bool has_limits = state.queues().has_limits();
+  const std::map<JobId, Present> holders = look_at_holders(e, state, cycle);
+  const auto has_changed = [&](const PendingQueue::Holder& holder) {
+    const Present& at = holders.at(holder.job);
+    return !at.is_awake && at.edition != holder.edition;
+  };
+  std::vector<PendingQueue::Head> woken;
+  for (const PendingQueue::Head& head : e.pending.held_classes()) {
+    const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    if ((job_class.is_beyond_limit && have_heads_changed) ||
+        std::any_of(job_class.holders.begin(), job_class.holders.end(), has_changed) ||
+        (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
+      woken.push_back(head);
+  }
+  for (const PendingQueue::Head& head : woken) {
+    e.pending.wake_held(head.job_class);
+    if (cycle.has_begun && !cycle.is_listed_whole) cycle.add_work(head);
+  }
+  e.held_seen = present(e, state);
+  const auto is_awake = [](const auto& holder) { return holder.second.is_awake; };
+  if (std::any_of(holders.begin(), holders.end(), is_awake)) e.held_seen = {};  // gone through again after it
+}
+
+void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {
+  const Millis now = cycle.plan.at;
+  for (const Reservation& reservation : e.reservations.all()) {
+    if (!e.pending.holders().contains(reservation.entry.job)) continue;
+    const Millis next = is_due(reservation, state, now) ? now : reservation.next_look(state, now);
+    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, next);
+  }
+}
+
+}  // namespace ashlar

@@ -1,0 +1,118 @@
+// Jobs that a reservation holds are set aside: which events make the engine look at them again, counted by the jobs
+// looked at.
+#include <gtest/gtest.h>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+
+namespace ashlar {
+namespace {
+
+constexpr DemandId kWholeNode{20u};
+constexpr JobId kRunning{0u}, kHead{1u};
+constexpr std::uint32_t kFirstHeld = 10, kHeldJobs = 100;
+
+Workload lasting(Workload w, Millis duration) {
+  w.estimate = {duration, duration};
+  return w;
+}
+
+/// One node: half of it is taken until 100 s, its whole is promised to the head then, and a hundred jobs of one device
+/// and an hour are held. A second node without devices.
+class Held : public testing::Test {
+ protected:
+  Held() : state_(small_state(1)), engine_(*builtin_profile("ashlar")) {
+    tell(state_,
+         DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    NodeFacts without;
+    without.allocatable = {1000, 1 << 20, 0, 10};
+    tell(state_, NodeSeen{NodeId(1u), without});
+    tell(state_, Submitted{lasting(workload(0, 0, 1, kFourDevices), Millis(100'000))});
+    tell(state_, Bound{MemberId(0u), NodeId(0u), {}});
+    Workload head = lasting(workload(1, 1, 1, kWholeNode), Millis(50'000));
+    head.priority = 1;
+    tell(state_, Submitted{head});
+    for (std::uint32_t j = kFirstHeld; j < kFirstHeld + kHeldJobs; ++j) submit(j, Millis(3'600'000));
+    EXPECT_EQ(decide().examined, 1 + kHeldJobs);
+    EXPECT_EQ(engine_.pending().held_classes().size(), 1u);
+  }
+
+  void submit(std::uint32_t job, Millis duration) {
+    tell(state_, Submitted{lasting(workload(job, job, 1, kOneDevice), duration)}, state_.now());
+  }
+  Plan decide() { return engine_.decide(state_, state_.now()); }
+  Plan decide_at(Millis now) {
+    tell(state_, Tick{}, now);
+    return decide();
+  }
+
+  State state_;
+  Engine engine_;
+};
+
+TEST_F(Held, NobodyIsLookedAtWhenNothingHappensOrAnotherNodeChanges) {
+  EXPECT_EQ(decide().examined, 0u);
+  EXPECT_EQ(decide_at(Millis(500)).examined, 0u);
+  tell(state_, NodeCapacityChanged{NodeId(1u), {2000, 1 << 20, 0, 10}}, Millis(500));
+  EXPECT_EQ(decide().examined, 0u);
+  EXPECT_EQ(decide().look_again_at, Millis(1000)) << "the promised time may be another by then";
+}
+
+TEST_F(Held, ReservationsThatStayAsTheyAreWhenRenewedWakeNobody) {
+  tell(state_, NodeCapacityChanged{NodeId(1u), {2000, 1 << 20, 0, 10}});
+  const Plan plan = decide_at(Millis(1000));
+  EXPECT_EQ(plan.examined, 1u) << "the reservation";
+  EXPECT_EQ(plan.verdicts.size(), 0u);
+  EXPECT_EQ(decide().look_again_at, Millis(100'000));
+}
+
+TEST_F(Held, AFreedNodeStartsAsManyAsHaveRoom) {
+  tell(state_, NodeSeen{NodeId(2u), eight_devices()}, Millis(200));
+  Plan plan = decide();
+  EXPECT_EQ(plan.actions.size(), 5u) << "the head, and four on the node that it no longer needs";
+  tell(state_, NodeSeen{NodeId(3u), eight_devices()}, Millis(300));
+  plan = decide();
+  EXPECT_EQ(plan.actions.size(), 8u);
+}
+
+TEST_F(Held, ANewcomerIsLookedAtAloneAndStartsIfItEndsInTime) {
+  submit(500, Millis(3'600'000));
+  EXPECT_EQ(decide().examined, 1u);
+  submit(501, Millis(50'000));
+  const Plan plan = decide();
+  EXPECT_EQ(plan.examined, 1u);
+  ASSERT_EQ(plan.actions.size(), 1u);
+  EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(501u));
+}
+
+TEST_F(Held, AllAreLookedAtWhenTheHeadLeaves) {
+  tell(state_, Ended{kHead}, Millis(200));
+  EXPECT_EQ(decide().actions.size(), 4u);
+  EXPECT_EQ(engine_.pending().held_classes().size(), 0u);
+}
+
+TEST_F(Held, ALaterPromiseLetsThoseStartThatEndBefore) {
+  tell(state_, EstimateChanged{kRunning, {Millis(7'200'000), Millis(7'200'000)}}, Millis(200));
+  EXPECT_EQ(decide().actions.size(), 0u) << "the reservation is renewed a second after it was made";
+  EXPECT_EQ(decide_at(Millis(1000)).actions.size(), 4u);
+}
+
+TEST_F(Held, AHeadThatCannotRunAnyMoreHoldsNobody) {
+  NodeFacts smaller = eight_devices();
+  smaller.devices.count = 7;
+  tell(state_, NodeSeen{NodeId(0u), smaller}, Millis(200));
+  EXPECT_EQ(decide().actions.size(), 3u);
+}
+
+TEST_F(Held, AHeldJobThatEndsLeavesTheOthersHeld) {
+  for (const std::uint32_t job : {kFirstHeld, kFirstHeld + 50}) tell(state_, Ended{JobId(job)}, Millis(200));
+  EXPECT_EQ(decide().examined, 0u);
+  EXPECT_EQ(engine_.pending().size(), 1 + kHeldJobs - 2);
+  tell(state_, Ended{kHead}, Millis(200));
+  const Plan plan = decide();
+  ASSERT_EQ(plan.actions.size(), 4u);
+  EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(kFirstHeld + 1));
+}
+
+}  // namespace
+}  // namespace ashlar
