@@ -1,8 +1,8 @@
 // EngineFields: what an engine remembers between two decisions besides the state, listed once, so that it can be
-// written out and read back exactly: which jobs wait in which class and why it is parked, which verdicts were reported,
-// reached on which nodes, what holds jobs, and the position of the stream of random numbers. An engine of the same profile and options
-// that reads it back decides the same, byte for byte, on the same state. Class views are not listed: they never change
-// a decision.
+// written out and read back exactly: which jobs wait in which class and why it is parked, which verdicts were
+// reported, reached on which nodes, what holds jobs, and the position of the stream of random numbers. An engine of
+// the same profile and options that reads it back decides the same, byte for byte, on the same state. Class views are
+// not listed: they never change a decision.
 #pragma once
 
 #include <concepts>
