@@ -1,59 +1,76 @@
 #include "engine/engine_fields.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ashlar {
+namespace {
 
-bool EngineFields::is_sound(const PendingQueue::Class& job_class, const PendingQueue& a, const State& state) {
-  bool are_waiting = true;
-  job_class.each_job([&](const PendingQueue::Entry& e) {
-    are_waiting = are_waiting && state.is_live(e.job) && a.contains(e.job) &&
-                  &a.class_at(a.class_id(e.job)) == &job_class && a.entry_of(e.job) == e;
-  });
+bool has_sound_holders(const PendingQueue::Class& job_class) {
   const auto& seen = job_class.holders_seen;
+  if (job_class.held.empty()) return seen.empty() && job_class.holders.empty();
   const auto is_reported = [&](const PendingQueue::Holder& holder) { return holder.job == job_class.behind; };
-  const bool has_holders = !seen.empty() && !job_class.holders.empty() && std::is_sorted(seen.begin(), seen.end()) &&
-                           std::any_of(seen.begin(), seen.end(), is_reported);
-  const bool has_none = seen.empty() && job_class.holders.empty();
-  return are_waiting && (job_class.held.empty() ? has_none : has_holders && job_class.is_active);
+  return job_class.is_active && !job_class.holders.empty() && std::is_sorted(seen.begin(), seen.end()) &&
+         std::any_of(seen.begin(), seen.end(), is_reported);
+}
+
+/// Whether the job waits with one of its members, or is about to leave.
+bool is_waiting(const State& state, JobId job, const std::set<JobId>& changed) {
+  return state.is_live(job) &&
+         (changed.contains(job) || (state.job(job).is_in_backlog && !state.first_waiting_member(job).is_none()));
+}
+
+bool has_sound_key(const EquivalenceClass& key, const State& state) {
+  const std::size_t levels = state.cluster().topology().level_count();
+  const auto is_run = [&](const MemberRun& run) {
+    return run.demand.row() < state.demand_rows() && run.constraint.row() < state.cluster().constraint_rows();
+  };
+  const auto is_level = [&](LevelId level) { return level.is_none() || level.row() < levels; };
+  return is_run({key.demand, key.constraint, 1}) && std::all_of(key.runs.begin(), key.runs.end(), is_run) &&
+         is_level(key.within) && is_level(key.prefer) && (key.only.is_none() || state.is_live(key.only));
+}
+
+}  // namespace
+
+bool EngineFields::are_sound(const PendingQueue& pending, const State& state) {
+  std::set<JobId> found, changed;
+  for (const BacklogChange& change : state.backlog_changes()) changed.insert(change.job);
+  std::set<EquivalenceClass> keys;
+  for (const PendingQueue::Class& job_class : pending.classes_) {
+    if (!has_sound_holders(job_class)) return false;
+    if (job_class.is_empty()) continue;
+    bool are_its_jobs = has_sound_key(job_class.key, state) && keys.insert(job_class.key).second;
+    job_class.each_job([&](const PendingQueue::Entry& e) {
+      are_its_jobs = are_its_jobs && found.insert(e.job).second && is_waiting(state, e.job, changed);
+    });
+    if (!are_its_jobs) return false;
+  }
+  std::set<ClassId> spare;
+  for (const ClassId id : pending.spare_)
+    if (id.row() >= pending.classes_.size() || !pending.classes_[id.row()].is_empty() || !spare.insert(id).second)
+      return false;
+  return spare.size() + keys.size() == pending.classes_.size();
+}
+
+bool EngineFields::is_sound(const Reservation& p, const State& state) {
+  const std::size_t nodes = state.cluster().rows();
+  const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
+    return s.node.row() < nodes &&
+           s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
+  });
+  const bool are_queues =
+      std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
+                  [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
+  const bool are_places = std::all_of(p.places.begin(), p.places.end(),
+                                      [&](const Reservation::Place& at) { return at.node.row() < nodes; });
+  return state.is_live(p.entry.job) && are_nodes && are_queues && are_places;
 }
 
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
-  const PendingQueue& a = engine.data_.pending;
-  const auto is_class = [&](ClassId id) { return id.row() < a.classes_.size() && !a.classes_[id.row()].is_empty(); };
-  const auto are_classes = [&](const auto& ids) { return std::all_of(ids.begin(), ids.end(), is_class); };
-  const auto are_heads = [&](const std::set<PendingQueue::Head>& heads) {
-    return std::all_of(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
-      return is_class(h.job_class) && state.is_live(h.entry.job);
-    });
-  };
-  if (a.class_of_job_.size() != a.entry_of_job_.size() || !are_heads(a.active_heads_)) return false;
-  for (const ClassId id : a.class_of_job_)
-    if (!id.is_none() && !is_class(id)) return false;
-  for (const PendingQueue::Class& job_class : a.classes_)
-    if (!is_sound(job_class, a, state)) return false;
-  for (const ClassId id : a.spare_)
-    if (id.row() >= a.classes_.size()) return false;
-  for (const auto& [queue, heads] : a.blocked_heads_)
-    if (heads.empty() || !are_heads(heads)) return false;
-  for (const auto& [of, classes] : a.waiting_for_capacity_)
-    if (!are_classes(classes)) return false;
-  for (const auto& [queue, classes] : a.behind_heads_)
-    if (!are_classes(classes)) return false;
-  const std::size_t nodes = state.cluster().rows();
-  for (const Reservation& p : engine.reservations()) {
-    const bool are_nodes = std::all_of(p.spares.begin(), p.spares.end(), [&](const Reservation::Spare& s) {
-      return s.node.row() < nodes &&
-             s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
-    });
-    const bool are_queues =
-        std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
-                    [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
-    const bool are_places = std::all_of(p.places.begin(), p.places.end(),
-                                        [&](const Reservation::Place& at) { return at.node.row() < nodes; });
-    if (!state.is_live(p.entry.job) || !are_nodes || !are_queues || !are_places) return false;
-  }
-  return are_classes(a.waiting_for_quota_) && are_classes(a.waiting_in_parts_);
+  const auto is_sound = [&](const Reservation& p) { return EngineFields::is_sound(p, state); };
+  const Reservations& book = engine.data_.reservations;
+  return are_sound(engine.data_.pending, state) &&
+         std::all_of(book.reservations_.begin(), book.reservations_.end(), is_sound);
 }
 
 }  // namespace ashlar

@@ -20,24 +20,22 @@ struct EngineFields {
     visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen),
         visit(d.judged_on), visit(d.to_prove), visit(d.told);
     auto& a = d.pending;
-    visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_),
-        visit(a.active_heads_), visit(a.blocked_heads_);
-    visit(a.waiting_for_capacity_), visit(a.waiting_for_quota_), visit(a.behind_heads_), visit(a.moved_heads_),
-        visit(a.waiting_in_parts_), visit(a.newcomers_of_parked_), visit(a.size_);
-    visit(a.head_changes_);
+    visit(a.classes_), visit(a.spare_), visit(a.moved_heads_), visit(a.newcomers_of_parked_), visit(a.head_changes_);
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);
   }
-  /// After the fields were read: what follows from them is made anew.
+  /// After the fields were read and found sound: what follows from them is made anew.
   static void rebuild(Engine& e) {
     e.data_.fit_tables.forget_all();
-    e.data_.pending.list_heads_anew();
+    e.data_.pending.list_anew();
   }
 
-  /// Whether all rows that the pending queue names exist there and in the state.
+  /// Whether the fields are those of an engine that decides on this state: each waiting job is in its class, and all
+  /// rows that are named exist. To be asked before rebuild.
   static bool is_sound(const Engine& engine, const State& state);
 
  private:
-  static bool is_sound(const PendingQueue::Class& job_class, const PendingQueue& pending, const State& state);
+  static bool are_sound(const PendingQueue& pending, const State& state);
+  static bool is_sound(const Reservation& reservation, const State& state);
 };
 
 }  // namespace ashlar

@@ -22,10 +22,10 @@ Result<void> read_snapshot(std::string_view bytes, State& state, Engine& engine)
   if (!in.has_failed() && in.left() > 0) in.fail("there are bytes left over");
   if (in.has_failed()) return fault_of(in);
   StateFields::forget_caches(state);
-  EngineFields::rebuild(engine);
   if (!StateFields::are_sound(state) || !state.is_consistent())
     return invalid("the snapshot's columns contradict each other");
   if (!EngineFields::is_sound(engine, state)) return invalid("the snapshot's waiting jobs contradict its columns");
+  EngineFields::rebuild(engine);
   return {};
 }
 

@@ -274,15 +274,27 @@ void PendingQueue::wake_held(ClassId id) {
   list_head(id);
 }
 
-void PendingQueue::list_heads_anew() {
-  held_classes_.clear(), held_heads_.clear(), held_by_.clear(), first_of_queue_.clear(), first_heads_.clear();
-  const std::uint64_t changes = head_changes_;
-  for (std::size_t row = 0; row < classes_.size(); ++row) {
-    for (const Holder& holder : classes_[row].holders) ++held_by_[holder.job];
-    list_held(ClassId(row));
+void PendingQueue::list_anew() {
+  PendingQueue listed(*order_);
+  listed.classes_ = std::move(classes_);
+  listed.spare_ = std::move(spare_);
+  for (std::size_t row = 0; row < listed.classes_.size(); ++row) {
+    const Class& job_class = listed.classes_[row];
+    if (job_class.is_empty()) continue;
+    listed.ids_.emplace(job_class.key, ClassId(row));
+    listed.size_ += job_class.count();
+    job_class.each_job([&](const Entry& entry) {
+      grown(listed.class_of_job_, entry.job.row()) = ClassId(row);
+      grown(listed.entry_of_job_, entry.job.row()) = entry;
+    });
+    for (const Holder& holder : job_class.holders) ++listed.held_by_[holder.job];
+    listed.list_head(ClassId(row));
+    listed.list_held(ClassId(row));
   }
-  for (const auto& [queue, heads] : blocked_heads_) note_first(queue);
-  head_changes_ = changes;
+  listed.moved_heads_ = std::move(moved_heads_);
+  listed.newcomers_of_parked_ = std::move(newcomers_of_parked_);
+  listed.head_changes_ = head_changes_;
+  *this = std::move(listed);
 }
 
 const PendingQueue::Head* PendingQueue::first_waiting(QueueId queue) const {

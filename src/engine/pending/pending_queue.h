@@ -160,8 +160,8 @@ class PendingQueue {
   void unlist_held(ClassId id);
   void note_first(QueueId queue);
   void forget_holders(Class& job_class);
-  /// Lists held classes, holders and first heads from the classes and the blocked heads.
-  void list_heads_anew();
+  /// Makes all lists anew from the classes and their jobs.
+  void list_anew();
 
   const OrderPolicy* order_;
   std::map<EquivalenceClass, ClassId> ids_;

@@ -77,6 +77,8 @@ void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<
     ++proofs;
     if (ever_fits(state, e.pending.class_at(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
+  // A step that proves something is one to record and to hand over, even if it has neither events nor actions.
+  cycle.plan.examined += static_cast<std::uint32_t>(proofs);
   if (!e.to_prove.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 

@@ -104,7 +104,7 @@ TEST(Engine, LooksAtOneOfManyLikeJobsThatCannotRun) {
   for (std::uint32_t j = 0; j < 2000; ++j) tell(s, Submitted{workload(j, 5 * j, 5, kEightDevices)});
   EXPECT_EQ(engine.decide(s, Millis(0)).examined, 1u);
   tell(s, NodeSeen{NodeId(3u), eight_devices()});
-  EXPECT_EQ(engine.decide(s, Millis(1)).examined, 0u);
+  EXPECT_EQ(engine.decide(s, Millis(1)).examined, 1u) << "one proof for all of them";
 }
 
 TEST(Engine, StopsAStepAfterItsBindsButNeverInsideAGang) {

@@ -83,69 +83,70 @@ TEST(KnownLives, WithReservations) {
             "287 InsufficientGPU 470 InsufficientResource 185 NeverFits 956 NoMatchingDevice 8 "
             "NodesNotReady 1 OverQuota 572 Placed 3315 PortTaken 120 QuotaExhausted 572 ReservationHeld "
             "164 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1837; plans "
-            "8ee32aa255f09f47");
+            "278393230075ccd5");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 383 InsufficientGPU "
-      "663 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
-      "PortTaken 112 ReservationHeld 88 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
-      "682 Waits 2130; plans 6f93914bfa22cf8f");
+            "663 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
+            "PortTaken 112 ReservationHeld 88 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
+            "682 Waits 2130; plans 79b7f464ed4d1ebd");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
             "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 460 GangPartial "
-            "276 InsufficientGPU 478 InsufficientResource 176 NeverFits 836 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 564 Placed 3319 PortTaken 120 QuotaExhausted 564 SelectorMismatch 9 "
-            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1637; plans 73d075968f2389b5");
+            "276 InsufficientGPU 478 InsufficientResource 176 NeverFits 836 NoMatchingDevice 5 "
+            "NodesNotReady 1 OverQuota 564 Placed 3319 PortTaken 120 QuotaExhausted 564 SelectorMismatch "
+            "9 TaintNotTolerated 5 TopologyFragmented 567 Waits 1637; plans d680861860d432dd");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20572 decisions, 4913 binds, 0 others; BehindHead 982 ExceedsClusterMax 470 ExceedsMaxQuota 400 "
-            "GangPartial 253 InsufficientGPU 342 InsufficientResource 160 NeverFits 870 NoMatchingDevice 3 "
-            "OverQuota 458 Placed 3068 PortTaken 95 QuotaExhausted 458 SelectorMismatch 7 TaintNotTolerated "
-            "6 TopologyFragmented 498 Waits 2346; plans b5205dbf00576408");
+            "20572 decisions, 4913 binds, 0 others; BehindHead 982 ExceedsClusterMax 470 ExceedsMaxQuota "
+            "400 GangPartial 253 InsufficientGPU 342 InsufficientResource 160 NeverFits 870 "
+            "NoMatchingDevice 3 OverQuota 458 Placed 3068 PortTaken 95 QuotaExhausted 458 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 498 Waits 2346; plans "
+            "fadac949f6e7c61e");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
             "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 449 GangPartial "
-            "273 InsufficientGPU 453 InsufficientResource 187 NeverFits 821 NoMatchingDevice 4 NodesNotReady "
-            "3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ac8b14641943ed1a");
+            "273 InsufficientGPU 453 InsufficientResource 187 NeverFits 821 NoMatchingDevice 4 "
+            "NodesNotReady 3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch "
+            "11 TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ae9867bbeff48d86");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20641 decisions, 5343 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
             "307 InsufficientGPU 492 InsufficientResource 185 NeverFits 999 NoMatchingDevice 3 "
             "NodesNotReady 2 OverQuota 642 Placed 3383 PortTaken 113 QuotaExhausted 642 ReservationHeld "
             "219 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1931; plans "
-            "8d87d5a9e38697ee");
+            "e955b211ff3e5367");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 444 GangPartial "
-            "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 626 Placed 3294 PortTaken 112 QuotaExhausted 626 ReservationHeld 1251 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 555 Waits 2791; plans "
-            "460a62cd9c55d6ed");
+            "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 626 Placed 3294 PortTaken 112 QuotaExhausted 626 ReservationHeld "
+            "1251 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 555 Waits 2791; plans "
+            "7b859b474ca71608");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
             "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 382 ExceedsMaxQuota 443 GangPartial "
-            "291 InsufficientGPU 470 InsufficientResource 175 NeverFits 825 NoMatchingDevice 5 NodesNotReady "
-            "2 OverQuota 578 Placed 3397 PortTaken 112 QuotaExhausted 578 SelectorMismatch 11 "
-            "TaintNotTolerated 6 TopologyFragmented 568 Waits 1640; plans 7b9455f8f04e937a");
+            "291 InsufficientGPU 470 InsufficientResource 175 NeverFits 825 NoMatchingDevice 5 "
+            "NodesNotReady 2 OverQuota 578 Placed 3397 PortTaken 112 QuotaExhausted 578 SelectorMismatch "
+            "11 TaintNotTolerated 6 TopologyFragmented 568 Waits 1640; plans f2cf551e27048a62");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
             "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 451 GangPartial "
-            "300 InsufficientGPU 453 InsufficientResource 194 NeverFits 822 NoMatchingDevice 5 NodesNotReady "
-            "4 OverQuota 561 Placed 3428 PortTaken 111 QuotaExhausted 561 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 565 Waits 1648; plans 4ebe3d908d1a50f1");
+            "300 InsufficientGPU 453 InsufficientResource 194 NeverFits 822 NoMatchingDevice 5 "
+            "NodesNotReady 4 OverQuota 561 Placed 3428 PortTaken 111 QuotaExhausted 561 SelectorMismatch "
+            "11 TaintNotTolerated 5 TopologyFragmented 565 Waits 1648; plans 0daf9cc3e9b83b06");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
             "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 449 GangPartial "
-            "295 InsufficientGPU 470 InsufficientResource 177 NeverFits 830 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 579 Placed 3409 PortTaken 111 QuotaExhausted 579 SelectorMismatch 10 "
-            "TaintNotTolerated 10 TopologyFragmented 575 Waits 1656; plans c880b8a09bf71da9");
+            "295 InsufficientGPU 470 InsufficientResource 177 NeverFits 830 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 579 Placed 3409 PortTaken 111 QuotaExhausted 579 SelectorMismatch "
+            "10 TaintNotTolerated 10 TopologyFragmented 575 Waits 1656; plans f2d036a699cb00b0");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
             "20615 decisions, 5370 binds, 0 others; ExceedsClusterMax 385 ExceedsMaxQuota 471 GangPartial "
-            "274 InsufficientGPU 445 InsufficientResource 178 NeverFits 856 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 549 Placed 3430 PortTaken 130 QuotaExhausted 549 SelectorMismatch 11 "
-            "TaintNotTolerated 9 TopologyFragmented 589 Waits 1642; plans 5897d5617b77b2e3");
+            "274 InsufficientGPU 445 InsufficientResource 178 NeverFits 856 NoMatchingDevice 5 "
+            "NodesNotReady 1 OverQuota 549 Placed 3430 PortTaken 130 QuotaExhausted 549 SelectorMismatch "
+            "11 TaintNotTolerated 9 TopologyFragmented 589 Waits 1642; plans e4965d155118240a");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/engine_fields.h"
 #include "random_world.h"
 #include "state/state_fields.h"
 #include "store/codec.h"
+#include "store/fields.h"
 
 namespace ashlar::store {
 namespace {
@@ -118,6 +120,47 @@ RC_GTEST_PROP(Snapshot, survives_any_change_of_its_bytes, ()) {
     RC_ASSERT(state.is_consistent());
   else
     RC_ASSERT(!read.error().message.empty());
+}
+
+std::string varint_of(std::uint64_t value) {
+  std::string text;
+  ByteWriter(text).varint(value);
+  return text;
+}
+
+// What an engine remembers is checked as far as it relies on it: it decides on from whatever is accepted.
+TEST(Snapshot, whose_engine_is_forged_is_refused_or_can_be_decided_from) {
+  Rng rng(42);
+  int refused = 0, accepted = 0;
+  for (std::uint64_t trial = 0; trial < 1500; ++trial) {
+    Life life(trial % 2 == 0 ? "ashlar" : "easy", 1 + trial % 7);
+    life.open();
+    life.run(40);
+    std::string bytes;
+    ByteWriter writer(bytes);
+    StateFields::each(life.state, [&](const auto& column) { encode(writer, column); });
+    const std::size_t engine_at = bytes.size();
+    EngineFields::each(life.engine, [&](const auto& column) { encode(writer, column); });
+    const std::size_t at = engine_at + static_cast<std::size_t>(rng.below(bytes.size() - engine_at));
+    const std::uint64_t values[] = {0, 1, 2, 3, 7, 60, 200, 5000, 1u << 20, 1u << 26};
+    const std::string forged =
+        bytes.substr(0, at) + varint_of(values[rng.below(std::size(values))]) + bytes.substr(at + 1);
+    State state;
+    Engine engine(life.engine.profile());
+    if (!read_snapshot(forged, state, engine).ok()) {
+      ++refused;
+      continue;
+    }
+    ++accepted;
+    Plan plan = life.plan;
+    for (int step = 0; step < 30; ++step) {
+      for (const Event& event : life.world.next(state, plan)) apply(state, event);
+      plan = engine.decide(state, life.world.now());
+    }
+    ASSERT_TRUE(state.is_consistent()) << "trial " << trial;
+  }
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(accepted, 300);
 }
 
 using Spoil = std::function<void(std::vector<Job>& jobs, std::vector<Member>& members)>;
