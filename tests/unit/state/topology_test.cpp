@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
 #include <vector>
 
+#include "base/rng.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
 
@@ -99,7 +102,39 @@ TEST(Timeline, ForgetsAnEndThatIsRemoved) {
   timeline.add_end({Millis(100), 8, JobId(2u)});
   timeline.remove_end({Millis(100), 8, JobId(1u)});
   ASSERT_EQ(timeline.ends().size(), 1u);
-  EXPECT_EQ(timeline.ends()[0].job, JobId(2u));
+  EXPECT_EQ(timeline.ends().front().job, JobId(2u));
+}
+
+std::vector<Timeline::End> listed(const Timeline& timeline) {
+  std::vector<Timeline::End> ends;
+  for (const Timeline::End& end : timeline.ends()) ends.push_back(end);
+  return ends;
+}
+
+TEST(Timeline, ListsEndsInOrderHoweverTheyComeAndGo) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    Timeline timeline;
+    std::set<Timeline::End> naive;
+    std::size_t wanted = 0;
+    for (int step = 0; step < 4000; ++step) {
+      if (step % 500 == 0) wanted = rng.below(1500);
+      if (naive.size() < wanted) {
+        const Timeline::End end{Millis(static_cast<std::int64_t>(rng.below(300))),
+                                static_cast<std::int64_t>(rng.below(3)), JobId(static_cast<std::uint32_t>(step))};
+        timeline.add_end(end);
+        naive.insert(end);
+      } else if (!naive.empty()) {
+        auto it = naive.begin();
+        if (seed % 2 == 0) std::advance(it, static_cast<std::ptrdiff_t>(rng.below(naive.size())));
+        timeline.remove_end(*it);
+        naive.erase(it);
+      }
+      if (step % 97 != 0) continue;
+      ASSERT_EQ(timeline.ends().size(), naive.size()) << "seed " << seed;
+      ASSERT_TRUE(listed(timeline) == std::vector(naive.begin(), naive.end())) << "seed " << seed << " step " << step;
+    }
+  }
 }
 
 TEST(TimelineDeathTest, RemovingAnEndThatIsNotThereIsABug) {
