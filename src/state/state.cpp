@@ -236,7 +236,7 @@ void State::remove_member(MemberId id, Millis now) {
 }
 
 bool State::is_consistent() const {
-  if (!cluster_.is_consistent()) return false;
+  if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
   QueueTree counted = queues_;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;

@@ -181,8 +181,11 @@ bool StateFields::are_ends_sound(const State& s) {
 bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
-  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues)
+  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues ||
+      q.wanted_parent_.size() != queues || q.parent_[0] != q.wanted_parent_[0])
     return false;
+  for (std::size_t row = 1; row < queues; ++row)
+    if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;
   for (std::size_t row = 0; row < queues; ++row) {
     std::size_t depth = 0;
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])

@@ -79,11 +79,11 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5295 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 456 GangPartial "
-            "288 InsufficientGPU 472 InsufficientResource 186 NeverFits 956 NoMatchingDevice 8 NodesNotReady "
-            "1 OverQuota 572 Placed 3312 PortTaken 121 QuotaExhausted 572 ReservationHeld 165 "
-            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1843; plans "
-            "3509556309f933a8");
+            "20621 decisions, 5232 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 465 GangPartial "
+            "304 InsufficientGPU 518 InsufficientResource 183 NeverFits 960 NoMatchingDevice 8 NodesNotReady "
+            "2 OverQuota 565 Placed 3301 PortTaken 118 QuotaExhausted 565 ReservationHeld 163 "
+            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 578 Waits 1889; plans "
+            "66f1cff3a80d9ba0");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 384 InsufficientGPU "
@@ -94,65 +94,65 @@ TEST(KnownLives, WithReservations) {
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 460 GangPartial "
-            "276 InsufficientGPU 478 InsufficientResource 176 NeverFits 836 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 564 Placed 3319 PortTaken 120 QuotaExhausted 564 SelectorMismatch 9 "
-            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1637; plans 73d075968f2389b5");
+            "20625 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 468 GangPartial "
+            "289 InsufficientGPU 508 InsufficientResource 173 NeverFits 840 NoMatchingDevice 5 NodesNotReady "
+            "2 OverQuota 569 Placed 3323 PortTaken 118 QuotaExhausted 569 SelectorMismatch 9 "
+            "TaintNotTolerated 5 TopologyFragmented 560 Waits 1669; plans e514a339b1dcadcc");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20572 decisions, 4913 binds, 0 others; BehindHead 982 ExceedsClusterMax 470 ExceedsMaxQuota 400 "
-            "GangPartial 253 InsufficientGPU 342 InsufficientResource 160 NeverFits 870 NoMatchingDevice 3 "
-            "OverQuota 458 Placed 3068 PortTaken 95 QuotaExhausted 458 SelectorMismatch 7 TaintNotTolerated "
-            "6 TopologyFragmented 498 Waits 2346; plans b5205dbf00576408");
+            "20572 decisions, 4878 binds, 0 others; BehindHead 972 ExceedsClusterMax 455 ExceedsMaxQuota 418 "
+            "GangPartial 273 InsufficientGPU 366 InsufficientResource 163 NeverFits 873 NoMatchingDevice 3 "
+            "NodesNotReady 1 OverQuota 433 Placed 3070 PortTaken 90 QuotaExhausted 433 SelectorMismatch 7 "
+            "TaintNotTolerated 6 TopologyFragmented 484 Waits 2365; plans 87603eff45201fd6");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 449 GangPartial "
-            "273 InsufficientGPU 453 InsufficientResource 187 NeverFits 821 NoMatchingDevice 4 NodesNotReady "
-            "3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ac8b14641943ed1a");
+            "20613 decisions, 5281 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 462 GangPartial "
+            "293 InsufficientGPU 471 InsufficientResource 183 NeverFits 829 NoMatchingDevice 4 NodesNotReady "
+            "3 OverQuota 552 Placed 3393 PortTaken 117 QuotaExhausted 552 SelectorMismatch 11 "
+            "TaintNotTolerated 5 TopologyFragmented 575 Waits 1662; plans a0f628ea67d08e66");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20642 decisions, 5347 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
-            "307 InsufficientGPU 494 InsufficientResource 186 NeverFits 999 NoMatchingDevice 3 NodesNotReady "
-            "2 OverQuota 641 Placed 3386 PortTaken 114 QuotaExhausted 641 ReservationHeld 218 "
-            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1934; plans "
-            "ee66fdf743ac4793");
+            "20633 decisions, 5279 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 467 GangPartial "
+            "325 InsufficientGPU 493 InsufficientResource 183 NeverFits 1004 NoMatchingDevice 3 "
+            "NodesNotReady 3 OverQuota 594 Placed 3363 PortTaken 114 QuotaExhausted 594 ReservationHeld 227 "
+            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 589 Waits 1954; plans "
+            "2dea6839a6afe768");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 444 GangPartial "
-            "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 626 Placed 3294 PortTaken 112 QuotaExhausted 626 ReservationHeld 1251 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 555 Waits 2791; plans "
-            "460a62cd9c55d6ed");
+            "20590 decisions, 5168 binds, 0 others; ExceedsClusterMax 518 ExceedsMaxQuota 458 GangPartial "
+            "295 InsufficientGPU 414 InsufficientResource 170 NeverFits 976 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 599 Placed 3304 PortTaken 111 QuotaExhausted 599 ReservationHeld 1224 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 543 Waits 2778; plans "
+            "0faf4a4ad233f40b");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 382 ExceedsMaxQuota 443 GangPartial "
-            "291 InsufficientGPU 470 InsufficientResource 175 NeverFits 825 NoMatchingDevice 5 NodesNotReady "
-            "2 OverQuota 578 Placed 3397 PortTaken 112 QuotaExhausted 578 SelectorMismatch 11 "
-            "TaintNotTolerated 6 TopologyFragmented 568 Waits 1640; plans 7b9455f8f04e937a");
+            "20637 decisions, 5302 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 457 GangPartial "
+            "307 InsufficientGPU 507 InsufficientResource 178 NeverFits 837 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 571 Placed 3395 PortTaken 111 QuotaExhausted 571 SelectorMismatch 11 "
+            "TaintNotTolerated 6 TopologyFragmented 559 Waits 1687; plans e8ddc2c77a19cbcd");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 451 GangPartial "
-            "300 InsufficientGPU 453 InsufficientResource 194 NeverFits 822 NoMatchingDevice 5 NodesNotReady "
-            "4 OverQuota 561 Placed 3428 PortTaken 111 QuotaExhausted 561 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 565 Waits 1648; plans 4ebe3d908d1a50f1");
+            "20634 decisions, 5381 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 466 GangPartial "
+            "304 InsufficientGPU 473 InsufficientResource 198 NeverFits 839 NoMatchingDevice 5 NodesNotReady "
+            "4 OverQuota 570 Placed 3406 PortTaken 109 QuotaExhausted 570 SelectorMismatch 11 "
+            "TaintNotTolerated 5 TopologyFragmented 549 Waits 1658; plans 2516604e4a5ddf71");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 449 GangPartial "
-            "295 InsufficientGPU 470 InsufficientResource 177 NeverFits 830 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 579 Placed 3409 PortTaken 111 QuotaExhausted 579 SelectorMismatch 10 "
-            "TaintNotTolerated 10 TopologyFragmented 575 Waits 1656; plans c880b8a09bf71da9");
+            "20638 decisions, 5297 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 469 GangPartial "
+            "307 InsufficientGPU 492 InsufficientResource 174 NeverFits 849 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 567 Placed 3395 PortTaken 108 QuotaExhausted 567 SelectorMismatch 10 "
+            "TaintNotTolerated 9 TopologyFragmented 569 Waits 1677; plans 4282a304b18a54c0");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20615 decisions, 5370 binds, 0 others; ExceedsClusterMax 385 ExceedsMaxQuota 471 GangPartial "
-            "274 InsufficientGPU 445 InsufficientResource 178 NeverFits 856 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 549 Placed 3430 PortTaken 130 QuotaExhausted 549 SelectorMismatch 11 "
-            "TaintNotTolerated 9 TopologyFragmented 589 Waits 1642; plans 5897d5617b77b2e3");
+            "20614 decisions, 5342 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 470 GangPartial "
+            "287 InsufficientGPU 468 InsufficientResource 174 NeverFits 851 NoMatchingDevice 5 NodesNotReady "
+            "1 OverQuota 553 Placed 3436 PortTaken 123 QuotaExhausted 553 SelectorMismatch 11 "
+            "TaintNotTolerated 9 TopologyFragmented 569 Waits 1647; plans 139fb9c37aa5e9ae");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 23854 binds, 11183 others; Placed 13913; plans 8e1c45f2d2b7815c");
+            "20100 decisions, 23602 binds, 11040 others; Placed 13709; plans d172f67d734cbbdb");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 917 binds, 33 others; Placed 540; plans e969d6af2460934c");
+            "20100 decisions, 915 binds, 35 others; Placed 544; plans 38d42563b2e4584b");
 }
 
 }  // namespace

@@ -204,6 +204,14 @@ TEST(StateFields, EndsAndQueues) {
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.push_back(QueueId(0u)); }));
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[1] = QueueId(2u); }));
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[0] = QueueId(1u); })) << "a circle";
+  EXPECT_FALSE(is_sound_with<Parents>(1, [](Parents& p) { p.pop_back(); }));
+  EXPECT_FALSE(is_sound_with<Parents>(1, [](Parents& p) { p[0] = QueueId(1u); }));
+  EXPECT_TRUE(is_sound_with<Parents>(1, [](Parents& p) { p[1] = QueueId(7u); })) << "not known yet";
+  State three = whole_state();
+  tell(three, QueueDefined{QueueId(2u), QueueId(1u), {kUnlimited, kUnlimited, kUnlimited}});
+  EXPECT_TRUE(StateFields::are_sound(three));
+  change<Parents>(three, 1, [](Parents& p) { p.at(2) = QueueId(0u); });
+  EXPECT_FALSE(StateFields::are_sound(three)) << "below neither the root nor the defined parent";
   using Quotas = std::vector<QuotaVector>;
   EXPECT_FALSE(is_sound_with<Quotas>(1, [](Quotas& used) { used[0][2] = kNumberMax + 1; }));
   EXPECT_TRUE(is_sound_with<Millis>(0, [](Millis& now) { now = Millis(kNumberMax); }));
