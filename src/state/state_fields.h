@@ -32,6 +32,7 @@ struct StateFields {
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();
     s.queues_.displaced_ = s.queues_.counted_displaced();
+    s.link_all();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
   }
