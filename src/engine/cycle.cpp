@@ -39,10 +39,9 @@ const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, s
   std::int64_t free = 0;
   for (const std::int64_t idle : state.cluster().group_idle_devices()) free += idle;
   ShadowTime r{job, Millis::max(), 0};
-  std::vector<Timeline::End> put_off;
-  const std::span<const Timeline::End> ends = expected_ends(state, plan.at, put_off);
+  const ExpectedEnds ends(state, plan.at);
   if (free >= devices) {  // enough devices, but fragmented
-    r.shadow = ends.empty() ? Millis::max() : ends.front().at;
+    r.shadow = ends.reaches(1) ? ends[0].at : Millis::max();
     r.extra = std::max<std::int64_t>(free - devices, 0);
   } else {
     const Timeline::Window w = Timeline::earliest(ends, free, devices);

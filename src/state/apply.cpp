@@ -36,10 +36,7 @@ struct Applier {
   }
   void operator()(const NodeGone& e) {
     if (!s.cluster_.is_live(e.node)) return;
-    std::vector<MemberId> lost;
-    for (std::size_t m = 0; m < s.members_.size(); ++m)
-      if (s.members_[m].node == e.node) lost.emplace_back(m);
-    for (const MemberId m : lost) lose(m);
+    for (const MemberId m : s.members_on(e.node)) lose(m);
     s.cluster_.remove_node(e.node);
     s.changed_nodes_.push_back(e.node);
   }
@@ -187,14 +184,13 @@ struct Applier {
   std::vector<Displaced> lift_from_devices(NodeId node, std::int32_t devices) {
     std::vector<Displaced> displaced;
     if (!s.cluster_.is_live(node) || devices >= s.cluster_.devices()[node.row()]) return displaced;
-    for (std::size_t row = 0; row < s.members_.size(); ++row) {
-      const Member m = s.members_[row];
-      if (m.node != node) continue;
+    for (const MemberId id : s.members_on(node)) {
+      const Member m = s.members_[id.row()];
       bool holds_lost = false;
       m.devices.each([&](int i) { holds_lost = holds_lost || i >= devices; });
       if (!holds_lost) continue;
-      displaced.push_back({MemberId(row), m.devices, m.phase});
-      s.unplace(MemberId(row));
+      displaced.push_back({id, m.devices, m.phase});
+      s.unplace(id);
     }
     return displaced;
   }

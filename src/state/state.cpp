@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/digest.h"
+#include "base/grown.h"
 
 namespace ashlar {
 
@@ -68,6 +69,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   m.node = node;
   m.devices = devices;
   m.phase = phase;
+  link(id, node);
   placement_digest_ += placement_cell(id);
   Job& j = jobs_[m.job.row()];
   ++j.members_placed;
@@ -79,12 +81,41 @@ void State::unplace(MemberId id) {
   ASHLAR_CHECK(m.is_placed());
   placement_digest_ -= placement_cell(id);
   if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
+  unlink(id, m.node);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   Job& j = jobs_[m.job.row()];
   --j.members_placed;
   queues_.charge(j.queue, quota_of_demand(m.demand), -1);
+}
+
+std::vector<MemberId> State::members_on(NodeId node) const {
+  std::vector<MemberId> members;
+  if (node.row() >= first_on_node_.size()) return members;
+  for (MemberId m = first_on_node_[node.row()]; !m.is_none(); m = on_node_[m.row()].next) members.push_back(m);
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+void State::link(MemberId id, NodeId node) {
+  MemberId& first = grown(first_on_node_, node.row());
+  grown(on_node_, id.row()) = {MemberId::none(), first};
+  if (!first.is_none()) on_node_[first.row()].before = id;
+  first = id;
+}
+
+void State::unlink(MemberId id, NodeId node) {
+  const NodeLink link = on_node_[id.row()];
+  (link.before.is_none() ? first_on_node_[node.row()] : on_node_[link.before.row()].next) = link.next;
+  if (!link.next.is_none()) on_node_[link.next.row()].before = link.before;
+}
+
+void State::link_all() {
+  first_on_node_.clear();
+  on_node_.clear();
+  for (std::size_t row = 0; row < members_.size(); ++row)
+    if (members_[row].node.row() < cluster_.rows()) link(MemberId(row), members_[row].node);
 }
 
 void State::start(JobId id, Millis now) {
@@ -236,16 +267,18 @@ void State::remove_member(MemberId id, Millis now) {
 }
 
 bool State::is_consistent() const {
-  if (!cluster_.is_consistent()) return false;
+  if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
   QueueTree counted = queues_;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
   std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
+  std::vector<std::vector<MemberId>> on_nodes(cluster_.rows());
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
     if (!jobs_[m.job.row()].is_live) return false;
     if (!m.is_placed()) continue;
+    on_nodes[m.node.row()].emplace_back(row);
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
     if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0)
@@ -254,6 +287,8 @@ bool State::is_consistent() const {
   if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
                   cluster_.device_class_counts().end()))
     return false;
+  for (std::size_t n = 0; n < on_nodes.size(); ++n)
+    if (members_on(NodeId(n)) != on_nodes[n]) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {

@@ -22,6 +22,11 @@ struct RowUse {
   std::uint32_t edition = 0;
 };
 
+/// The neighbours of a placed member in the list of its node.
+struct NodeLink {
+  MemberId before, next;
+};
+
 /// A job began to wait, or stopped waiting (placed, removed, changed). In chronological order; a row may be reused in
 /// between.
 struct BacklogChange {
@@ -80,6 +85,8 @@ class State {
       if (!member(m).is_placed()) return m;
     return MemberId::none();
   }
+  /// The members placed on a node, ascending. Cost: O(m log m) of them.
+  std::vector<MemberId> members_on(NodeId node) const;
   /// Calls `visit(MemberId, const Member&)` in rank order.
   template <class Visit>
   void each_member(JobId id, Visit&& visit) const {
@@ -140,6 +147,9 @@ class State {
   void remove_member(MemberId id, Millis now);
   void define(DemandId id, const Demand& demand);
   void define(ConstraintId id, const Constraint& constraint);
+  void link(MemberId id, NodeId node);
+  void unlink(MemberId id, NodeId node);
+  void link_all();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
 
@@ -152,6 +162,8 @@ class State {
   std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;
+  std::vector<MemberId> first_on_node_;  ///< [node] of a list, in no order
+  std::vector<NodeLink> on_node_;        ///< [member]
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
@@ -164,7 +176,7 @@ class State {
 };
 
 /// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated.
-/// Cost: O(size of the event); NodeGone O(members). `event.at` never makes time run backwards.
+/// Cost: O(size of the event); of a node that loses devices or is gone, O(its members). `event.at` never makes time run backwards.
 void apply(State& state, const Event& event);
 
 /// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device

@@ -1,7 +1,6 @@
 #include "state/state_fields.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace ashlar {
 namespace {
@@ -60,8 +59,9 @@ bool StateFields::are_numbers_sound(const State& s) {
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
     return all_of(k.preferred, [](const PreferredTerm& p) { return p.weight >= -1'000'000 && p.weight <= 1'000'000; });
   });
-  const bool are_ends = all_of(s.timeline_.ends_,
-                               [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
+  const bool are_ends = all_of(s.timeline_.blocks_, [](const Timeline::Block& block) {
+    return all_of(block, [](const Timeline::End& e) { return is_time_or_unknown(e.at) && is_number(e.devices); });
+  });
   return are_facts && are_weights && are_ends && all_of(s.queues_.used_, are_numbers) &&
          all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
          all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) &&
@@ -161,24 +161,31 @@ bool StateFields::are_jobs_sound(const State& s) {
 
 /// Exactly one end for each started job, in order: each is found again when its job stops.
 bool StateFields::are_ends_sound(const State& s) {
-  const std::vector<Timeline::End>& ends = s.timeline_.ends_;
+  const auto has_length = [](const Timeline::Block& b) { return !b.empty() && b.size() <= Timeline::kBlockMax; };
+  if (!all_of(s.timeline_.blocks_, has_length)) return false;
   const auto is_of_its_job = [&](const Timeline::End& e) {
     if (!s.is_live(e.job)) return false;
     const Job& j = s.job(e.job);
     return j.is_started && e.at == j.end_at && e.devices == j.devices_total;
   };
+  const Timeline::End* before = nullptr;
+  for (const Timeline::End& end : s.timeline_.ends()) {
+    if (!is_of_its_job(end) || (before != nullptr && !(*before < end))) return false;
+    before = &end;
+  }
   const auto started =
       std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_started; });
-  return all_of(ends, is_of_its_job) &&
-         std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end() &&
-         static_cast<std::size_t>(started) == ends.size();
+  return static_cast<std::size_t>(started) == s.timeline_.ends().size();
 }
 
 bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
-  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues)
+  if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues ||
+      q.wanted_parent_.size() != queues || q.parent_[0] != q.wanted_parent_[0])
     return false;
+  for (std::size_t row = 1; row < queues; ++row)
+    if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;
   for (std::size_t row = 0; row < queues; ++row) {
     std::size_t depth = 0;
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])

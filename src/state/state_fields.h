@@ -16,9 +16,9 @@ struct StateFields {
   requires std::same_as<std::remove_const_t<S>, State>
   static void each(S& s, Visit&& visit) {
     cluster(s.cluster_, visit);
-    visit(s.queues_.parent_), visit(s.queues_.quota_), visit(s.queues_.used_), visit(s.queues_.is_known_),
-        visit(s.queues_.change_count_);
-    visit(s.timeline_.ends_);
+    visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
+        visit(s.queues_.is_known_), visit(s.queues_.change_count_);
+    visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
@@ -31,6 +31,8 @@ struct StateFields {
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();
+    s.queues_.displaced_ = s.queues_.counted_displaced();
+    s.link_all();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
   }

@@ -42,8 +42,9 @@ void sort_by_key_and_turn(std::vector<Running>& running) {
 
 std::vector<Running> running_in_order(const State& state, const OrderPolicy& order, Millis now) {
   std::vector<Running> running;
-  running.reserve(state.timeline().ends().size());
-  for (const Timeline::End& end : state.timeline().ends())
+  const Timeline::Ends ends = state.timeline().ends();
+  running.reserve(ends.size());
+  for (const Timeline::End& end : ends)
     if (state.job(end.job).is_ours)
       running.push_back({order.running(state.job(end.job), now), state.job(end.job).start_seq, end.job});
   sort_by_key_and_turn(running);

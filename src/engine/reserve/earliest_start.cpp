@@ -7,23 +7,27 @@
 
 namespace ashlar {
 
-std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends) {
-  const auto known = state.timeline().ends();
-  if (known.empty() || known.front().at > now) return known;
-  ends.clear();
-  ends.reserve(known.size());
-  std::size_t put_off = 0;
-  for (const Timeline::End& end : known) {
-    if (end.at == Millis::max()) break;
-    ends.push_back(end);
-    if (end.at > now) continue;
-    ends.back().at = state.job(end.job).expected_end(now);
-    ++put_off;
+ExpectedEnds::ExpectedEnds(const State& state, Millis now) : ends_(state.timeline().ends()), next_(ends_.begin()) {
+  for (; next_ != ends_.end() && next_->at <= now; ++next_) {
+    put_off_.push_back(*next_);
+    put_off_.back().at = state.job(next_->job).expected_end(now);
   }
-  const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(put_off);
-  std::sort(ends.begin(), middle);
-  std::inplace_merge(ends.begin(), middle, ends.end());
-  return ends;
+  std::sort(put_off_.begin(), put_off_.end());
+}
+
+bool ExpectedEnds::reaches(std::size_t count) const {
+  while (listed_.size() < count) {
+    const Timeline::End* end = put_off_listed_ < put_off_.size() ? &put_off_[put_off_listed_] : nullptr;
+    const bool is_put_off = end != nullptr && (next_ == ends_.end() || *end < *next_);
+    if (!is_put_off) end = next_ == ends_.end() ? nullptr : &*next_;
+    if (end == nullptr || end->at == Millis::max()) break;
+    listed_.push_back(*end);
+    if (is_put_off)
+      ++put_off_listed_;
+    else
+      ++next_;
+  }
+  return listed_.size() >= count;
 }
 
 EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now,
@@ -33,7 +37,7 @@ EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis 
       job_(job),
       ahead_(ahead),
       draws_(context.draws),
-      ends_(expected_ends(state_, now, put_off_)) {
+      ends_(state_, now) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);
@@ -43,12 +47,12 @@ EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis 
 
 bool EarliestStart::reaches(std::size_t count) {
   while (moments_.size() < count) {
-    const Millis end = ends_listed_ < ends_.size() ? ends_[ends_listed_].at : Millis::max();
+    const Millis end = ends_.reaches(ends_listed_ + 1) ? ends_[ends_listed_].at : Millis::max();
     const Millis other = others_listed_ < others_.size() ? others_[others_listed_] : Millis::max();
     const Millis at = std::min(end, other);
     if (at == Millis::max()) break;
     while (others_listed_ < others_.size() && others_[others_listed_] == at) ++others_listed_;
-    while (ends_listed_ < ends_.size() && ends_[ends_listed_].at == at) ++ends_listed_;
+    while (ends_.reaches(ends_listed_ + 1) && ends_[ends_listed_].at == at) ++ends_listed_;
     moments_.push_back({at, ends_listed_});
   }
   return moments_.size() >= count;

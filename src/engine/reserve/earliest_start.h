@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,9 +14,33 @@
 
 namespace ashlar {
 
-/// Expected ends of running jobs at `now`, in order: those that outlast their estimate are put off. They are written to
-/// `ends` if there are any, else they are the timeline's own.
-std::span<const Timeline::End> expected_ends(const State& state, Millis now, std::vector<Timeline::End>& ends);
+/// The known ends of running jobs, expected at `now`, in order: those that outlast their estimate are put off. Listed
+/// as far as they are asked for; void after a change of the timeline.
+class ExpectedEnds {
+ public:
+  ExpectedEnds(const State& state, Millis now);
+  /// Whether there are this many.
+  bool reaches(std::size_t count) const;
+  /// One of those reached.
+  const Timeline::End& operator[](std::size_t i) const { return listed_[i]; }
+
+  struct Iterator {
+    const ExpectedEnds* ends;
+    std::size_t i = 0;
+    const Timeline::End& operator*() const { return (*ends)[i]; }
+    void operator++() { ++i; }
+    bool operator==(std::default_sentinel_t /*end*/) const { return !ends->reaches(i + 1); }
+  };
+  Iterator begin() const { return {this}; }
+  static std::default_sentinel_t end() { return std::default_sentinel; }
+
+ private:
+  std::vector<Timeline::End> put_off_;  ///< those that outlast their estimate, in order
+  Timeline::Ends ends_;
+  mutable std::vector<Timeline::End> listed_;
+  mutable std::size_t put_off_listed_ = 0;
+  mutable Timeline::Ends::Iterator next_;
+};
 
 class EarliestStart {
  public:
@@ -70,8 +95,7 @@ class EarliestStart {
   std::span<const Reservation* const> ahead_;
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;
-  std::vector<Timeline::End> put_off_;  ///< the ends, if some differ from the timeline
-  std::span<const Timeline::End> ends_;
+  ExpectedEnds ends_;
   std::vector<Millis> others_;  ///< ends of promised jobs
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;

@@ -39,22 +39,46 @@ void take_quota(Words& words, QuotaVector& quota) {
   }
 }
 
-/// A parent that has no statement yet is a queue without limits below the root.
+/// A parent may have its statement later, and an event at a later time: until then its children are below the root.
+QueueId take_parent(CaseReading& c, Words& words) {
+  const QueueId known = c.file.names.queues.find(words.peek());
+  if (!known.is_none() || words.is_at_end()) return take_queue(c, words);
+  Words missing = words;
+  take_queue(c, missing);
+  const QueueId parent = c.file.names.queues.of(words.take("the name of a queue"));
+  c.later_parents.emplace_back(parent, *missing.error());
+  return parent;
+}
+
+bool is_too_deep(const CaseReading& c) {
+  for (QueueId above : c.parents) {
+    int depth = 1;
+    for (; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
+      above = value_at(c.parents, above.row(), QueueId(0u));
+    if (depth >= QueueTree::kDepthMax) return true;
+  }
+  return false;
+}
+
+/// The error of the first parent that has no statement.
+std::optional<CaseError> missing_parent(const CaseReading& c) {
+  for (const auto& [parent, error] : c.later_parents)
+    if (std::ranges::none_of(c.quotas, [&](const auto& known) { return known.first == parent; })) return error;
+  return std::nullopt;
+}
+
 void read_queue(CaseReading& c, Words& words) {
   const QueueId queue = c.file.names.queues.of(words.take("the name of a queue"));
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   QueueId parent = queue == QueueId(0u) ? QueueId::none() : QueueId(0u);
   if (words.accept("quota")) take_quota(words, quota);
-  if (words.accept("parent")) parent = take_queue(c, words);
+  if (words.accept("parent")) parent = take_parent(c, words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   c.quotas.emplace_back(queue, quota);
   c.parents.resize(std::max(c.parents.size(), queue.row() + 1), QueueId(0u));
   c.parents[queue.row()] = parent;
-  int depth = 1;
-  for (QueueId above = parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
-    above = value_at(c.parents, above.row(), QueueId(0u));
-  if (depth >= QueueTree::kDepthMax)
+  if (is_too_deep(c))
     return words.fail("queues are nested too deep",
                       fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
   add_event(c, at, EventBody(QueueDefined{queue, parent, quota}));
@@ -273,6 +297,7 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
     }
     if (words.error()) return located(*words.error());
   }
+  if (const std::optional<CaseError> error = missing_parent(reading)) return located(*error);
   if (file.names.levels.size() > Topology::kLevelsMax)
     return located(
         {1, 1,

@@ -1,6 +1,7 @@
 #include "state/queues/queue_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -19,34 +20,73 @@ QueueTree::QueueTree() { define(kRoot, QueueId::none(), kNoLimits); }
 void QueueTree::ensure_row(QueueId queue) {
   if (queue.row() < parent_.size()) return;
   parent_.resize(queue.row() + 1, kRoot);
+  wanted_parent_.resize(queue.row() + 1, kRoot);
   quota_.resize(queue.row() + 1, kNoLimits);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
-  parent_[0] = QueueId::none();
+  parent_[0] = wanted_parent_[0] = QueueId::none();
 }
 
 void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota) {
   ensure_row(queue);
-  if (queue != kRoot) {
-    int depth = 1;
-    bool is_cycle = parent.is_none() || !is_known(parent);
-    for (QueueId q = parent; !is_cycle && q != kRoot; q = parent_[q.row()])
-      is_cycle = q == queue || ++depth > kDepthMax;
-    const QueueId new_parent = is_cycle ? kRoot : parent;
-    const QuotaVector usage = used_[queue.row()];
-    const QueueId old_parent = parent_[queue.row()];
-    if (is_known(queue) && old_parent != new_parent) {
-      charge(old_parent, usage, -1);
-      charge(new_parent, usage, 1);
-    } else if (!is_known(queue) && new_parent != kRoot) {  // an unknown queue was charged through the root
-      for (QueueId q = new_parent; q != kRoot; q = parent_[q.row()])
-        for (std::size_t d = 0; d < kQuotaDimensions; ++d) used_[q.row()][d] += usage[d];
-    }
-    parent_[queue.row()] = new_parent;
-  }
-  quota_[queue.row()] = quota;
   is_known_[queue.row()] = 1;
+  quota_[queue.row()] = quota;
   ++change_count_;
+  if (queue != kRoot) {
+    wanted_parent_[queue.row()] = parent.is_none() ? kRoot : parent;
+    // Others may hang below it now, or where it was; none of them can make room for another.
+    const QueueId wanted = wanted_parent_[queue.row()];
+    hang(queue, may_hang(queue, wanted) ? wanted : kRoot);
+    std::erase(displaced_, queue);
+    std::erase_if(displaced_, [&](QueueId q) {
+      const bool may = may_hang(q, wanted_parent_[q.row()]);
+      if (may) hang(q, wanted_parent_[q.row()]);
+      return may;
+    });
+    if (parent_[queue.row()] != wanted)
+      displaced_.insert(std::lower_bound(displaced_.begin(), displaced_.end(), queue), queue);
+  }
+}
+
+bool QueueTree::may_hang(QueueId queue, QueueId parent) const {
+  if (parent == kRoot || parent == parent_[queue.row()]) return true;
+  if (!is_known(parent)) return false;
+  int above = 0;
+  for (QueueId q = parent; q != kRoot; q = parent_[q.row()], ++above)
+    if (q == queue) return false;
+  return above + height(queue) <= kDepthMax;
+}
+
+int QueueTree::height(QueueId queue) const {
+  int most = 1;
+  for (std::size_t row = 0; row < parent_.size(); ++row) {
+    int below = 1;
+    QueueId q(row);
+    for (; !q.is_none() && q != queue; q = parent_[q.row()]) ++below;
+    if (q == queue) most = std::max(most, below);
+  }
+  return most;
+}
+
+void QueueTree::hang(QueueId queue, QueueId parent) {
+  const QueueId before = std::exchange(parent_[queue.row()], parent);
+  if (before == parent) return;
+  const QuotaVector& usage = used_[queue.row()];
+  charge(before, usage, -1);
+  charge(parent, usage, 1);
+}
+
+std::vector<QueueId> QueueTree::counted_displaced() const {
+  std::vector<QueueId> displaced;
+  const std::size_t rows = std::min({parent_.size(), wanted_parent_.size(), is_known_.size()});  // corrupt ones differ
+  for (std::size_t row = 1; row < rows; ++row)
+    if (is_known_[row] != 0 && parent_[row] != wanted_parent_[row]) displaced.emplace_back(row);
+  return displaced;
+}
+
+bool QueueTree::is_consistent() const {
+  const auto may_move = [&](QueueId queue) { return may_hang(queue, wanted_parent_[queue.row()]); };
+  return displaced_ == counted_displaced() && std::none_of(displaced_.begin(), displaced_.end(), may_move);
 }
 
 void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t times) {

@@ -19,10 +19,11 @@ QuotaVector quota_of(const Demand& demand);
 
 class QueueTree {
  public:
-  static constexpr int kDepthMax = 16;  ///< limit that keeps charging cheap and cycles impossible
+  static constexpr int kDepthMax = 16;  ///< limit on queues below one another; keeps charging cheap
 
   QueueTree();
-  /// New or changed queue. If its parent is not known yet, or would close a cycle, it becomes a child of the root.
+  /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
+  /// child of the root; it moves to its parent, with its usage, as soon as that is possible.
   void define(QueueId queue, QueueId parent, const QuotaVector& quota);
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
@@ -52,6 +53,8 @@ class QueueTree {
   /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may be re-evaluated.
   std::uint64_t change_count() const { return change_count_; }
   std::uint64_t digest() const;
+  /// Recounts which queues are not below their parents, and whether one of them could be. For checks.
+  bool is_consistent() const;
 
  private:
   friend struct StateFields;
@@ -60,8 +63,16 @@ class QueueTree {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
   }
   void ensure_row(QueueId queue);
+  /// Whether the queue, with those below it, may be a child of that one.
+  bool may_hang(QueueId queue, QueueId parent) const;
+  /// Number of queues below one another from this one on.
+  int height(QueueId queue) const;
+  void hang(QueueId queue, QueueId parent);
+  std::vector<QueueId> counted_displaced() const;
 
   std::vector<QueueId> parent_;
+  std::vector<QueueId> wanted_parent_;  ///< as defined; its parent is this or the root
+  std::vector<QueueId> displaced_;      ///< known queues whose parent is not the wanted one, ascending
   std::vector<QuotaVector> quota_;
   std::vector<QuotaVector> used_;
   std::vector<std::uint8_t> is_known_;

@@ -1,10 +1,11 @@
-// Timeline: when capacity is freed: the expected ends of running jobs in order. Insertion and removal cost O(log n)
-// plus a move of small entries (10,000 running jobs = 240 kB), a walk O(ends until enough).
+// Timeline: when capacity is freed: the expected ends of running jobs in order. They lie in short sorted blocks, so
+// that an end comes or goes at O(log n) plus a move within one block, wherever it lies (40,000 running jobs: 0.1 us); a
+// walk costs O(ends until enough).
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/id.h"
@@ -22,12 +23,44 @@ class Timeline {
     JobId job;
     friend auto operator<=>(const End&, const End&) = default;
   };
+  using Block = std::vector<End>;
+  /// 3 kB: moving half of one costs about as much as finding it.
+  static constexpr std::size_t kBlockMax = 128;
+
+  /// The ends in ascending order by (at, devices, job). Void after the next change.
+  class Ends {
+   public:
+    class Iterator {
+     public:
+      explicit Iterator(const Block* block) : block_(block) {}
+      const End& operator*() const { return (*block_)[at_]; }
+      const End* operator->() const { return &(*block_)[at_]; }
+      void operator++() {
+        if (++at_ == block_->size()) ++block_, at_ = 0;
+      }
+      friend bool operator==(const Iterator&, const Iterator&) = default;
+
+     private:
+      const Block* block_;
+      std::size_t at_ = 0;
+    };
+
+    explicit Ends(const std::vector<Block>& blocks) : blocks_(&blocks) {}
+    Iterator begin() const { return Iterator(blocks_->data()); }
+    Iterator end() const { return Iterator(blocks_->data() + blocks_->size()); }
+    bool empty() const { return blocks_->empty(); }
+    const End& front() const { return blocks_->front().front(); }
+    /// Cost: O(blocks).
+    std::size_t size() const;
+
+   private:
+    const std::vector<Block>* blocks_;
+  };
 
   void add_end(const End& end);
   /// The entry must exist.
   void remove_end(const End& end);
-  /// Ascending by (at, devices, job).
-  std::span<const End> ends() const { return ends_; }
+  Ends ends() const { return Ends(blocks_); }
 
   /// First time at which free_now plus all ends up to then reach `devices`; Millis::max() if never. `extra` is what is
   /// left over then.
@@ -35,12 +68,25 @@ class Timeline {
     Millis at;
     std::int64_t extra = 0;
   };
-  Window earliest(std::int64_t free_now, std::int64_t devices) const { return earliest(ends_, free_now, devices); }
-  static Window earliest(std::span<const End> ends, std::int64_t free_now, std::int64_t devices);
+  Window earliest(std::int64_t free_now, std::int64_t devices) const { return earliest(ends(), free_now, devices); }
+  template <class Ascending>
+  static Window earliest(const Ascending& ends, std::int64_t free_now, std::int64_t devices) {
+    std::int64_t free = free_now;
+    if (free >= devices) return {Millis(0), free - devices};
+    for (const End& end : ends) {
+      if (end.at == Millis::max()) break;
+      free += end.devices;
+      if (free >= devices) return {end.at, free - devices};
+    }
+    return {Millis::max(), 0};
+  }
 
  private:
   friend struct StateFields;
-  std::vector<End> ends_;
+  /// The first block whose last end is not before that one; the number of blocks if there is none.
+  std::size_t block_for(const End& end) const;
+
+  std::vector<Block> blocks_;  ///< none is empty
 };
 
 }  // namespace ashlar

@@ -238,7 +238,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
     case 32:
       if (options_.has_quota)
         tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)),
-                               QueueId(static_cast<std::uint32_t>(move.c % 4)),
+                               QueueId(static_cast<std::uint32_t>(move.c % kQueues)),  // known or not
                                {1000 * (move.b % 24), kUnlimited, kUnlimited}});
       break;
     case 33:

@@ -59,6 +59,20 @@ RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
+RC_GTEST_PROP(State, ListsTheMembersOnEachNode, ()) {
+  Outside outside;
+  State state = lived(*some_moves(), outside);
+  Trial trial(state);
+  for (const Move& move : *some_moves()) try_something(trial, move);
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
+    std::vector<MemberId> naive;
+    for (std::size_t m = 0; m < state.member_rows(); ++m)
+      if (state.member(MemberId(m)).node == NodeId(n)) naive.emplace_back(m);
+    RC_ASSERT(state.members_on(NodeId(n)) == naive);
+  }
+  trial.unblock();
+}
+
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
   Outside outside;
   State state = lived(*some_moves(), outside);

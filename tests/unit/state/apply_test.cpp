@@ -233,13 +233,13 @@ TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
   const std::uint64_t unforeseen_frees = s.unforeseen_frees();
   tell(s, EstimateChanged{JobId(0u), {300_s, 400_s}}, 50_s);
   ASSERT_EQ(s.timeline().ends().size(), 1u);
-  EXPECT_EQ(s.timeline().ends()[0].at, 310_s);
+  EXPECT_EQ(s.timeline().ends().front().at, 310_s);
   EXPECT_EQ(job(s, 0).end_at, 310_s);
   EXPECT_GT(s.unforeseen_frees(), unforeseen_frees);
   tell(s, EstimateChanged{JobId(0u), {}}, 60_s);
-  EXPECT_EQ(s.timeline().ends()[0].at, Millis::max());
+  EXPECT_EQ(s.timeline().ends().front().at, Millis::max());
   tell(s, EstimateChanged{JobId(0u), {200_s, 200_s}}, 70_s);
-  EXPECT_EQ(s.timeline().ends()[0].at, 210_s);
+  EXPECT_EQ(s.timeline().ends().front().at, 210_s);
   tell(s, Ended{JobId(0u)}, 80_s);
   EXPECT_TRUE(s.timeline().ends().empty());
 }

@@ -158,28 +158,40 @@ TEST(StateFields, MembersFormTheListsOfTheirJobs) {
 }
 
 TEST(StateFields, EachStartedJobHasOneEnd) {
-  const auto end = [](const std::function<void(Timeline::End&)>& by) { return is_sound_with_row<Timeline::End>(by); };
+  const auto end = [](const std::function<void(Timeline::End&)>& by) {
+    return is_sound_with_row<Timeline::Block>([&](Timeline::Block& block) { by(block.at(0)); });
+  };
   EXPECT_TRUE(end([](Timeline::End&) {}));
   EXPECT_FALSE(end([](Timeline::End& e) { --e.at.value; }));
   EXPECT_FALSE(end([](Timeline::End& e) { ++e.devices; }));
   EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(1u); })) << "it waits";
   EXPECT_FALSE(end([](Timeline::End& e) { e.job = JobId(7u); }));
-  using Ends = std::vector<Timeline::End>;
-  EXPECT_FALSE(is_sound_with<Ends>(0, [](Ends& ends) { ends.clear(); }));
-  EXPECT_FALSE(is_sound_with<Ends>(0, [](Ends& ends) { ends.push_back(ends[0]); })) << "twice";
+  using Blocks = std::vector<Timeline::Block>;
+  EXPECT_FALSE(is_sound_with<Blocks>(0, [](Blocks& blocks) { blocks.clear(); }));
+  EXPECT_FALSE(is_sound_with<Blocks>(0, [](Blocks& blocks) { blocks.push_back(blocks[0]); })) << "twice";
+  EXPECT_FALSE(is_sound_with<Blocks>(0, [](Blocks& blocks) { blocks.emplace_back(); })) << "an empty block";
   EXPECT_FALSE(is_sound_with_row<Job>([](Job& j) { j.is_started = false; }));
   EXPECT_FALSE(is_sound_with_row<Job>([](Job& j) { j.is_started = true; }, 1));
   State two = whole_state();
   tell(two, Bound{MemberId(2u), NodeId(0u), {}});
   EXPECT_TRUE(StateFields::are_sound(two));
-  change<Ends>(two, 0, [](Ends& ends) { std::swap(ends.at(0), ends.at(1)); });
+  State in_two_blocks = two;
+  change<Blocks>(in_two_blocks, 0, [](Blocks& blocks) {
+    blocks.push_back({blocks.at(0).back()});
+    blocks[0].pop_back();
+  });
+  EXPECT_TRUE(StateFields::are_sound(in_two_blocks));
+  change<Blocks>(in_two_blocks, 0, [](Blocks& blocks) { std::swap(blocks.at(0), blocks.at(1)); });
+  EXPECT_FALSE(StateFields::are_sound(in_two_blocks)) << "blocks out of order";
+  change<Blocks>(two, 0, [](Blocks& blocks) { std::swap(blocks.at(0).at(0), blocks[0].at(1)); });
   EXPECT_FALSE(StateFields::are_sound(two)) << "out of order";
 }
 
 TEST(StateFields, EndsAndQueues) {
   const auto of_both = [](Millis at, std::int64_t devices) {
     State s = whole_state();
-    change<std::vector<Timeline::End>>(s, 0, [&](auto& ends) { ends.at(0).at = at, ends[0].devices = devices; });
+    change<std::vector<Timeline::Block>>(
+        s, 0, [&](auto& blocks) { blocks.at(0).at(0).at = at, blocks[0][0].devices = devices; });
     change<std::vector<Job>>(s, 0, [&](auto& jobs) { jobs.at(0).end_at = at, jobs[0].devices_total = devices; });
     return StateFields::are_sound(s);
   };
@@ -192,6 +204,14 @@ TEST(StateFields, EndsAndQueues) {
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p.push_back(QueueId(0u)); }));
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[1] = QueueId(2u); }));
   EXPECT_FALSE(is_sound_with<Parents>(0, [](Parents& p) { p[0] = QueueId(1u); })) << "a circle";
+  EXPECT_FALSE(is_sound_with<Parents>(1, [](Parents& p) { p.pop_back(); }));
+  EXPECT_FALSE(is_sound_with<Parents>(1, [](Parents& p) { p[0] = QueueId(1u); }));
+  EXPECT_TRUE(is_sound_with<Parents>(1, [](Parents& p) { p[1] = QueueId(7u); })) << "not known yet";
+  State three = whole_state();
+  tell(three, QueueDefined{QueueId(2u), QueueId(1u), {kUnlimited, kUnlimited, kUnlimited}});
+  EXPECT_TRUE(StateFields::are_sound(three));
+  change<Parents>(three, 1, [](Parents& p) { p.at(2) = QueueId(0u); });
+  EXPECT_FALSE(StateFields::are_sound(three)) << "below neither the root nor the defined parent";
   using Quotas = std::vector<QuotaVector>;
   EXPECT_FALSE(is_sound_with<Quotas>(1, [](Quotas& used) { used[0][2] = kNumberMax + 1; }));
   EXPECT_TRUE(is_sound_with<Millis>(0, [](Millis& now) { now = Millis(kNumberMax); }));

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <map>
+#include <set>
 #include <vector>
 
+#include "base/rng.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
 
@@ -99,7 +103,39 @@ TEST(Timeline, ForgetsAnEndThatIsRemoved) {
   timeline.add_end({Millis(100), 8, JobId(2u)});
   timeline.remove_end({Millis(100), 8, JobId(1u)});
   ASSERT_EQ(timeline.ends().size(), 1u);
-  EXPECT_EQ(timeline.ends()[0].job, JobId(2u));
+  EXPECT_EQ(timeline.ends().front().job, JobId(2u));
+}
+
+std::vector<Timeline::End> listed(const Timeline& timeline) {
+  std::vector<Timeline::End> ends;
+  for (const Timeline::End& end : timeline.ends()) ends.push_back(end);
+  return ends;
+}
+
+TEST(Timeline, ListsEndsInOrderHoweverTheyComeAndGo) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    Timeline timeline;
+    std::set<Timeline::End> naive;
+    std::size_t wanted = 0;
+    for (int step = 0; step < 4000; ++step) {
+      if (step % 500 == 0) wanted = rng.below(1500);
+      if (naive.size() < wanted) {
+        const Timeline::End end{Millis(static_cast<std::int64_t>(rng.below(300))),
+                                static_cast<std::int64_t>(rng.below(3)), JobId(static_cast<std::uint32_t>(step))};
+        timeline.add_end(end);
+        naive.insert(end);
+      } else if (!naive.empty()) {
+        auto it = naive.begin();
+        if (seed % 2 == 0) std::advance(it, static_cast<std::ptrdiff_t>(rng.below(naive.size())));
+        timeline.remove_end(*it);
+        naive.erase(it);
+      }
+      if (step % 97 != 0) continue;
+      ASSERT_EQ(timeline.ends().size(), naive.size()) << "seed " << seed;
+      ASSERT_TRUE(listed(timeline) == std::vector(naive.begin(), naive.end())) << "seed " << seed << " step " << step;
+    }
+  }
 }
 
 TEST(TimelineDeathTest, RemovingAnEndThatIsNotThereIsABug) {
@@ -171,6 +207,105 @@ TEST(QueueTree, TakesNoCycleForAParent) {
   tree.define(kOrg, kTeam, gpus(kUnlimited));
   EXPECT_EQ(tree.parent(kOrg), QueueId(0u));
   EXPECT_EQ(tree.parent(kTeam), kOrg);
+}
+
+TEST(QueueTree, AChildDefinedBeforeItsParentMovesToItWithItsUsage) {
+  QueueTree tree;
+  tree.define(kTeam, kOrg, gpus(kUnlimited));
+  tree.charge(kTeam, gpus(3'000), 1);
+  EXPECT_EQ(tree.parent(kTeam), QueueId(0u));
+  tree.define(kOrg, QueueId(0u), {2'000, kUnlimited, kUnlimited});
+  EXPECT_EQ(tree.parent(kTeam), kOrg);
+  EXPECT_EQ(tree.used(kOrg)[0], 3'000);
+  EXPECT_EQ(tree.used(QueueId(0u))[0], 3'000);
+  EXPECT_EQ(tree.refusal(kTeam, gpus(1'000))->subject, kOrg.value);
+}
+
+TEST(QueueTree, AParentThatClosedACycleIsTriedAgainWhenTheCycleIsGone) {
+  QueueTree tree = org_with_teams();
+  tree.define(kOrg, kTeam, gpus(kUnlimited));
+  EXPECT_EQ(tree.parent(kOrg), QueueId(0u));
+  tree.define(kTeam, QueueId(0u), gpus(kUnlimited));
+  EXPECT_EQ(tree.parent(kOrg), kTeam);
+}
+
+TEST(QueueTree, CountsTheQueuesBelowAgainstTheDepth) {
+  QueueTree tree;
+  const auto chain = [&](std::uint32_t first, std::uint32_t last, QueueId top) {
+    for (std::uint32_t q = first; q <= last; ++q)
+      tree.define(QueueId(q), q == first ? top : QueueId(q - 1), gpus(kUnlimited));
+  };
+  chain(1, 10, QueueId(0u));
+  chain(11, 17, QueueId(10u));  // the last but one is the sixteenth
+  EXPECT_EQ(tree.parent(QueueId(16u)), QueueId(15u));
+  EXPECT_EQ(tree.parent(QueueId(17u)), QueueId(0u)) << "too deep";
+  tree.define(QueueId(11u), QueueId(9u), gpus(kUnlimited));
+  EXPECT_EQ(tree.parent(QueueId(17u)), QueueId(16u));
+  tree.define(QueueId(11u), QueueId(10u), gpus(kUnlimited));
+  EXPECT_EQ(tree.parent(QueueId(11u)), QueueId(0u)) << "seven queues from here on, ten above";
+}
+
+/// The same rules without an index: usage is summed anew, and who may move is found by trying everybody.
+struct NaiveTree {
+  std::map<std::uint32_t, std::uint32_t> wanted, parent;  // of known queues; 0 is the root
+  std::map<std::uint32_t, std::int64_t> charged;
+
+  bool is_below(std::uint32_t queue, std::uint32_t above) const {
+    for (; queue != 0; queue = parent.contains(queue) ? parent.at(queue) : 0)
+      if (queue == above) return true;
+    return above == 0;
+  }
+  int depth(std::uint32_t queue) const {
+    int depth = 0;
+    for (; queue != 0; queue = parent.contains(queue) ? parent.at(queue) : 0) ++depth;
+    return depth;
+  }
+  bool may_hang(std::uint32_t queue, std::uint32_t under) const {
+    if (under == 0 || parent.at(queue) == under) return true;
+    if (!parent.contains(under) || is_below(under, queue)) return false;
+    int deepest = 0;
+    for (const auto& [q, p] : parent)
+      if (is_below(q, queue)) deepest = std::max(deepest, depth(q) - depth(queue) + 1);
+    return depth(under) + deepest <= QueueTree::kDepthMax;
+  }
+  void define(std::uint32_t queue, std::uint32_t under) {
+    wanted[queue] = under;
+    parent.try_emplace(queue, 0);
+    parent[queue] = may_hang(queue, under) ? under : 0;
+    for (const auto& [q, w] : wanted)
+      if (q != queue && parent[q] != w && may_hang(q, w)) parent[q] = w;
+  }
+  std::int64_t used(std::uint32_t queue) const {
+    std::int64_t sum = 0;
+    for (const auto& [q, amount] : charged) sum += is_below(q, queue) ? amount : 0;
+    return sum;
+  }
+};
+
+TEST(QueueTree, IsWhatANaiveTreeIsWhateverIsDefinedInWhateverOrder) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Rng rng(seed);
+    const auto queues = static_cast<std::uint32_t>(3 + rng.below(seed % 2 == 0 ? 6 : 40));
+    QueueTree tree;
+    NaiveTree naive;
+    for (int step = 0; step < 120; ++step) {
+      const auto queue = static_cast<std::uint32_t>(1 + rng.below(queues));
+      if (rng.below(3) == 0) {
+        const auto amount = static_cast<std::int64_t>(rng.below(9));
+        tree.charge(QueueId(queue), gpus(amount), 1);
+        naive.charged[queue] += amount;
+      } else {
+        // long chains too
+        const auto under = static_cast<std::uint32_t>(rng.below(2) == 0 ? queue - 1 : rng.below(queues + 1));
+        tree.define(QueueId(queue), QueueId(under), gpus(kUnlimited));
+        naive.define(queue, under);
+      }
+      ASSERT_TRUE(tree.is_consistent()) << "seed " << seed << " step " << step;
+      for (const auto& [q, p] : naive.parent) ASSERT_EQ(tree.parent(QueueId(q)), QueueId(p)) << "seed " << seed;
+      for (std::uint32_t q = 0; q < tree.rows(); ++q)
+        ASSERT_EQ(tree.used(QueueId(q))[0], naive.used(q)) << "seed " << seed << " step " << step << " queue " << q;
+    }
+  }
 }
 
 TEST(QueueTree, HasADigestOfWhatIsUsed) {
