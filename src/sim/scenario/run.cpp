@@ -105,7 +105,8 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   return run;
 }
 
-QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress) const {
+QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress,
+                          const DecisionWatch& watch) const {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> names;
   for (const ScenarioQueue& queue : scenario_->queues) names.push_back(queue.name);
@@ -127,12 +128,14 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   State state;
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
-  run_to_end({.clock = clock,
-              .world = world,
-              .driver = driver,
-              .cadence = profile.cadence,
-              .horizon = scenario_->horizon,
-              .progress = progress});
+  TimedRun timed{.clock = clock,
+                 .world = world,
+                 .driver = driver,
+                 .cadence = profile.cadence,
+                 .horizon = scenario_->horizon,
+                 .progress = progress};
+  if (watch) timed.stepped = [&](const Plan& plan) { watch(state, engine, plan); };
+  run_to_end(timed);
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   QueueRun run;
   run.policy = profile.name;

@@ -49,6 +49,22 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
 }
 
+TEST(ScenarioRun, AWatchSeesEveryDecisionAndChangesNothing) {
+  const Scenario s = scenario(kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
+                              job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s"));
+  Result<ScenarioRun> made = ScenarioRun::make(s);
+  ASSERT_TRUE(made);
+  std::vector<Millis> starts;
+  const QueueRun watched =
+      made->run(*builtin_profile("ashlar"), {}, [&](State& state, Engine& engine, const Plan& plan) {
+        starts.insert(starts.end(), plan.actions.size(), plan.at);
+        Trial trial(state);
+        if (engine.pending().size() > 0) engine.try_place(trial, JobId(1u));
+      });
+  EXPECT_EQ(starts, (std::vector{Millis(0), Millis(10'000)}));
+  EXPECT_DOUBLE_EQ(watched.makespan_seconds, 20);
+}
+
 TEST(ScenarioRun, TheMakespanCountsFromTheFirstSubmission) {
   const std::string late =
       kFourNodes +
