@@ -32,7 +32,6 @@ std::vector<JobId> HeldJobs::newly(State& state, Engine& engine) {
     known_.insert(state.job(entry.job).backlog_seq);
     jobs.push_back(entry.job);
   }
-  count_ += static_cast<std::int64_t>(jobs.size());
   return jobs;
 }
 

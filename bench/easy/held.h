@@ -15,11 +15,9 @@ class HeldJobs {
  public:
   /// Those that were not held at an earlier decision, in order. Cost: O(classes) placements and O(held jobs).
   std::vector<JobId> newly(State& state, Engine& engine);
-  std::int64_t count() const { return count_; }
 
  private:
   std::unordered_set<std::uint64_t> known_;  ///< Job::backlog_seq
-  std::int64_t count_ = 0;
 };
 
 /// Whether its quota admits the job and a place is found for it.

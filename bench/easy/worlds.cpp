@@ -16,7 +16,7 @@ std::string drawn_world(std::uint64_t seed) {
   const std::uint64_t racks = 2 + rng.below(4), per_rack = 2 + rng.below(7), nodes = racks * per_rack;
   const std::uint64_t queues = 1 + rng.below(4);
   const bool has_quotas = rng.below(2) == 0;
-  const std::uint64_t percent = 80 + rng.below(30);
+  const std::uint64_t percent = 75 + rng.below(25);
   std::string text = "seed: " + number(seed) + "\ntopology: [rack]\nnodes:\n  - {count: " + number(nodes) +
                      ", cpu: 96, memory: 1Ti, gpus: 8, topology: {rack: \"r{i/" + number(per_rack) + "}\"}}\nqueues:\n";
   for (std::uint64_t q = 0; q < queues; ++q) {
