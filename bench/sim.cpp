@@ -26,6 +26,7 @@ using namespace ashlar;
 using Words = std::vector<std::string>;
 
 constexpr int kRuns = 5;
+constexpr int kRunsOfAMillion = 3;
 constexpr double kMillionJobs = 1e6;
 
 std::string traces() {
@@ -128,18 +129,23 @@ int main() {
     std::printf("  SKIPPED: no published traces in %s; set ASHLAR_TRACES to the folder that holds them\n",
                 traces().c_str());
   }
-  const Measured million =
-      measure(program, {"sim", "run", ASHLAR_SOURCE_DIR "/bench/sim_million.yaml", "-o", "json"}, 3);
-  if (million.value("jobs") + million.value("unfinished_jobs") != kMillionJobs) {
-    std::fprintf(stderr, "bench sim: the million jobs did not all come\n");
-    return 1;
-  }
-  report.at_most("1,000,000 generated jobs, 1,250 x 8 cards, load 0.85, 10 % gangs, profile ashlar (best of 3)",
-                 million.seconds * 1000, "ms", 10000);
-  report.note("  the same: CPU time of all threads", million.cpu_seconds * 1000, "ms");
-  report.note("  the same: events (submit, start, end) a second, thousands", 3 * kMillionJobs / million.seconds / 1000,
-              "k/s");
-  report.at_most("  the same: peak memory of the process, by job", million.mebibytes * 1024 * 1024 / kMillionJobs,
-                 "bytes", 300);
+  const auto million = [&](const std::string& file, const std::string& what, double limit_ms) {
+    const Measured best =
+        measure(program, {"sim", "run", ASHLAR_SOURCE_DIR "/bench/" + file, "-o", "json"}, kRunsOfAMillion);
+    if (best.value("jobs") + best.value("unfinished_jobs") != kMillionJobs) {
+      std::fprintf(stderr, "bench sim: the million jobs of %s did not all come\n", file.c_str());
+      std::exit(1);
+    }
+    report.at_most(what, best.seconds * 1000, "ms", limit_ms);
+    report.note("  the same: CPU time of all threads", best.cpu_seconds * 1000, "ms");
+    report.note("  the same: events (submit, start, end) a second, thousands", 3 * kMillionJobs / best.seconds / 1000,
+                "k/s");
+    report.at_most("  the same: peak memory of the process, by job", best.mebibytes * 1024 * 1024 / kMillionJobs,
+                   "bytes", 300);
+  };
+  million("sim_million.yaml",
+          "1,000,000 generated jobs, 1,250 x 8 cards, load 0.85, 10 % gangs, profile ashlar (best of 3)", 3000);
+  million("sim_million_hard.yaml", "the same of 500 kinds, 5 % unlike gangs, estimates off by 3 x, 1,400 node failures",
+          6000);
   return report.finish();
 }

@@ -8,6 +8,8 @@
 #:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one, alternating: what became slower
 #:   ./dev bench headers [FOLDER...]                    compile cost of each public header and of the headers behind a policy
 #:   ./dev bench compile                                time to build from nothing, and after one policy was touched
+#:   ./dev bench easy [--jobs N] [--draw N]             whether EASY backfill holds jobs without need, and its mean queue beside skip's
+#:   ./dev bench cliffs --report                        cost by kinds, waiting, held, selectors, levels, queues; fails at steps
 #:   ./dev bench cliffs [DIMENSION]                     cost of one event as one dimension grows: kinds, queues, held pods
 
 bench_names() { find bench -maxdepth 1 -mindepth 1 \( -name '*.cpp' -o -type d \) -printf '%f\n' 2>/dev/null | sed 's/\.cpp$//' | sort; }

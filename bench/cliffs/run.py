@@ -2,10 +2,13 @@
 """What does one event cost when one thing grows? Varies what the other benches hold still, and points at steps.
 
     ./dev bench cliffs [DIMENSION]... [--blocking skip|strict|easy] [--list]
+    ./dev bench cliffs --report [QUANTITY]...
 
-Each point is a case of the case language, played by `ashlar case` with some events and without: the difference in CPU time, by event, is the cost.
-A point that costs more than STEP times what its growth would explain is marked. There are no limits: what is found becomes an issue, or a row with a
-limit in ./dev bench engine.
+With --report, bench_cliffs measures kinds, waiting, held, selectors, levels and queues from 1 to 100,000 in memory; the table is printed, the plot is
+written to build/cliffs.svg, and the exit status is 1 if a size costs more than 4 times as much as the one before (sizes are sqrt(10) apart).
+
+Without it, each point is a case of the case language, played by `ashlar case` with some events and without: the difference in CPU time, by event, is the cost.
+A point that costs more than STEP times what its growth would explain is marked, without a limit.
 """
 import argparse
 import os
@@ -13,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import report
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build" / "release" / "bin" / "ashlar"
@@ -122,12 +127,42 @@ def cost_ms(make, size, blocking, folder, events=16):
     return None if None in seconds else 1000 * (seconds[1] - seconds[0]) / events
 
 
+def full_report(quantities):
+    """Builds and runs bench_cliffs; 1 if there are steps."""
+    subprocess.run([ROOT / "dev", "build", "bench_cliffs"], check=True, stdout=subprocess.DEVNULL)
+    measuring = subprocess.Popen([ROOT / "build" / "release" / "bin" / "bench_cliffs", *quantities], stdout=subprocess.PIPE, text=True)
+    lines = []
+    for line in measuring.stdout:
+        lines.append(line)
+        quantity, size, event, _ = line.split()
+        if event == "set-up":
+            print(f"\r  measuring {quantity} {int(size):,}" + 12 * " ", end="", file=sys.stderr, flush=True)
+    print("\r" + 40 * " " + "\r", end="", file=sys.stderr)
+    if measuring.wait() != 0 or not lines:
+        sys.exit(f"cliffs: bench_cliffs failed; its quantities are {', '.join(report.QUANTITIES)}")
+    measured = report.read(lines)
+    print("cliffs: CPU time of one event on 1,000 nodes of 8 devices, profile ashlar; the best of up to 9 runs")
+    print(report.table(measured))
+    picture = ROOT / "build" / "cliffs.svg"
+    picture.write_text(report.plot(measured), encoding="utf-8")
+    found = report.problems(measured)
+    print(f"\nplot: {picture.relative_to(ROOT)}\nsteps above {report.STEP:g} (costs below {report.FLOOR_US:g} us count as that): {len(found)}")
+    for problem in found:
+        print(f"  MISSED  {problem}")
+    return 1 if found else 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench cliffs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dimension", nargs="*", metavar="DIMENSION", help="default: all of --list")
     parser.add_argument("--blocking", default="easy", choices=["skip", "strict", "easy"], help="default: easy")
     parser.add_argument("--list", action="store_true", help="the dimensions")
+    parser.add_argument("--report", action="store_true", help="measure to 100,000, plot, and fail at steps")
     options = parser.parse_args()
+    if options.report:
+        if unknown := [q for q in options.dimension if q not in report.QUANTITIES]:
+            parser.error(f"no quantity {unknown[0]}; there are {', '.join(report.QUANTITIES)}")
+        return full_report(options.dimension)
     if unknown := [d for d in options.dimension if d not in DIMENSIONS]:
         parser.error(f"no dimension {unknown[0]}; there are {', '.join(DIMENSIONS)}")
     if options.list:

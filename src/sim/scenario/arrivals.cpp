@@ -20,21 +20,27 @@ LevelId level_of(const Scenario& scenario, const std::string& name) {
   return LevelId::none();
 }
 
-KindId kind_of_shape(const JobShape& shape, const Scenario& scenario, Catalog& catalog) {
-  std::vector<DeviceClassId> models;
-  for (const std::string& model : shape.models) models.push_back(catalog.model(model));
-  const DeviceRequest ask{shape.gpus, shape.gpus > 0 ? shape.milli_each : MilliGpu(kWholeDevice), shape.gpu_memory};
-  JobKind kind{.needs = {{catalog.demand(demand_of({ask, shape.cpu, shape.memory})),
-                          catalog.constraint(std::move(models)), static_cast<std::uint32_t>(shape.members)}},
-               .within = level_of(scenario, shape.within),
-               .prefer = level_of(scenario, shape.prefer)};
+/// The `number`th of the shape's kinds.
+KindId kind_of_shape(const JobShape& shape, std::int32_t number, const Scenario& scenario, Catalog& catalog) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  JobKind kind{.needs = {}, .within = level_of(scenario, shape.within), .prefer = level_of(scenario, shape.prefer)};
+  for (const MemberShape& group : shape.groups) {
+    std::vector<DeviceClassId> models;
+    for (const std::string& model : group.models) models.push_back(catalog.model(model));
+    const DeviceRequest ask{group.gpus, group.gpus > 0 ? group.milli_each : MilliGpu(kWholeDevice), group.gpu_memory};
+    const Bytes memory(group.memory.value + number * kMebibyte);
+    kind.needs.push_back({catalog.demand(demand_of({ask, group.cpu, memory})), catalog.constraint(std::move(models)),
+                          static_cast<std::uint32_t>(group.members)});
+  }
   return catalog.add_kind(std::move(kind));
 }
 
 /// Devices that a job of this shape holds on average, times the time that it holds them, in device-milliseconds.
 double device_time_of(const JobShape& shape) {
-  return static_cast<double>(shape.members) * shape.gpus * shape.milli_each.value / kWholeDevice *
-         mean_of(shape.duration);
+  double devices = 0;
+  for (const MemberShape& group : shape.groups)
+    devices += static_cast<double>(group.members) * group.gpus * group.milli_each.value / kWholeDevice;
+  return devices * mean_of(shape.duration);
 }
 
 Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
@@ -42,10 +48,10 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
   stream.law = &law;
   double weight = 0, device_time = 0;
   for (const JobShape& shape : law.jobs) {
-    const KindId kind = kind_of_shape(shape, scenario, catalog);
     weight += shape.weight;
     device_time += shape.weight * device_time_of(shape);
-    ScenarioWork::Shape ready{&shape, kind, weight, {}};
+    ScenarioWork::Shape ready{&shape, {}, weight, {}};
+    for (std::int32_t k = 0; k < shape.kinds; ++k) ready.kinds.push_back(kind_of_shape(shape, k, scenario, catalog));
     double queue_weight = 0;
     for (const auto& [queue, share] : shape.queues)
       ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
@@ -153,8 +159,9 @@ class StreamSource final : public Source {
            .duration = draw_duration(shape.law->duration, rng_),
            .priority = shape.law->priority,
            .queue = queue_row(queue),
-           .kind = shape.kind,
+           .kind = shape.kinds.front(),
            .vc = queue};
+    if (shape.kinds.size() > 1) out.kind = shape.kinds[rng_.below(shape.kinds.size())];
     Millis believed = out.duration;
     if (shape.law->estimate_error > 0)
       believed = Millis(std::max<std::int64_t>(

@@ -36,7 +36,7 @@ class ScenarioWork {
   /// A shape of an arrival stream, ready to draw.
   struct Shape {
     const JobShape* law = nullptr;
-    KindId kind;
+    std::vector<KindId> kinds;                                   ///< never empty
     double weight_up_to = 0;                                     ///< cumulative
     std::vector<std::pair<std::uint32_t, double>> queues_up_to;  ///< queue and cumulative weight
   };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/rng.h"
 #include "engine/driver.h"
 #include "sim/results/step_series.h"
 #include "sim/world/clock.h"
@@ -64,10 +65,29 @@ NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains)
   return facts;
 }
 
+/// Failures by a law: those of all nodes together are as frequent as all nodes' own, and each takes a node at random.
+std::vector<ScenarioFailure> drawn_failures(const ScenarioFailureLaw& law, std::size_t nodes) {
+  std::vector<ScenarioFailure> failures;
+  Rng rng(law.seed);
+  const double gap = static_cast<double>(law.mean_between.value) / static_cast<double>(nodes);
+  double at = static_cast<double>(law.start.value);
+  for (;;) {
+    at += rng.exponential(gap);
+    if (at >= static_cast<double>(law.until.value)) return failures;
+    failures.push_back(
+        {static_cast<std::uint32_t>(rng.below(nodes)), Millis(static_cast<std::int64_t>(at)), law.lasts});
+  }
+}
+
 /// A node is away from its first failure until the last of those that overlap has ended.
 std::vector<NodeChange> changes_of(const Scenario& scenario) {
   std::vector<NodeChange> changes;
-  for (const ScenarioFailure& failure : scenario.failures) {
+  std::vector<ScenarioFailure> failures = scenario.failures;
+  for (const ScenarioFailureLaw& law : scenario.failure_laws) {
+    const std::vector<ScenarioFailure> drawn = drawn_failures(law, scenario.nodes.size());
+    failures.insert(failures.end(), drawn.begin(), drawn.end());
+  }
+  for (const ScenarioFailure& failure : failures) {
     changes.push_back({failure.at, NodeId(failure.node), false});
     if (failure.lasts) changes.push_back({failure.at + *failure.lasts, NodeId(failure.node), true});
   }
@@ -105,7 +125,8 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   return run;
 }
 
-QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress) const {
+QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress,
+                          const DecisionWatch& watch) const {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> names;
   for (const ScenarioQueue& queue : scenario_->queues) names.push_back(queue.name);
@@ -127,12 +148,14 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   State state;
   Engine engine(profile, {.has_verdicts = false});
   Driver driver(state, engine, {clock, world, world});
-  run_to_end({.clock = clock,
-              .world = world,
-              .driver = driver,
-              .cadence = profile.cadence,
-              .horizon = scenario_->horizon,
-              .progress = progress});
+  TimedRun timed{.clock = clock,
+                 .world = world,
+                 .driver = driver,
+                 .cadence = profile.cadence,
+                 .horizon = scenario_->horizon,
+                 .progress = progress};
+  if (watch) timed.stepped = [&](const Plan& plan) { watch(state, engine, plan); };
+  run_to_end(timed);
   ASHLAR_CHECK(state.is_consistent());  // columns and digest, updated incrementally throughout, equal a recount
   QueueRun run;
   run.policy = profile.name;

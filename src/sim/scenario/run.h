@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/engine.h"
 #include "policy/profile.h"
 #include "sim/results/results.h"
 #include "sim/scenario/arrivals.h"
@@ -17,6 +18,9 @@
 #include "sim/world/catalog.h"
 
 namespace ashlar::sim {
+
+/// Called after each decision of a run. It may try things on the state and undo them, and change nothing.
+using DecisionWatch = std::function<void(State& state, Engine& engine, const Plan& plan)>;
 
 /// A scenario with its traces read and every name a row; the same for all profiles.
 class ScenarioRun {
@@ -29,8 +33,9 @@ class ScenarioRun {
   std::int64_t jobs_expected() const { return work_.jobs_expected(); }
   /// What was left out of the traces, a sentence each.
   std::span<const std::string> notes() const { return work_.notes(); }
-  /// `progress` may be empty.
-  QueueRun run(const Profile& profile, const std::function<void(std::int64_t jobs)>& progress = {}) const;
+  /// `progress` and `watch` may be empty.
+  QueueRun run(const Profile& profile, const std::function<void(std::int64_t jobs)>& progress = {},
+               const DecisionWatch& watch = {}) const;
 
  private:
   const Scenario* scenario_ = nullptr;

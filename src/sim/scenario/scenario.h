@@ -49,17 +49,23 @@ struct DurationDistribution {
   Millis max = Millis::max();
 };
 
-/// A kind of job in an arrival stream.
-struct JobShape {
-  std::string name;
-  double weight = 1;
-  std::int32_t members = 1;   ///< size of the gang; 1 = a single pod
+/// Like members of a job.
+struct MemberShape {
+  std::int32_t members = 1;
   std::int32_t gpus = 0;      ///< devices of each member
   MilliGpu milli_each{1000};  ///< of each device; below 1000 only with gpus = 1
   MiB gpu_memory{0};
   MilliCores cpu;
   Bytes memory;
   std::vector<std::string> models;  ///< empty = any
+};
+
+/// A shape of jobs in an arrival stream.
+struct JobShape {
+  std::string name;
+  double weight = 1;
+  std::vector<MemberShape> groups;  ///< in rank order; never empty; a single member in all = a single pod
+  std::int32_t kinds = 1;           ///< equally frequent; those after the first request 1, 2, ... MiB of memory more
   std::string within, prefer;       ///< names of levels, or empty
   std::int32_t priority = 0;
   DurationDistribution duration;
@@ -106,6 +112,14 @@ struct ScenarioFailure {
   std::optional<Millis> lasts;  ///< none = for good
 };
 
+/// Nodes that fail at random, independently.
+struct ScenarioFailureLaw {
+  Millis mean_between;          ///< of one node
+  std::optional<Millis> lasts;  ///< none = for good
+  Millis start{0}, until;
+  std::uint64_t seed = 0;
+};
+
 struct Scenario {
   std::string path;
   std::string title;
@@ -118,7 +132,8 @@ struct Scenario {
   std::vector<ArrivalStream> arrivals;
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
-  std::int64_t devices() const;           ///< of all nodes together
+  std::vector<ScenarioFailureLaw> failure_laws;
+  std::int64_t devices() const;  ///< of all nodes together
 };
 
 /// A limit against typing errors; more is an Error.

@@ -16,6 +16,7 @@ constexpr std::string_view kWeightForm = "a weight above 0";
 constexpr IntegerForm kMembers{1, 1'000'000, "the size of the gang, a whole number from 1"};
 constexpr IntegerForm kMemberGpus{0, 128, "the GPUs of each member, a whole number 0..128"};
 constexpr IntegerForm kGpuMilli{1, 1000, "thousandths of the GPU, a whole number 1..1000"};
+constexpr IntegerForm kKinds{1, 10'000, "a number of kinds, a whole number 1..10000"};
 constexpr IntegerForm kPriority{INT32_MIN, INT32_MAX, "a priority, a whole number"};
 constexpr IntegerForm kJobs{1, kScenarioJobsMax, "a number of jobs, a whole number 1..100000000"};
 
@@ -133,10 +134,8 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
     map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA}", word));
 }
 
-JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
-  JobShape shape;
-  shape.name = map.text("name").value_or("");
-  shape.weight = map.real("weight", 1e-9, kWeightMax, kWeightForm).value_or(1);
+MemberShape read_members(YamlMap& map, const Scenario& scenario) {
+  MemberShape shape;
   shape.members = static_cast<std::int32_t>(map.integer("members", kMembers).value_or(1));
   shape.gpus = static_cast<std::int32_t>(map.integer("gpus", kMemberGpus).value_or(0));
   if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
@@ -163,6 +162,36 @@ JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario
       map.reject("models", YamlMap::expected("the model of some node", model) + suggestion(model, known));
     }
   }
+  return shape;
+}
+
+/// The members of a shape: alike, or group by group.
+std::vector<MemberShape> read_groups(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  const MemberShape alike = read_members(map, scenario);
+  if (!map.has("groups")) return {alike};
+  for (const char* const key : {"members", "gpus", "gpu_milli", "gpu_memory", "cpu", "memory", "models"})
+    if (map.has(key)) map.reject(key, "expected it in the items of \"groups\", not beside them");
+  std::vector<MemberShape> groups;
+  std::int64_t members = 0;
+  for (const auto& [item, where] : map.items("groups")) {
+    YamlMap group(mistake, item, where);
+    groups.push_back(read_members(group, scenario));
+    group.finish();
+    members += groups.back().members;
+  }
+  if (groups.empty()) map.reject("groups", "expected at least one group of members, got none");
+  if (members > kMembers.max)
+    map.reject("groups",
+               "expected at most " + std::to_string(kMembers.max) + " members in all, got " + std::to_string(members));
+  return groups;
+}
+
+JobShape read_shape(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
+  JobShape shape;
+  shape.name = map.text("name").value_or("");
+  shape.weight = map.real("weight", 1e-9, kWeightMax, kWeightForm).value_or(1);
+  shape.groups = read_groups(map, mistake, scenario);
+  shape.kinds = static_cast<std::int32_t>(map.integer("kinds", kKinds).value_or(1));
   shape.within = read_level(map, "within", scenario);
   shape.prefer = read_level(map, "prefer", scenario);
   shape.priority = static_cast<std::int32_t>(map.integer("priority", kPriority).value_or(0));
@@ -187,8 +216,10 @@ void check_pace(YamlMap& map, const Scenario& scenario, const ArrivalStream& str
   if (end && *end <= stream.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
   if (stream.load && scenario.devices() == 0)
     map.reject("load", "expected nodes with GPUs, of which the load is a fraction");
-  const bool uses_devices =
-      std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) { return shape.gpus > 0; });
+  const bool uses_devices = std::any_of(stream.jobs.begin(), stream.jobs.end(), [](const JobShape& shape) {
+    return std::any_of(shape.groups.begin(), shape.groups.end(),
+                       [](const MemberShape& group) { return group.gpus > 0; });
+  });
   if (stream.load && !uses_devices) map.reject("load", "expected jobs that request GPUs, which make up the load");
 }
 

@@ -20,7 +20,9 @@ void run_to_end(const TimedRun& run) {
     const Millis next = std::min(run.world.next_event(), look_again);
     if (next == Millis::max() || (run.horizon && next > *run.horizon)) return;
     run.clock.advance_to(std::max(next_beat(next, run.cadence), run.clock.now()));
-    look_again = run.driver.step().look_again_at;
+    const Plan& plan = run.driver.step();
+    look_again = plan.look_again_at;
+    if (run.stepped) run.stepped(plan);
     if (run.progress && steps % kStepsPerReport == 0) run.progress(run.world.arrived());
   }
 }

@@ -19,6 +19,7 @@ struct TimedRun {
   Millis cadence{0};                                   ///< of the profile: step only at its multiples
   std::optional<Millis> horizon;                       ///< nothing after this happens
   std::function<void(std::int64_t arrived)> progress;  ///< called every few thousand steps
+  std::function<void(const Plan&)> stepped = {};       ///< called after every step
 };
 
 /// Runs until nothing can happen any more or the horizon is reached.

@@ -113,6 +113,18 @@ constexpr Line kJobs[] = {
     {"{duration: 1s, gpu_milli: 1000}", "no error"},
     {"{duration: 1s, gpu_milli: 1001}",
      "s:6:31: arrivals[0].jobs[0].gpu_milli: expected thousandths of the GPU, a whole number 1..1000, got \"1001\""},
+    {"{duration: 1s, groups: [{cpu: 1}, {members: 4, gpus: 8}], kinds: 10000}", "no error"},
+    {"{duration: 1s, groups: []}",
+     "s:6:28: arrivals[0].jobs[0].groups: expected at least one group of members, got none"},
+    {"{duration: 1s, groups: [{gpus: 1}], cpu: 1}",
+     "s:6:46: arrivals[0].jobs[0].cpu: expected it in the items of \"groups\", not beside them"},
+    {"{duration: 1s, groups: [{gpus: 1, within: node}]}",
+     "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"within\" (known: members, gpus, gpu_milli, gpu_memory, cpu, "
+     "memory, models)"},
+    {"{duration: 1s, groups: [{members: 1000000}, {}]}",
+     "s:6:28: arrivals[0].jobs[0].groups: expected at most 1000000 members in all, got 1000001"},
+    {"{duration: 1s, kinds: 0}",
+     "s:6:27: arrivals[0].jobs[0].kinds: expected a number of kinds, a whole number 1..10000, got \"0\""},
     {"{duration: 1s, priority: 2147483647}", "no error"},
     {"{duration: 1s, priority: 2147483648}",
      "s:6:30: arrivals[0].jobs[0].priority: expected a priority, a whole number, got \"2147483648\""},
@@ -141,7 +153,7 @@ constexpr Line kJobs[] = {
      "s:6:44: arrivals[0].jobs[0].queues: expected either \"queue\" or \"queues\", got both"},
     {"{duration: 1s, colour: red}",
      "s:6:20: arrivals[0].jobs[0]: unknown key \"colour\" (known: name, weight, members, gpus, gpu_milli, gpu_memory, "
-     "cpu, memory, models, within, "
+     "cpu, memory, models, groups, kinds, within, "
      "prefer, priority, duration, estimate, queue, queues)"},
     {"[gpus]", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got a list"},
     {"3", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got \"3\""},
@@ -177,6 +189,28 @@ constexpr Line kTraces[] = {
      "queue, limit, time_scale)"},
     {"[a]", "s:2:8: trace: expected a map (key: value), got a list"},
 };
+
+constexpr Line kFailures[] = {
+    {"{mean_between: 30d, for: 1h, start: 1h, until: 90d, seed: 3}", "no error"},
+    {"{mean_between: 30d}", "s:2:12: failures[0]: expected an end: \"until\" here, or \"horizon\" of the scenario"},
+    {"{mean_between: 0s, until: 1h}", "s:2:27: failures[0].mean_between: expected a time above 0, got 0"},
+    {"{mean_between: 30d, start: 1h, until: 1h}",
+     "s:2:12: failures[0]: expected \"start\" before \"until\" and the horizon"},
+    {"{mean_between: 30d, until: 1h, node: node-0}",
+     "s:2:49: failures[0].node: expected no \"node\" beside \"mean_between\", which is of every node"},
+    {"{mean_between: 1ms, until: 1h}",
+     "s:2:27: failures[0].mean_between: expected at most 1000000 failures in all, got about 3600000"},
+    {"{mean_between: 30d, until: 1h, to: 1h}",
+     "s:2:43: failures[0]: unknown key \"to\" (known: mean_between, for, start, until, seed, node, at)"},
+};
+
+TEST(ScenarioFields, OfRandomFailures) {
+  for (const Line& line : kFailures)
+    EXPECT_EQ(message_of(kNode + "failures: [" + line.text +
+                         "]\narrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s}]}]\n"),
+              line.message)
+        << line.text;
+}
 
 TEST(ScenarioFields, OfStreams) {
   for (const Line& line : kStreams)
@@ -218,12 +252,12 @@ TEST(ScenarioFields, WhatIsNotSaidHasItsDefault) {
   EXPECT_EQ(first.start, Millis(0));
   const JobShape& shape = first.jobs[0];
   EXPECT_EQ(shape.weight, 1);
-  EXPECT_EQ(shape.members, 1);
-  EXPECT_EQ(shape.gpus, 0);
+  EXPECT_EQ(shape.groups[0].members, 1);
+  EXPECT_EQ(shape.groups[0].gpus, 0);
   EXPECT_EQ(shape.priority, 0);
-  EXPECT_EQ(shape.cpu, MilliCores(0));
-  EXPECT_EQ(shape.memory, Bytes(0));
-  EXPECT_EQ(shape.gpu_memory, MiB(0));
+  EXPECT_EQ(shape.groups[0].cpu, MilliCores(0));
+  EXPECT_EQ(shape.groups[0].memory, Bytes(0));
+  EXPECT_EQ(shape.groups[0].gpu_memory, MiB(0));
   EXPECT_TRUE(shape.has_estimate);
   EXPECT_EQ(shape.estimate_error, 0);
   EXPECT_EQ(shape.queues, (std::vector<std::pair<std::int32_t, double>>{{0, 1.0}}));
@@ -247,9 +281,9 @@ TEST(ScenarioFields, AmountsAreInTheirUnits) {
   EXPECT_EQ(trace.limit, 7);
   EXPECT_EQ(trace.time_scale, 0.5);
   const JobShape& shape = scenario->arrivals[0].jobs[0];
-  EXPECT_EQ(shape.gpu_memory, MiB(3072));
-  EXPECT_EQ(shape.cpu, MilliCores(1500));
-  EXPECT_EQ(shape.memory, Bytes(2048));
+  EXPECT_EQ(shape.groups[0].gpu_memory, MiB(3072));
+  EXPECT_EQ(shape.groups[0].cpu, MilliCores(1500));
+  EXPECT_EQ(shape.groups[0].memory, Bytes(2048));
   EXPECT_EQ(shape.priority, -3);
   EXPECT_EQ(shape.name, "n");
 }

@@ -108,7 +108,7 @@ TEST(Scenario, ReadsArrivalStreams) {
   EXPECT_THAT(training.jobs[0].queues, ElementsAre(Pair(2, 1.0)));
   EXPECT_DOUBLE_EQ(training.jobs[0].duration.first, 1800);
   const JobShape& gang = training.jobs[1];
-  EXPECT_EQ(gang.members, 4);
+  EXPECT_EQ(gang.groups[0].members, 4);
   EXPECT_EQ(gang.within, "rack");
   EXPECT_EQ(gang.duration.kind, DurationDistribution::Kind::kLognormal);
   EXPECT_DOUBLE_EQ(gang.duration.second, 1.5);
@@ -118,8 +118,8 @@ TEST(Scenario, ReadsArrivalStreams) {
   const ArrivalStream& uniform = s.arrivals[1];
   EXPECT_EQ(uniform.rate_per_hour, 120);
   EXPECT_EQ(uniform.seed, 5u);
-  EXPECT_EQ(uniform.jobs[0].gpus, 1);
-  EXPECT_EQ(uniform.jobs[0].milli_each, MilliGpu(500));
+  EXPECT_EQ(uniform.jobs[0].groups[0].gpus, 1);
+  EXPECT_EQ(uniform.jobs[0].groups[0].milli_each, MilliGpu(500));
   EXPECT_FALSE(uniform.jobs[0].has_estimate);
 }
 

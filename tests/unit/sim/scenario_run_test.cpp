@@ -49,6 +49,22 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
 }
 
+TEST(ScenarioRun, AWatchSeesEveryDecisionAndChangesNothing) {
+  const Scenario s = scenario(kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
+                              job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s"));
+  Result<ScenarioRun> made = ScenarioRun::make(s);
+  ASSERT_TRUE(made);
+  std::vector<Millis> starts;
+  const QueueRun watched =
+      made->run(*builtin_profile("ashlar"), {}, [&](State& state, Engine& engine, const Plan& plan) {
+        starts.insert(starts.end(), plan.actions.size(), plan.at);
+        Trial trial(state);
+        if (engine.pending().size() > 0) engine.try_place(trial, JobId(1u));
+      });
+  EXPECT_EQ(starts, (std::vector{Millis(0), Millis(10'000)}));
+  EXPECT_DOUBLE_EQ(watched.makespan_seconds, 20);
+}
+
 TEST(ScenarioRun, TheMakespanCountsFromTheFirstSubmission) {
   const std::string late =
       kFourNodes +
@@ -73,6 +89,40 @@ TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 190);
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 30);
   EXPECT_EQ(r.preemptions, 0);
+}
+
+TEST(ScenarioRun, MembersOfAGangMayDiffer) {
+  // The workers take all four nodes; the leader needs the cores that they leave, and a second gang waits for all of it.
+  const std::string text = kFourNodes + std::string("arrivals:\n") +
+                           job("groups: [{cpu: 2}, {members: 4, gpus: 8, cpu: 30}], duration: 10s") +
+                           job("groups: [{cpu: 2}, {members: 4, gpus: 8, cpu: 30}], duration: 10s");
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs, 2);
+  EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
+  EXPECT_EQ(run(scenario(kFourNodes + std::string("arrivals:\n") +
+                         job("groups: [{cpu: 3}, {members: 4, gpus: 8, cpu: 30}], duration: 10s")))
+                .unfinished_jobs,
+            1);
+}
+
+TEST(ScenarioRun, KindsOfAShapeDifferInMemory) {
+  // 256 GiB a node: the first two kinds fit, the third needs a MiB too much.
+  const std::string text = kFourNodes + std::string("arrivals: [{count: 300, until: 1h, jobs: [{kinds: 3, memory: ") +
+                           std::to_string((256ll << 30) - (1ll << 20)) + ", duration: 1s}]}]\n";
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs + r.unfinished_jobs, 300);
+  EXPECT_NEAR(static_cast<double>(r.unfinished_jobs), 100, 40);
+}
+
+TEST(ScenarioRun, NodesFailAtRandomAsOftenAsStated) {
+  // One node, which fails every hour on average and returns at once: a job of an hour is started over e - 1 times on
+  // average, and takes e - 1 hours.
+  const std::string text =
+      "nodes: [{cpu: 8, memory: 1Gi, gpus: 1}]\nfailures: [{mean_between: 1h, for: 1ms, until: 4000h}]\n"
+      "arrivals: [{process: uniform, rate: 0.1/h, count: 300, jobs: [{gpus: 1, duration: 1h}]}]\n";
+  const QueueRun r = run(scenario(text));
+  EXPECT_EQ(r.jobs, 300);
+  EXPECT_NEAR(r.mean_jct_seconds, 3600 * (std::exp(1.0) - 1), 900);
 }
 
 TEST(ScenarioRun, FailuresThatOverlapKeepTheNodeAwayUntilTheLastHasEnded) {

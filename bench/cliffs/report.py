@@ -1,0 +1,112 @@
+"""Judges what bench_cliffs measured: a table of costs by size, a plot as SVG, and the steps: sizes that cost more than STEP times as much as the next
+smaller one.
+"""
+import math
+from html import escape
+
+STEP = 4.0  # between points x sqrt(10) apart; what grows linearly costs 3.2 times as much
+FLOOR_US = 50.0  # below, a cost counts as this: timer, caches and the state of a shared machine explain such differences
+QUANTITIES = ["kinds", "waiting", "held", "selectors", "levels", "queues"]
+EVENTS = ["tick", "unrelated-node", "node-label", "ends"]
+CAPS = {"levels": "a topology has at most 16 levels"}
+WIDTH, HEIGHT, MARGIN = 360, 260, 46
+
+
+class Series:
+    """Costs in microseconds by size, and the size that was left out because the one before took too long."""
+
+    def __init__(self):
+        self.costs = {}
+        self.left_out = None
+
+
+def read(lines):
+    """{quantity: {event: Series}} of `quantity size event microseconds`."""
+    measured = {}
+    for line in lines:
+        quantity, size, event, value = line.split()
+        events = measured.setdefault(quantity, {name: Series() for name in EVENTS})
+        if event == "left-out":
+            for series in events.values():
+                series.left_out = int(size)
+        elif event in events:
+            events[event].costs[int(size)] = float(value)
+    return measured
+
+
+def steps_of(series):
+    """(size, ratio) for each size that costs too much more than the one before."""
+    sizes = sorted(series.costs)
+    ratios = [(b, max(series.costs[b], FLOOR_US) / max(series.costs[a], FLOOR_US)) for a, b in zip(sizes, sizes[1:])]
+    return [(size, ratio) for size, ratio in ratios if ratio > STEP]
+
+
+def in_words(micros):
+    if micros < 1000:
+        return f"{micros:.3g} us"
+    return f"{micros / 1e3:.3g} ms" if micros < 1e6 else f"{micros / 1e6:.3g} s"
+
+
+def table(measured):
+    lines = []
+    for quantity, events in measured.items():
+        sizes = sorted({size for series in events.values() for size in series.costs})
+        lines.append(f"\n{quantity}" + (f" ({CAPS[quantity]})" if quantity in CAPS else ""))
+        lines.append(f"{'':>10}" + "".join(f"{event:>18}" for event in EVENTS))
+        marked = {event: dict(steps_of(series)) for event, series in events.items()}
+        for size in sizes:
+            cells = [in_words(events[e].costs[size]) + (f" x{marked[e][size]:.1f}!" if size in marked[e] else "") for e in EVENTS]
+            lines.append(f"{size:>10,}" + "".join(f"{cell:>18}" for cell in cells))
+        left_out = events[EVENTS[0]].left_out
+        if left_out:
+            lines.append(f"{left_out:>10,}  left out: the size before took too long")
+    return "\n".join(lines)
+
+
+def polyline(series, x_of, y_of, colour):
+    points = [(x_of(size), y_of(max(cost, 0.1))) for size, cost in sorted(series.costs.items())]
+    bad = {size for size, _ in steps_of(series)}
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dots = "".join(f'<circle cx="{x_of(size):.1f}" cy="{y_of(series.costs[size]):.1f}" r="5" fill="none" stroke="red" stroke-width="2"/>' for size in bad)
+    return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>{dots}'
+
+
+def plot(measured):
+    """One panel for each quantity, both axes logarithmic: sizes from 1 to 100,000, costs from 0.1 us to 100 s. Steps are circled."""
+    colours = dict(zip(EVENTS, ["#4477aa", "#228833", "#ccbb44", "#aa3377"]))
+    out = []
+    for i, (quantity, events) in enumerate(measured.items()):
+        left, top = (i % 3) * WIDTH, (i // 3) * HEIGHT + 30
+
+        def x_of(size, left=left):
+            return left + MARGIN + math.log10(size) / 5 * (WIDTH - MARGIN - 15)
+
+        def y_of(micros, top=top):
+            return top + HEIGHT - MARGIN - (math.log10(micros) + 1) / 9 * (HEIGHT - MARGIN - 20)
+
+        out.append(f'<text x="{left + WIDTH / 2}" y="{top + 12}" text-anchor="middle" font-weight="bold">{escape(quantity)}</text>')
+        for power in range(6):
+            x = x_of(10**power)
+            out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y_of(1e8):.1f}" y2="{y_of(0.1):.1f}" stroke="#ddd"/>'
+                       f'<text x="{x:.1f}" y="{y_of(0.1) + 14:.1f}" text-anchor="middle">{10**power:,}</text>')
+        for micros, name in [(1, "1 us"), (1e3, "1 ms"), (1e6, "1 s")]:
+            out.append(f'<line x1="{x_of(1):.1f}" x2="{x_of(1e5):.1f}" y1="{y_of(micros):.1f}" y2="{y_of(micros):.1f}" stroke="#ddd"/>'
+                       f'<text x="{x_of(1) - 4:.1f}" y="{y_of(micros) + 4:.1f}" text-anchor="end">{name}</text>')
+        out += [polyline(series, x_of, y_of, colours[event]) for event, series in events.items()]
+    legend = "".join(f'<text x="{MARGIN + i * 150}" y="16" fill="{colours[event]}">{event}</text>' for i, event in enumerate(EVENTS))
+    rows = (len(measured) + 2) // 3
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{3 * WIDTH}" height="{rows * HEIGHT + 40}" font-family="sans-serif" font-size="11">'
+            f'<rect width="100%" height="100%" fill="white"/>{legend}{"".join(out)}</svg>\n')
+
+
+def problems(measured):
+    """A sentence for each step and each quantity that was not measured to its end."""
+    found = []
+    for quantity, events in measured.items():
+        for event, series in events.items():
+            for size, ratio in steps_of(series):
+                found.append(f"{quantity}, {event}: {size:,} cost {ratio:.1f} times as much as the size before ({in_words(series.costs[size])})")
+        left_out = events[EVENTS[0]].left_out
+        if left_out:
+            found.append(f"{quantity}: {left_out:,} and more were left out, because the size before took too long")
+    return found

@@ -1,0 +1,183 @@
+// bench_easy: does EASY hold jobs without need? Plays scenarios under easy blocking, draws jobs that it holds, and asks
+// the oracle whether each would have delayed the first waiting jobs ahead of it; then the mean queue beside skip's. The
+// exit status is 1 if a limit is exceeded.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "bench_report.h"
+#include "folders.h"
+#include "held.h"
+#include "sim/scenario/run.h"
+#include "tally.h"
+#include "worlds.h"
+
+namespace {
+
+using namespace ashlar;
+using namespace ashlar::bench;
+
+/// Up to this ratio to skip's mean queue it does not matter why jobs are held.
+constexpr double kRatioMax = 1.2;
+
+struct Options {
+  int draws = 200, worlds = 20;
+  std::int64_t jobs = 200'000;
+  std::uint64_t seed = 1;
+  std::string path = ASHLAR_SOURCE_DIR "/bench/sim_million.yaml";
+};
+
+Profile profile_with(Blocking blocking) {
+  Profile profile = std::move(builtin_profile("ashlar")).value();
+  profile.blocking = blocking;
+  return profile;
+}
+
+/// Waits until the start, by the width of jobs.
+struct Waits {
+  struct Sum {
+    std::int64_t jobs = 0;
+    double seconds = 0, longest = 0;
+    double mean() const { return seconds / static_cast<double>(jobs); }
+  };
+  std::map<std::int64_t, Sum> by_devices;
+
+  void add(const State& state, const Plan& plan) {
+    JobId before;
+    for (const Action& action : plan.actions) {
+      const auto* bind = std::get_if<Bind>(&action);
+      if (bind == nullptr || bind->job == before) continue;
+      before = bind->job;
+      const double seconds = static_cast<double>((plan.at - state.job(bind->job).submitted).value) / 1000;
+      Sum& sum = by_devices[state.job(bind->job).devices_total];
+      ++sum.jobs;
+      sum.seconds += seconds;
+      sum.longest = std::max(sum.longest, seconds);
+    }
+  }
+};
+
+struct Outcome {
+  double mean_queue = 0;
+  Waits waits;
+  std::int64_t held = 0;
+  Tally tally;
+};
+
+Outcome play_skip(const sim::ScenarioRun& simulation) {
+  Outcome outcome;
+  const auto watch = [&](State& state, Engine&, const Plan& plan) { outcome.waits.add(state, plan); };
+  outcome.mean_queue = simulation.run(profile_with(Blocking::kSkip), {}, watch).mean_queue_seconds;
+  return outcome;
+}
+
+/// Two runs: one counts the held jobs, the other looks at those drawn of them.
+Outcome play_easy(const sim::ScenarioRun& simulation, int draws, std::uint64_t seed) {
+  const Profile easy = profile_with(Blocking::kEasy);
+  Outcome outcome;
+  HeldJobs counted;
+  const auto count = [&](State& state, Engine& engine, const Plan& plan) {
+    outcome.held += static_cast<std::int64_t>(counted.newly(state, engine).size());
+    outcome.waits.add(state, plan);
+  };
+  outcome.mean_queue = simulation.run(easy, {}, count).mean_queue_seconds;
+  if (outcome.held == 0 || draws == 0) return outcome;
+  Rng rng(seed);
+  std::vector<std::int64_t> drawn;
+  for (int i = 0; i < draws; ++i)
+    drawn.push_back(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(outcome.held))));
+  std::sort(drawn.begin(), drawn.end());
+  drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  HeldJobs again;
+  std::int64_t ordinal = 0;
+  std::size_t next = 0;
+  simulation.run(easy, {}, [&](State& state, Engine& engine, const Plan& plan) {
+    if (next == drawn.size()) return;
+    for (const JobId job : again.newly(state, engine)) {
+      if (next < drawn.size() && ordinal == drawn[next]) {
+        outcome.tally.look_at(state, engine, plan.at, job);
+        ++next;
+      }
+      ++ordinal;
+    }
+  });
+  return outcome;
+}
+
+template <class Made>
+Made must(Result<Made> made) {
+  if (made) return *std::move(made);
+  std::fprintf(stderr, "bench easy: %s\n", made.error().message.c_str());
+  std::exit(1);
+}
+
+void print_waits(const Waits& skip, const Waits& easy) {
+  std::printf("    devices of a job: mean and longest wait under skip, under easy, in seconds\n");
+  for (const auto& [devices, sum] : skip.by_devices) {
+    const auto it = easy.by_devices.find(devices);
+    if (it == easy.by_devices.end()) continue;
+    std::printf("    %4lld  %8.1f %8.0f   %8.1f %8.0f\n", static_cast<long long>(devices), sum.mean(), sum.longest,
+                it->second.mean(), it->second.longest);
+  }
+}
+
+void measure_scenario(Report& report, const Options& options) {
+  sim::Scenario scenario = must(sim::read_scenario(options.path));
+  if (options.jobs > 0 && !scenario.arrivals.empty()) scenario.arrivals.front().count = options.jobs;
+  const sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
+  const Outcome skip = play_skip(simulation), easy = play_easy(simulation, options.draws, options.seed);
+  std::printf("  %s: %lld jobs are held at some time\n", options.path.c_str(), static_cast<long long>(easy.held));
+  easy.tally.print();
+  print_waits(skip.waits, easy.waits);
+  report.note("mean queue under skip", skip.mean_queue, "s");
+  report.note("mean queue under easy", easy.mean_queue, "s");
+  const double ratio = easy.mean_queue / skip.mean_queue;
+  report.note("ratio", ratio, "");
+  report.at_most("held in vain of those drawn (any number up to a ratio of 1.2)",
+                 ratio <= kRatioMax ? 0 : easy.tally.in_vain, "jobs", 0);
+  report.at_most("promised times of the first waiting job that pass before it starts", easy.tally.of_first.broken,
+                 "times", 0);
+}
+
+void measure_worlds(Report& report, const Options& options) {
+  Tally all;
+  double skip = 0, easy = 0;
+  for (int w = 0; w < options.worlds; ++w) {
+    const std::string text = drawn_world(options.seed * 1000 + static_cast<std::uint64_t>(w));
+    const sim::Scenario scenario = must(sim::parse_scenario(text, "drawn world " + std::to_string(w)));
+    const sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
+    skip += play_skip(simulation).mean_queue / options.worlds;
+    const Outcome outcome = play_easy(simulation, std::max(options.draws / 10, 1), options.seed);
+    easy += outcome.mean_queue / options.worlds;
+    all.add(outcome.tally, "world " + std::to_string(w));
+  }
+  std::printf("\n  %d drawn worlds\n", options.worlds);
+  all.print();
+  report.note("mean queue of the drawn worlds under skip", skip, "s");
+  report.note("mean queue of the drawn worlds under easy", easy, "s");
+  report.at_most("held in vain of those drawn there", all.in_vain, "jobs", 0);
+  report.at_most("promised times of the first waiting job that pass before it starts", all.of_first.broken, "times", 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Does EASY hold jobs without need?");
+  app.add_option("--scenario", options.path, "what to play")->capture_default_str();
+  app.add_option("--jobs", options.jobs, "of the scenario's first stream; 0: as the scenario says")
+      ->capture_default_str();
+  app.add_option("--draw", options.draws, "held jobs to look at")->capture_default_str();
+  app.add_option("--worlds", options.worlds, "smaller drawn worlds beside it")->capture_default_str();
+  app.add_option("--seed", options.seed, "of the draws")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  Report report("EASY beside skip, and what it holds");
+  measure_scenario(report, options);
+  if (options.worlds > 0) measure_worlds(report, options);
+  return report.finish();
+}
