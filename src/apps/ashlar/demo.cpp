@@ -1,6 +1,6 @@
-// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then the
-// same script against kube-scheduler. Everything runs on loopback in one temporary folder and is removed afterwards,
-// whatever part fails.
+// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then a
+// contended script on kube-scheduler and on Ashlar. Until the control plane is built, the jobs are shown on the
+// simulator. Everything runs on loopback in one temporary folder and is removed afterwards, whatever part fails.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@
 #include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "apps/demo/play.h"
+#include "apps/demo/rehearsal.h"
 #include "apps/demo/view.h"
 #include "cli/terminal.h"
 #include "envtest/control_plane.h"
@@ -26,8 +27,9 @@ constexpr int kCompareSpeed = 4;
 constexpr Millis kYardstickPatience{420'000};  ///< building kube-scheduler takes some minutes on a small machine
 
 struct DemoOptions {
-  bool is_short = false, has_no_wait = false, has_no_comparison = false;
+  bool is_short = false, has_no_wait = false, has_no_comparison = false, is_simulated = false;
   std::string color = "auto";
+  demo::ControlPlaneBuild build;
 };
 
 std::atomic<bool> is_interrupted{false};
@@ -81,13 +83,15 @@ void start_ashlar(Stage& stage) {
   stage.ashlar = std::move(*process);
 }
 
+/// Urgent jobs come first in the queue but stop nobody: Ashlar does not preempt, and in the comparison both have the
+/// same rules.
 void create_priority_class(kube::Api& api) {
   kube::call(
-      api,
-      {.method = http::Method::kPost,
-       .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
-       .body =
-           R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
+      api, {.method = http::Method::kPost,
+            .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+            .body = std::string(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":")") +
+                    demo::kCriticalClass + R"("},"preemptionPolicy":"Never","value":)" +
+                    std::to_string(demo::kCriticalPriority) + "}"});
 }
 
 Stage set_up() {
@@ -139,11 +143,9 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   return score;
 }
 
-/// Waits for the yardstick's binary while it is being built: ./dev demo passes the process that builds it.
-bool has_yardstick() {
+/// Waits for the yardstick's binary while it is being built.
+bool has_yardstick(pid_t builder) {
   if (envtest::ControlPlane::find_binary("kube-scheduler").ok()) return true;
-  const char* building = std::getenv("ASHLAR_BUILDING");
-  const pid_t builder = building == nullptr ? 0 : std::atoi(building);
   if (builder <= 0) return false;
   std::printf("waiting for the build of kube-scheduler ...\n");
   std::fflush(stdout);
@@ -157,8 +159,8 @@ void print_row(const demo::Score& s) {
   std::fflush(stdout);
 }
 
-void compare(Stage& stage, const demo::Script& full) {
-  if (!has_yardstick()) {
+void compare(Stage& stage, const demo::Script& full, pid_t builder) {
+  if (!has_yardstick(builder)) {
     std::printf(
         "kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see "
         "build/controlplane.log).\n");
@@ -220,14 +222,45 @@ void say_goodbye(const Stage& stage) {
   std::fflush(stdout);
 }
 
+/// A binary that the demo needs and that is not there; empty if there is none.
+std::string lacking_binary() {
+  for (const char* name : {"etcd", "kube-apiserver", "kwok"})
+    if (!envtest::ControlPlane::find_binary(name)) return name;
+  return {};
+}
+
+/// While the control plane is being built: the script on the simulator.
+void await_control_plane(const DemoOptions& options, const demo::Script& script, bool has_colour) {
+  if (options.build.process <= 0 || lacking_binary().empty()) return;
+  const bool is_screen = cli::is_screen(STDOUT_FILENO);
+  Result<void> built;
+  {
+    demo::Screen screen(is_screen, has_colour);
+    built = demo::rehearse({.script = script,
+                            .build = options.build,
+                            .lacking = lacking_binary,
+                            .repeats = is_screen,
+                            .goes_on = [] { return !is_interrupted; }},
+                           screen);
+  }
+  if (!built) fail(built.error().message);
+  if (!is_interrupted) std::printf("Kubernetes is built: now the same jobs on a real control plane\n");
+}
+
 void run_demo(const DemoOptions& options) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it continues
-  Stage stage = set_up();
-  start_ashlar(stage);
   const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
   const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
+  if (options.is_simulated) {
+    demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
+    return demo::play_simulated(script, screen, [] { return !is_interrupted; });
+  }
+  await_control_plane(options, script, has_colour);
+  if (is_interrupted) return;
+  Stage stage = set_up();
+  start_ashlar(stage);
   demo::Score score;
   {
     demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
@@ -238,7 +271,7 @@ void run_demo(const DemoOptions& options) {
   if (score.gangs_started == 0 && !is_interrupted)
     fail("no gang started; the end of the scheduler's log:\n" +
          envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
-  if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
+  if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script, options.build.process);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);
   while (!is_interrupted) {
@@ -256,10 +289,17 @@ void add_demo(CLI::App& app) {
   verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
+  verb->add_flag("--simulated", options->is_simulated,
+                 "Show the same jobs on the simulator only: needs no control plane");
   verb->add_option("--color", options->color, "Colours: auto, always or never")
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
+  // For ./dev demo, which builds the control plane meanwhile; not in the help.
+  verb->add_option("--building", options->build.process, "Process that builds the control plane")->group("");
+  verb->add_option("--building-takes", options->build.usually.value, "Usual time of that build in milliseconds")
+      ->group("");
+  verb->add_option("--building-log", options->build.log, "Log of that build")->group("");
   verb->callback([options] { run_demo(*options); });
 }
 

@@ -23,10 +23,13 @@ Result<void> post_nodes(kube::Api& api) {
                    {"rack", "rack-" + std::to_string(rack)},
                    {"block", "block-" + std::to_string(rack / kRacksPerBlock)},
                    {"nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"},
-                   {"nvidia.com/gpu.memory", "81559"}};
+                   {"nvidia.com/gpu.memory", std::to_string(kGpuMemoryMib)}};
     spec.annotations = {{"kwok.x-k8s.io/node", "fake"}};
-    spec.allocatable = {
-        {"cpu", "192"}, {"memory", "2Ti"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}, {"ashlar.dev/gpu-milli", "8000"}};
+    spec.allocatable = {{"cpu", std::to_string(kCoresPerNode)},
+                        {"memory", std::to_string(kMemoryGibPerNode) + "Gi"},
+                        {"pods", std::to_string(kPodsPerNode)},
+                        {"nvidia.com/gpu", std::to_string(kGpusPerNode)},
+                        {"ashlar.dev/gpu-milli", std::to_string(kGpusPerNode * 1000)}};
     kube::post_node(api, spec, api.now(), [&](const kube::Answer& answer) {
       ++answered;
       if (!answer.ok() && answer.status != 409 && first_failure.ok()) first_failure = answer.result.error();
@@ -37,16 +40,10 @@ Result<void> post_nodes(kube::Api& api) {
 }
 
 Play::Play(kube::Api& api, Script script, PlayOptions options)
-    : api_(api), script_(std::move(script)), options_(std::move(options)), scene_(api, options_.ns) {}
+    : api_(api), script_(std::move(script)), options_(std::move(options)), watch_(api, scene_, options_.ns) {}
 
 void Play::raise(const Act& act) {
-  Job job;
-  job.act = act;
-  job.pod_prefix = act.name;
-  job.created_at = api_.now();
-  job.node_of_member.assign(static_cast<std::size_t>(act.members), -1);
-  job.devices_of_member.resize(static_cast<std::size_t>(act.members));
-  scene_.add(job);
+  scene_.add(act, api_.now());
   const bool is_group = act.is_gang() && options_.has_groups;
   if (is_group) {
     kube::PodGroupSpec group;
@@ -66,7 +63,7 @@ void Play::raise(const Act& act) {
     pod.priority_class = act.priority_class;
     pod.labels = {{"team", act.team}};
     if (options_.has_queues) pod.labels.emplace_back("ashlar.dev/queue", act.team);
-    pod.requests = {{"cpu", "2"}, {"memory", "8Gi"}};
+    pod.requests = {{"cpu", std::to_string(kCoresPerPod)}, {"memory", std::to_string(kMemoryGibPerPod) + "Gi"}};
     if (act.gpus > 0) pod.requests.emplace_back("nvidia.com/gpu", std::to_string(act.gpus));
     if (act.milli_gpu > 0) pod.requests.emplace_back("ashlar.dev/gpu-milli", std::to_string(act.milli_gpu));
     kube::create_pod(api_, pod, [](const kube::Answer&) {});
@@ -101,7 +98,7 @@ void Play::count_idle(Millis step, Score& score) {
 }
 
 Score Play::run() {
-  scene_.start();
+  watch_.start();
   const Millis start = api_.now();
   Millis last_frame = start;
   Score score;
@@ -116,11 +113,8 @@ Score Play::run() {
     count_idle(api_.now() - last_frame, score);
     last_frame = api_.now();
     if (options_.on_frame) is_wanted = options_.on_frame(scene_);
-    const auto& jobs = scene_.jobs();
-    const bool is_all_over =
-        next_ == script_.acts.size() && std::all_of(jobs.begin(), jobs.end(), [](const Job& j) { return j.is_over; });
     finished = api_.now();
-    if (is_all_over) break;
+    if (next_ == script_.acts.size() && scene_.is_over()) break;
   }
   score.finished_seconds = static_cast<double>((finished - start).value) / 1000;
   std::set<std::string> gangs_started;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/demo/scene.h"
+#include "apps/demo/scene_watch.h"
 #include "apps/demo/script.h"
 
 namespace ashlar::demo {
@@ -51,6 +52,7 @@ class Play {
   Script script_;
   PlayOptions options_;
   Scene scene_;
+  SceneWatch watch_;
   std::size_t next_ = 0;
 };
 

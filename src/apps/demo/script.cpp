@@ -98,7 +98,7 @@ void add_later_gangs(std::vector<Act>& acts) {
                   .gpus = 4,
                   .within = rack,
                   .runs_for = at(40),
-                  .priority_class = "demo-critical"});
+                  .priority_class = kCriticalClass});
   for (int i = 0; i < 6; ++i)
     acts.push_back({.at = at(44 + 4 * i),
                     .name = "sweep-" + std::to_string(i),

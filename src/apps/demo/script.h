@@ -14,6 +14,12 @@ namespace ashlar::demo {
 inline constexpr int kBlocks = 2, kRacksPerBlock = 4, kNodesPerRack = 8, kGpusPerNode = 8;
 inline constexpr int kRacks = kBlocks * kRacksPerBlock;
 inline constexpr int kNodes = kRacks * kNodesPerRack;
+/// Of each node, and of each pod besides its GPUs.
+inline constexpr int kCoresPerNode = 192, kMemoryGibPerNode = 2048, kPodsPerNode = 110, kGpuMemoryMib = 81'559;
+inline constexpr int kCoresPerPod = 2, kMemoryGibPerPod = 8;
+/// The priority class of urgent jobs.
+inline constexpr const char* kCriticalClass = "demo-critical";
+inline constexpr int kCriticalPriority = 1'000'000;
 
 struct Team {
   std::string name;
