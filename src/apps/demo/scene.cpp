@@ -27,6 +27,7 @@ void Scene::add(const Act& act, Millis now) {
   job.pod_prefix = act.name;
   job.created_at = now;
   job.node_of_member.assign(static_cast<std::size_t>(act.members), -1);
+  job.bound_at_of_member.resize(static_cast<std::size_t>(act.members));
   job.devices_of_member.resize(static_cast<std::size_t>(act.members));
   jobs_.push_back(std::move(job));
 }
@@ -41,6 +42,7 @@ void Scene::bind(Job& job, std::size_t member, int node, std::string devices, Mi
   if (job.node_of_member[member] >= 0) return;
   job.node_of_member[member] = node;
   job.devices_of_member[member] = std::move(devices);
+  job.bound_at_of_member[member] = now;
   job.last_bound_at = now;
   if (job.bound++ == 0) job.first_bound_at = now;
   if (!job.is_bound()) return;

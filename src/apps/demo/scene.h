@@ -19,6 +19,7 @@ struct Job {
   int bound = 0;
   Millis first_bound_at, last_bound_at;
   std::vector<int> node_of_member;             ///< node number, -1 = waits
+  std::vector<Millis> bound_at_of_member;      ///< where it has a node
   std::vector<std::string> devices_of_member;  ///< text of ashlar.dev/cards, empty if there is none
   std::string waits_because;                   ///< the message of its condition
   bool is_over = false;

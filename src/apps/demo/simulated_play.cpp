@@ -91,7 +91,8 @@ std::string words_of(const Verdict& verdict, const Act& act) {
 }
 
 /// The cluster at time 0, then each job at its time.
-std::vector<sim::ScriptedEvent> events_of(const Script& script, std::vector<std::pair<std::size_t, std::size_t>>& of) {
+std::vector<sim::ScriptedEvent> events_of(const Script& script, bool has_queues,
+                                          std::vector<std::pair<std::size_t, std::size_t>>& of) {
   std::vector<sim::ScriptedEvent> events;
   const auto add = [&](Millis at, auto what) { events.push_back({at, std::move(what)}); };
   add(Millis(0), EventBody(LevelsDefined{2, 0}));
@@ -115,7 +116,7 @@ std::vector<sim::ScriptedEvent> events_of(const Script& script, std::vector<std:
     }
     Workload job;
     job.job = JobId(static_cast<std::uint32_t>(a));
-    job.queue = queue_of(team_of(act));
+    if (has_queues) job.queue = queue_of(team_of(act));
     job.priority = act.priority_class.empty() ? 0 : kCriticalPriority;
     job.members_min = static_cast<std::uint32_t>(act.members);
     if (!act.within.empty()) job.within = act.within == "block" ? kBlock : kRack;
@@ -133,9 +134,9 @@ std::vector<sim::ScriptedEvent> events_of(const Script& script, std::vector<std:
 }  // namespace
 
 struct SimulatedPlay::Parts {
-  explicit Parts(const Script& given)
+  Parts(const Script& given, bool has_queues)
       : script(given),
-        events(events_of(script, place_of_member)),
+        events(events_of(script, has_queues, place_of_member)),
         world(clock, events, [](const Action&) { return sim::Fate{.after = kBindTakes}; }, {}),
         engine(builtin_profile("ashlar").value()),
         driver(state, engine, {clock, world, world}) {}
@@ -175,7 +176,8 @@ struct SimulatedPlay::Parts {
   Millis now;
 };
 
-SimulatedPlay::SimulatedPlay(const Script& script) : parts_(std::make_unique<Parts>(script)) {}
+SimulatedPlay::SimulatedPlay(const Script& script, bool has_queues)
+    : parts_(std::make_unique<Parts>(script, has_queues)) {}
 SimulatedPlay::~SimulatedPlay() = default;
 
 void SimulatedPlay::advance_to(Millis time) {

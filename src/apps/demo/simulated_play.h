@@ -12,7 +12,8 @@ namespace ashlar::demo {
 
 class SimulatedPlay {
  public:
-  explicit SimulatedPlay(const Script& script);
+  /// `has_queues`: jobs are in their team's queue, with its quota; else all in the one without.
+  explicit SimulatedPlay(const Script& script, bool has_queues = true);
   ~SimulatedPlay();
   /// Everything that happens up to this time of the play. Never backwards.
   void advance_to(Millis time);

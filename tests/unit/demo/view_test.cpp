@@ -144,17 +144,6 @@ TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryDevice) {
   EXPECT_EQ(lines({.has_colour = false, .width = 79})[3], rack + last) << "the screen leaves the last column free";
 }
 
-TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
-  const Script all = two_minutes(), fair = all.comparable();
-  EXPECT_LT(fair.acts.size(), all.acts.size());
-  for (const Act& act : fair.acts) {
-    EXPECT_TRUE(act.can_ever_run()) << act.name;
-    EXPECT_EQ(act.milli_gpu, 0) << act.name;
-  }
-  EXPECT_EQ(all.faster(4).length, Millis(all.length.value / 4));
-  EXPECT_TRUE(std::is_sorted(all.acts.begin(), all.acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; }));
-}
-
 TEST(KwokStages, AreBroughtAlong) {
   EXPECT_NE(file("kwok-stages.yaml").find("name: pod-ends"), std::string_view::npos);
 }
