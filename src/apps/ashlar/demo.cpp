@@ -267,17 +267,30 @@ void await_control_plane(const DemoOptions& options, const demo::Script& script,
   if (!is_interrupted) std::printf("Kubernetes is built: now the same jobs on a real control plane\n");
 }
 
+void print_summary(const demo::Score& score) {
+  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
+              score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
+}
+
 void play_story(Stage& stage, const demo::Script& script, bool has_colour) {
   demo::Score score;
   {
     demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
     score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
-  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
-              score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
+  print_summary(score);
   if (score.gangs_started == 0 && !is_interrupted)
     fail("no gang started; the end of the scheduler's log:\n" +
          envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
+}
+
+void play_simulated(const demo::Script& script, bool has_colour) {
+  demo::Score score;
+  {
+    demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
+    score = demo::play_simulated(script, screen, [] { return !is_interrupted; });
+  }
+  print_summary(score);
 }
 
 void run_demo(const DemoOptions& options) {
@@ -286,10 +299,7 @@ void run_demo(const DemoOptions& options) {
   if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it continues
   const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
   const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
-  if (options.is_simulated) {
-    demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
-    return demo::play_simulated(script, screen, [] { return !is_interrupted; });
-  }
+  if (options.is_simulated) return play_simulated(script, has_colour);
   await_control_plane(options, script, has_colour);
   if (is_interrupted) return;
   Stage stage = set_up();
@@ -315,10 +325,12 @@ void add_demo(CLI::App& app) {
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   CLI::Option* none =
       verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
-  verb->add_flag("--only-comparison", options->is_only_comparison, "Run only the comparison with kube-scheduler")
-      ->excludes(none);
+  CLI::Option* only =
+      verb->add_flag("--only-comparison", options->is_only_comparison, "Run only the comparison with kube-scheduler")
+          ->excludes(none);
   verb->add_flag("--simulated", options->is_simulated,
-                 "Show the same jobs on the simulator only: needs no control plane");
+                 "Show the same jobs on the simulator only: needs no control plane")
+      ->excludes(only);
   verb->add_option("--color", options->color, "Colours: auto, always or never")
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}))

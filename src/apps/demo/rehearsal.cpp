@@ -77,14 +77,17 @@ Result<void> rehearse(const Rehearsal& rehearsal, Screen& screen) {
   return {};
 }
 
-void play_simulated(const Script& script, Screen& screen, const std::function<bool()>& goes_on) {
+Score play_simulated(const Script& script, Screen& screen, const std::function<bool()>& goes_on) {
   SimulatedPlay play(script);
+  ScoreKeeper keeper;
   const auto start = steady_clock::now();
   while (goes_on() && !play.is_over()) {
     play.advance_to(since(start));
+    keeper.look(play.scene(), play.now());
     screen.show(play.scene(), play.now(), script.length, "same engine, simulated");
     std::this_thread::sleep_for(kFrame);
   }
+  return keeper.finish(play.scene(), Millis(0), play.now());
 }
 
 }  // namespace ashlar::demo

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/demo/score.h"
 #include "apps/demo/script.h"
 #include "apps/demo/view.h"
 #include "base/result.h"
@@ -48,7 +49,7 @@ struct Rehearsal {
 /// log. Draws ten times a second.
 Result<void> rehearse(const Rehearsal& rehearsal, Screen& screen);
 
-/// The script once on the simulator, at the speed of a clock. Until its end, or the user's.
-void play_simulated(const Script& script, Screen& screen, const std::function<bool()>& goes_on);
+/// The script once on the simulator, at the speed of a clock, to its end unless the user ends it.
+Score play_simulated(const Script& script, Screen& screen, const std::function<bool()>& goes_on);
 
 }  // namespace ashlar::demo

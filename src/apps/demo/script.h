@@ -50,8 +50,8 @@ struct Script {
 Script two_minutes();
 /// A few seconds with one act of each kind, for tests.
 Script short_story();
-/// For the comparison of schedulers: more work than the cluster holds at once, in which gangs, racks and shares of a
-/// GPU matter. Large gangs come at the same instant, racks fill, and small jobs keep coming while large ones wait; every
+/// For the comparison of schedulers: more work than the cluster holds at once, so that gangs, racks and shares of a GPU
+/// matter. Large gangs come at the same instant, racks fill, and small jobs keep coming while large ones wait. Every
 /// job could run on the empty cluster, and none has a quota.
 Script contended();
 
