@@ -178,7 +178,6 @@ test_everything() {
   section "setup"
   ensure_setup
   background_niceness=19 start_background_build etcd kube-apiserver kwok kube-scheduler kubectl   # while tests leave a core idle
-  unset ASHLAR_BUILDING
   section "structure of the tree"
   refresh_targets release
   run_step "tidy's own test" python3 tests/tidy/tidy_test.py
@@ -200,6 +199,7 @@ test_everything() {
   run_cluster_tests
   section "bad input, and the documentation's commands"
   run_step "verbs" python3 tests/verbs/verbs_test.py "$bin/ashlar"
+  run_step "the demo while it is built" python3 tests/demo/demo_test.py "$bin/ashlar"
   run_step "recipe for a policy" python3 tests/recipe/recipe_test.py build/release
   test_documentation_and_demo
 }

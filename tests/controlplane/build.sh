@@ -5,6 +5,8 @@
 #   tests/controlplane/build.sh --fetch [...]    download their sources and, if needed, the Go toolchain; the builds then need no network
 #   tests/controlplane/build.sh --where          only print the folder
 #   tests/controlplane/build.sh --list           the binaries it knows
+#   tests/controlplane/build.sh --missing [...]  those that are not there
+#   tests/controlplane/build.sh --seconds [...]  the usual time to build what is missing of these on this machine's cores
 #
 # The folder is ${XDG_CACHE_HOME:-~/.cache}/ashlar/controlplane/<versions>/. A binary in $KUBEBUILDER_ASSETS is taken from there instead;
 # the printed folder then holds links to both. Progress goes to stderr. Two runs at once do not collide: each binary has a lock.
@@ -35,7 +37,7 @@ package_of() {
     *) echo "k8s.io/kubernetes/cmd/$1" ;;
   esac
 }
-seconds_of() { case $1 in etcd) echo 25 ;; kube-apiserver) echo 230 ;; kwok) echo 70 ;; kubectl) echo 20 ;; *) echo 40 ;; esac; }
+seconds_of() { case $1 in etcd) echo 50 ;; kube-apiserver) echo 280 ;; kwok) echo 70 ;; kubectl) echo 20 ;; *) echo 40 ;; esac; }
 flags_of() {
   local flags="-s -w" minor=${kubernetes#v1.} path
   case $1 in
@@ -130,11 +132,21 @@ where() {
   echo "$view"
 }
 
+# Times are known for two cores; more than eight help no further, since one package depends on the other.
+estimate() {
+  local binary cores total=0
+  cores=$(nproc)
+  [ "$cores" -le 8 ] || cores=8
+  for binary in "$@"; do is_built "$binary" || total=$((total + $(seconds_of "$binary"))); done
+  echo $((total * 2 / cores))
+}
+
 case ${1:-} in
-  --help | -h) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
+  --help | -h) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
   --list) echo "$all"; exit ;;
   --where) where; exit ;;
   --missing) shift; [ $# -gt 0 ] || set -- $all; for binary in "$@"; do is_built "$binary" || echo "$binary"; done; exit ;;
+  --seconds) shift; [ $# -gt 0 ] || set -- $all; estimate "$@"; exit ;;
   --fetch) shift; [ $# -gt 0 ] || set -- $all; fetch "$@"; exit ;;
   -*) die "unknown option $1; try --help" ;;
 esac

@@ -132,6 +132,8 @@ REFUSED = [
     ("--help >/dev/full", 1, "could not be written in full"),
     ("version >/dev/full", 1, "could not be written in full"),
     ("TMPDIR=/no/such KUBEBUILDER_ASSETS=. demo --short --no-wait", 1, "TMPDIR is \"/no/such\""),
+    ("demo --only-comparison --no-comparison", 2, "excludes --"),
+    ("demo --simulated --only-comparison", 2, "excludes --"),
 ]
 
 # (command, body of every answer, exit status, what it says: on stderr, or on stdout where the status is 0)

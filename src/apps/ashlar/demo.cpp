@@ -1,6 +1,6 @@
-// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then the
-// same script against kube-scheduler. Everything runs on loopback in one temporary folder and is removed afterwards,
-// whatever part fails.
+// `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then a
+// contended script on kube-scheduler and on Ashlar. Until the control plane is built, the jobs are shown on the
+// simulator. Everything runs on loopback in one temporary folder and is removed afterwards, whatever part fails.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@
 #include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "apps/demo/play.h"
+#include "apps/demo/rehearsal.h"
 #include "apps/demo/view.h"
 #include "cli/terminal.h"
 #include "envtest/control_plane.h"
@@ -22,12 +23,13 @@
 namespace ashlar {
 namespace {
 
-constexpr int kCompareSpeed = 4;
 constexpr Millis kYardstickPatience{420'000};  ///< building kube-scheduler takes some minutes on a small machine
 
 struct DemoOptions {
-  bool is_short = false, has_no_wait = false, has_no_comparison = false;
+  bool is_short = false, has_no_wait = false, has_no_comparison = false, is_only_comparison = false;
+  bool is_simulated = false;
   std::string color = "auto";
+  demo::ControlPlaneBuild build;
 };
 
 std::atomic<bool> is_interrupted{false};
@@ -81,13 +83,15 @@ void start_ashlar(Stage& stage) {
   stage.ashlar = std::move(*process);
 }
 
+/// Urgent jobs come first in the queue but stop nobody: Ashlar does not preempt, and in the comparison both have the
+/// same rules.
 void create_priority_class(kube::Api& api) {
   kube::call(
-      api,
-      {.method = http::Method::kPost,
-       .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
-       .body =
-           R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"demo-critical"},"value":1000000})"});
+      api, {.method = http::Method::kPost,
+            .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+            .body = std::string(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":")") +
+                    demo::kCriticalClass + R"("},"preemptionPolicy":"Never","value":)" +
+                    std::to_string(demo::kCriticalPriority) + "}"});
 }
 
 Stage set_up() {
@@ -139,11 +143,9 @@ demo::Score play(Stage& stage, const demo::Script& script, demo::PlayOptions opt
   return score;
 }
 
-/// Waits for the yardstick's binary while it is being built: ./dev demo passes the process that builds it.
-bool has_yardstick() {
+/// Waits for the yardstick's binary while it is being built.
+bool has_yardstick(pid_t builder) {
   if (envtest::ControlPlane::find_binary("kube-scheduler").ok()) return true;
-  const char* building = std::getenv("ASHLAR_BUILDING");
-  const pid_t builder = building == nullptr ? 0 : std::atoi(building);
   if (builder <= 0) return false;
   std::printf("waiting for the build of kube-scheduler ...\n");
   std::fflush(stdout);
@@ -151,62 +153,82 @@ bool has_yardstick() {
                                              [] { return !is_interrupted; });
 }
 
+void print_header() {
+  std::printf("  %-39s %10s  %-24s %6s %10s %8s %5s\n", "", "GPU-hours", "gangs that waited", "split", "GPU-hours",
+              "time to", "jobs");
+  std::printf("  %-39s %10s  %-24s %6s %10s %8s %5s\n", "", "lost", "(mean, longest)", "gangs", "twice", "finish",
+              "left");
+}
+
 void print_row(const demo::Score& s) {
-  std::printf("  %-40s %6d of %-3d %12d %18.0f %14.0f s %10d\n", s.label.c_str(), s.gangs_started, s.gangs,
-              s.gangs_split, s.idle_gpu_seconds, s.finished_seconds, s.jobs_left);
+  const auto seconds = [](Millis time) { return static_cast<long long>((time.value + 500) / 1000); };
+  char waited[64];
+  std::snprintf(waited, sizeof waited, "%d of %d (%lld s, %lld s)", s.gangs_waited, s.gangs, seconds(s.mean_wait()),
+                seconds(s.wait_max));
+  const std::string finish = (s.jobs_left > 0 ? "> " : "") + std::to_string(seconds(s.finished)) + " s";
+  std::printf("  %-39s %10.2f  %-24s %6d %10.2f %8s %5d\n", s.label.c_str(), s.lost_gpu_seconds / 3600, waited,
+              s.gangs_split, s.double_booked_gpu_seconds / 3600, finish.c_str(), s.jobs_left);
   std::fflush(stdout);
 }
 
-void compare(Stage& stage, const demo::Script& full) {
-  if (!has_yardstick()) {
+/// Nodes are filled one by one, as the documentation of kube-scheduler proposes under "resource bin packing": its
+/// default spreads pods, and so leaves no node whole for the gangs.
+std::string yardstick_config(const std::string& kubeconfig) {
+  return "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n"
+         "  kubeconfig: " +
+         kubeconfig +
+         "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n"
+         "profiles:\n- schedulerName: default-scheduler\n  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n"
+         "      scoringStrategy:\n        type: MostAllocated\n        resources:\n"
+         "        - name: nvidia.com/gpu\n          weight: 1\n        - name: ashlar.dev/gpu-milli\n          "
+         "weight: 1\n";
+}
+
+void compare(Stage& stage, pid_t builder) {
+  if (!has_yardstick(builder)) {
     std::printf(
         "kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see "
         "build/controlplane.log).\n");
     return;
   }
-  const demo::Script script = full.comparable().faster(kCompareSpeed);
+  const demo::Script script = demo::contended();
   std::printf(
-      "\nThe same script at %d times the speed, first on kube-scheduler, then on Ashlar; both without fractional GPUs "
-      "and teams\n"
-      "(kube-scheduler supports neither), without priorities (it would preempt), and without the job that never "
-      "fits:\n\n",
-      kCompareSpeed);
-  std::printf("  %-40s %13s %12s %18s %16s %10s\n", "", "gangs started", "split racks", "idle GPU-s waited",
-              "time to finish", "jobs left");
+      "\nA busy minute of %zu jobs that need %.1f GPU-hours, first on kube-scheduler, then on Ashlar: the same pods "
+      "in\n"
+      "the same order with the same priorities, no preemption, no quotas. kube-scheduler fills nodes one by one, as "
+      "its\n"
+      "documentation proposes for scarce resources.\n\n",
+      script.acts.size(), script.gpu_hours());
+  print_header();
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
-  std::ofstream(config) << "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
-                           "KubeSchedulerConfiguration\nclientConnection:\n  kubeconfig: "
-                        << stage.plane->kubeconfig()
-                        << "\n  qps: 1000\n  burst: 1000\nleaderElection:\n  leaderElect: false\n";
+  std::ofstream(config) << yardstick_config(stage.plane->kubeconfig());
   auto yardstick =
       stage.plane->run("kube-scheduler", {"--config=" + config, "--secure-port=0",
                                           "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   if (!yardstick) fail(yardstick.error().message);
-  const auto row = [&](const std::string& label, const demo::Script& s, demo::PlayOptions options) {
+  const auto row = [&](const std::string& label, demo::PlayOptions options) {
     if (is_interrupted) return;
-    demo::Score score = play(stage, s, std::move(options), nullptr);
+    demo::Score score = play(stage, script, std::move(options), nullptr);
     score.label = label;
-    print_row(score);
+    if (!is_interrupted) print_row(score);
   };
-  row("kube-scheduler, PodGroups with topology", script,
-      {.ns = "compare-kube",
-       .scheduler_name = "default-scheduler",
-       .has_groups = true,
-       .has_queues = false,
-       .on_frame = {}});
-  row("kube-scheduler, plain pods", script,
-      {.ns = "compare-kube-plain",
-       .scheduler_name = "default-scheduler",
-       .has_groups = false,
-       .has_queues = false,
-       .on_frame = {}});
+  row("kube-scheduler, PodGroups with topology", {.ns = "compare-kube",
+                                                  .scheduler_name = "default-scheduler",
+                                                  .has_groups = true,
+                                                  .has_queues = false,
+                                                  .on_frame = {}});
+  row("kube-scheduler, plain pods", {.ns = "compare-kube-plain",
+                                     .scheduler_name = "default-scheduler",
+                                     .has_groups = false,
+                                     .has_queues = false,
+                                     .on_frame = {}});
   (*yardstick)->stop();
-  row("Ashlar", script,
+  row("Ashlar",
       {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
   std::printf(
-      "\n  split racks: gangs over several racks although one rack could hold them; idle GPU-s waited: GPUs idle "
-      "while\n  a job waited that "
-      "they could have run\n");
+      "\n  lost: held by members of gangs whose other members had no place; waited: more than 2 s, to the last bind or "
+      "the\n  end; split: over several racks although one could hold the gang; twice: GPUs promised to whole-GPU pods "
+      "and to\n  shares at once. See docs/benchmarks.md.\n");
 }
 
 void say_goodbye(const Stage& stage) {
@@ -220,25 +242,71 @@ void say_goodbye(const Stage& stage) {
   std::fflush(stdout);
 }
 
-void run_demo(const DemoOptions& options) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it continues
-  Stage stage = set_up();
-  start_ashlar(stage);
-  const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
-  const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
+/// A binary that the demo needs and that is not there; empty if there is none.
+std::string lacking_binary() {
+  for (const char* name : {"etcd", "kube-apiserver", "kwok"})
+    if (!envtest::ControlPlane::find_binary(name)) return name;
+  return {};
+}
+
+/// While the control plane is being built: the script on the simulator.
+void await_control_plane(const DemoOptions& options, const demo::Script& script, bool has_colour) {
+  if (options.build.process <= 0 || lacking_binary().empty()) return;
+  const bool is_screen = cli::is_screen(STDOUT_FILENO);
+  Result<void> built;
+  {
+    demo::Screen screen(is_screen, has_colour);
+    built = demo::rehearse({.script = script,
+                            .build = options.build,
+                            .lacking = lacking_binary,
+                            .repeats = is_screen,
+                            .goes_on = [] { return !is_interrupted; }},
+                           screen);
+  }
+  if (!built) fail(built.error().message);
+  if (!is_interrupted) std::printf("Kubernetes is built: now the same jobs on a real control plane\n");
+}
+
+void print_summary(const demo::Score& score) {
+  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
+              score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
+}
+
+void play_story(Stage& stage, const demo::Script& script, bool has_colour) {
   demo::Score score;
   {
     demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
     score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
-  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
-              score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
+  print_summary(score);
   if (score.gangs_started == 0 && !is_interrupted)
     fail("no gang started; the end of the scheduler's log:\n" +
          envtest::tail_of(stage.plane->folder() + "/ashlar.log", 12));
-  if (!options.is_short && !options.has_no_comparison && !is_interrupted) compare(stage, script);
+}
+
+void play_simulated(const demo::Script& script, bool has_colour) {
+  demo::Score score;
+  {
+    demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
+    score = demo::play_simulated(script, screen, [] { return !is_interrupted; });
+  }
+  print_summary(score);
+}
+
+void run_demo(const DemoOptions& options) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup it continues
+  const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
+  const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
+  if (options.is_simulated) return play_simulated(script, has_colour);
+  await_control_plane(options, script, has_colour);
+  if (is_interrupted) return;
+  Stage stage = set_up();
+  start_ashlar(stage);
+  if (!options.is_only_comparison) play_story(stage, script, has_colour);
+  const bool is_compared = options.is_only_comparison || (!options.is_short && !options.has_no_comparison);
+  if (is_compared && !is_interrupted) compare(stage, options.build.process);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);
   while (!is_interrupted) {
@@ -255,11 +323,23 @@ void add_demo(CLI::App& app) {
       "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
   verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
-  verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
+  CLI::Option* none =
+      verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
+  CLI::Option* only =
+      verb->add_flag("--only-comparison", options->is_only_comparison, "Run only the comparison with kube-scheduler")
+          ->excludes(none);
+  verb->add_flag("--simulated", options->is_simulated,
+                 "Show the same jobs on the simulator only: needs no control plane")
+      ->excludes(only);
   verb->add_option("--color", options->color, "Colours: auto, always or never")
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
+  // For ./dev demo, which builds the control plane meanwhile; not in the help.
+  verb->add_option("--building", options->build.process, "Process that builds the control plane")->group("");
+  verb->add_option("--building-takes", options->build.usually.value, "Usual time of that build in milliseconds")
+      ->group("");
+  verb->add_option("--building-log", options->build.log, "Log of that build")->group("");
   verb->callback([options] { run_demo(*options); });
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "apps/demo/scene.h"
+#include "apps/demo/scene_watch.h"
+#include "apps/demo/score.h"
 #include "apps/demo/script.h"
 
 namespace ashlar::demo {
@@ -23,17 +25,6 @@ struct PlayOptions {
   std::function<bool(const Scene&)> on_frame;  ///< about ten times a second; false ends the play
 };
 
-/// The result of a play.
-struct Score {
-  std::string label;
-  int gangs = 0;                ///< in the script
-  int gangs_started = 0;        ///< all members bound
-  int gangs_split = 0;          ///< started, members in more than one rack although one could have held them all
-  double idle_gpu_seconds = 0;  ///< devices idle while waiting work would have fitted by count
-  double finished_seconds = 0;  ///< last job over; the script's length if some never ran
-  int jobs_left = 0;
-};
-
 class Play {
  public:
   Play(kube::Api& api, Script script, PlayOptions options);
@@ -42,16 +33,21 @@ class Play {
   Scene& scene() { return scene_; }
 
  private:
-  void raise(const Act& act);
+  /// Creates the jobs of all acts that are due. Pods of jobs that come at the same instant are created in turn, as
+  /// independent controllers create them.
+  void raise_due(Millis elapsed);
+  void create_group(const Act& act);
+  void create_pod(const Act& act, int member);
   void end_what_has_run();
-  void count_idle(Millis step, Score& score);
   void remove_pods(Job& job);
 
   kube::Api& api_;
   Script script_;
   PlayOptions options_;
   Scene scene_;
+  SceneWatch watch_;
   std::size_t next_ = 0;
+  int removals_open_ = 0;
 };
 
 /// Posts the demo's 64 nodes with their racks and blocks; returns when all exist.

@@ -98,7 +98,7 @@ void add_later_gangs(std::vector<Act>& acts) {
                   .gpus = 4,
                   .within = rack,
                   .runs_for = at(40),
-                  .priority_class = "demo-critical"});
+                  .priority_class = kCriticalClass});
   for (int i = 0; i < 6; ++i)
     acts.push_back({.at = at(44 + 4 * i),
                     .name = "sweep-" + std::to_string(i),
@@ -172,21 +172,51 @@ Script short_story() {
   return sorted(std::move(acts), at(14));
 }
 
-Script Script::faster(int times) const {
-  Script s = *this;
-  s.length = Millis(length.value / times);
-  for (Act& a : s.acts) {
-    a.at = Millis(a.at.value / times);
-    a.runs_for = Millis(a.runs_for.value / times);
-  }
-  return s;
+double Script::gpu_hours() const {
+  double seconds = 0;
+  for (const Act& act : acts)
+    seconds += act.members * (act.gpus + act.milli_gpu / 1000.0) * static_cast<double>(act.runs_for.value) / 1000;
+  return seconds / 3600;
 }
 
-Script Script::comparable() const {
-  Script s = *this;
-  std::erase_if(s.acts, [](const Act& a) { return a.milli_gpu > 0 || !a.can_ever_run(); });
-  for (Act& a : s.acts) a.priority_class.clear();
-  return s;
+Script contended() {
+  const std::string rack = "rack", block = "block";
+  std::vector<Act> acts;
+  // Interactive work, which alone would keep a few GPUs of every node busy, all the time.
+  for (int i = 0; i < 120; ++i)
+    acts.push_back({.at = at(0.3 * i),
+                    .name = "notebook-" + std::to_string(i),
+                    .team = i % 3 == 0 ? "vision" : "research",
+                    .gpus = 1 + i % 2,
+                    .runs_for = at(10 + i % 5)});
+  for (int i = 0; i < 32; ++i)
+    acts.push_back({.at = at(0.5 + 0.2 * i),
+                    .name = "chat-" + std::to_string(i),
+                    .team = "serving",
+                    .milli_gpu = i % 2 == 0 ? 500 : 250,
+                    .runs_for = at(35)});
+  const auto gang = [&](double when, const std::string& name, const std::string& team, int members, double runs) {
+    acts.push_back({.at = at(when), .name = name, .team = team, .members = members, .gpus = 8, .runs_for = at(runs)});
+    return &acts.back();
+  };
+  // Trainings that fill a rack each.
+  for (int i = 0; i < 3; ++i) gang(3 + i, "pretrain-" + std::to_string(i), "language", 8, 12)->within = rack;
+  // Two large ones at the same instant: there is room for one at a time.
+  gang(6, "segment", "vision", 24, 12);
+  gang(6, "summarise", "language", 24, 12);
+  for (int i = 0; i < 4; ++i) gang(9 + i, "finetune-" + std::to_string(i), "research", 4, 10)->within = rack;
+  gang(13, "weather", "research", 16, 10)->within = block;
+  gang(13, "protein", "research", 16, 10)->within = block;
+  for (int i = 0; i < 2; ++i) gang(16 + i, "translate-" + std::to_string(i), "language", 8, 10)->within = rack;
+  // More than half of the cluster, while small jobs keep coming.
+  gang(18, "foundation", "language", 36, 8);
+  for (int i = 0; i < 4; ++i) gang(22 + i, "sweep-" + std::to_string(i), "vision", 4, 8)->within = rack;
+  for (int i = 0; i < 3; ++i) {
+    Act* urgent = gang(10 + 6 * i, "rerank-" + std::to_string(i), "serving", 2, 6);
+    urgent->within = rack;
+    urgent->priority_class = kCriticalClass;
+  }
+  return sorted(std::move(acts), at(75));
 }
 
 }  // namespace ashlar::demo

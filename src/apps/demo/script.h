@@ -1,7 +1,7 @@
-// script: what the demo plays: about two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2
-// blocks. Each act is a job that is created at a given time, runs for a while once it is bound, and then ends; the
-// story covers single pods, shared devices, gangs, gangs that must stay in one rack, one that has to wait and then
-// runs, one over its team's quota, and one that can never fit.
+// script: what the demo plays: two minutes of a small company's day on 64 nodes of 8 GPUs in 8 racks and 2 blocks, and
+// a busier minute for the comparison. Each act is a job that is created at a given time, runs for a while once it is
+// bound, and then ends; the story covers single pods, shared devices, gangs, gangs that must stay in one rack, one that
+// has to wait and then runs, one over its team's quota, and one that can never fit.
 #pragma once
 
 #include <string>
@@ -14,6 +14,12 @@ namespace ashlar::demo {
 inline constexpr int kBlocks = 2, kRacksPerBlock = 4, kNodesPerRack = 8, kGpusPerNode = 8;
 inline constexpr int kRacks = kBlocks * kRacksPerBlock;
 inline constexpr int kNodes = kRacks * kNodesPerRack;
+/// Of each node, and of each pod besides its GPUs.
+inline constexpr int kCoresPerNode = 192, kMemoryGibPerNode = 2048, kPodsPerNode = 110, kGpuMemoryMib = 81'559;
+inline constexpr int kCoresPerPod = 2, kMemoryGibPerPod = 8;
+/// The priority class of urgent jobs.
+inline constexpr const char* kCriticalClass = "demo-critical";
+inline constexpr int kCriticalPriority = 1'000'000;
 
 struct Team {
   std::string name;
@@ -37,14 +43,16 @@ struct Act {
 };
 
 struct Script {
-  std::vector<Act> acts;  ///< ascending by time
-  Millis length;          ///< when the play ends, whatever still waits
-  Script faster(int times) const;
-  /// Only what other schedulers support too: no shares of devices, nothing that can never run.
-  Script comparable() const;
+  std::vector<Act> acts;     ///< ascending by time
+  Millis length;             ///< when the play ends, whatever still waits
+  double gpu_hours() const;  ///< of all its jobs if each runs once
 };
 Script two_minutes();
 /// A few seconds with one act of each kind, for tests.
 Script short_story();
+/// For the comparison of schedulers: more work than the cluster holds at once, so that gangs, racks and shares of a GPU
+/// matter. Large gangs come at the same instant, racks fill, and small jobs keep coming while large ones wait. Every
+/// job could run on the empty cluster, and none has a quota.
+Script contended();
 
 }  // namespace ashlar::demo

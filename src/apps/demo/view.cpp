@@ -18,6 +18,7 @@ using Devices = std::array<std::array<Cell, kGpusPerNode>, kNodes>;
 
 constexpr const char* kTeamColours[] = {"\x1b[38;5;75m", "\x1b[38;5;214m", "\x1b[38;5;114m", "\x1b[38;5;176m"};
 constexpr const char* kIdleColour = "\x1b[38;5;238m";
+constexpr const char* kNoteColour = "\x1b[38;5;222m";
 constexpr const char* kReset = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDim = "\x1b[2m";
@@ -148,7 +149,9 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
   std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting",
                 static_cast<long long>(elapsed.value / 1000), static_cast<long long>(length.value / 1000),
                 devices_used(devices, -1), kNodes * kGpusPerNode, waiting, waiting == 1 ? "job" : "jobs");
-  std::string out = coloured(head, kBold, o.has_colour) + "\n\n";
+  std::string out = coloured(head, kBold, o.has_colour) + "\n";
+  if (!o.note.empty()) out += cut(coloured(o.note, kNoteColour, o.has_colour), o.width) + "\n";
+  out += "\n";
   draw_racks(devices, o, out);
   out += "\n";
   draw_teams(scene, devices, o, out);
@@ -157,8 +160,7 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
   const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));
   for (std::size_t i = news.size() - count; i < news.size(); ++i)
     out +=
-        cut("  " + coloured(news[i], news[i][0] == '+' ? "\x1b[38;5;151m" : "\x1b[38;5;222m", o.has_colour), o.width) +
-        "\n";
+        cut("  " + coloured(news[i], news[i][0] == '+' ? "\x1b[38;5;151m" : kNoteColour, o.has_colour), o.width) + "\n";
   return out;
 }
 
@@ -172,19 +174,23 @@ Screen::~Screen() {
   std::fflush(stdout);
 }
 
-void Screen::show(const Scene& scene, Millis elapsed, Millis length) {
+void Screen::show(const Scene& scene, Millis elapsed, Millis length, const std::string& note) {
   if (!is_terminal_) {
+    if (noted_ != note) std::printf("%s\n", note.c_str());
+    noted_ = note;
     const auto& news = scene.news();
-    for (; told_ < news.size(); ++told_)
-      std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_].c_str());
+    const std::size_t dropped = scene.told() - news.size();
+    for (told_ = std::max(told_, dropped); told_ < scene.told(); ++told_)
+      std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_ - dropped].c_str());
     std::fflush(stdout);
     return;
   }
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     options_.width = size.ws_col - 1;
-    options_.news_lines = std::max(3, static_cast<int>(size.ws_row) - 21);
+    options_.news_lines = std::max(3, static_cast<int>(size.ws_row) - 21 - (note.empty() ? 0 : 1));
   }
+  options_.note = note;
   std::string frame = "\x1b[H";
   for (const char c : draw(scene, elapsed, length, options_))
     frame += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);

@@ -13,6 +13,7 @@ struct ViewOptions {
   bool has_colour = true;
   int width = 100;
   int news_lines = 10;
+  std::string note;  ///< a line below the first one; empty: none
 };
 
 /// One frame, lines separated by '\n'. `elapsed` and `length` of the play.
@@ -24,12 +25,16 @@ class Screen {
   /// `is_terminal`: the cursor can be moved there.
   Screen(bool is_terminal, bool has_colour);
   ~Screen();
-  void show(const Scene& scene, Millis elapsed, Millis length);
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+  /// `note`: a line below the first one; without a terminal a line whenever it changes. Empty: none.
+  void show(const Scene& scene, Millis elapsed, Millis length, const std::string& note = {});
 
  private:
   bool is_terminal_;
   ViewOptions options_;
   std::size_t told_ = 0;
+  std::string noted_;
 };
 
 }  // namespace ashlar::demo

@@ -1,6 +1,7 @@
 // What the demo draws, without a cluster: a scene of a few jobs, looked at as plain text.
 #include "apps/demo/view.h"
 #include "apps/demo/play.h"
+#include "apps/demo/scene_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -23,16 +24,12 @@ Job job(const std::string& name, const std::string& team, int members, int gpus,
 
 class ViewTest : public ::testing::Test {
  protected:
-  ViewTest()
-      : api_(std::move(kube::Api::create({.access = {.server = "http://127.0.0.1:1"}})).value()),
-        scene_(*api_, "demo") {}
   std::vector<std::string> lines(ViewOptions options) const {
     std::istringstream text(draw(scene_, Millis(12'000), Millis(120'000), options));
     std::vector<std::string> out;
     for (std::string line; std::getline(text, line);) out.push_back(line);
     return out;
   }
-  std::unique_ptr<kube::Api> api_;
   Scene scene_;
 };
 
@@ -44,6 +41,31 @@ TEST_F(ViewTest, ShowsDevicesByTeamInTheirRacks) {
   EXPECT_EQ(shown[2], "block 0");
   EXPECT_TRUE(shown[3].starts_with(" rack 0 LLLL.... ........ ")) << shown[3];
   EXPECT_TRUE(shown[4].starts_with(" rack 1 ........ LLLL.... ")) << shown[4];
+}
+
+TEST_F(ViewTest, ANoteStandsBelowTheFirstLine) {
+  const std::vector<std::string> shown = lines({.has_colour = false, .width = 20, .note = "same engine, simulated"});
+  EXPECT_EQ(shown[1], "same engine, simula…");
+  EXPECT_EQ(shown[2], "");
+  EXPECT_EQ(shown[3], "block 0");
+}
+
+TEST(Screen, WithoutATerminalPrintsANoteOnceAndNoNewsTwice) {
+  Scene scene;
+  testing::internal::CaptureStdout();
+  {
+    Screen screen(false, true);
+    for (const int second : {1, 2}) {
+      scene.tell("+ job " + std::to_string(second));
+      screen.show(scene, Millis(second * 1'000), Millis(9'000), "note");
+    }
+    for (int i = 0; i < 300; ++i) scene.tell("~ more than is kept");
+    scene.tell("+ last");
+    screen.show(scene, Millis(3'000), Millis(9'000), "other note");
+  }
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(printed.starts_with("note\n   1 s  + job 1\n   2 s  + job 2\nother note\n   3 s  ~ more")) << printed;
+  EXPECT_TRUE(printed.ends_with("   3 s  + last\n")) << printed;
 }
 
 TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
@@ -120,17 +142,6 @@ TEST_F(ViewTest, ATerminalOfEightyColumnsShowsEveryDevice) {
   std::string rack = " rack 0";
   for (int n = 1; n < kNodesPerRack; ++n) rack += squares;
   EXPECT_EQ(lines({.has_colour = false, .width = 79})[3], rack + last) << "the screen leaves the last column free";
-}
-
-TEST(ScriptTest, TheComparisonLeavesOutWhatOthersCannotDo) {
-  const Script all = two_minutes(), fair = all.comparable();
-  EXPECT_LT(fair.acts.size(), all.acts.size());
-  for (const Act& act : fair.acts) {
-    EXPECT_TRUE(act.can_ever_run()) << act.name;
-    EXPECT_EQ(act.milli_gpu, 0) << act.name;
-  }
-  EXPECT_EQ(all.faster(4).length, Millis(all.length.value / 4));
-  EXPECT_TRUE(std::is_sorted(all.acts.begin(), all.acts.end(), [](const Act& a, const Act& b) { return a.at < b.at; }));
 }
 
 TEST(KwokStages, AreBroughtAlong) {

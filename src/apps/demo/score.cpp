@@ -1,0 +1,80 @@
+#include "apps/demo/score.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace ashlar::demo {
+namespace {
+
+constexpr Millis kLate{500};  ///< a job that waits longer could have used idle devices
+
+double seconds(Millis time) { return static_cast<double>(time.value) / 1000; }
+
+/// GPUs of each node that are promised beyond those that it has. Shares are packed as well as they can be.
+int double_booked(const Scene& scene) {
+  std::array<int, kNodes> milli{};
+  for (const Job& job : scene.jobs()) {
+    if (job.is_over) continue;
+    for (const int node : job.node_of_member)
+      if (node >= 0 && node < kNodes) milli[static_cast<std::size_t>(node)] += job.act.gpus * 1000 + job.act.milli_gpu;
+  }
+  int excess = 0;
+  for (const int taken : milli) excess += std::max(0, (taken + 999) / 1000 - kGpusPerNode);
+  return excess;
+}
+
+/// All devices that are not in use, if a job has waited for some time that needs no more than these.
+int idle_for_someone(const Scene& scene, Millis now) {
+  int used = 0;
+  int smallest = INT32_MAX;
+  for (const Job& job : scene.jobs()) {
+    if (job.is_over) continue;
+    used += job.bound * job.act.gpus;
+    const bool is_late = job.act.can_ever_run() && !job.is_bound() && now - job.created_at > kLate;
+    if (is_late) smallest = std::min(smallest, job.act.gpus_total());
+  }
+  const int idle = kNodes * kGpusPerNode - used;
+  return smallest <= idle ? idle : 0;
+}
+
+/// Devices of members that had a place, until the last member had one.
+double lost_gpu_seconds(const Job& job, Millis end) {
+  const Millis complete = job.is_bound() ? job.last_bound_at : end;
+  double lost = 0;
+  for (std::size_t m = 0; m < job.node_of_member.size(); ++m)
+    if (job.node_of_member[m] >= 0) lost += job.act.gpus * seconds(complete - job.bound_at_of_member[m]);
+  return lost;
+}
+
+}  // namespace
+
+void ScoreKeeper::look(const Scene& scene, Millis now) {
+  if (last_look_ < now) {
+    const double step = seconds(now - last_look_);
+    score_.idle_gpu_seconds += idle_for_someone(scene, now) * step;
+    score_.double_booked_gpu_seconds += double_booked(scene) * step;
+  }
+  last_look_ = now;
+}
+
+Score ScoreKeeper::finish(const Scene& scene, Millis start, Millis end) {
+  score_.finished = end - start;
+  for (const Job& job : scene.jobs()) {
+    score_.jobs_left += job.is_over ? 0 : 1;
+    if (!job.act.is_gang()) continue;
+    ++score_.gangs;
+    score_.gangs_started += job.is_bound() ? 1 : 0;
+    score_.lost_gpu_seconds += lost_gpu_seconds(job, end);
+    const bool could_be_whole = job.act.members * job.act.gpus <= kNodesPerRack * kGpusPerNode;
+    score_.gangs_split += job.is_bound() && could_be_whole && job.racks() > 1 ? 1 : 0;
+    const Millis waited = (job.is_bound() ? job.last_bound_at : end) - job.created_at;
+    if (waited <= kNoticedWait) continue;
+    ++score_.gangs_waited;
+    score_.wait_sum += waited;
+    score_.wait_max = std::max(score_.wait_max, waited);
+  }
+  return score_;
+}
+
+}  // namespace ashlar::demo
