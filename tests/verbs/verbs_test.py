@@ -14,6 +14,8 @@ import tempfile
 import threading
 import time
 
+import completion
+
 PATIENCE_SECONDS = 60
 
 JOBS = "vc,gpu_num,submit_time,duration\na,1,0,30\n"
@@ -94,11 +96,14 @@ REFUSED = [
     ("sim run --policy fifo scenario.yaml -o csv --report /no/such/page", 1, "/no/such/page"),
     ("sim run scenario.yaml --policy --report", 2, "--policy: expected a name, got the option --report"),
     ("sim run ./scenario.yaml --report page.html >/dev/null && cat page.html", 0, "<title>scenario.yaml"),
-    ("''", 2, 'ashlar: unknown verb ""; known: scheduler, why, '),
+    ("''", 2, 'ashlar: unknown verb ""; known: why, queue, '),
     ("sim run scenario.yaml --polcy fifo", 2, 'ashlar sim run: unknown option --polcy; did you mean "--policy"? (ashlar sim run --help)'),
     ("sim queue --polcy fifo", 2, 'ashlar sim queue: unknown option --polcy; did you mean "--policy"?'),
     ("sim queue --policy fifo", 2, "ashlar sim queue: expected --jobs FILE (Job trace: "),
     ("sim run", 2, "ashlar sim run: expected SCENARIO (YAML file"),
+    ("completion", 2, "ashlar completion: expected SHELL (bash, zsh or fish)"),
+    ("completion tcsh", 2, 'SHELL: expected bash, zsh or fish, got "tcsh"'),
+    ("--help | grep -A1 '^[A-Z].*:$' | tr -d '\\n'", 0, "Ask a running scheduler:  why"),
     ("sim", 2, "ashlar sim: expected a verb: packing, queue, run"),
     ("sim run scenario.yaml -o jsno", 2, '--output: expected table, json or csv, got "jsno"; did you mean "json"?'),
     ("why a/b -o wide", 2, '--output: expected table or json, got "wide"'),
@@ -251,6 +256,7 @@ def main():
         for command, body, status, says in LIED_TO:
             Liar.body = body.encode()
             results.append(check(program, folder, command, status, says))
+        results += completion.check_completion(program, pathlib.Path(folder))
         results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
     print(f"{sum(results)} of {len(results)} lines are as they should be")
     return 0 if all(results) else 1

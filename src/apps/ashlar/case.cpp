@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
 #include "cli/terminal.h"
 #include "sim/case/case.h"
@@ -49,7 +50,7 @@ int run_file(const std::string& path, bool is_update) {
 void add_case(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("case", "Run .case files through the engine and show where it deviates");
   auto options = std::make_shared<CaseOptions>();
-  verb->add_option("FILE", options->files, "Files to run")->required()->type_name("");
+  verb->add_option("FILE", options->files, "Files to run")->required()->type_name("")->check(any_file());
   verb->add_flag("--update", options->is_update,
                  "Write the observed results into the files; review the diff like code");
   verb->callback([options] {

@@ -171,12 +171,15 @@ void add_load(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("load", "Post a trace's nodes and pods to a real cluster");
   verb->add_option("TRACE", options->pods, "Pod list in openb columns (plain, .gz, .xz, .zst)")
       ->required()
-      ->type_name("");
+      ->type_name("")
+      ->check(any_file());
   verb->add_option("--nodes", options->nodes, "Node list in openb columns; without it only pods are posted")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--kubeconfig", options->kubeconfig,
                    "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("-n,--namespace", options->ns, "Namespace of the pods")
       ->type_name("NAMESPACE")
       ->capture_default_str();
