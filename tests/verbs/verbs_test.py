@@ -5,6 +5,7 @@ Servers that lie stand on loopback.
 usage: verbs_test.py PROGRAM    exit status 1 if a line of the tables fails
 """
 import http.server
+import json
 import os
 import pathlib
 import signal
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 
 import completion
 
@@ -81,7 +83,16 @@ PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv
 REFUSED = [
     ("quue", 2, "ashlar: unknown verb \"quue\"; did you mean \"queue\"? (ashlar --help)"),
     ("scheduler --validate-only --profile fgd", 2, "--profile: profile \"fgd\" scores by fgd, which needs a mix of expected pods"),
-    ("why -n blue red/p", 2, "red/p is in another namespace than blue"),
+    ("why -n blue red/p", 2, "NAME: red/p is in another namespace than -n blue; give only one of the two"),
+    ("why -n blu blue/p", 2, "blue/p is in another namespace than -n blu"),
+    ("why pod/red/p", 2, 'NAME: expected pod/NAME with the namespace as -n red, got "pod/red/p"'),
+    ("why a/b/c", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "a/b/c"'),
+    ("why red/", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "red/"'),
+    ("why /p", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "/p"'),
+    ("why pod/", 2, 'got "pod/"'),
+    ("why ''", 2, 'got ""'),
+    ("why p -n ''", 2, '-n: expected the name of a namespace, got ""'),
+    ("why p -n a/b", 2, '-n: expected the name of a namespace, got "a/b"'),
     ("case member.case", 2, "member.case:3:6: a row without a job has no members"),
     ("case huge.case", 2, "huge.case:2:18: 12800000 GPUs in total"),
     (f"{QUEUE} --jobs half.csv --vcs vcs.csv", 2, "half.csv:3:5: submit_time: expected whole seconds"),
@@ -162,12 +173,27 @@ LIED_TO = [
     ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "but created nothing; is it an API server?"),
 ]
 
+# (command, what the scheduler is asked for, the pod that it answers about, exit status)
+ASKED = [
+    ("why p", "default/p", "default/p", 0),
+    ("why p -n red", "red/p", "red/p", 0),
+    ("why -n red red/p", "red/p", "red/p", 0),
+    ("why red/p", "red/p", "red/p", 0),
+    ("why pod/p", "default/p", "default/p", 0),
+    ("why pods/p --namespace=red", "red/p", "red/p", 0),
+    ("why po/p -n pod", "pod/p", "pod/p", 0),
+    ("why red/gang", "red/gang", "red/gang-0", 0),
+    ("why pod/gang -n red -o json", "red/gang", "red/gang-0", 2),
+]
+
 
 class Liar(http.server.BaseHTTPRequestHandler):
     """Answers 200 and the same body to everything."""
     body = b""
+    path = ""
 
     def answer(self):
+        Liar.path = self.path
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.send_response(200)
         self.send_header("Content-Length", str(len(self.body)))
@@ -232,6 +258,16 @@ def ends_in_order(program, folder, number):
     return good
 
 
+def asks_for(program, folder, command, name, pod, status):
+    Liar.body = json.dumps({"kind": "Why", "name": name, "pod": pod, "state": "Bound", "headline": "h", "exitStatus": 0}).encode()
+    says = "" if status == 0 else f"ashlar: there is no pod {name}; a gang has that name: ashlar why {name}\n"
+    good = check(program, folder, command, status, says)
+    if Liar.path != f"/api/v1/why?name={urllib.parse.quote(name, safe='')}":
+        print(f"       it asked for {Liar.path}")
+        return False
+    return good
+
+
 def caught(pid, number):
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     mask = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
@@ -256,6 +292,7 @@ def main():
         for command, body, status, says in LIED_TO:
             Liar.body = body.encode()
             results.append(check(program, folder, command, status, says))
+        results += [asks_for(program, folder, *line) for line in ASKED]
         results += completion.check_completion(program, pathlib.Path(folder))
         results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
     print(f"{sum(results)} of {len(results)} lines are as they should be")
