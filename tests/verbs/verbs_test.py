@@ -17,6 +17,7 @@ import time
 import urllib.parse
 
 import completion
+import json_fields
 
 PATIENCE_SECONDS = 60
 
@@ -293,6 +294,7 @@ def main():
             Liar.body = body.encode()
             results.append(check(program, folder, command, status, says))
         results += [asks_for(program, folder, *line) for line in ASKED]
+        results += json_fields.check_json(program, pathlib.Path(folder))
         results += completion.check_completion(program, pathlib.Path(folder))
         results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
     print(f"{sum(results)} of {len(results)} lines are as they should be")
