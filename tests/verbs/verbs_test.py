@@ -25,6 +25,9 @@ JOBS = "vc,gpu_num,submit_time,duration\na,1,0,30\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1000,1024,1,1000\np1,1000,1024,1,1000\n"
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,8,A\n"
 ARRIVALS = "seed,kind,values\n42,noderank,0\n42,arrival,0 1\n"
+PHILLY = """[{"jobid": "App_1", "vc": "V1", "submitted_time": "2017-10-07 01:00:00", "attempts": [{"start_time": "2017-10-07 01:00:10",
+ "end_time": "2017-10-07 01:01:10", "detail": [{"ip": "m1", "gpus": ["gpu0", "gpu1"]}, {"ip": "m2", "gpus": ["gpu0"]}]}]}]"""
+SWF = "; Version: 2.2\n1 0 0 60 12 -1 -1 12 90 -1 1 1 1 1 3 1 -1 -1\n2 0 0 -1 4 -1 -1 4 -1 -1 1 1 1 1 3 1 -1 -1\n"
 SCENARIO = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n"
 PROFILE = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n"
 RANDOM = ("seed: 7\nnodes: [{count: 16, cpu: 64, memory: 1Ti, gpus: 8}]\n"
@@ -33,7 +36,8 @@ HEAD = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\n"
 
 FILES = {
     "jobs.csv": JOBS, "half.csv": JOBS + "a,1,0.5,30\n", "other.csv": JOBS + "b,1,0,30\n", "vcs.csv": "vc,num\na,1\n",
-    "over.csv": "vc,num\n" + "".join(f"v{i},1000000\n" for i in range(3)), "pods.csv": PODS, "nodes.csv": NODES, "arrivals.csv": ARRIVALS,
+    "over.csv": "vc,num\n" + "".join(f"v{i},1000000\n" for i in range(3)), "pods.csv": PODS, "philly.json": PHILLY, "jobs.swf": SWF,
+    "short.swf": "; a comment\n1 2 3\n", "wrong.json": PHILLY.replace("2017-10-07 01:00:00\", ", "October\",").replace('"submitted', '\n "submitted'), "nodes.csv": NODES, "arrivals.csv": ARRIVALS,
     "noise.csv": b"vc,gpu_num,submit_time,duration\n\x9b31m,x\x9by,0,30\n", "nosuch.yaml": SCENARIO + "profile: nosuch\n", "scenario.yaml": SCENARIO, "zero.yaml": SCENARIO.replace("duration: 1s", "duration: {exponential: 1s, min: 0s, max: 0s}"),
     "random.yaml": RANDOM, "one.yaml": PROFILE + "base: random\nseed: 1\n", "seven.yaml": PROFILE + "base: random\nseed: 7\n",
     "tiresias.yaml": HEAD + "profile: tiresias\n", "broken.yaml": HEAD + "queues: [{name: a\n", "names.yaml": HEAD + "schedulerNames: [a b]\n", "file": "x",
@@ -136,6 +140,11 @@ REFUSED = [
     ("load pods.csv --kubeconfig config --limit -1", 2, "--limit: expected a whole number from 0, got \"-1\""),
     ("load pods.csv --kubeconfig config --speed nan", 2, "--speed: expected a number from 0 to 1000000000, got \"nan\""),
     ("load pods.csv --kubeconfig config --speed inf", 2, "--speed: expected a number from 0 to 1000000000, got \"inf\""),
+    ("load short.swf --kubeconfig config", 2, "short.swf:2:1: expected 18 fields separated by blanks (Standard Workload Format), got 3"),
+    ("load wrong.json --kubeconfig config", 2, "wrong.json:2:2: submitted_time: expected a time such as"),
+    ("load pods.csv --kubeconfig config --format philly", 2, "pods.csv:1:1: expected a list of jobs in brackets"),
+    ("load pods.csv --kubeconfig config --format xml", 2, '--format: expected auto, openb, philly or swf, got "xml"'),
+    ("load pods.csv --kubeconfig config --per-pod 0", 2, '--per-pod: expected a whole number from 1 to 128, got "0"'),
     ("replay decisions --from -1", 2, "--from: expected a whole number from 0, got \"-1\""),
     ("scheduler --validate-only --listen localhost:31460", 2, "\"localhost\" is not an IP address"),
     ("scheduler --kubeconfig .", 2, "kubeconfig: .: cannot be read: Is a directory"),
@@ -192,10 +201,11 @@ class Liar(http.server.BaseHTTPRequestHandler):
     """Answers 200 and the same body to everything."""
     body = b""
     path = ""
+    posted = []
 
     def answer(self):
         Liar.path = self.path
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        Liar.posted.append(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         self.send_response(200)
         self.send_header("Content-Length", str(len(self.body)))
         self.end_headers()
@@ -269,6 +279,42 @@ def asks_for(program, folder, command, name, pod, status):
     return good
 
 
+def pods_of(program, folder, command):
+    """The pods that `ashlar load` posts, as (name, labels, annotations, requests), and what it prints."""
+    Liar.body, Liar.posted = b'{"kind":"Pod"}', []
+    done = subprocess.run([program, "load", *command.split()], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    pods = [json.loads(body) for body in Liar.posted if body]
+    return sorted((p["metadata"]["name"], p["metadata"].get("labels", {}), p["metadata"].get("annotations", {}), p["spec"]["containers"][0]["resources"]["requests"])
+                  for p in pods), done.stdout + done.stderr
+
+
+def loads(program, folder):
+    """Whether `ashlar load` posts the pods of each format as it says, and the documents that it prints."""
+    gang = {"ashlar.dev/gang": "app-1", "ashlar.dev/gang-size": "2", "ashlar.dev/queue": "v1"}
+    wide = {"ashlar.dev/gang": "job-2", "ashlar.dev/gang-size": "2"}
+    expected = {
+        "philly.json --kubeconfig config --queues -o json": [("app-1-0", gang, {"ashlar.dev/duration": "60s"}, {"nvidia.com/gpu": "2"}),
+                                                             ("app-1-1", gang, {"ashlar.dev/duration": "60s"}, {"nvidia.com/gpu": "1"})],
+        "jobs.swf --kubeconfig config --speed 1000 -o json": [("job-2-0", wide, {"ashlar.dev/duration": "1s"}, {"nvidia.com/gpu": "8"}),
+                                                              ("job-2-1", wide, {"ashlar.dev/duration": "1s"}, {"nvidia.com/gpu": "4"})],
+        "jobs.swf --kubeconfig config --processors cpu --per-pod 12 -o json": [("job-2", {}, {"ashlar.dev/duration": "60s"}, {"cpu": "12000m"})],
+        "pods.csv --kubeconfig config --limit 1 -o json": [("p0", {}, {}, {"cpu": "1000m", "memory": "1024Mi", "nvidia.com/gpu": "1"})],
+    }
+    results, documents = [], []
+    for command, pods in expected.items():
+        found, printed = pods_of(program, folder, command)
+        results.append(found == pods)
+        print(f"{'ok    ' if found == pods else 'FAILED'} ashlar load {command}" + ("" if found == pods else f"\n       {found}\n{printed}"))
+        try:
+            documents.append(json.loads(printed))
+        except ValueError:
+            results.append(False)
+    counts = [(d["nodes"]["posted"], d["pods"]["posted"], d["pods"]["rejected"], d["jobs"], d["skippedJobs"]) for d in documents]
+    results.append(counts == [(0, 2, 0, 1, 0), (0, 2, 0, 1, 1), (0, 1, 0, 1, 1), (0, 1, 0, 1, 0)])
+    print(f"{'ok    ' if results[-1] else 'FAILED'} ashlar load counts what it posted: {counts}")
+    return results, documents
+
+
 def caught(pid, number):
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     mask = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
@@ -294,7 +340,8 @@ def main():
             Liar.body = body.encode()
             results.append(check(program, folder, command, status, says))
         results += [asks_for(program, folder, *line) for line in ASKED]
-        results += json_fields.check_json(program, pathlib.Path(folder))
+        loaded, documents = loads(program, folder)
+        results += loaded + json_fields.check_json(program, pathlib.Path(folder), documents)
         results += completion.check_completion(program, pathlib.Path(folder))
         results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
     print(f"{sum(results)} of {len(results)} lines are as they should be")
