@@ -1,8 +1,11 @@
-// Traces: openb's lists, jobs and their virtual clusters, the Standard Workload Format; packed ones too.
+// Traces: openb's lists, jobs and their virtual clusters, Philly's job log, the Standard Workload Format; packed ones
+// too.
 #include "fuzz/fuzz.h"
 #include "sim/trace/openb.h"
+#include "sim/trace/philly.h"
 #include "sim/trace/queue_trace.h"
 #include "sim/trace/text_source.h"
+#include "sim/trace/trace_pods.h"
 
 namespace {
 
@@ -17,6 +20,8 @@ void run(std::string_view bytes) {
   const auto vcs = read_vcs(file.path());
   static_cast<void>(read_jobs_for_replay(file.path(), vcs.ok() ? *vcs : std::vector<VcNodes>{{"a", 1}}).ok());
   static_cast<void>(read_swf(file.path()).ok());
+  static_cast<void>(parse_philly(bytes, "philly").ok());
+  static_cast<void>(read_trace_pods(file.path(), {}, {}).ok());
   static_cast<void>(printable(bytes));
 }
 

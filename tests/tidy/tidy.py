@@ -249,14 +249,36 @@ def check_codes(tree):
 
 def check_answers(tree):
     """Every key of the read API's JSON has a row: what is written by member(), member_bool() and key()."""
-    docs = tree.root / "docs/reference/tables.md"
+    docs = tree.root / "docs/reference/json.md"
     rows = docs.read_text(encoding="utf-8") if docs.exists() else ""
     for name, text in tree.raw.items():
         if not name.endswith("/read_api.cpp"):
             continue
         for match in re.finditer(r'\b(?:member(?:_bool)?|key)\("(\w+)"', text):
-            if f"`{match[1]}`" not in rows:
-                yield name, text.count("\n", 0, match.start()) + 1, f"docs/reference/tables.md does not explain the key {match[1]}"
+            if not re.search(rf"[`.]{match[1]}(?:\[\]|\.\*)*[`.]", rows):
+                yield name, text.count("\n", 0, match.start()) + 1, f"docs/reference/json.md does not explain the key {match[1]}"
+
+
+METRIC = re.compile(r'"(ashlar_[a-z0-9_]+)"')
+
+
+def check_metrics(tree):
+    """Every series that the scheduler serves has a row in the reference, and every row is a series."""
+    docs = tree.root / "docs/reference/metrics.md"
+    rows = {}
+    for number, line in enumerate(docs.read_text(encoding="utf-8").splitlines() if docs.exists() else (), 1):
+        if line.startswith("| `ashlar_"):
+            rows.update({name: number for name in re.findall(r"`(ashlar_\w+)`", line.split(" | ")[0])})
+    served = set()
+    for name, text in tree.raw.items():
+        if not name.startswith("src/live/read/"):
+            continue
+        for match in METRIC.finditer(text):
+            served.add(match[1])
+            if match[1] not in rows:
+                yield name, text.count("\n", 0, match.start()) + 1, f"docs/reference/metrics.md does not describe {match[1]}"
+    for row in sorted(set(rows) - served):
+        yield "docs/reference/metrics.md", rows[row], f"nothing in src/live/read serves {row}"
 
 
 def check_float_flags(tree):
@@ -330,6 +352,7 @@ CHECKS = (
     ("policies tested and documented", check_policies),
     ("codes documented", check_codes),
     ("answers documented", check_answers),
+    ("metrics documented", check_metrics),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
 ) + house.CHECKS + words.CHECKS

@@ -220,8 +220,16 @@ class House(unittest.TestCase):
 
     def test_a_key_of_an_answer_needs_a_row(self):
         answer = {"src/live/read/read_api.cpp": source('void answer(W& w) { w.member("age", 1).key("nodes"); }\n')}
-        self.assertEqual(checks_of({**answer, "docs/reference/tables.md": "| `age` | x |\n"}), {"answers documented"})
-        self.assertEqual(checks_of({**answer, "docs/reference/tables.md": "| `age`, `nodes` | x |\n"}), set())
+        self.assertEqual(checks_of({**answer, "docs/reference/json.md": "| `age` | x |\n"}), {"answers documented"})
+        self.assertEqual(checks_of({**answer, "docs/reference/json.md": "| `age`, `nodes[].name` | x |\n"}), set())
+
+
+    def test_a_metric_needs_a_row_and_a_row_a_metric(self):
+        metrics = {"src/live/read/metrics.cpp": source('void add(S& s) { s.set("ashlar_nodes", 1); }\n')}
+        row = "| `ashlar_nodes` | | nodes |\n"
+        self.assertEqual(checks_of({**metrics, "docs/reference/metrics.md": "no row\n"}), {"metrics documented"})
+        self.assertEqual(checks_of({**metrics, "docs/reference/metrics.md": row}), set())
+        self.assertEqual(checks_of({**metrics, "docs/reference/metrics.md": row + "| `ashlar_pods` | | pods |\n"}), {"metrics documented"})
 
 
 class WordsAndRooms(unittest.TestCase):

@@ -5,6 +5,7 @@ Servers that lie stand on loopback.
 usage: verbs_test.py PROGRAM    exit status 1 if a line of the tables fails
 """
 import http.server
+import json
 import os
 import pathlib
 import signal
@@ -13,6 +14,10 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
+
+import completion
+import json_fields
 
 PATIENCE_SECONDS = 60
 
@@ -20,6 +25,9 @@ JOBS = "vc,gpu_num,submit_time,duration\na,1,0,30\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1000,1024,1,1000\np1,1000,1024,1,1000\n"
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,8,A\n"
 ARRIVALS = "seed,kind,values\n42,noderank,0\n42,arrival,0 1\n"
+PHILLY = """[{"jobid": "App_1", "vc": "V1", "submitted_time": "2017-10-07 01:00:00", "attempts": [{"start_time": "2017-10-07 01:00:10",
+ "end_time": "2017-10-07 01:01:10", "detail": [{"ip": "m1", "gpus": ["gpu0", "gpu1"]}, {"ip": "m2", "gpus": ["gpu0"]}]}]}]"""
+SWF = "; Version: 2.2\n1 0 0 60 12 -1 -1 12 90 -1 1 1 1 1 3 1 -1 -1\n2 0 0 -1 4 -1 -1 4 -1 -1 1 1 1 1 3 1 -1 -1\n"
 SCENARIO = "nodes: [{cpu: 1, memory: 1, gpus: 8}]\narrivals: [{count: 1, until: 1s, jobs: [{gpus: 1, duration: 1s}]}]\n"
 PROFILE = "apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n"
 RANDOM = ("seed: 7\nnodes: [{count: 16, cpu: 64, memory: 1Ti, gpus: 8}]\n"
@@ -28,7 +36,8 @@ HEAD = "apiVersion: config.ashlar.dev/v1alpha1\nkind: SchedulerConfiguration\n"
 
 FILES = {
     "jobs.csv": JOBS, "half.csv": JOBS + "a,1,0.5,30\n", "other.csv": JOBS + "b,1,0,30\n", "vcs.csv": "vc,num\na,1\n",
-    "over.csv": "vc,num\n" + "".join(f"v{i},1000000\n" for i in range(3)), "pods.csv": PODS, "nodes.csv": NODES, "arrivals.csv": ARRIVALS,
+    "over.csv": "vc,num\n" + "".join(f"v{i},1000000\n" for i in range(3)), "pods.csv": PODS, "philly.json": PHILLY, "jobs.swf": SWF,
+    "short.swf": "; a comment\n1 2 3\n", "wrong.json": PHILLY.replace("2017-10-07 01:00:00\", ", "October\",").replace('"submitted', '\n "submitted'), "nodes.csv": NODES, "arrivals.csv": ARRIVALS,
     "noise.csv": b"vc,gpu_num,submit_time,duration\n\x9b31m,x\x9by,0,30\n", "nosuch.yaml": SCENARIO + "profile: nosuch\n", "scenario.yaml": SCENARIO, "zero.yaml": SCENARIO.replace("duration: 1s", "duration: {exponential: 1s, min: 0s, max: 0s}"),
     "random.yaml": RANDOM, "one.yaml": PROFILE + "base: random\nseed: 1\n", "seven.yaml": PROFILE + "base: random\nseed: 7\n",
     "tiresias.yaml": HEAD + "profile: tiresias\n", "broken.yaml": HEAD + "queues: [{name: a\n", "names.yaml": HEAD + "schedulerNames: [a b]\n", "file": "x",
@@ -79,7 +88,16 @@ PACKING = "sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv
 REFUSED = [
     ("quue", 2, "ashlar: unknown verb \"quue\"; did you mean \"queue\"? (ashlar --help)"),
     ("scheduler --validate-only --profile fgd", 2, "--profile: profile \"fgd\" scores by fgd, which needs a mix of expected pods"),
-    ("why -n blue red/p", 2, "red/p is in another namespace than blue"),
+    ("why -n blue red/p", 2, "NAME: red/p is in another namespace than -n blue; give only one of the two"),
+    ("why -n blu blue/p", 2, "blue/p is in another namespace than -n blu"),
+    ("why pod/red/p", 2, 'NAME: expected pod/NAME with the namespace as -n red, got "pod/red/p"'),
+    ("why a/b/c", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "a/b/c"'),
+    ("why red/", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "red/"'),
+    ("why /p", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "/p"'),
+    ("why pod/", 2, 'got "pod/"'),
+    ("why ''", 2, 'got ""'),
+    ("why p -n ''", 2, '-n: expected the name of a namespace, got ""'),
+    ("why p -n a/b", 2, '-n: expected the name of a namespace, got "a/b"'),
     ("case member.case", 2, "member.case:3:6: a row without a job has no members"),
     ("case huge.case", 2, "huge.case:2:18: 12800000 GPUs in total"),
     (f"{QUEUE} --jobs half.csv --vcs vcs.csv", 2, "half.csv:3:5: submit_time: expected whole seconds"),
@@ -94,11 +112,14 @@ REFUSED = [
     ("sim run --policy fifo scenario.yaml -o csv --report /no/such/page", 1, "/no/such/page"),
     ("sim run scenario.yaml --policy --report", 2, "--policy: expected a name, got the option --report"),
     ("sim run ./scenario.yaml --report page.html >/dev/null && cat page.html", 0, "<title>scenario.yaml"),
-    ("''", 2, 'ashlar: unknown verb ""; known: scheduler, why, '),
+    ("''", 2, 'ashlar: unknown verb ""; known: why, queue, '),
     ("sim run scenario.yaml --polcy fifo", 2, 'ashlar sim run: unknown option --polcy; did you mean "--policy"? (ashlar sim run --help)'),
     ("sim queue --polcy fifo", 2, 'ashlar sim queue: unknown option --polcy; did you mean "--policy"?'),
     ("sim queue --policy fifo", 2, "ashlar sim queue: expected --jobs FILE (Job trace: "),
     ("sim run", 2, "ashlar sim run: expected SCENARIO (YAML file"),
+    ("completion", 2, "ashlar completion: expected SHELL (bash, zsh or fish)"),
+    ("completion tcsh", 2, 'SHELL: expected bash, zsh or fish, got "tcsh"'),
+    ("--help | grep -A1 '^[A-Z].*:$' | tr -d '\\n'", 0, "Ask a running scheduler:  why"),
     ("sim", 2, "ashlar sim: expected a verb: packing, queue, run"),
     ("sim run scenario.yaml -o jsno", 2, '--output: expected table, json or csv, got "jsno"; did you mean "json"?'),
     ("why a/b -o wide", 2, '--output: expected table or json, got "wide"'),
@@ -119,6 +140,11 @@ REFUSED = [
     ("load pods.csv --kubeconfig config --limit -1", 2, "--limit: expected a whole number from 0, got \"-1\""),
     ("load pods.csv --kubeconfig config --speed nan", 2, "--speed: expected a number from 0 to 1000000000, got \"nan\""),
     ("load pods.csv --kubeconfig config --speed inf", 2, "--speed: expected a number from 0 to 1000000000, got \"inf\""),
+    ("load short.swf --kubeconfig config", 2, "short.swf:2:1: expected 18 fields separated by blanks (Standard Workload Format), got 3"),
+    ("load wrong.json --kubeconfig config", 2, "wrong.json:2:2: submitted_time: expected a time such as"),
+    ("load pods.csv --kubeconfig config --format philly", 2, "pods.csv:1:1: expected a list of jobs in brackets"),
+    ("load pods.csv --kubeconfig config --format xml", 2, '--format: expected auto, openb, philly or swf, got "xml"'),
+    ("load pods.csv --kubeconfig config --per-pod 0", 2, '--per-pod: expected a whole number from 1 to 128, got "0"'),
     ("replay decisions --from -1", 2, "--from: expected a whole number from 0, got \"-1\""),
     ("scheduler --validate-only --listen localhost:31460", 2, "\"localhost\" is not an IP address"),
     ("scheduler --kubeconfig .", 2, "kubeconfig: .: cannot be read: Is a directory"),
@@ -159,13 +185,29 @@ LIED_TO = [
     ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "but created nothing; is it an API server?"),
 ]
 
+# (command, what the scheduler is asked for, the pod that it answers about, exit status)
+ASKED = [
+    ("why p", "default/p", "default/p", 0),
+    ("why p -n red", "red/p", "red/p", 0),
+    ("why -n red red/p", "red/p", "red/p", 0),
+    ("why red/p", "red/p", "red/p", 0),
+    ("why pod/p", "default/p", "default/p", 0),
+    ("why pods/p --namespace=red", "red/p", "red/p", 0),
+    ("why po/p -n pod", "pod/p", "pod/p", 0),
+    ("why red/gang", "red/gang", "red/gang-0", 0),
+    ("why pod/gang -n red -o json", "red/gang", "red/gang-0", 2),
+]
+
 
 class Liar(http.server.BaseHTTPRequestHandler):
     """Answers 200 and the same body to everything."""
     body = b""
+    path = ""
+    posted = []
 
     def answer(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        Liar.path = self.path
+        Liar.posted.append(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         self.send_response(200)
         self.send_header("Content-Length", str(len(self.body)))
         self.end_headers()
@@ -229,6 +271,52 @@ def ends_in_order(program, folder, number):
     return good
 
 
+def asks_for(program, folder, command, name, pod, status):
+    Liar.body = json.dumps({"kind": "Why", "name": name, "pod": pod, "state": "Bound", "headline": "h", "exitStatus": 0}).encode()
+    says = "" if status == 0 else f"ashlar: there is no pod {name}; a gang has that name: ashlar why {name}\n"
+    good = check(program, folder, command, status, says)
+    if Liar.path != f"/api/v1/why?name={urllib.parse.quote(name, safe='')}":
+        print(f"       it asked for {Liar.path}")
+        return False
+    return good
+
+
+def pods_of(program, folder, command):
+    """The pods that `ashlar load` posts, as (name, labels, annotations, requests), and what it prints."""
+    Liar.body, Liar.posted = b'{"kind":"Pod"}', []
+    done = subprocess.run([program, "load", *command.split()], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    pods = [json.loads(body) for body in Liar.posted if body]
+    return sorted((p["metadata"]["name"], p["metadata"].get("labels", {}), p["metadata"].get("annotations", {}), p["spec"]["containers"][0]["resources"]["requests"])
+                  for p in pods), done.stdout + done.stderr
+
+
+def loads(program, folder):
+    """Whether `ashlar load` posts the pods of each format as it says, and the documents that it prints."""
+    gang = {"ashlar.dev/gang": "app-1", "ashlar.dev/gang-size": "2", "ashlar.dev/queue": "v1"}
+    wide = {"ashlar.dev/gang": "job-2", "ashlar.dev/gang-size": "2"}
+    expected = {
+        "philly.json --kubeconfig config --queues -o json": [("app-1-0", gang, {"ashlar.dev/duration": "60s"}, {"nvidia.com/gpu": "2"}),
+                                                             ("app-1-1", gang, {"ashlar.dev/duration": "60s"}, {"nvidia.com/gpu": "1"})],
+        "jobs.swf --kubeconfig config --speed 1000 -o json": [("job-2-0", wide, {"ashlar.dev/duration": "1s"}, {"nvidia.com/gpu": "8"}),
+                                                              ("job-2-1", wide, {"ashlar.dev/duration": "1s"}, {"nvidia.com/gpu": "4"})],
+        "jobs.swf --kubeconfig config --processors cpu --per-pod 12 -o json": [("job-2", {}, {"ashlar.dev/duration": "60s"}, {"cpu": "12000m"})],
+        "pods.csv --kubeconfig config --limit 1 -o json": [("p0", {}, {}, {"cpu": "1000m", "memory": "1024Mi", "nvidia.com/gpu": "1"})],
+    }
+    results, documents = [], []
+    for command, pods in expected.items():
+        found, printed = pods_of(program, folder, command)
+        results.append(found == pods)
+        print(f"{'ok    ' if found == pods else 'FAILED'} ashlar load {command}" + ("" if found == pods else f"\n       {found}\n{printed}"))
+        try:
+            documents.append(json.loads(printed))
+        except ValueError:
+            results.append(False)
+    counts = [(d["nodes"]["posted"], d["pods"]["posted"], d["pods"]["rejected"], d["jobs"], d["skippedJobs"]) for d in documents]
+    results.append(counts == [(0, 2, 0, 1, 0), (0, 2, 0, 1, 1), (0, 1, 0, 1, 1), (0, 1, 0, 1, 0)])
+    print(f"{'ok    ' if results[-1] else 'FAILED'} ashlar load counts what it posted: {counts}")
+    return results, documents
+
+
 def caught(pid, number):
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     mask = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
@@ -253,6 +341,10 @@ def main():
         for command, body, status, says in LIED_TO:
             Liar.body = body.encode()
             results.append(check(program, folder, command, status, says))
+        results += [asks_for(program, folder, *line) for line in ASKED]
+        loaded, documents = loads(program, folder)
+        results += loaded + json_fields.check_json(program, pathlib.Path(folder), documents)
+        results += completion.check_completion(program, pathlib.Path(folder))
         results += [ends_in_order(program, folder, number) for number in (signal.SIGTERM, signal.SIGHUP)]
     print(f"{sum(results)} of {len(results)} lines are as they should be")
     return 0 if all(results) else 1

@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Ashlar decides which workload runs on which accelerators, when, and next to which others."};
   app.name("ashlar");
   app.require_subcommand(1);
-#define ASHLAR_ADD(verb) ashlar::add_##verb(app);
+#define ASHLAR_ADD(verb, in_group) \
+  ashlar::add_##verb(app);         \
+  app.get_subcommand(#verb)->group(in_group);
   ASHLAR_VERBS(ASHLAR_ADD)
 #undef ASHLAR_ADD
   try {

@@ -53,9 +53,13 @@ void run_replay(const ReplayVerbOptions& options) {
 void add_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayVerbOptions>();
   CLI::App* verb = app.add_subcommand("replay", "Replay a recorded run and compare every plan");
-  verb->add_option("LOG", options->log, "Decision log: one file, or the folder")->required()->type_name("");
+  verb->add_option("LOG", options->log, "Decision log: one file, or the folder")
+      ->required()
+      ->type_name("")
+      ->check(any_file());
   verb->add_option("--policy", options->policy, "Show where this profile would have decided differently")
-      ->type_name("NAME|FILE");
+      ->type_name("NAME|FILE")
+      ->check(profile_or_file());
   verb->add_option("--from", options->from, "Compare from this revision on")
       ->type_name("REVISION")
       ->check(whole_number(0));

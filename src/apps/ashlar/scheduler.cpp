@@ -208,24 +208,29 @@ void add_scheduler(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("scheduler", "Schedule the pods of a Kubernetes cluster");
   verb->add_option("--kubeconfig", options->kubeconfig,
                    "Kubeconfig file; else $KUBECONFIG, ~/.kube/config, or the service account of the pod")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--context", options->context, "Context of the kubeconfig")->type_name("NAME");
   verb->add_option("--config", options->config_file,
                    "Configuration file (ashlar.yaml, docs/reference/configuration.md)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--scheduler-name", options->scheduler_names,
                    "Value of spec.schedulerName of the pods to place; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   verb->add_option("--profile", options->profile, "Built-in profile or profile file; overrides the configuration file")
-      ->type_name("NAME|FILE");
+      ->type_name("NAME|FILE")
+      ->check(profile_or_file());
   verb->add_option("--listen", options->listen,
                    "Address of the read API (ashlar why, queue, nodes), health and metrics: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
   verb->add_option("--health-probe-bind-address", options->probes,
                    "Address of health and metrics without tenant names: IP:PORT, :PORT or off")
       ->type_name("ADDRESS");
-  verb->add_option("--decision-log", options->decision_log, "Directory of the decision log")->type_name("DIR");
+  verb->add_option("--decision-log", options->decision_log, "Directory of the decision log")
+      ->type_name("DIR")
+      ->check(any_file());
   verb->add_flag("--no-leader-election", options->has_no_election,
                  "Run as leader without a Lease; for a single replica");
   verb->add_flag("--validate-only", options->is_validate_only, "Check the configuration and exit");

@@ -172,11 +172,16 @@ void add_packing_replay(CLI::App& sim) {
   verb->add_option("--nodes", options->nodes,
                    "Node list: sn,cpu_milli,memory_mib,gpu,model (.csv, also .gz, .xz, .zst)")
       ->required()
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--pods", options->pods, "Pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")
       ->required()
-      ->type_name("FILE");
-  verb->add_option("--arrivals", options->arrivals, "Arrival orders: seed,kind,values")->required()->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
+  verb->add_option("--arrivals", options->arrivals, "Arrival orders: seed,kind,values")
+      ->required()
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--seed", options->seeds, "Seeds of the arrival file, separated by commas; default: all")
       ->type_name("SEED")
       ->allow_extra_args(false);
@@ -184,6 +189,7 @@ void add_packing_replay(CLI::App& sim) {
                    "Profiles: fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, another one or a profile "
                    "file; separated by commas")
       ->type_name("PROFILE")
+      ->check(profile_or_file())
       ->required()
       ->allow_extra_args(false);
   options->output.add_to(*verb);
@@ -242,10 +248,12 @@ void add_queue_replay(CLI::App& sim) {
   verb->add_option("--jobs", options->jobs,
                    "Job trace: vc,gpu_num,submit_time,duration[,priority] (.csv, also .gz, .xz, .zst)")
       ->required()
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--vcs", options->vcs, "Nodes of 8 GPUs per virtual cluster: vc,node num")
       ->required()
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(any_file());
   verb->add_option("--shrink", options->shrink, "Divide every virtual cluster's nodes by this, rounding up")
       ->type_name("NUMBER")
       ->check(whole_number(1, 1'000'000))
@@ -254,6 +262,7 @@ void add_queue_replay(CLI::App& sim) {
                    "Profiles: fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, another one or "
                    "a profile file; separated by commas")
       ->type_name("PROFILE")
+      ->check(profile_or_file())
       ->required()
       ->allow_extra_args(false);
   verb->add_flag("--pooled", options->is_pooled, "One cluster of all virtual clusters' nodes");
@@ -311,9 +320,13 @@ void add_run(CLI::App& sim) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = sim.add_subcommand(
       "run", "A scenario of nodes, queues, work and failures in virtual time, under one profile or several");
-  verb->add_option("SCENARIO", options->scenario, "YAML file (docs/reference/scenario.md)")->required()->type_name("");
+  verb->add_option("SCENARIO", options->scenario, "YAML file (docs/reference/scenario.md)")
+      ->required()
+      ->type_name("")
+      ->check(any_file());
   verb->add_option("--policy", options->policies, "Profiles instead of the scenario's own; separated by commas")
       ->type_name("PROFILE")
+      ->check(profile_or_file())
       ->allow_extra_args(false);
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });

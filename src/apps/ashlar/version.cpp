@@ -3,6 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <memory>
+#include <string>
+
+#include "apps/ashlar/shared/json.h"
+#include "apps/ashlar/shared/usage.h"
 
 namespace ashlar {
 namespace {
@@ -18,7 +23,14 @@ constexpr const char* kCompiler = "GCC " __VERSION__;
 void add_version(CLI::App& app) {
   app.set_version_flag("--version", "ashlar " ASHLAR_VERSION);
   CLI::App* verb = app.add_subcommand("version", "Print the version and the compiler it was built with");
-  verb->callback([] { std::cout << "ashlar " ASHLAR_VERSION "\nbuilt with " << kCompiler << '\n'; });
+  auto output = std::make_shared<std::string>("text");
+  add_format_option(*verb, *output, {"text", "json"});
+  verb->callback([output] {
+    if (*output == "json")
+      std::cout << json_document("Version", {{"version", ASHLAR_VERSION}, {"compiler", kCompiler}});
+    else
+      std::cout << "ashlar " ASHLAR_VERSION "\nbuilt with " << kCompiler << '\n';
+  });
 }
 
 }  // namespace ashlar

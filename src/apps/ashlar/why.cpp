@@ -1,8 +1,10 @@
-// `ashlar why NS/NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4
+// `ashlar why NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4
 // = it waits, 5 = it can never run in its present form.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <optional>
 #include <sstream>
+#include <vector>
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/verbs.h"
@@ -84,11 +86,28 @@ std::string why_text(const object& why) {
   return out.str();
 }
 
-std::string full_name(const std::string& ns, const std::string& name) {
-  if (name.find('/') == std::string::npos) return (ns.empty() ? "default" : ns) + "/" + name;
-  if (!ns.empty() && name.compare(0, name.find('/'), ns) != 0)
-    throw CLI::ValidationError("-n", name + " is in another namespace than " + ns + "; give only one of the two");
-  return name;
+/// What the command line names.
+struct Asked {
+  std::string name;     ///< NAMESPACE/NAME
+  bool is_pod = false;  ///< the pod of that name, and not a gang
+};
+
+/// kubectl's ways to write a pod: NAME, NAMESPACE/NAME (as Ashlar prints it) and pod/NAME (as kubectl prints it).
+Asked parse_asked(const std::string& text, const std::optional<std::string>& ns) {
+  const auto refuse = [&](const std::string& what) { throw CLI::ValidationError("NAME", what); };
+  if (ns && (ns->empty() || ns->find('/') != std::string::npos))
+    throw CLI::ValidationError("-n", "expected the name of a namespace, got \"" + *ns + "\"");
+  const std::vector<std::string> parts = CLI::detail::split(text, '/');
+  const std::string last = text.ends_with('/') ? std::string() : parts.back();
+  if (last.empty() || parts.front().empty()) refuse("expected NAME, NAMESPACE/NAME or pod/NAME, got \"" + text + "\"");
+  if (parts.size() == 1) return {ns.value_or("default") + "/" + text};
+  const bool is_pod = parts[0] == "pod" || parts[0] == "pods" || parts[0] == "po";
+  if (parts.size() > 2)
+    refuse(is_pod ? "expected pod/NAME with the namespace as -n " + parts[1] + ", got \"" + text + "\""
+                  : "expected NAME, NAMESPACE/NAME or pod/NAME, got \"" + text + "\"");
+  if (is_pod) return {ns.value_or("default") + "/" + last, true};
+  if (ns && *ns != parts[0]) refuse(text + " is in another namespace than -n " + *ns + "; give only one of the two");
+  return {text};
 }
 
 }  // namespace
@@ -96,15 +115,20 @@ std::string full_name(const std::string& ns, const std::string& name) {
 void add_why(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto name = std::make_shared<std::string>();
-  auto ns = std::make_shared<std::string>();
+  auto ns = std::make_shared<std::optional<std::string>>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
-  verb->add_option("NAME", *name, "NAMESPACE/NAME of a pod or gang, or NAME with -n")->required()->type_name("");
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME; \"default\" if neither gives one")
-      ->type_name("NAMESPACE");
+  verb->add_option("NAME", *name, "Pod or gang as NAME, NAMESPACE/NAME or pod/NAME")->required()->type_name("");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME and pod/NAME; else \"default\"")->type_name("NAMESPACE");
   options->add_to(*verb, {"table", "json"});
   verb->callback([options, name, ns] {
-    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(full_name(*ns, *name)));
-    const std::int64_t status = number_of(print_answer(*options, body, "Why", why_text), "exitStatus");
+    const Asked asked = parse_asked(*name, *ns);
+    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(asked.name));
+    const auto render = [&](const object& why) {
+      if (asked.is_pod && text_of(why, "pod") != asked.name)
+        refuse_name("pod", asked.name + "; a gang has that name: ashlar why " + asked.name);
+      return why_text(why);
+    };
+    const std::int64_t status = number_of(print_answer(*options, body, "Why", render), "exitStatus");
     if (status != 0) throw CLI::RuntimeError(static_cast<int>(status));
   });
 }

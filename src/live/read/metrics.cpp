@@ -194,11 +194,15 @@ void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
   // Best sums by model and level; level `levels` is the node, one more is the whole cluster.
   std::map<std::uint32_t, std::vector<std::int64_t>> best;
   std::map<std::uint32_t, std::vector<std::vector<std::int64_t>>> sums;  // model, level, domain
+  std::map<std::uint32_t, std::int64_t> free_milli;                      // of the model, fractions included
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId node(row);
     if (!cluster.is_live(node) || cluster.devices()[row] == 0 || !cluster.facts(node).is_ready) continue;
     const std::int64_t idle = std::max(cluster.idle_devices()[row], 0);
     const std::uint32_t model = cluster.models()[row].value;
+    free_milli[model] += idle * 1000;  // without those held by pods whose devices are not known
+    for (const std::int32_t milli : cluster.device_free_milli(node))
+      free_milli[model] += milli < 1000 ? std::max(milli, 0) : 0;
     std::vector<std::int64_t>& most = best[model];
     std::vector<std::vector<std::int64_t>>& by_level = sums[model];
     most.resize(levels + 2);
@@ -218,6 +222,10 @@ void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
       const std::string level = l < levels ? names.levels()[l].name.str() : l == levels ? "node" : "any";
       out.set("ashlar_largest_placeable_gang_gpus", "Completely free GPUs in the best domain of the level",
               {{"model", name}, {"level", level}}, static_cast<double>(most[l]));
+      const double all = static_cast<double>(free_milli[model]) / 1000;
+      out.set("ashlar_fragmentation_ratio", "Share of the free GPU capacity that no gang within the level can use",
+              {{"model", name}, {"level", level}},
+              all > 0 ? std::clamp(1 - static_cast<double>(most[l]) / all, 0.0, 1.0) : 0);
     }
   }
 }
@@ -225,12 +233,18 @@ void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
 void add_quotas(Snapshot& out, ReadReplica& replica) {
   const State& state = replica.state();
   const ObjectNames& names = replica.tables().names;
+  const Cluster& cluster = state.cluster();
+  std::int64_t devices = 0;
+  for (std::size_t row = 0; row < cluster.rows(); ++row)
+    devices += cluster.is_live(NodeId(row)) ? cluster.devices()[row] : 0;
   for (std::size_t q = 1; q < names.queues.size(); ++q) {
     const QueueId queue(q);
     if (queue.row() >= state.queues().rows()) continue;
     const prometheus::Labels labels{{"queue", names.queues.name(queue).str()}, {"model", "any"}};
-    out.set("ashlar_queue_allocated_gpus", "GPUs in use by the queue", labels,
-            static_cast<double>(state.queues().used(queue)[0]) / 1000);
+    const double used = static_cast<double>(state.queues().used(queue)[0]) / 1000;
+    out.set("ashlar_queue_allocated_gpus", "GPUs in use by the queue", labels, used);
+    out.set("ashlar_queue_share_ratio", "Share of the cluster's GPUs that is in use by the queue",
+            {{"queue", names.queues.name(queue).str()}}, devices > 0 ? used / static_cast<double>(devices) : 0);
     const std::int64_t quota = state.queues().quota(queue)[0];
     out.set("ashlar_queue_guaranteed_gpus", "GPU quota of the queue", labels,
             quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
@@ -311,6 +325,8 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
   std::vector<prometheus::MetricFamily> families = series_->registry->Collect();
   const Series::Placements& placements = reader == MetricsReader::kOperator ? series_->by_queue : series_->together;
   for (auto& family : placements.registry->Collect()) families.push_back(std::move(family));
+  if (replica != nullptr)
+    replica->history().add_to(families, replica->tables().names, reader == MetricsReader::kOperator);
   for (auto& family : snapshot.registry.Collect()) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }

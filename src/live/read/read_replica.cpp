@@ -15,8 +15,13 @@ void ReadReplica::take(HandOver&& news) {
   tables_.put(std::move(news.tables));
   numbers_ = news.numbers;
   if (!news.decided_at) return;
-  for (const Event& event : news.events) apply(state_, event);
-  engine_.decide(state_, *news.decided_at);
+  for (const Event& event : news.events) {
+    history_.note(state_, tables_.names, event);
+    apply(state_, event);
+    history_.note_applied(state_);
+  }
+  history_.note_placed(state_, engine_, engine_.decide(state_, *news.decided_at));
+  history_.settle(state_, *news.decided_at);
   is_faithful_ = is_faithful_ && state_.digest() == news.digest;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "live/read/job_history.h"
 #include "live/read/node_tally.h"
 #include "live/read/pod_text.h"
 #include "live/track/event_buffer.h"
@@ -57,6 +58,11 @@ class ReadReplica {
   State& state() { return state_; }
   const Engine& engine() const { return engine_; }
   const TermNumbers& numbers() const { return numbers_; }
+  /// What became of the jobs, up to now.
+  const JobHistory& history() {
+    history_.settle(state_, now());
+    return history_;
+  }
   Millis now() { return clock_.now(); }
   TextContext text_context() { return {tables_, state_, now(), &tally_}; }
   /// How long the oldest event has waited for the engine; 0 if none waits.
@@ -73,6 +79,7 @@ class ReadReplica {
   Engine engine_;
   TermNumbers numbers_;
   NodeTally tally_;
+  JobHistory history_;
   bool has_begun_ = false, is_faithful_ = true;
 };
 

@@ -131,14 +131,12 @@ using Rows = std::vector<std::vector<std::string>>;
 Rows packing_rows(std::span<const PackingRun> runs);
 Rows queue_rows(std::span<const QueueRun> runs);
 
-/// `[{"seed":42,"policy":"fgd","allocation_percent":{"0":…,"130":…},"fragmented_percent":{…},"refused_pods":…,
-/// "wall_seconds":…}]`; empty bins are null.
+/// A PackingRunList (docs/reference/json.md); empty bins are null.
 std::string packing_json(std::span<const PackingRun> runs);
 /// One line per run and load:
 /// seed,policy,load_percent,allocation_percent,fragmented_percent,fragment_ratio_percent,refused_pods,wall_seconds.
 std::string packing_csv(std::span<const PackingRun> runs);
-/// One object for one run, an array for several. Series over time, where measured, are arrays of [hours since the
-/// start, mean from there on].
+/// A QueueRunList (docs/reference/json.md).
 std::string queue_json(std::span<const QueueRun> runs);
 /// One line per run and virtual cluster, and one with vc = ALL.
 std::string queue_csv(std::span<const QueueRun> runs);

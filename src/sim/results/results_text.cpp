@@ -71,11 +71,12 @@ void append_series(std::string& out, std::string_view name, const std::vector<Se
 
 std::string queue_object(const QueueRun& run) {
   std::string out = fmt::format(
-      "{{\"policy\":{},\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{},\"p999_queue_seconds\":{},"
-      "\"makespan_seconds\":{},"
-      "\"preemptions\":{},\"per_vc\":{{",
-      json_text(run.policy), run.jobs, run.mean_jct_seconds, run.mean_queue_seconds, run.p999_queue_seconds,
-      run.makespan_seconds, run.preemptions);
+      "{{\"policy\":{},\"jobs\":{},\"unfinished_jobs\":{},\"mean_jct_seconds\":{},\"p99_jct_seconds\":{},"
+      "\"mean_queue_seconds\":{},\"p50_queue_seconds\":{},\"p90_queue_seconds\":{},\"p99_queue_seconds\":{},"
+      "\"p999_queue_seconds\":{},\"makespan_seconds\":{},\"preemptions\":{},\"per_vc\":{{",
+      json_text(run.policy), run.jobs, run.unfinished_jobs, run.mean_jct_seconds, run.p99_jct_seconds,
+      run.mean_queue_seconds, run.p50_queue_seconds, run.p90_queue_seconds, run.p99_queue_seconds,
+      run.p999_queue_seconds, run.makespan_seconds, run.preemptions);
   for (std::size_t i = 0; i < run.per_vc.size(); ++i) {
     const VcMeans& vc = run.per_vc[i];
     fmt::format_to(std::back_inserter(out), "{}{}:{{\"jobs\":{},\"mean_jct_seconds\":{},\"mean_queue_seconds\":{}}}",
@@ -84,7 +85,24 @@ std::string queue_object(const QueueRun& run) {
   out += "}";
   append_series(out, "busy_percent", run.busy_percent);
   append_series(out, "waiting_jobs", run.waiting_jobs);
-  return out + fmt::format(",\"unfinished_jobs\":{},\"wall_seconds\":{:.6f}}}", run.unfinished_jobs, run.wall_seconds);
+  return out + fmt::format(",\"wall_seconds\":{:.6f}}}", run.wall_seconds);
+}
+
+std::string packing_object(const PackingRun& run) {
+  std::string out = fmt::format("{{\"seed\":{},\"policy\":{},", run.seed, json_text(run.policy));
+  append_curve(out, "allocation_percent", run.allocation_percent);
+  out += ',';
+  append_curve(out, "fragmented_percent", run.fragmented_percent);
+  out += ',';
+  append_curve(out, "fragment_ratio_percent", run.fragment_ratio_percent);
+  return out + fmt::format(",\"refused_pods\":{},\"wall_seconds\":{:.6f}}}", run.refused_pods, run.wall_seconds);
+}
+
+template <class Run>
+std::string document(std::string_view kind, std::span<const Run> runs, std::string (*object)(const Run&)) {
+  std::string out = fmt::format("{{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"{}\",\"runs\":[", kind);
+  for (std::size_t i = 0; i < runs.size(); ++i) out += (i == 0 ? "\n" : ",\n") + object(runs[i]);
+  return out + "]}\n";
 }
 
 }  // namespace
@@ -127,20 +145,7 @@ Rows queue_rows(std::span<const QueueRun> runs) {
   return rows;
 }
 
-std::string packing_json(std::span<const PackingRun> runs) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const PackingRun& run = runs[i];
-    fmt::format_to(std::back_inserter(out), "{}{{\"seed\":{},\"policy\":{},", i == 0 ? "" : ",\n", run.seed,
-                   json_text(run.policy));
-    append_curve(out, "allocation_percent", run.allocation_percent);
-    out += ',';
-    append_curve(out, "fragmented_percent", run.fragmented_percent);
-    fmt::format_to(std::back_inserter(out), ",\"refused_pods\":{},\"wall_seconds\":{:.6f}}}", run.refused_pods,
-                   run.wall_seconds);
-  }
-  return out + "]\n";
-}
+std::string packing_json(std::span<const PackingRun> runs) { return document("PackingRunList", runs, packing_object); }
 
 std::string packing_csv(std::span<const PackingRun> runs) {
   std::string out =
@@ -157,12 +162,7 @@ std::string packing_csv(std::span<const PackingRun> runs) {
   return out;
 }
 
-std::string queue_json(std::span<const QueueRun> runs) {
-  if (runs.size() == 1) return queue_object(runs[0]) + "\n";
-  std::string out = "[";
-  for (std::size_t i = 0; i < runs.size(); ++i) out += (i == 0 ? "" : ",\n") + queue_object(runs[i]);
-  return out + "]\n";
-}
+std::string queue_json(std::span<const QueueRun> runs) { return document("QueueRunList", runs, queue_object); }
 
 std::string queue_csv(std::span<const QueueRun> runs) {
   std::string out =

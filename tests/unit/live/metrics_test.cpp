@@ -82,6 +82,7 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
 }
 
 struct MetricsOfATerm : ::testing::Test, TermBench {
+  double number_of(const std::string& series) { return std::stod(value_of(all_metrics(), series)); }
   Lines lines(const std::vector<std::string_view>& beginnings, MetricsReader reader = MetricsReader::kOperator) {
     return series_of(metrics.text(replica.get(), {}, reader), beginnings);
   }
@@ -127,7 +128,9 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
                    R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
                    R"(ashlar_queue_pending_jobs{queue="default",reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{queue="team",reason="QuotaExhausted"} 2)"}));
-  EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p"}, MetricsReader::kAnybody),
+  EXPECT_NEAR(number_of("ashlar_queue_share_ratio{queue=\"default\"}"), 2.0 / 22, 1e-9) << "the closed node has none";
+  EXPECT_NEAR(number_of("ashlar_queue_share_ratio{queue=\"team\"}"), 1.0 / 22, 1e-9);
+  EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_queue_s"}, MetricsReader::kAnybody),
             (Lines{R"(ashlar_queue_pending_gpus{model="any"} 13)",
                    R"(ashlar_queue_pending_jobs{reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{reason="QuotaExhausted"} 2)"}));
@@ -140,6 +143,14 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
                    gang("block", "unknown", "13"), gang("node", "H100", "4"), gang("node", "unknown", "8"),
                    gang("rack", "H100", "4"), gang("rack", "unknown", "8")}))
       << "d has a block and no rack";
+  const auto fragmented = [&](const char* level, const char* model) {
+    return number_of(std::string("ashlar_fragmentation_ratio{level=\"") + level + "\",model=\"" + model + "\"}");
+  };
+  for (const char* level : {"any", "block", "rack", "node"}) EXPECT_EQ(fragmented(level, "H100"), 0) << level;
+  EXPECT_EQ(fragmented("any", "unknown"), 0);
+  EXPECT_NEAR(fragmented("block", "unknown"), 1.0 / 14, 1e-9);
+  EXPECT_NEAR(fragmented("rack", "unknown"), 6.0 / 14, 1e-9);
+  EXPECT_NEAR(fragmented("node", "unknown"), 6.0 / 14, 1e-9);
   EXPECT_EQ(
       lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined",
              "ashlar_resources", "ashlar_binds", "ashlar_lane_depth", "ashlar_never"}),
@@ -158,6 +169,100 @@ TEST_F(MetricsOfATerm, NoQueueIsReportedBeforeTheFirstDecision) {
   EXPECT_EQ(replica->tables().names.queues.size(), 3u);
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g"}), Lines{});
   EXPECT_EQ(lines({"ashlar_steps"}), Lines{"ashlar_steps_total 0"});
+}
+
+TEST_F(MetricsOfATerm, AGpuInPartialUseIsFreeCapacityThatNoGangGets) {
+  begin();
+  see(node("n", 2));
+  Pod shares = pod("shares", 0);
+  shares.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 500}};
+  see(shares);
+  leader_term->turn();
+  EXPECT_NEAR(number_of(R"(ashlar_fragmentation_ratio{level="node",model="unknown"})"), 1.0 / 3, 1e-9)
+      << "1 of 1.5 GPUs";
+}
+
+TEST_F(MetricsOfATerm, SayWhatBecameOfJobs) {
+  options.tracker.queues = {{"team", "", {kUnlimited, kUnlimited, kUnlimited}}};
+  begin();
+  see(node_in("r0", "a", 1));
+  Pod old = with(pod("old", 1), "ashlar.dev/queue", "team");
+  old.node_name = PooledString("a");
+  see(old);
+  leader_term->turn();
+  const Pod waits = with(with(pod("waits", 1), "ashlar.dev/queue", "team"), "ashlar.dev/duration", "80s");
+  see(waits);
+  leader_term->turn();
+  now += Millis(60'000);
+  gone(old);
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_job_b"}), Lines{}) << "when the old one began is not known";
+  now += Millis(40'000);
+  gone(waits);
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_job_b", "ashlar_duration"}),
+            (Lines{"ashlar_duration_prediction_error_ratio_count 1", "ashlar_duration_prediction_error_ratio_sum 0.5",
+                   R"(ashlar_job_bounded_slowdown_ratio_count{queue="team"} 1)",
+                   R"(ashlar_job_bounded_slowdown_ratio_sum{queue="team"} 2.5)"}))
+      << "it waited 60 s, ran 40 s and stated 80 s";
+  EXPECT_EQ(lines({"ashlar_job_b"}, MetricsReader::kAnybody),
+            (Lines{"ashlar_job_bounded_slowdown_ratio_count 1", "ashlar_job_bounded_slowdown_ratio_sum 2.5"}));
+  now += Millis(5'000);
+  EXPECT_EQ(lines({"ashlar_account"}), (Lines{R"(ashlar_account_gpu_seconds_total{model="any",queue="default"} 0)",
+                                              R"(ashlar_account_gpu_seconds_total{model="any",queue="team"} 100)"}));
+  EXPECT_EQ(lines({"ashlar_account"}, MetricsReader::kAnybody), Lines{});
+}
+
+TEST_F(MetricsOfATerm, AJobIsBackfilledIfItStartsWhileOneAheadWaitsWithAReservation) {
+  begin();
+  see(node("a", 8));
+  const auto lasting = [](Pod p, const char* duration) { return with(std::move(p), "ashlar.dev/duration", duration); };
+  see(lasting(pod("runs", 4), "1000s"));
+  leader_term->turn();
+  now += Millis(1'000);
+  see(pod("head", 8));
+  leader_term->turn();
+  EXPECT_EQ(value_of(all_metrics(), "ashlar_backfill_jobs_total"), "0");
+  now += Millis(1'000);
+  see(lasting(pod("small", 2), "10s"));
+  leader_term->turn();
+  EXPECT_EQ(value_of(all_metrics(), "ashlar_backfill_jobs_total"), "1");
+}
+
+TEST_F(MetricsOfATerm, AShortJobIsNoWorseThanOneOfTenSeconds) {
+  begin();
+  see(node("a", 1));
+  see(pod("first", 1));
+  leader_term->turn();
+  see(pod("second", 1));
+  leader_term->turn();
+  now += Millis(15'000);
+  gone(pod("first", 1));
+  leader_term->turn();
+  now += Millis(1'000);
+  gone(pod("second", 1));
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_job_b"}, MetricsReader::kAnybody),
+            (Lines{"ashlar_job_bounded_slowdown_ratio_count 1", "ashlar_job_bounded_slowdown_ratio_sum 1.6"}));
+}
+
+TEST_F(MetricsOfATerm, AGangThatLostMembersHasRecoveredWhenAllHaveAPlaceAgain) {
+  begin();
+  see(node("a", 2));
+  see(node("b", 2));
+  for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
+  leader_term->turn();
+  now += Millis(1'000);
+  gone(gang_pod("g", 1, 2, 2));
+  leader_term->turn();
+  now += Millis(7'000);
+  EXPECT_EQ(value_of(all_metrics(), R"(ashlar_gang_recovery_seconds_count{cause="PodGone"})"), "0");
+  see(gang_pod("g", 2, 2, 2));
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_gang_r"}), (Lines{R"(ashlar_gang_recovery_seconds_count{cause="NodeGone"} 0)",
+                                             R"(ashlar_gang_recovery_seconds_count{cause="PodGone"} 1)",
+                                             R"(ashlar_gang_recovery_seconds_sum{cause="NodeGone"} 0)",
+                                             R"(ashlar_gang_recovery_seconds_sum{cause="PodGone"} 7)"}));
 }
 
 struct MetricsOfWrites : ::testing::Test, TermBench {

@@ -1,6 +1,7 @@
 // What the read API answers: every state of a pod, a gang by its name, what would help, and the nodes.
 #include "live/read/read_api.h"
 
+#include "documented/documented.h"
 #include "live/lead/leader_term.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +85,7 @@ class Read : public ::testing::Test {
   http::ServerResponse ask_why(const std::string& name) {
     http::ServerRequest request;
     request.query = "name=" + name;
-    return answer_why(*replica, request);
+    return described(answer_why(*replica, request));
   }
   std::string why(const std::string& name) { return ask_why("ns%2F" + name).body; }
   /// state, headline and exit status
@@ -98,11 +99,16 @@ class Read : public ::testing::Test {
     const std::size_t from = body.find(R"("remedies":)");
     return from == std::string::npos ? body : body.substr(from);
   }
-  std::string queue() { return answer_queue(*replica, {}).body; }
+  /// Every answer of these tests has only fields that are documented.
+  static http::ServerResponse described(http::ServerResponse answer) {
+    EXPECT_EQ(undocumented(answer.body), "") << answer.body;
+    return answer;
+  }
+  std::string queue() { return described(answer_queue(*replica, {})).body; }
   std::string nodes(const std::string& name = "") {
     http::ServerRequest request;
     if (!name.empty()) request.query = "name=" + name;
-    const http::ServerResponse answer = answer_nodes(*replica, request);
+    const http::ServerResponse answer = described(answer_nodes(*replica, request));
     EXPECT_EQ(answer.status, 200);
     return answer.body;
   }
@@ -458,7 +464,7 @@ TEST_F(Read, AQueueIsAskedForByItsName) {
   const auto asked = [&](const std::string& name) {
     http::ServerRequest request;
     request.query = "queue=" + name;
-    return answer_queue(*replica, request).body;
+    return described(answer_queue(*replica, request)).body;
   };
   const std::string team = asked("team"), nobodys = asked("nobodys");
   EXPECT_NE(team.find("ns/b"), std::string::npos) << team;

@@ -1,4 +1,5 @@
 // What `ashlar why` answers, from the pod as the API server has it to the document.
+#include "documented/documented.h"
 #include "live/read/read_api.h"
 #include "term_bench.h"
 
@@ -17,6 +18,7 @@ TEST(Why, ListsThePreferencesThatAreNotEvaluated) {
   request.query = "name=ns%2Fp";
   const http::ServerResponse answer = answer_why(*bench.replica, request);
   EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(undocumented(answer.body), "");
   EXPECT_NE(
       answer.body.find(R"("ignored":["spec.affinity.podAffinity.preferred","spec.topologySpreadConstraints[0]"])"),
       std::string::npos)

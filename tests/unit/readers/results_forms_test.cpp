@@ -45,17 +45,18 @@ TEST(ResultsForms, OfQueueing) {
             "\"fifo,\"\"x\"\"\",\"a,b\",2,1.5,0.25,,,,,,,,,\n"
             "\"fifo,\"\"x\"\"\",ALL,1234567,98765.43,0.05,1,999.4,999.6,123456,7.5,12345678,100,1000,1.250000\n");
   EXPECT_EQ(queue_json({&run, 1}),
-            "{\"policy\":\"fifo,\\\"x\\\"\",\"jobs\":1234567,\"mean_jct_seconds\":98765.43,\"mean_queue_seconds\":0.05,"
-            "\"p999_queue_seconds\":123456,"
-            "\"makespan_seconds\":12345678,\"preemptions\":100,\"per_vc\":{\"a,b\":{\"jobs\":2,\"mean_jct_seconds\":1."
-            "5,\"mean_queue_seconds\":0.25}}"
-            ",\"unfinished_jobs\":1000,\"wall_seconds\":1.250000}\n");
+            "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"QueueRunList\",\"runs\":[\n"
+            "{\"policy\":\"fifo,\\\"x\\\"\",\"jobs\":1234567,\"unfinished_jobs\":1000,\"mean_jct_seconds\":98765.43,"
+            "\"p99_jct_seconds\":7.5,\"mean_queue_seconds\":0.05,\"p50_queue_seconds\":1,\"p90_queue_seconds\":999.4,"
+            "\"p99_queue_seconds\":999.6,\"p999_queue_seconds\":123456,\"makespan_seconds\":12345678,"
+            "\"preemptions\":100,\"per_vc\":{\"a,b\":{\"jobs\":2,\"mean_jct_seconds\":1.5,"
+            "\"mean_queue_seconds\":0.25}},\"wall_seconds\":1.250000}]}\n");
   const QueueRun empty{.policy = "none"};
   EXPECT_EQ(joined(queue_rows({&empty, 1})),
             "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
             "s|preemptions|unfinished|seconds|\n"
             "none|0|-|-|-|-|-|-|-|0|0|0.000|\n");
-  EXPECT_EQ(queue_json({}), "[]\n");
+  EXPECT_EQ(queue_json({}), "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"QueueRunList\",\"runs\":[]}\n");
 }
 
 TEST(ResultsForms, OfPacking) {
@@ -77,7 +78,7 @@ TEST(ResultsForms, OfPacking) {
   EXPECT_EQ(joined(packing_rows({&run, 1})),
             "policy|seed|at 10 %|fragmented|refused|seconds|\n"
             "a\rb|7|9.1235|2.5000|4|0.062|\n");
-  EXPECT_EQ(packing_json({}), "[]\n");
+  EXPECT_EQ(packing_json({}), "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"PackingRunList\",\"runs\":[]}\n");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "sim/results/results.h"
+#include "documented/documented.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -182,25 +183,28 @@ TEST(ResultsText, PackingJsonHasTheAgreedShape) {
   run.refused_pods = 7;
   run.wall_seconds = 0.25;
   const std::string json = packing_json(std::vector{run});
-  EXPECT_THAT(json, StartsWith("[{\"seed\":42,\"policy\":\"fgd\",\"allocation_percent\":{\"0\":null,\"1\":null"));
+  EXPECT_THAT(json, HasSubstr("\"kind\":\"PackingRunList\",\"runs\":[\n{\"seed\":42,\"policy\":\"fgd\",\"allocation_"
+                              "percent\":{\"0\":null,\"1\":null"));
   EXPECT_THAT(json, HasSubstr("\"10\":9.0000,"));
   EXPECT_THAT(json, HasSubstr("\"130\":null},\"fragmented_percent\":{"));
-  EXPECT_THAT(json, HasSubstr("},\"refused_pods\":7,\"wall_seconds\":0.250000}]"));
+  EXPECT_THAT(json, HasSubstr("\"130\":null},\"fragment_ratio_percent\":{"));
+  EXPECT_THAT(json, HasSubstr("},\"refused_pods\":7,\"wall_seconds\":0.250000}]}"));
+  EXPECT_EQ(undocumented(json), "");
 }
 
-TEST(ResultsText, QueueJsonIsOneObjectForOneRunAndAListForSeveral) {
+TEST(ResultsText, QueueJsonIsAListOfRuns) {
   QueueRun run = four_jobs();
   run.preemptions = 3;
   run.unfinished_jobs = 2;
+  run.busy_percent = {{0.5, 75}};
+  run.waiting_jobs = {{0, 3}};
   const std::string json = queue_json(std::vector{run});
-  EXPECT_EQ(json,
-            "{\"policy\":\"fifo\",\"jobs\":4,\"mean_jct_seconds\":32.625,\"mean_queue_seconds\":15.125,\"p999_queue_"
-            "seconds\":0.5,"
-            "\"makespan_seconds\":105,\"preemptions\":3,\"per_vc\":{\"a\":{\"jobs\":2,\"mean_jct_seconds\":10,\"mean_"
-            "queue_seconds\":0},"
-            "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},\"unfinished_jobs\":2,\"wall_"
-            "seconds\":0.000000}\n");
-  EXPECT_THAT(queue_json(std::vector{run, run}), StartsWith("[{\"policy\""));
+  EXPECT_THAT(json, HasSubstr("{\"a\":{\"jobs\":2,\"mean_jct_seconds\":10,\"mean_queue_seconds\":0},"
+                              "\"b\":{\"jobs\":2,\"mean_jct_seconds\":55.25,\"mean_queue_seconds\":30.25}},"
+                              "\"busy_percent\":[[0.5000,75.0000]],\"waiting_jobs\":[[0.0000,3.0000]],"
+                              "\"wall_seconds\":0.000000}]}\n"));
+  EXPECT_EQ(undocumented(json), "");
+  EXPECT_THAT(queue_json(std::vector{run, run}), HasSubstr("\"wall_seconds\":0.000000},\n{\"policy\""));
 }
 
 TEST(ResultsText, NamesAreEscaped) {

@@ -1,12 +1,19 @@
 // The report of a replay, as text and as JSON, and decisions in words: exactly as people and programs get them.
 #include <gtest/gtest.h>
 
+#include "documented/documented.h"
 #include "store/replay.h"
 #include "store/words.h"
 #include "text/device_text.h"
 
 namespace ashlar::store {
 namespace {
+
+/// Its JSON, which has only fields that are documented.
+std::string described_json(const ReplayReport& report) {
+  EXPECT_EQ(undocumented(report_json(report)), "");
+  return report_json(report);
+}
 
 ReplayReport identical() {
   ReplayReport r;
@@ -46,7 +53,7 @@ TEST(ReplayReport, names_the_first_difference) {
             "first difference: a.alog step 12 (revision 34, at 5.067 s)\n  recorded: this; replayed: that\n1 plan "
             "before it identical\n");
   EXPECT_EQ(
-      report_json(r),
+      described_json(r),
       R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
       R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":false,)"
       R"("firstDifference":{"file":"a.alog","step":12,"revision":34,"atMilliseconds":5067,"what":"recorded: this; replayed: that"},"notes":[]})"
@@ -68,7 +75,7 @@ TEST(ReplayReport, lists_where_another_profile_differs) {
       report_text(r).ends_with("identical\nprofile spread would have treated 1 of 50 jobs otherwise\n" + difference))
       << report_text(r);
   EXPECT_EQ(
-      report_json(r),
+      described_json(r),
       R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"ReplayReport","files":["a.alog"],"profile":"ashlar","seed":7,"firstRevision":3,)"
       R"("lastRevision":90,"steps":1,"plansIdentical":1,"events":1,"placements":1,"evictions":1,"verdicts":1,"identical":true,)"
       R"("otherProfile":"spread","jobsCompared":50,"jobsDifferent":1,"differences":[{"step":4,"revision":5,"atMilliseconds":6000,)"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/profile.h"
 #include "text/nearest_name.h"
 
 namespace ashlar {
@@ -88,6 +89,38 @@ std::string what_is_wrong(const Command& command, const CLI::ParseError& error) 
   return message;
 }
 
+// CLI11 keeps with an option no more than its checks: what completion offers for a value stands in the name of one.
+constexpr const char* kFileHint = "file ";
+constexpr const char* kWordsHint = "one of ";
+std::string accepts_everything(std::string&) { return {}; }
+
+cli::ValueSpec value_of(CLI::Option& option) {
+  std::string hint;
+  try {
+    hint = option.get_validator(0)->get_name();
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
+  cli::ValueSpec value;
+  value.is_file = hint.find(kFileHint) != std::string::npos;
+  const std::size_t at = hint.find(kWordsHint);
+  if (at != std::string::npos)
+    value.words = CLI::detail::split(hint.substr(at + std::string_view(kWordsHint).size()), ' ');
+  return value;
+}
+
+cli::OptionSpec option_spec(CLI::Option& option) {
+  cli::OptionSpec spec;
+  for (const std::string& name : option.get_snames()) spec.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) spec.names.push_back("--" + name);
+  spec.description = option.get_description();
+  if (option.get_type_size() == 0) return spec;
+  spec.value_name = option.get_type_name();
+  spec.value = value_of(option);
+  spec.is_repeated = option.get_items_expected_max() > 1;
+  return spec;
+}
+
 template <class Number>
 bool parses(const std::string& text, Number& number) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -97,12 +130,13 @@ bool parses(const std::string& text, Number& number) {
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string hint = fmt::format("{}{}", kWordsHint, fmt::join(words, " "));
   return CLI::Validator(
       [words = std::move(words)](std::string& value) {
         if (std::find(words.begin(), words.end(), value) != words.end()) return std::string();
         return "expected " + or_list(views(words)) + ", got \"" + value + "\"" + suggestion(value, words);
       },
-      "");
+      "", hint);
 }
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
@@ -135,7 +169,14 @@ CLI::Validator file_to_write() {
         return is_directory ? "expected the name of a file to write, got the directory \"" + path + "\""
                             : std::string();
       },
-      "");
+      "", kFileHint);
+}
+
+CLI::Validator any_file() { return CLI::Validator(accepts_everything, "", kFileHint); }
+
+CLI::Validator profile_or_file() {
+  return CLI::Validator(accepts_everything, "",
+                        fmt::format("{}{}{}", kFileHint, kWordsHint, fmt::join(builtin_profile_names(), " ")));
 }
 
 void add_format_option(CLI::App& verb, std::string& output, const std::vector<std::string>& formats) {
@@ -143,6 +184,20 @@ void add_format_option(CLI::App& verb, std::string& output, const std::vector<st
       ->type_name("FORMAT")
       ->check(one_of(formats))
       ->capture_default_str();
+}
+
+cli::CommandSpec command_spec(CLI::App& app) {
+  cli::CommandSpec spec;
+  spec.name = app.get_name();
+  spec.description = app.get_description();
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_positional())
+      spec.arguments.push_back({option->get_single_name(), value_of(*option), option->get_items_expected_max() > 1});
+    else
+      spec.options.push_back(option_spec(*option));
+  }
+  for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; })) spec.verbs.push_back(command_spec(*verb));
+  return spec;
 }
 
 std::string option_as_value(const std::string& option, const std::string& value) {
