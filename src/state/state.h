@@ -176,7 +176,8 @@ class State {
 };
 
 /// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated.
-/// Cost: O(size of the event); of a node that loses devices or is gone, O(its members). `event.at` never makes time run backwards.
+/// Cost: O(size of the event); of a node that loses devices or is gone, O(its members). `event.at` never makes time run
+/// backwards.
 void apply(State& state, const Event& event);
 
 /// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device

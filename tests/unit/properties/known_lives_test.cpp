@@ -79,11 +79,11 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20619 decisions, 5294 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 456 GangPartial "
-            "287 InsufficientGPU 470 InsufficientResource 185 NeverFits 956 NoMatchingDevice 8 "
-            "NodesNotReady 1 OverQuota 572 Placed 3315 PortTaken 120 QuotaExhausted 572 ReservationHeld "
-            "164 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 587 Waits 1837; plans "
-            "278393230075ccd5");
+            "20623 decisions, 5237 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 465 GangPartial "
+            "302 InsufficientGPU 515 InsufficientResource 183 NeverFits 960 NoMatchingDevice 8 "
+            "NodesNotReady 2 OverQuota 566 Placed 3304 PortTaken 117 QuotaExhausted 566 ReservationHeld "
+            "159 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 578 Waits 1879; plans "
+            "e033d499e24e438c");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 383 InsufficientGPU "
@@ -94,59 +94,59 @@ TEST(KnownLives, WithReservations) {
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20618 decisions, 5281 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 460 GangPartial "
-            "276 InsufficientGPU 478 InsufficientResource 176 NeverFits 836 NoMatchingDevice 5 "
-            "NodesNotReady 1 OverQuota 564 Placed 3319 PortTaken 120 QuotaExhausted 564 SelectorMismatch "
-            "9 TaintNotTolerated 5 TopologyFragmented 567 Waits 1637; plans d680861860d432dd");
+            "20625 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 468 GangPartial "
+            "289 InsufficientGPU 508 InsufficientResource 173 NeverFits 840 NoMatchingDevice 5 "
+            "NodesNotReady 2 OverQuota 569 Placed 3323 PortTaken 118 QuotaExhausted 569 SelectorMismatch "
+            "9 TaintNotTolerated 5 TopologyFragmented 560 Waits 1669; plans 85777ae88b794ac1");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20572 decisions, 4913 binds, 0 others; BehindHead 982 ExceedsClusterMax 470 ExceedsMaxQuota "
-            "400 GangPartial 253 InsufficientGPU 342 InsufficientResource 160 NeverFits 870 "
-            "NoMatchingDevice 3 OverQuota 458 Placed 3068 PortTaken 95 QuotaExhausted 458 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 498 Waits 2346; plans "
-            "fadac949f6e7c61e");
+            "20572 decisions, 4878 binds, 0 others; BehindHead 972 ExceedsClusterMax 455 ExceedsMaxQuota "
+            "418 GangPartial 273 InsufficientGPU 366 InsufficientResource 163 NeverFits 873 "
+            "NoMatchingDevice 3 NodesNotReady 1 OverQuota 433 Placed 3070 PortTaken 90 QuotaExhausted 433 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 484 Waits 2365; plans "
+            "14fb9c1ac7c770bd");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20616 decisions, 5352 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 449 GangPartial "
-            "273 InsufficientGPU 453 InsufficientResource 187 NeverFits 821 NoMatchingDevice 4 "
-            "NodesNotReady 3 OverQuota 551 Placed 3418 PortTaken 119 QuotaExhausted 551 SelectorMismatch "
-            "11 TaintNotTolerated 5 TopologyFragmented 590 Waits 1645; plans ae9867bbeff48d86");
+            "20613 decisions, 5281 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 462 GangPartial "
+            "293 InsufficientGPU 471 InsufficientResource 183 NeverFits 829 NoMatchingDevice 4 "
+            "NodesNotReady 3 OverQuota 552 Placed 3393 PortTaken 117 QuotaExhausted 552 SelectorMismatch "
+            "11 TaintNotTolerated 5 TopologyFragmented 575 Waits 1662; plans 7313286a9af7ca7f");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20641 decisions, 5343 binds, 0 others; ExceedsClusterMax 553 ExceedsMaxQuota 446 GangPartial "
-            "307 InsufficientGPU 492 InsufficientResource 185 NeverFits 999 NoMatchingDevice 3 "
-            "NodesNotReady 2 OverQuota 642 Placed 3383 PortTaken 113 QuotaExhausted 642 ReservationHeld "
-            "219 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 593 Waits 1931; plans "
-            "e955b211ff3e5367");
+            "20631 decisions, 5273 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 466 GangPartial "
+            "324 InsufficientGPU 492 InsufficientResource 178 NeverFits 1003 NoMatchingDevice 3 "
+            "NodesNotReady 3 OverQuota 593 Placed 3358 PortTaken 114 QuotaExhausted 593 ReservationHeld "
+            "229 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 588 Waits 1948; plans "
+            "f3d102a9c48cf1a5");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20587 decisions, 5148 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 444 GangPartial "
-            "281 InsufficientGPU 387 InsufficientResource 184 NeverFits 979 NoMatchingDevice 5 "
-            "NodesNotReady 3 OverQuota 626 Placed 3294 PortTaken 112 QuotaExhausted 626 ReservationHeld "
-            "1251 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 555 Waits 2791; plans "
-            "7b859b474ca71608");
+            "20590 decisions, 5168 binds, 0 others; ExceedsClusterMax 518 ExceedsMaxQuota 458 GangPartial "
+            "295 InsufficientGPU 414 InsufficientResource 170 NeverFits 976 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 599 Placed 3304 PortTaken 111 QuotaExhausted 599 ReservationHeld "
+            "1224 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 543 Waits 2778; plans "
+            "29170b38754d2c3f");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20636 decisions, 5301 binds, 0 others; ExceedsClusterMax 382 ExceedsMaxQuota 443 GangPartial "
-            "291 InsufficientGPU 470 InsufficientResource 175 NeverFits 825 NoMatchingDevice 5 "
-            "NodesNotReady 2 OverQuota 578 Placed 3397 PortTaken 112 QuotaExhausted 578 SelectorMismatch "
-            "11 TaintNotTolerated 6 TopologyFragmented 568 Waits 1640; plans f2cf551e27048a62");
+            "20637 decisions, 5302 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 457 GangPartial "
+            "307 InsufficientGPU 507 InsufficientResource 178 NeverFits 837 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 571 Placed 3395 PortTaken 111 QuotaExhausted 571 SelectorMismatch "
+            "11 TaintNotTolerated 6 TopologyFragmented 559 Waits 1687; plans 4de5678e1284f9a7");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20639 decisions, 5423 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 451 GangPartial "
-            "300 InsufficientGPU 453 InsufficientResource 194 NeverFits 822 NoMatchingDevice 5 "
-            "NodesNotReady 4 OverQuota 561 Placed 3428 PortTaken 111 QuotaExhausted 561 SelectorMismatch "
-            "11 TaintNotTolerated 5 TopologyFragmented 565 Waits 1648; plans 0daf9cc3e9b83b06");
+            "20634 decisions, 5381 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 466 GangPartial "
+            "304 InsufficientGPU 473 InsufficientResource 198 NeverFits 839 NoMatchingDevice 5 "
+            "NodesNotReady 4 OverQuota 570 Placed 3406 PortTaken 109 QuotaExhausted 570 SelectorMismatch "
+            "11 TaintNotTolerated 5 TopologyFragmented 549 Waits 1658; plans 4b8620e150c73e15");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20642 decisions, 5326 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 449 GangPartial "
-            "295 InsufficientGPU 470 InsufficientResource 177 NeverFits 830 NoMatchingDevice 5 "
-            "NodesNotReady 3 OverQuota 579 Placed 3409 PortTaken 111 QuotaExhausted 579 SelectorMismatch "
-            "10 TaintNotTolerated 10 TopologyFragmented 575 Waits 1656; plans f2d036a699cb00b0");
+            "20638 decisions, 5297 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 469 GangPartial "
+            "307 InsufficientGPU 492 InsufficientResource 174 NeverFits 849 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 567 Placed 3395 PortTaken 108 QuotaExhausted 567 SelectorMismatch "
+            "10 TaintNotTolerated 9 TopologyFragmented 569 Waits 1677; plans f6fb7c61dc7a2bcb");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20615 decisions, 5370 binds, 0 others; ExceedsClusterMax 385 ExceedsMaxQuota 471 GangPartial "
-            "274 InsufficientGPU 445 InsufficientResource 178 NeverFits 856 NoMatchingDevice 5 "
-            "NodesNotReady 1 OverQuota 549 Placed 3430 PortTaken 130 QuotaExhausted 549 SelectorMismatch "
-            "11 TaintNotTolerated 9 TopologyFragmented 589 Waits 1642; plans e4965d155118240a");
+            "20614 decisions, 5342 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 470 GangPartial "
+            "287 InsufficientGPU 468 InsufficientResource 174 NeverFits 851 NoMatchingDevice 5 "
+            "NodesNotReady 1 OverQuota 553 Placed 3436 PortTaken 123 QuotaExhausted 553 SelectorMismatch "
+            "11 TaintNotTolerated 9 TopologyFragmented 569 Waits 1647; plans bfaaccc60ecf9993");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
