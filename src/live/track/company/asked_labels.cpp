@@ -1,9 +1,13 @@
 #include "live/track/company/asked_labels.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace ashlar::kube {
+namespace {
+constexpr std::size_t kFewNews = 16;
+}
 
 void AskedLabels::count(Asked&& asked, int by) {
   const auto [it, is_new] = asked_.try_emplace(std::move(asked), 0u);
@@ -78,6 +82,13 @@ bool AskedLabels::has(const Table& table, Kind kind, const PooledString& ns, con
 template <class Table>
 bool AskedLabels::has_any(const Table& table, Kind kind, const PooledString& ns, const Labels& labels) {
   if (table.empty()) return false;
+  if constexpr (std::is_same_v<Table, Set>)  // asked of every waiting pod: a few are compared faster than looked up
+    if (table.size() <= kFewNews)
+      return std::any_of(table.begin(), table.end(), [&](const Asked& a) {
+        if (a.kind != kind || !(a.scope.empty() || a.scope == ns)) return false;
+        const auto is_asked = [&](const KeyValue& l) { return l.key == a.key && (a.is_key || l.value == a.value); };
+        return a.key.empty() || std::any_of(labels.begin(), labels.end(), is_asked);
+      });
   if (kind == Kind::kMeans &&
       (table.contains(Asked{ns, {}, {}, kind, false}) || table.contains(Asked{{}, {}, {}, kind, false})))
     return true;
