@@ -26,18 +26,21 @@ struct Id {
   friend constexpr auto operator<=>(const Id&, const Id&) = default;
 };
 
-using NodeId = Id<struct NodeTag>;              ///< row of a node
-using JobId = Id<struct JobTag>;                ///< row of a job: a gang, or a single pod as a gang of one
-using MemberId = Id<struct MemberTag>;          ///< row of one member (pod) of a job
-using QueueId = Id<struct QueueTag>;            ///< row of a queue in the tree; 0 is the root
-using DomainId = Id<struct DomainTag>;          ///< row of a topology domain, dense within its level
-using LevelId = Id<struct LevelTag>;            ///< topology level, 0 is the outermost
-using DemandId = Id<struct DemandTag>;          ///< interned Demand
-using ConstraintId = Id<struct ConstraintTag>;  ///< interned Constraint (which nodes are allowed at all)
-using ResourceId = Id<struct ResourceTag>;      ///< column of a node resource (cpu, memory, ..., extended)
-using LabelId = Id<struct LabelTag>;            ///< interned node label key=value
-using LabelKeyId = Id<struct LabelKeyTag>;      ///< interned node label key
-using DeviceClassId = Id<struct ModelTag>;      ///< interned accelerator model (class)
+using NodeId = Id<struct NodeTag>;                ///< row of a node
+using JobId = Id<struct JobTag>;                  ///< row of a job: a gang, or a single pod as a gang of one
+using MemberId = Id<struct MemberTag>;            ///< row of one member (pod) of a job
+using QueueId = Id<struct QueueTag>;              ///< row of a queue in the tree; 0 is the root
+using DomainId = Id<struct DomainTag>;            ///< row of a topology domain, dense within its level
+using LevelId = Id<struct LevelTag>;              ///< topology level, 0 is the outermost
+using DemandId = Id<struct DemandTag>;            ///< interned Demand
+using ConstraintId = Id<struct ConstraintTag>;    ///< interned Constraint (which nodes are allowed at all)
+using ResourceId = Id<struct ResourceTag>;        ///< column of a node resource (cpu, memory, ..., extended)
+using LabelId = Id<struct LabelTag>;              ///< interned label key=value, of a node or a pod
+using LabelKeyId = Id<struct LabelKeyTag>;        ///< interned label key
+using LabelSetId = Id<struct LabelSetTag>;        ///< interned labels of a pod, with its namespace
+using PodSelectorId = Id<struct PodSelectorTag>;  ///< interned selector of pods
+using NamespaceId = Id<struct NamespaceTag>;      ///< row of a namespace
+using DeviceClassId = Id<struct ModelTag>;        ///< interned accelerator model (class)
 
 }  // namespace ashlar
 

@@ -45,14 +45,25 @@ struct PreferredTerm {
   friend bool operator==(const PreferredTerm&, const PreferredTerm&) = default;
 };
 
+/// Required anti-affinity: pods that match the selector are kept out of the domain of the pod that has the term, which
+/// is all nodes with the same value of the topology label.
+struct PodTerm {
+  PodSelectorId selector;
+  LabelKeyId topology;
+  friend bool operator==(const PodTerm&, const PodTerm&) = default;
+};
+
 struct Constraint {
   NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
   std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
   std::vector<DeviceClassId> models;  ///< accepted accelerator models; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
-  /// must hold: the node is in no domain from which a pod excludes it by required anti-affinity
-  NodeTerm apart;
+  /// must hold: the node is in no domain from which a placed pod keeps pods with these labels away; none = no such
+  /// rule. It may have only the labels that terms ask for, so that pods that differ in others share the constraint.
+  LabelSetId seen_as = {};
+  /// what the member itself keeps away from its domains while it is placed
+  std::vector<PodTerm> keeps_away = {};
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

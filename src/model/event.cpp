@@ -26,7 +26,10 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "PriorityChanged",
                                        "Nominated",
                                        "NodeCapacityChanged",
-                                       "NodeDevicesChanged"};
+                                       "NodeDevicesChanged",
+                                       "LabelSetDefined",
+                                       "PodSelectorDefined",
+                                       "NamespaceSeen"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/node.h"
+#include "model/pod_labels.h"
 #include "model/workload.h"
 
 namespace ashlar {
@@ -93,7 +94,7 @@ struct EstimateChanged {
 struct ConstraintChanged {
   MemberId member;
   ConstraintId constraint;
-};  ///< of a member that is not placed
+};  ///< of a placed member only what it keeps away from its domains
 struct PriorityChanged {
   JobId job;
   std::int32_t priority;
@@ -102,13 +103,25 @@ struct Nominated {
   MemberId member;
   NodeId node;
   std::int32_t priority;
-};               ///< another scheduler wants this node for its pod; node none = no longer
+};  ///< another scheduler wants this node for its pod; node none = no longer
+struct LabelSetDefined {
+  LabelSetId id;
+  LabelSet set;
+};  ///< a row that no member and no constraint uses may be redefined; an empty set gives it back
+struct PodSelectorDefined {
+  PodSelectorId id;
+  PodSelector selector;
+};  ///< a row that no constraint uses may be redefined; a selector of nothing gives it back
+struct NamespaceSeen {
+  NamespaceId id;
+  NamespaceLabels labels;
+};               ///< new, or its labels have changed; not known: removed
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody =
-    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
-                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
-                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged>;
+using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
+                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
+                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
+                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen>;
 
 struct Event {
   Millis at;

@@ -11,6 +11,7 @@
 namespace ashlar {
 
 struct Constraint;
+class KeptAway;
 
 /// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the
 /// key that the edge reserves for it, so that nodeName and matchFields need no rule of their own.
@@ -50,8 +51,8 @@ struct NodeFacts {
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-/// Whether the constraint allows a node of these facts, regardless of what runs there. The rules are in
-/// src/policy/node.
-using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts);
+/// Whether the constraint allows a node of these facts, regardless of what is free there; `kept_away` knows from where
+/// placed pods keep others away. The rules are in src/policy/node.
+using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
 
 }  // namespace ashlar

@@ -18,11 +18,12 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// One pod of a job: its row, needs and allowed nodes.
+/// One pod of a job: its row, needs, allowed nodes and labels.
 struct MemberSpec {
   MemberId member;
   DemandId demand;
   ConstraintId constraint;
+  LabelSetId labels = {};  ///< as which it is counted where it is placed; none = it is not counted
   friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
 };
 

@@ -13,25 +13,33 @@ namespace ashlar {
 
 /// Lowers fits[i] to the number of such members that the node could take by this rule alone.
 using FeasibleKernel = void (*)(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits);
-/// One of `holds` and `lower` is set.
+/// By facts of the node alone.
+using FactsKernel = bool (*)(const Constraint& constraint, const NodeFacts& facts);
+/// One of `holds`, `admits` and `lower` is set.
 struct FeasiblePolicy {
   std::string_view name;
   ReasonCode reason;  ///< the reason a node is counted under when this is the first rule to refuse it
   /// by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
-  NodeRule holds = nullptr;
+  FactsKernel holds = nullptr;
+  /// by who is placed in the node's domains, which the state keeps together with the facts
+  NodeRule admits = nullptr;
   FeasibleKernel lower = nullptr;  ///< by what is free
   /// of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
   bool is_lasting = false;
 
-  bool is_by_facts() const { return holds != nullptr; }
+  bool is_by_facts() const { return lower == nullptr; }
+  /// Of those by facts.
+  bool allows(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) const {
+    return holds != nullptr ? holds(constraint, facts) : admits(constraint, facts, kept_away);
+  }
 };
 std::span<const FeasiblePolicy> feasible_policies();
 /// nullptr for an unknown name.
 const FeasiblePolicy* find_feasible(std::string_view name);
 
 /// All rules by facts. The state's feasibility sets use this one.
-bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts);
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
 /// The lasting ones among them: whether the node could ever be allowed, given its labels and devices.
-bool is_meant_for(const Constraint& constraint, const NodeFacts& facts);
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
 
 }  // namespace ashlar

@@ -15,6 +15,9 @@ struct Applier {
   void operator()(const LevelsDefined& e) { s.cluster_.define_levels(e.nested, e.orthogonal); }
   void operator()(const DemandDefined& e) { s.define(e.id, e.demand); }
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
+  void operator()(const LabelSetDefined& e) { s.define(e.id, e.set); }
+  void operator()(const PodSelectorDefined& e) { s.define(e.id, e.selector); }
+  void operator()(const NamespaceSeen& e) { s.cluster_.define(e.id, e.labels); }
   void operator()(const QueueDefined& e) { s.queues_.define(e.id, e.parent, e.quota); }
   void operator()(const NodeSeen& e) {
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
@@ -133,12 +136,16 @@ struct Applier {
     s.refresh_backlog(e.job);
   }
   void operator()(const ConstraintChanged& e) {
-    if (!s.is_live(e.member) || s.member(e.member).is_placed()) return;
-    ConstraintId& of_member = s.member_row(e.member).constraint;
-    --s.constraint_uses_[of_member.row()].members;
-    of_member = e.constraint;
-    ++s.constraint_uses_[of_member.row()].members;
-    s.refresh_backlog(s.member(e.member).job);
+    if (!s.is_live(e.member)) return;
+    Member& m = s.member_row(e.member);
+    const auto keeps_away = [&](ConstraintId id) { return !s.cluster_.constraint(id).keeps_away.empty(); };
+    if (m.is_placed() && !keeps_away(m.constraint) && !keeps_away(e.constraint)) return;
+    if (m.is_placed()) s.cluster_.remove_pod(e.member, m.labels, m.constraint, m.node);
+    --s.constraint_uses_[m.constraint.row()].members;
+    m.constraint = e.constraint;
+    ++s.constraint_uses_[m.constraint.row()].members;
+    if (m.is_placed()) s.cluster_.add_pod(e.member, m.labels, m.constraint, m.node);
+    s.refresh_backlog(m.job);
   }
   void operator()(const PriorityChanged& e) {
     if (!s.is_live(e.job)) return;
@@ -224,7 +231,13 @@ struct Applier {
 void apply(State& state, const Event& event) {
   state.now_ = std::max(state.now_, event.at);
   ++state.revision_;
+  state.cluster_.start_noting_company();
   std::visit(Applier{state, state.now_}, event.body);
+  const std::vector<NodeId> changed = state.cluster_.stop_noting_company();
+  if (changed.empty()) return;
+  for (const NodeId n : changed) state.note_freed(n);
+  state.changed_nodes_.insert(state.changed_nodes_.end(), changed.begin(), changed.end());
+  ++state.unforeseen_frees_;
 }
 
 }  // namespace ashlar

@@ -66,6 +66,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
   cluster_.allocate(node, demand(m.demand), devices);
+  cluster_.add_pod(id, m.labels, m.constraint, node);
   m.node = node;
   m.devices = devices;
   m.phase = phase;
@@ -80,6 +81,7 @@ void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
   placement_digest_ -= placement_cell(id);
+  cluster_.remove_pod(id, m.labels, m.constraint, m.node);
   if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
   unlink(id, m.node);
   m.node = NodeId::none();
@@ -195,6 +197,18 @@ void State::define(ConstraintId id, const Constraint& constraint) {
   ++redefinitions_;
 }
 
+void State::define(LabelSetId id, const LabelSet& set) {
+  const SelectorIndex& index = cluster_.counts().index();
+  if (id.row() < index.label_set_rows() && index.label_set(id) == set) return;  // duplicate
+  cluster_.define(id, set);
+}
+
+void State::define(PodSelectorId id, const PodSelector& selector) {
+  const SelectorIndex& index = cluster_.counts().index();
+  if (id.row() < index.selector_rows() && index.selector(id) == selector) return;  // duplicate
+  cluster_.define(id, selector);
+}
+
 std::vector<RowUse> State::counted_demand_uses() const {
   std::vector<RowUse> uses(demands_.size());
   for (const Member& m : members_)
@@ -217,10 +231,13 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     Member& m = member_row(spec.member);
     ASHLAR_CHECK(spec.demand.row() < demands_.size());
     ASHLAR_CHECK(spec.constraint.row() < constraint_uses_.size());
+    ASHLAR_CHECK(spec.labels.is_none() || spec.labels.row() < cluster_.counts().index().label_set_rows());
     m = Member{};
     m.job = id;
     m.demand = spec.demand;
     m.constraint = spec.constraint;
+    m.labels = spec.labels;
+    cluster_.use(m.labels, 1);
     m.phase = Member::Phase::kWaiting;
     ++demand_uses_[spec.demand.row()].members;
     ++constraint_uses_[spec.constraint.row()].members;
@@ -259,6 +276,7 @@ void State::remove_member(MemberId id, Millis now) {
   j.devices_total -= demand(m.demand).devices.count;
   --demand_uses_[m.demand.row()].members;
   --constraint_uses_[m.constraint.row()].members;
+  cluster_.use(m.labels, -1);
   m = Member{};
   if (was_started) timeline_.add_end({j.end_at, j.devices_total, job_id});
   if (j.members_placed == 0) stop(job_id, now);
@@ -266,8 +284,21 @@ void State::remove_member(MemberId id, Millis now) {
   settle_backlog(job_id);
 }
 
+Counts State::counted_company() const {
+  Counts counts = cluster_.counts();
+  counts.rebuild(cluster_.constraints(), cluster_);
+  for (std::size_t row = 0; row < members_.size(); ++row) {
+    const Member& m = members_[row];
+    if (m.phase == Member::Phase::kAbsent) continue;
+    counts.use(m.labels, 1);
+    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster_.constraint(m.constraint).keeps_away, m.node);
+  }
+  return counts;
+}
+
 bool State::is_consistent() const {
   if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
+  if (!cluster_.counts().is_like(counted_company())) return false;
   QueueTree counted = queues_;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;

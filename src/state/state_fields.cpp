@@ -126,6 +126,18 @@ bool StateFields::is_topology_sound(const Cluster& c) {
   return true;
 }
 
+bool StateFields::is_company_sound(const State& s) {
+  const Cluster& c = s.cluster_;
+  const SelectorIndex& index = c.counts_.index_;
+  const auto is_set = [&](LabelSetId id) { return is_row_or_none(id, index.sets_.size()); };
+  const auto is_term = [&](const PodTerm& t) { return t.selector.row() < index.selectors_.size(); };
+  return all_of(index.sets_, is_sound_label_set) && all_of(index.selectors_, is_sound_selector) &&
+         all_of(index.namespaces_, [](const NamespaceLabels& n) { return are_sound_labels(n.labels); }) &&
+         all_of(c.constraints_,
+                [&](const Constraint& k) { return is_set(k.seen_as) && all_of(k.keeps_away, is_term); }) &&
+         all_of(s.members_, [&](const Member& m) { return is_set(m.labels); });
+}
+
 bool StateFields::are_jobs_sound(const State& s) {
   const std::size_t jobs = s.jobs_.size();
   const std::size_t members = s.members_.size();
@@ -192,7 +204,7 @@ bool StateFields::are_sound(const State& s) {
       if (at.row() >= queues || ++depth > queues) return false;
   }
   return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) &&
-         are_jobs_sound(s);
+         is_company_sound(s) && are_jobs_sound(s);
 }
 
 }  // namespace ashlar

@@ -33,6 +33,9 @@ struct StateFields {
     c.overfull_devices_ = c.counted_overfull();
     s.queues_.displaced_ = s.queues_.counted_displaced();
     s.link_all();
+    c.company_changed_.clear();
+    c.sums_ = {};
+    c.counts_ = s.counted_company();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
   }
@@ -52,6 +55,8 @@ struct StateFields {
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
         visit(c.ports_), visit(c.spare_devices_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
+    auto& index = c.counts_.index_;
+    visit(index.sets_), visit(index.selectors_), visit(index.namespaces_);
     auto& t = c.topology_;
     visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_),
         visit(t.nodes_of_group_);
@@ -60,6 +65,7 @@ struct StateFields {
   static bool is_cluster_sound(const Cluster& c);
   static bool are_numbers_sound(const State& s);
   static bool is_topology_sound(const Cluster& c);
+  static bool is_company_sound(const State& s);
   static bool are_jobs_sound(const State& s);
   static bool are_ends_sound(const State& s);
 };

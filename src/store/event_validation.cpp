@@ -53,7 +53,29 @@ struct Guard {
     if (s.is_used(e.id) && s.cluster().constraint(e.id) != e.constraint) return "a constraint in use is redefined";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
+    const SelectorIndex& index = s.cluster().counts().index();
+    if (!e.constraint.seen_as.is_none() && e.constraint.seen_as.row() >= index.label_set_rows())
+      return "a constraint names labels that were never defined";
+    for (const PodTerm& t : e.constraint.keeps_away)
+      if (t.selector.row() >= index.selector_rows()) return "a constraint names a pod selector that was never defined";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
+  }
+  const char* operator()(const LabelSetDefined& e) const {
+    const Counts& counts = s.cluster().counts();
+    if (!is_near(e.id, counts.index().label_set_rows())) return "a label set's row is out of bounds";
+    if (counts.is_used(e.id) && counts.index().label_set(e.id) != e.set) return "a label set in use is redefined";
+    return is_sound_label_set(e.set) ? nullptr : "a label set is out of order or out of bounds";
+  }
+  const char* operator()(const PodSelectorDefined& e) const {
+    const Counts& counts = s.cluster().counts();
+    if (!is_near(e.id, counts.index().selector_rows())) return "a pod selector's row is out of bounds";
+    if (counts.is_used(e.id) && counts.index().selector(e.id) != e.selector)
+      return "a pod selector in use is redefined";
+    return is_sound_selector(e.selector) ? nullptr : "a pod selector is out of order or out of bounds";
+  }
+  const char* operator()(const NamespaceSeen& e) const {
+    if (!is_near(e.id, s.cluster().counts().index().namespace_rows())) return "a namespace's row is out of bounds";
+    return are_sound_labels(e.labels.labels) ? nullptr : "a namespace's labels are out of order or out of bounds";
   }
   const char* operator()(const Evicted& e) const {
     return is_time_or_unknown(e.remaining) ? nullptr : "a remaining time is impossible";
@@ -122,6 +144,8 @@ struct Guard {
       if (!is_near(m.member, s.member_rows())) return "a member's row is out of bounds";
       if (m.demand.row() >= s.demand_rows()) return "a demand that was never defined";
       if (m.constraint.row() >= StateFields::constraint_count(s)) return "a constraint that was never defined";
+      if (!m.labels.is_none() && m.labels.row() >= s.cluster().counts().index().label_set_rows())
+        return "a label set that was never defined";
     }
     return nullptr;
   }

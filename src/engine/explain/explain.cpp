@@ -62,7 +62,8 @@ bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId 
 /// that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
-    if (policy.is_by_facts()) return !policy.holds(view.constraint, state.cluster().facts(n));
+    if (policy.is_by_facts())
+      return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().counts());
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;

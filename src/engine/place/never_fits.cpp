@@ -77,7 +77,8 @@ class EmptyDomain {
     const std::size_t at = fits_.size();
     bool is_useful = false;
     for (const Ask& ask : asks_) {
-      const bool is_meant = is_meant_for(state_.cluster().constraint(ask.constraint), state_.cluster().facts(n));
+      const bool is_meant = is_meant_for(state_.cluster().constraint(ask.constraint), state_.cluster().facts(n),
+                                         state_.cluster().counts());
       fits_.push_back(is_meant ? fits_when_empty(state_.cluster(), state_.demand(ask.demand), n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
@@ -190,7 +191,7 @@ class EmptyDomain {
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
   return fits_when_empty(state.cluster(), state.demand(demand), n, {}) > 0 &&
-         is_meant_for(state.cluster().constraint(constraint), state.cluster().facts(n));
+         is_meant_for(state.cluster().constraint(constraint), state.cluster().facts(n), state.cluster().counts());
 }
 
 std::vector<Ask> asks_of(const State& state, JobId job) {

@@ -96,13 +96,10 @@ void ObjectNames::InUse::add(const Demand& demand) {
 
 void ObjectNames::InUse::add(const Constraint& c) {
   const auto add_term = [&](const ashlar::NodeTerm& term) {
-    for (const LabelExpression& e : term.all) {
-      label_keys.set(e.key);
-      for (const LabelId value : e.values) labels.set(value);
-    }
+    for (const LabelExpression& e : term.all) add(e);
   };
   add_term(c.selector);
-  add_term(c.apart);
+  for (const PodTerm& t : c.keeps_away) label_keys.set(t.topology);
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
   for (const ashlar::PreferredTerm& p : c.preferred) add_term(p.term);
   for (const DeviceClassId m : c.models) models.set(m);
@@ -110,6 +107,29 @@ void ObjectNames::InUse::add(const Constraint& c) {
     label_keys.set(t.key);
     labels.set(t.value);
   }
+}
+
+void ObjectNames::InUse::add(const LabelExpression& e) {
+  label_keys.set(e.key);
+  for (const LabelId value : e.values) labels.set(value);
+}
+
+void ObjectNames::InUse::add(const std::vector<PodLabel>& of_pod) {
+  for (const PodLabel& l : of_pod) {
+    label_keys.set(l.key);
+    labels.set(l.id);
+  }
+}
+
+void ObjectNames::InUse::add(const LabelSet& set) {
+  namespaces.set(set.ns);
+  add(set.labels);
+}
+
+void ObjectNames::InUse::add(const PodSelector& s) {
+  for (const NamespaceId ns : s.namespaces) namespaces.set(ns);
+  for (const LabelExpression& e : s.of_namespace) add(e);
+  for (const LabelExpression& e : s.all) add(e);
 }
 
 void ObjectNames::InUse::add(const NodeFacts& facts) {
@@ -132,6 +152,7 @@ void ObjectNames::keep_only(const InUse& in_use) {
   Marks of_models = in_use.models;
   for (std::uint32_t m = 0; m < configured_models_; ++m) of_models.set(DeviceClassId(m));
   models.keep_only(of_models);
+  namespaces.keep_only(in_use.namespaces);
   addresses_.keep_only(in_use.addresses);
   absent_.keep_only(in_use.resources);
   for (std::size_t l = 0; l < domains_.size(); ++l)
@@ -140,7 +161,8 @@ void ObjectNames::keep_only(const InUse& in_use) {
 }
 
 std::size_t ObjectNames::vocabulary() const {
-  std::size_t names = labels_.size() + label_keys.size() + models.size() + addresses_.size() + absent_.size();
+  std::size_t names =
+      labels_.size() + label_keys.size() + models.size() + addresses_.size() + absent_.size() + namespaces.size();
   for (const auto& of_level : domains_) names += of_level.size();
   return names;
 }

@@ -56,6 +56,7 @@ class ObjectNames {
   bool is_refused(const PooledString& resource_name) const;
   std::size_t column_count() const { return resource::kFirstExtended + extended_.size(); }
 
+  RowNames<NamespaceId, PooledString> namespaces;
   LabelId label(const PooledString& key, const PooledString& value);
   /// "key=value"
   std::string label_text(LabelId id) const;
@@ -81,11 +82,15 @@ class ObjectNames {
   // ---- names that are no longer used --------------------------------------------------------------------------------
   /// What demands, constraints and nodes refer to.
   struct InUse {
-    Marks labels, label_keys, models, addresses, resources;
+    Marks labels, label_keys, models, addresses, resources, namespaces;
     std::vector<Marks> domains;  ///< by level
     void add(const Demand& demand);
     void add(const Constraint& constraint);
     void add(const NodeFacts& facts);
+    void add(const LabelSet& set);
+    void add(const PodSelector& selector);
+    void add(const std::vector<PodLabel>& labels);
+    void add(const LabelExpression& expression);
   };
   /// True if enough names were added since the last keep_only(), or enough users of names removed, to make a search for
   /// unused ones worthwhile. Its cost stays proportional to that of adding and removing.

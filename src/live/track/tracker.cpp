@@ -58,12 +58,12 @@ void Tracker::take(Change<Namespace>&& change) {
   const PooledString queue_before = queue_name_in(data_, name);
   if (is_gone) {
     data_.namespaces.erase(name);
-    data_.anti_affinity.note_namespace_changed(name);
+    data_.translator.company().note_namespace_changed(name);
   } else {
     const auto [it, is_new] = data_.namespaces.try_emplace(name);
     const bool has_other_labels = is_new || it->second.labels != change.object.labels;
     it->second = std::move(change.object);
-    if (has_other_labels) data_.anti_affinity.note_namespace_changed(name);
+    if (has_other_labels) data_.translator.company().note_namespace_changed(name);
   }
   if (queue_name_in(data_, name) != queue_before) data_.moved_namespaces.push_back(name);
 }
@@ -90,7 +90,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 void Tracker::settle() {
   data_.out.stamp();
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
-  if (data_.anti_affinity.has_news()) refresh_constraints(data_);
+  if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.has_level_news) touch_level_waiters(data_);
   data_.bound_outside.clear();  // their gangs are among these
   for (const GangSlot slot : std::exchange(data_.dirty, {})) settle_gang(data_, slot);

@@ -44,7 +44,7 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news ||
-           data_.anti_affinity.has_news();
+           data_.anti_affinity.asked().has_news();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
@@ -96,7 +96,7 @@ class Tracker {
   GangTable& gangs() { return data_.gangs; }
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
-  /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the lists and
+  /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the
   /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests
   const ExclusionConstraints::Work& exclusion_work() const { return data_.exclusion_constraints.work(); }  // for tests

@@ -7,11 +7,8 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
       options(std::move(with)),
       out(to),
       listeners(std::move(told)),
-      translator(names, out),
-      anti_affinity([this](const PooledString& ns) -> const Labels* {
-        const auto it = namespaces.find(ns);
-        return it == namespaces.end() ? nullptr : &it->second.labels;
-      }),
+      translator(names, out, [this](const PooledString& ns) { return labels_of_namespace(ns); }),
+      anti_affinity([this](const PooledString& ns) { return labels_of_namespace(ns); }),
       exclusion_constraints(anti_affinity, translator) {
   if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);

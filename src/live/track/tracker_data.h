@@ -14,9 +14,9 @@
 #include "kubeclient/reflector.h"
 #include "live/lead/log.h"
 #include "live/lead/quarantine.h"
-#include "live/track/anti_affinity.h"
+#include "live/track/company/anti_affinity.h"
+#include "live/track/company/exclusion_constraints.h"
 #include "live/track/event_buffer.h"
-#include "live/track/exclusion_constraints.h"
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "model/event.h"
@@ -73,6 +73,12 @@ struct TrackerData : Tables {
   TrackerData(const TrackerData&) = delete;
   TrackerData& operator=(const TrackerData&) = delete;
   ~TrackerData();
+
+  /// Nullptr if the namespace is not known.
+  const Labels* labels_of_namespace(const PooledString& ns) const {
+    const auto it = namespaces.find(ns);
+    return it == namespaces.end() ? nullptr : &it->second.labels;
+  }
 
   using OnUnknownNode = std::vector<std::pair<PodSlot, std::uint32_t>>;
 

@@ -42,7 +42,9 @@ std::uint64_t hash_of(const Constraint& c) {
   for (const ashlar::Toleration& t : c.tolerations)
     h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
   for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
-  return hash_of(c.apart, h);
+  h = hash_combine(h, c.seen_as.value);
+  for (const PodTerm& t : c.keeps_away) h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
+  return h;
 }
 
 ashlar::TaintEffect effect_of(TaintEffect effect) {
@@ -205,8 +207,20 @@ DemandId Translator::intern(Demand demand) {
 ConstraintId Translator::intern(Constraint constraint) {
   const std::uint64_t hash = hash_of(constraint);
   const auto [id, is_new] = constraints_.of(std::move(constraint), hash);
-  if (is_new) out_.add(ConstraintDefined{id, constraints_[id]});
+  if (!is_new) return id;
+  out_.add(ConstraintDefined{id, constraints_[id]});
+  company_.use(constraints_[id]);
   return id;
+}
+
+ConstraintId Translator::keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
+  Constraint c;
+  for (const PodAffinityTerm& t : terms) {
+    if (!t.selector.present) continue;  // means no pod
+    const PodTerm term{company_.selector(ns, t), names_.label_keys.of(t.topology_key)};
+    if (std::find(c.keeps_away.begin(), c.keeps_away.end(), term) == c.keeps_away.end()) c.keeps_away.push_back(term);
+  }
+  return c.keeps_away.empty() ? anywhere() : intern(std::move(c));
 }
 
 DemandId Translator::renewed(DemandId id) {
@@ -240,14 +254,17 @@ void Translator::note_taken() {
   constraints_.settle([this](ConstraintId id) {
     for (SeenRules& s : seen_rules_)
       if (s.id == id) s = SeenRules();
+    company_.leave(constraints_[id]);
     out_.add_confirmation(ConstraintDefined{id, {}});
     ++given_back_;
   });
+  given_back_ += company_.note_taken();
 }
 
 void Translator::add_to(ObjectNames::InUse& in_use) const {
   demands_.each([&](DemandId, const Demand& demand) { in_use.add(demand); });
   constraints_.each([&](ConstraintId, const Constraint& constraint) { in_use.add(constraint); });
+  company_.add_to(in_use);
 }
 
 LabelExpression Translator::expression(const Requirement& requirement, bool is_field) {
@@ -310,8 +327,9 @@ void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_a
   is_affinity_taken = true;
 }
 
-ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exclusions) {
+ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as) {
   Constraint c;
+  c.seen_as = seen_as;
   for (const KeyValue& kv : rules.node_selector) {
     if (kv.key == kGpuProductLabel) {
       c.models.push_back(names_.models.of(kv.value));
@@ -325,13 +343,6 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
   if (rules.has_required_affinity && !is_affinity_taken) {
     for (const NodeTerm& t : rules.required_affinity) c.any_of.push_back(term(t));
     if (c.any_of.empty()) c.any_of.push_back(term({}));
-  }
-  for (const auto& [key, value] : exclusions) {
-    const LabelKeyId id = names_.label_keys.of(key);
-    auto it =
-        std::find_if(c.apart.all.begin(), c.apart.all.end(), [&](const LabelExpression& e) { return e.key == id; });
-    if (it == c.apart.all.end()) it = c.apart.all.insert(it, {id, LabelExpression::Op::kNotIn, {}, 0});
-    it->values.push_back(names_.label(key, value));
   }
   for (const Toleration& t : rules.tolerations) {
     ashlar::Toleration to;
@@ -347,7 +358,7 @@ ConstraintId Translator::constraint(const PodRules& rules, const Exclusions& exc
 ConstraintId Translator::constraint(const std::shared_ptr<const PodRules>& rules) {
   for (const SeenRules& s : seen_rules_)
     if (!s.id.is_none() && s.rules == rules) return s.id;
-  const ConstraintId id = rules ? constraint(*rules, {}) : anywhere();
+  const ConstraintId id = rules ? constraint(*rules, LabelSetId::none()) : anywhere();
   seen_rules_[next_seen_rules_] = {rules, id};
   next_seen_rules_ = (next_seen_rules_ + 1) % kSeen;
   return id;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "kubeclient/objects.h"
+#include "live/track/company/company_rows.h"
 #include "live/track/event_buffer.h"
 #include "live/track/names.h"
 #include "model/event.h"
@@ -29,15 +30,13 @@ inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unsc
 /// has neither.
 const PooledString* find_setting(const Pod& pod, std::string_view key);
 
-/// Node labels (key, value) on which a pod must not land because of required anti-affinity of pods already there.
-using Exclusions = std::vector<std::pair<PooledString, PooledString>>;
-
 /// Why a pod that requests a resource beyond the limit of columns is held.
 std::string refusal_text(const PooledString& resource);
 
 class Translator {
  public:
-  Translator(ObjectNames& names, EventBuffer& out) : names_(names), out_(out) {}
+  Translator(ObjectNames& names, EventBuffer& out, CompanyRows::NamespaceLookup namespaces = {})
+      : names_(names), out_(out), company_(names, out, std::move(namespaces)) {}
 
   // Rows are used by pods: see use() and leave(). An unused row is given back when the engine has taken the event
   // (note_taken).
@@ -49,9 +48,9 @@ class Translator {
   /// What a bound pod holds, however invalid its requests: what cannot be read is left out, and devices are rounded up
   /// to whole ones if two ways of requesting them contradict each other. The same as demand() if that succeeds.
   DemandId held_by(const Pod& pod);
-  /// The nodes it may run on.
-  ConstraintId constraint(const PodRules& rules, const Exclusions& exclusions);
-  /// Same content as the pod's rules with nothing excluded, by the object that pods of one template share.
+  /// The nodes it may run on, where bound pods may keep pods with these labels away (none: with none).
+  ConstraintId constraint(const PodRules& rules, LabelSetId seen_as);
+  /// The same without labels, by the object that pods of one template share.
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
   NodeFacts node_facts(const Node& node);
@@ -65,6 +64,12 @@ class Translator {
   const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }  // for tests
   /// A constraint that allows every node; for bound pods, whose rules no longer matter.
   ConstraintId anywhere();
+  /// The same for a bound pod with required anti-affinity, which keeps others away.
+  ConstraintId keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
+  bool keeps_away(ConstraintId id) const { return !constraints_[id].keeps_away.empty(); }
+  /// What pods are to each other.
+  CompanyRows& company() { return company_; }
+  const CompanyRows& company() const { return company_; }  // for tests
 
   // ---- use of rows --------------------------------------------------------------------------------------------------
   void use(DemandId id) { demands_.use(id); }
@@ -101,6 +106,7 @@ class Translator {
   EventBuffer& out_;
   ValueRows<DemandId, Demand> demands_;
   ValueRows<ConstraintId, Constraint> constraints_;
+  CompanyRows company_;
   std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates cached; pods of a template arrive in sequence
   Seen seen_[kSeen];

@@ -1,11 +1,9 @@
 #include "policy/node/anti_affinity.h"
 
-#include "policy/node/selector.h"
-
 namespace ashlar {
 
-bool anti_affinity_holds(const Constraint& constraint, const NodeFacts& facts) {
-  return term_holds(constraint.apart, facts);
+bool is_kept_away_by_none(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
+  return constraint.seen_as.is_none() || !kept_away.keeps_away(constraint.seen_as, facts);
 }
 
 }  // namespace ashlar

@@ -1,12 +1,13 @@
-// anti-affinity: no pod in a domain of the node excludes the member by required anti-affinity of its own.
+// anti-affinity: no pod in a domain of the node keeps the member away by required anti-affinity of its own.
 // Example: a pod in rack r0 keeps pods with app=web out of its rack; a member with app=web fits no node of r0. By
-// facts. Cost: as the selector's.
+// the counts of placed pods. Cost: a search among the node's labels for each topology label by which it is kept away.
 #pragma once
 
 #include "model/constraint.h"
+#include "state/counts/kept_away.h"
 
 namespace ashlar {
 
-bool anti_affinity_holds(const Constraint& constraint, const NodeFacts& facts);
+bool is_kept_away_by_none(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
 
 }  // namespace ashlar

@@ -22,7 +22,10 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "ready", .reason = ReasonCode::kNotReady, .holds = is_ready},
     {.name = "taints", .reason = ReasonCode::kTaintNotTolerated, .holds = taints_tolerated},
     {.name = "selector", .reason = ReasonCode::kSelectorMismatch, .holds = is_selected, .is_lasting = true},
-    {.name = "anti-affinity", .reason = ReasonCode::kPodAntiAffinity, .holds = anti_affinity_holds, .is_lasting = true},
+    {.name = "anti-affinity",
+     .reason = ReasonCode::kPodAntiAffinity,
+     .admits = is_kept_away_by_none,
+     .is_lasting = true},
     {.name = "model", .reason = ReasonCode::kModelMismatch, .holds = has_accepted_model, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
     {.name = "card-fit", .reason = ReasonCode::kInsufficientGpu, .lower = lower_by_device_fit},
@@ -32,10 +35,11 @@ constexpr FeasiblePolicy kFeasible[] = {
 /// Whether the rules by facts hold, or the lasting ones among them. Unrolled at compile time: called for each kind of
 /// member and node.
 template <std::size_t... kRow>
-bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, bool only_lasting,
+bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away, bool only_lasting,
                  std::index_sequence<kRow...>) {
   const auto holds = [&](const FeasiblePolicy& policy) {
-    return policy.holds == nullptr || (only_lasting && !policy.is_lasting) || policy.holds(constraint, facts);
+    if (!policy.is_by_facts() || (only_lasting && !policy.is_lasting)) return true;
+    return policy.allows(constraint, facts, kept_away);
   };
   return (holds(kFeasible[kRow]) && ...);
 }
@@ -45,12 +49,12 @@ constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 
-bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts) {
-  return do_all_hold(constraint, facts, false, kEachRow);
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
+  return do_all_hold(constraint, facts, kept_away, false, kEachRow);
 }
 
-bool is_meant_for(const Constraint& constraint, const NodeFacts& facts) {
-  return do_all_hold(constraint, facts, true, kEachRow);
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
+  return do_all_hold(constraint, facts, kept_away, true, kEachRow);
 }
 
 const FeasiblePolicy* find_feasible(std::string_view name) {

@@ -43,7 +43,9 @@ std::int64_t facts_value(const NodeFacts& f) {
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
 /// many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
-  const auto look_at = [&](std::size_t n) { nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n])); };
+  const auto look_at = [&](std::size_t n) {
+    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], counts_));
+  };
   nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
   if (seen < logged_from || facts_change_count_ - seen >= rows()) {
@@ -74,7 +76,9 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
     constraints_.resize(id.row() + 1);
     allowed_.resize(id.row() + 1);
   }
+  counts_.use(constraints_[id.row()], -1, *this);
   constraints_[id.row()] = std::move(constraint);
+  counts_.use(constraints_[id.row()], 1, *this);
   allowed_[id.row()] = {.nodes = {}, .rule = nullptr, .seen = 0, .definition = ++definition_count_};
 }
 
@@ -207,6 +211,22 @@ void Cluster::note_facts_change(NodeId n) {
   ++facts_change_count_;
 }
 
+void Cluster::note_company(std::span<const NodeId> changed) {
+  for (const NodeId n : changed) {
+    note_facts_change(n);
+    note_change(n);
+  }
+  if (is_company_noted_) company_changed_.insert(company_changed_.end(), changed.begin(), changed.end());
+}
+
+std::span<const DomainSum> Cluster::domain_sums(PodSelectorId selector, LabelKeyId topology, ConstraintId eligible,
+                                                NodeRule rule) const {
+  const BitSet& nodes = allowed(eligible, rule);
+  return sums_.read(
+      counts_, *this, selector, topology,
+      {.constraint = eligible, .nodes = nodes, .definition = definition(eligible), .facts = facts_change_count_});
+}
+
 void Cluster::allot_resources(std::size_t row, const std::vector<std::int64_t>& allocatable) {
   ensure_resource(allocatable.size());
   for (std::size_t r = 0; r < free_.size(); ++r) {
@@ -263,6 +283,7 @@ void Cluster::change_facts(NodeId n, Change change) {
   live_count_ += is_live_[row] != 0 ? 0 : 1;
   is_live_[row] = 1;
   change();
+  note_company(counts_.note_facts(n, true, facts_[row]));
   digest_ += cell(row, kColumnFacts, facts_value(facts_[row]));
   idle_devices_[row] = 0;
   if (facts_[row].is_ready) count_idle(n, -1, 0);
@@ -323,6 +344,7 @@ void Cluster::remove_node(NodeId n) {
   --live_count_;
   idle_devices_[row] = 0;
   topology_.remove(n);
+  note_company(counts_.note_facts(n, false, none));
   note_facts_change(n);
   note_change(n);
 }
@@ -390,11 +412,11 @@ std::uint64_t Cluster::recount_digest() const {
              cell(row, kColumnDevice + i, 0);
     }
   }
-  return sum;
+  return sum + counts_.digest();
 }
 
 bool Cluster::is_consistent() const {
-  if (recount_digest() != digest_ || counted_overfull() != overfull_devices_) return false;
+  if (recount_digest() != digest() || counted_overfull() != overfull_devices_) return false;
   std::vector<std::int64_t> group_idle(group_idle_devices_.size(), 0);
   std::size_t live = 0;
   for (std::size_t row = 0; row < rows(); ++row) {
@@ -419,7 +441,8 @@ bool Cluster::is_consistent() const {
     BitSet nodes = allowed_[c].nodes;
     bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row]))) return false;
+      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], counts_)))
+        return false;
   }
   return live == live_count_ && group_idle == group_idle_devices_;
 }

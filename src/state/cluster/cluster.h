@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/bitset.h"
@@ -16,6 +17,8 @@
 #include "model/event.h"
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
+#include "state/counts/counts.h"
+#include "state/counts/domain_sums.h"
 
 namespace ashlar {
 
@@ -35,12 +38,18 @@ class Cluster : public NodeColumns {
 
   const Topology& topology() const { return topology_; }
   const Constraint& constraint(ConstraintId id) const { return constraints_[id.row()]; }
+  std::span<const Constraint> constraints() const { return constraints_; }
   std::size_t constraint_rows() const { return constraints_.size(); }
   /// A new number each time that the row is defined, for caches derived from its content.
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
   /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation
   /// for each node whose facts changed since the last call, so constraints that are not read cost nothing.
   const BitSet& allowed(ConstraintId id, NodeRule rule) const;
+  /// Placed pods by labels.
+  const Counts& counts() const { return counts_; }
+  /// Pods that match the selector, by domain of a topology label, on the nodes that the constraint allows by the rule.
+  std::span<const DomainSum> domain_sums(PodSelectorId selector, LabelKeyId topology,  // for tests
+                                         ConstraintId eligible, NodeRule rule) const;
   /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
@@ -60,6 +69,28 @@ class Cluster : public NodeColumns {
   /// Exactly undoes allocate with the same arguments.
   void release(NodeId n, const Demand& demand, const DeviceMask& devices);
 
+  /// Rows of what pods are to each other. A row in use keeps its value.
+  void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
+  void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
+  void define(NamespaceId id, const NamespaceLabels& labels) { note_company(counts_.define(id, labels)); }
+  /// A member has these labels from now on (by = 1), or no longer (-1).
+  void use(LabelSetId id, int by) { counts_.use(id, by); }
+  /// Counts a pod that is placed with these labels and this constraint. Changes which pods the domains of the node keep
+  /// away: for the nodes concerned that is a change of facts.
+  void add_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
+    note_company(counts_.add(member, labels, constraints_[constraint.row()].keeps_away, n));
+  }
+  /// Exactly undoes add_pod with the same arguments.
+  void remove_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
+    note_company(counts_.remove(member, labels, constraints_[constraint.row()].keeps_away, n));
+  }
+  /// From now on the nodes from which other pods are kept away than before are noted; stopping returns them.
+  void start_noting_company() { is_company_noted_ = true; }
+  std::vector<NodeId> stop_noting_company() {
+    is_company_noted_ = false;
+    return std::exchange(company_changed_, {});
+  }
+
   // ---- for caches and wake-ups --------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long
   /// ago.
@@ -76,7 +107,7 @@ class Cluster : public NodeColumns {
   }
 
   /// Fingerprint of all live rows; equal states have equal digests.
-  std::uint64_t digest() const { return digest_; }
+  std::uint64_t digest() const { return digest_ + counts_.digest(); }
   /// The same from scratch, O(everything), for checks.
   std::uint64_t recount_digest() const;  // for tests
   /// Recounts every derived column and index and compares. For checks; O(everything).
@@ -106,6 +137,7 @@ class Cluster : public NodeColumns {
   std::uint64_t counted_overfull() const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
+  void note_company(std::span<const NodeId> changed);
   void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   std::size_t live_count_ = 0;
@@ -114,6 +146,10 @@ class Cluster : public NodeColumns {
   /// [devices per node] first rows of device ranges that dropped nodes left
   std::vector<std::vector<std::uint32_t>> spare_devices_;
   Topology topology_;
+  Counts counts_;
+  mutable DomainSums sums_;  ///< a cache
+  bool is_company_noted_ = false;
+  std::vector<NodeId> company_changed_;
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {
     BitSet nodes;

@@ -19,6 +19,7 @@ struct Member {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
+  LabelSetId labels;   ///< as which it is counted where it is placed; none = it is not counted
   NodeId node;         ///< where it is placed; none while it waits
   DeviceMask devices;  ///< the devices it holds there
   MemberId next;       ///< next rank of the same job

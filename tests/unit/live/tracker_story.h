@@ -76,6 +76,11 @@ class TrackerStory : public TrackerBench {
            (e.demand.amounts.empty() ? " given back" : ": cards " + std::to_string(e.demand.devices.count));
   }
   static std::string words(const ConstraintDefined& e) { return "constraint " + row(e.id); }
+  static std::string words(const LabelSetDefined& e) {
+    return "label set " + row(e.id) + (e.set.ns.is_none() ? " given back" : "");
+  }
+  static std::string words(const PodSelectorDefined& e) { return "pod selector " + row(e.id); }
+  static std::string words(const NamespaceSeen& e) { return "namespace " + row(e.id); }
   static std::string words(const QueueDefined& e) {
     return "queue " + row(e.id) + " under " + row(e.parent) + ", " +
            (e.quota[0] == kUnlimited ? "unlimited" : std::to_string(e.quota[0]));

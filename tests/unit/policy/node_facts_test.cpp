@@ -5,6 +5,7 @@
 #include "policy/node/anti_affinity.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"
+#include "state/cluster/cluster.h"
 
 namespace ashlar {
 namespace {
@@ -66,25 +67,43 @@ TEST(Taints, TaintsMustBeToleratedUnlessTheyAreSoft) {
   EXPECT_TRUE(taints_tolerated(all, f));
 }
 
-TEST(AntiAffinity, NodesOfADomainThatRefusesItAreLeftOut) {
-  Constraint web;
-  web.apart.all = {{kZone, LabelExpression::Op::kNotIn, {kZoneA}}};
-  EXPECT_FALSE(anti_affinity_holds(web, in_zone(kZoneA, 1)));
-  EXPECT_TRUE(anti_affinity_holds(web, in_zone(kZoneB, 1)));
-  EXPECT_TRUE(anti_affinity_holds({}, in_zone(kZoneA, 1)));
+TEST(AntiAffinity, NodesOfADomainFromWhichAPlacedPodKeepsItAwayAreLeftOut) {
+  constexpr LabelSetId kWeb{0u};
+  constexpr PodSelectorId kWebPods{0u};
+  const PodLabel web{LabelKeyId(7u), LabelId(70u)};
+  Cluster cluster;
+  cluster.define(kWeb, {NamespaceId(0u), {web}});
+  cluster.define(kWebPods, {.namespaces = {NamespaceId(0u)},
+                            .selects_namespaces = false,
+                            .of_namespace = {},
+                            .all = {{web.key, LabelExpression::Op::kIn, {web.id}, 0}}});
+  Constraint seen_as_web, loner;
+  seen_as_web.seen_as = kWeb;
+  loner.keeps_away = {{kWebPods, kZone}};
+  cluster.define_constraint(ConstraintId(0u), loner);
+  cluster.define_constraint(ConstraintId(1u), seen_as_web);
+  cluster.upsert_node(NodeId(0u), in_zone(kZoneA, 1));
+  const auto is_allowed = [&](const Constraint& constraint, LabelId zone) {
+    return is_kept_away_by_none(constraint, in_zone(zone, 1), cluster.counts());
+  };
+  EXPECT_TRUE(is_allowed(seen_as_web, kZoneA));
+  cluster.add_pod(MemberId(0u), LabelSetId::none(), ConstraintId(0u), NodeId(0u));
+  EXPECT_FALSE(is_allowed(seen_as_web, kZoneA));
+  EXPECT_TRUE(is_allowed(seen_as_web, kZoneB));
+  EXPECT_TRUE(is_allowed({}, kZoneA));
 }
 
 TEST(Facts, ANodeIsMeantForAMemberWhateverIsTheMatterWithItNow) {
   NodeFacts f = in_zone(kZoneA, 1);
   f.is_ready = false;
   f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute}};
-  EXPECT_FALSE(is_allowed_by_facts({}, f));
-  EXPECT_TRUE(is_meant_for({}, f));
+  EXPECT_FALSE(is_allowed_by_facts({}, f, {}));
+  EXPECT_TRUE(is_meant_for({}, f, {}));
   Constraint zone_b, model;
   zone_b.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneB}, 0}};
   model.models = {DeviceClassId(1u)};
-  EXPECT_FALSE(is_meant_for(zone_b, f));
-  EXPECT_FALSE(is_meant_for(model, f));
+  EXPECT_FALSE(is_meant_for(zone_b, f, {}));
+  EXPECT_FALSE(is_meant_for(model, f, {}));
 }
 
 }  // namespace

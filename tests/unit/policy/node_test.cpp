@@ -154,7 +154,7 @@ TEST(FeasibleTable, EveryPolicyIsFoundByItsNameAndOnlyByIt) {
 
 TEST(FeasibleTable, ARuleIsByFactsOrByWhatIsFree) {
   for (const FeasiblePolicy& p : feasible_policies()) {
-    EXPECT_NE(p.holds == nullptr, p.lower == nullptr) << p.name;
+    EXPECT_EQ((p.holds != nullptr) + (p.admits != nullptr) + (p.lower != nullptr), 1) << p.name;
     EXPECT_TRUE(p.is_by_facts() || !p.is_lasting) << p.name;
   }
 }

@@ -1,5 +1,7 @@
 #include "checks.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -47,6 +49,28 @@ NodeUse use_of(const State& state, NodeId node) {
   return use;
 }
 
+LabelId label_of(const NodeFacts& f, LabelKeyId key) {
+  for (const NodeLabel& l : f.labels)
+    if (l.key == key) return l.id;
+  return LabelId::none();
+}
+
+/// Whether any placed member has a term that means these labels, on a node of the same domain.
+bool is_kept_away(const State& state, LabelSetId seen_as, const NodeFacts& f) {
+  const SelectorIndex& index = state.cluster().counts().index();
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const MemberId member(row);
+    if (!state.is_live(member) || !state.member(member).is_placed()) continue;
+    const NodeFacts& where = state.cluster().facts(state.member(member).node);
+    for (const PodTerm& term : state.cluster().constraint(state.member(member).constraint).keeps_away) {
+      const LabelId domain = label_of(where, term.topology);
+      if (!domain.is_none() && domain == label_of(f, term.topology) && index.matches(term.selector, seen_as))
+        return true;
+    }
+  }
+  return false;
+}
+
 bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!state.cluster().is_live(node)) return false;
   const NodeFacts& f = state.cluster().facts(node);
@@ -56,6 +80,7 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!c.any_of.empty() &&
       std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); }))
     return false;
+  if (!c.seen_as.is_none() && is_kept_away(state, c.seen_as, f)) return false;
   for (const Taint& taint : f.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
     if (std::none_of(c.tolerations.begin(), c.tolerations.end(),

@@ -92,10 +92,39 @@ Constraint constraint_number(int i) {
     case 5:
       c.preferred = {{50, NodeTerm{{zone_a}}}};
       break;
+    case 6:
+    case 7:
+      c.seen_as = LabelSetId(i - 6);
+      break;
+    case 8:
+    case 9:
+    case 10:  // zones are few, node numbers many
+      c.keeps_away = {{PodSelectorId(i - 8), LabelKeyId(i == 9 ? 2u : 1u)}};
+      if (i == 10) c.keeps_away.push_back({PodSelectorId(0u), LabelKeyId(2u)});
+      break;
     default:
       break;
   }
   return c;
+}
+
+/// Pods of two applications and two tiers in three namespaces.
+LabelSet label_set_number(int i) {
+  return {NamespaceId(i % Outside::kNamespaces),
+          {{LabelKeyId(50u), LabelId(500u + static_cast<std::uint32_t>(i % 2))},
+           {LabelKeyId(51u), LabelId(510u + static_cast<std::uint32_t>(i / 2 % 2))}}};
+}
+
+PodSelector selector_number(int i) {
+  const LabelExpression app{LabelKeyId(50u), LabelExpression::Op::kIn, {LabelId(500u)}, 0};
+  const LabelExpression other_tier{LabelKeyId(51u), LabelExpression::Op::kNotIn, {LabelId(510u)}, 0};
+  const LabelExpression red{LabelKeyId(52u), LabelExpression::Op::kExists, {}, 0};
+  PodSelector s{.namespaces = {NamespaceId(0u)}, .selects_namespaces = false, .of_namespace = {}, .all = {app}};
+  if (i == 1) s = {{NamespaceId(0u), NamespaceId(1u)}, false, {}, {}};
+  if (i == 2) s = {{}, true, {red}, {app}};
+  if (i == 3) s = {{NamespaceId(2u)}, false, {}, {other_tier}};
+  if (i == 4) s = {{}, true, {}, {app, other_tier}};
+  return s;
 }
 
 }  // namespace
@@ -122,11 +151,20 @@ NodeFacts Outside::facts_of(const Move& move) const {
   return f;
 }
 
+void Outside::introduce_company(std::vector<Event>& out) const {
+  for (int i = 0; i < kLabelSets; ++i) tell(out, LabelSetDefined{LabelSetId(i), label_set_number(i)});
+  for (int i = 0; i < kSelectors; ++i) tell(out, PodSelectorDefined{PodSelectorId(i), selector_number(i)});
+  tell(out, NamespaceSeen{NamespaceId(0u), {.is_known = true, .labels = {}}});
+  for (int i = kWithCompany; i < kWithCompany + kLonerConstraints; ++i)
+    tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
+}
+
 std::vector<Event> Outside::begin() {
   std::vector<Event> out;
   tell(out, LevelsDefined{2, 1});
   for (int i = 0; i < kDemands; ++i) tell(out, DemandDefined{DemandId(i), demand_number(i)});
-  for (int i = 0; i < kConstraints; ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
+  if (options_.has_company) introduce_company(out);
+  for (int i = 0; i < constraints(); ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
   if (options_.has_quota) {
     tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});
     tell(out, QueueDefined{QueueId(2u), QueueId(1u), {8'000, kUnlimited, kUnlimited}});
@@ -148,6 +186,10 @@ MemberId Outside::spare_member(const State& state, std::vector<std::uint8_t>& pr
     promised[row] = 1;
     return MemberId(row);
   }
+}
+
+LabelSetId Outside::labels_of(const Move& move) const {
+  return options_.has_company && move.c % 7 < kLabelSets ? LabelSetId(move.c % 7) : LabelSetId::none();
 }
 
 void Outside::submit(const Move& move, const State& state, std::vector<Event>& out) {
@@ -175,7 +217,8 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   for (std::uint32_t m = 0; m < members; ++m) {
     const int demand = (move.b + move.c + (is_mixed ? static_cast<int>(m) / 2 : 0)) % kDemands;
     w.members.push_back({spare_member(state, promised), DemandId(demand),
-                         ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < kConstraints ? move.a / 2 % 9 : 0))});
+                         ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < constraints() ? move.a / 2 % 9 : 0)),
+                         labels_of(move)});
   }
   tell(out, Submitted{std::move(w)});
 }
@@ -230,7 +273,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       break;
     case 30:
       if (!member.is_none())
-        tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % kConstraints))});
+        tell(out, ConstraintChanged{member, ConstraintId(static_cast<std::size_t>(move.c % constraints()))});
       break;
     case 31:
       tell(out, PriorityChanged{job, move.c % 5});
@@ -284,13 +327,19 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       w.is_ours = false;
       w.submitted = now_;
       w.members.push_back(
-          {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)), ConstraintId(0u)});
+          {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)),
+           ConstraintId(move.b % 2 == 0 || !options_.has_company ? 0 : kWithCompany + move.c % kLonerConstraints),
+           labels_of(move)});
       const MemberId member = w.members[0].member;
       DeviceMask devices;
       if (move.c % 2 == 0) devices.set(move.b % 9);  // perhaps a device that the node does not have
       tell(out, Submitted{std::move(w)});
       tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices});
     }
+  } else if (move.kind == 38 && options_.has_company) {
+    NamespaceLabels labels{.is_known = move.c % 4 != 0, .labels = {}};
+    if (move.b % 2 == 0 && labels.is_known) labels.labels = {{LabelKeyId(52u), LabelId(520u)}};
+    tell(out, NamespaceSeen{NamespaceId(move.a % kNamespaces), labels});
   } else if (move.kind < 35) {
     disturb(move, state, out);
   } else if (move.kind == 35) {

@@ -39,6 +39,7 @@ struct OutsideOptions {
   bool has_quota = true;
   bool has_foreign = true;       ///< pods of other schedulers, also more than fit
   bool has_node_changes = true;  ///< nodes that change their facts while in use
+  bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
 };
 
 class Outside {
@@ -53,11 +54,17 @@ class Outside {
   void learn(const Plan& plan);
   Millis now() const { return now_; }
 
-  static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kConstraints = 6, kQueues = 5;
+  static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
+  /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
+  static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 3;
+  static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3;
 
  private:
   void tell(std::vector<Event>& out, EventBody body) const { out.push_back({now_, std::move(body)}); }
   NodeFacts facts_of(const Move& move) const;
+  LabelSetId labels_of(const Move& move) const;
+  int constraints() const { return options_.has_company ? kWithCompany : kConstraints; }
+  void introduce_company(std::vector<Event>& out) const;
   void submit(const Move& move, const State& state, std::vector<Event>& out);
   void answer(const Move& move, const State& state, std::vector<Event>& out);
   void disturb(const Move& move, const State& state, std::vector<Event>& out);

@@ -40,7 +40,7 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -55,7 +55,7 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first, second;
+  Outside first({.has_company = true}), second({.has_company = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -73,8 +73,68 @@ RC_GTEST_PROP(State, ListsTheMembersOnEachNode, ()) {
   trial.unblock();
 }
 
+/// Pods that match the selector on the node, and those that have its term of the zone, one by one.
+std::pair<std::uint32_t, std::uint32_t> recounted(const State& state, PodSelectorId selector, NodeId node) {
+  std::uint32_t pods = 0, owners = 0;
+  const SelectorIndex& index = state.cluster().counts().index();
+  const PodSelector& s = index.selector(selector);
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const Member& m = state.member(MemberId(row));
+    if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
+    if (!m.labels.is_none()) {
+      const LabelSet& set = index.label_set(m.labels);
+      const bool is_listed = std::count(s.namespaces.begin(), s.namespaces.end(), set.ns) > 0;
+      const bool is_meant = is_listed || (s.selects_namespaces && index.means(s.of_namespace, set.ns));
+      pods += is_meant && hold(s.all, set.labels) ? 1 : 0;
+    }
+    for (const PodTerm& term : state.cluster().constraint(m.constraint).keeps_away)
+      owners += term == PodTerm{selector, LabelKeyId(1u)} ? 1 : 0;
+  }
+  return {pods, owners};
+}
+
+void expect_counts_as_recounted(const State& state) {
+  const Counts& counts = state.cluster().counts();
+  for (std::size_t s = 0; s < counts.index().selector_rows(); ++s)
+    for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
+      const auto [pods, owners] = recounted(state, PodSelectorId(s), NodeId(n));
+      RC_ASSERT(counts.pods(PodSelectorId(s), NodeId(n)) == pods);
+      RC_ASSERT(counts.owners({PodSelectorId(s), LabelKeyId(1u)}, NodeId(n)) == owners);
+    }
+}
+
+RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
+  Outside outside({.has_company = true});
+  State state = lived(*some_moves(), outside);
+  expect_counts_as_recounted(state);
+  Trial trial(state);
+  for (const Move& move : *some_moves()) try_something(trial, move, false);
+  expect_counts_as_recounted(state);
+  State again = state;
+  StateFields::forget_caches(again);
+  RC_ASSERT(again.digest() == state.digest());
+  RC_ASSERT(again.is_consistent());
+  expect_counts_as_recounted(again);
+}
+
+RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
+  Outside outside({.has_company = true});
+  State state = lived(*some_moves(), outside);
+  const SelectorIndex& index = state.cluster().counts().index();
+  const PodSelectorId row(index.selector_rows());
+  for (std::size_t s = 0; s < row.row(); ++s) {
+    const PodSelector selector = index.selector(PodSelectorId(s));
+    apply(state, {outside.now(), PodSelectorDefined{row, {}}});
+    apply(state, {outside.now(), PodSelectorDefined{row, selector}});
+    const auto before = state.cluster().counts().by_node(PodSelectorId(s));
+    const auto after = state.cluster().counts().by_node(row);
+    RC_ASSERT(std::equal(before.begin(), before.end(), after.begin(), after.end()));
+  }
+  RC_ASSERT(state.is_consistent());
+}
+
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -89,7 +149,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -121,7 +181,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -135,7 +195,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -154,7 +214,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -171,7 +231,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -196,7 +256,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -214,7 +274,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -234,7 +294,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside;
+  Outside outside({.has_company = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));

@@ -121,6 +121,44 @@ TEST_F(Guarded, constraints_are_possible_and_stay_while_used) {
   EXPECT_EQ(refusal(ConstraintChanged{MemberId(0), ConstraintId(1)}), "a constraint that was never defined");
 }
 
+TEST_F(Guarded, label_sets_and_pod_selectors_are_ordered_and_stay_while_used) {
+  const LabelSet set{NamespaceId(0), {{LabelKeyId(1), LabelId(2)}, {LabelKeyId(3), LabelId(4)}}};
+  LabelSet twice = set, far = set;
+  twice.labels[1].key = LabelKeyId(1);
+  far.labels[1].id = LabelId(kLabelRowsMax);
+  EXPECT_EQ(refusal(LabelSetDefined{LabelSetId(0), set}), "");
+  EXPECT_EQ(refusal(LabelSetDefined{LabelSetId(kLeap), set}), "a label set's row is out of bounds");
+  for (const LabelSet& bad : {twice, far})
+    EXPECT_EQ(refusal(LabelSetDefined{LabelSetId(0), bad}), "a label set is out of order or out of bounds");
+  PodSelector selector{.namespaces = {NamespaceId(0), NamespaceId(1)}, .of_namespace = {}, .all = {}};
+  EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(0), selector}), "");
+  EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(kLeap), selector}), "a pod selector's row is out of bounds");
+  std::swap(selector.namespaces[0], selector.namespaces[1]);
+  EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(0), selector}), "a pod selector is out of order or out of bounds");
+  EXPECT_EQ(refusal(NamespaceSeen{NamespaceId(0), {true, set.labels}}), "");
+  EXPECT_EQ(refusal(NamespaceSeen{NamespaceId(kLeap), {}}), "a namespace's row is out of bounds");
+  EXPECT_EQ(refusal(NamespaceSeen{NamespaceId(0), {true, twice.labels}}),
+            "a namespace's labels are out of order or out of bounds");
+  Constraint seen, loner;
+  seen.seen_as = LabelSetId(0);
+  loner.keeps_away = {{PodSelectorId(0), LabelKeyId(1)}};
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), seen}), "a constraint names labels that were never defined");
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), loner}),
+            "a constraint names a pod selector that was never defined");
+  EXPECT_EQ(refusal_of_job([](Workload& w) {
+              w.members = {{MemberId(1), DemandId(0), ConstraintId(0), LabelSetId(0)}};
+            }),
+            "a label set that was never defined");
+  tell(LabelSetDefined{LabelSetId(0), set});
+  tell(PodSelectorDefined{PodSelectorId(0), {{NamespaceId(0)}, false, {}, {}}});
+  for (const Constraint& c : {seen, loner}) {
+    EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), c}), "");
+    tell(ConstraintDefined{ConstraintId(c.seen_as.is_none() ? 1 : 2), c});
+  }
+  EXPECT_EQ(refusal(LabelSetDefined{LabelSetId(0), {}}), "a label set in use is redefined");
+  EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(0), {}}), "a pod selector in use is redefined");
+}
+
 TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
   for (const Millis t : {Millis(0), Millis(kNumberMax), Millis::max()}) {
     EXPECT_EQ(refusal(Evicted{JobId(0), t}), "");

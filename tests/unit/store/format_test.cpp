@@ -25,8 +25,8 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
             "Tick LevelsDefined DemandDefined ConstraintDefined QueueDefined NodeSeen NodeGone Submitted MembersAdded "
             "MemberGone Ended Bound "
             "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
-            "NodeDevicesChanged ");
-  EXPECT_EQ(std::variant_size_v<EventBody>, 20u);
+            "NodeDevicesChanged LabelSetDefined PodSelectorDefined NamespaceSeen ");
+  EXPECT_EQ(std::variant_size_v<EventBody>, 23u);
   EXPECT_EQ(std::variant_size_v<Action>, 2u);
 }
 

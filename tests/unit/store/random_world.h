@@ -26,6 +26,11 @@ class RandomWorld {
     add(events, QueueDefined{QueueId(1), QueueId(0), {kUnlimited, kUnlimited, kUnlimited}});
     add(events, QueueDefined{QueueId(2), QueueId(1), {12'000, kUnlimited, kUnlimited}});
     for (std::uint32_t d = 0; d < kDemands; ++d) add(events, DemandDefined{DemandId(d), demand(d)});
+    add(events, NamespaceSeen{NamespaceId(0), {true, {{LabelKeyId(6), LabelId(60)}}}});
+    for (std::uint32_t i = 0; i < 2; ++i)
+      add(events, LabelSetDefined{LabelSetId(i), {NamespaceId(i), {{LabelKeyId(5), LabelId(50 + i)}}}});
+    const LabelExpression app{LabelKeyId(5), LabelExpression::Op::kIn, {LabelId(50)}, 0};
+    add(events, PodSelectorDefined{PodSelectorId(0), {{NamespaceId(0)}, false, {}, {app}}});
     for (std::uint32_t c = 0; c < kConstraints; ++c) add(events, ConstraintDefined{ConstraintId(c), constraint(c)});
     for (std::uint32_t n = 0; n < kNodes; ++n) add(events, NodeSeen{NodeId(n), facts(n)});
     return events;
@@ -66,6 +71,8 @@ class RandomWorld {
     Constraint constraint;
     if (c == 1) constraint.models = {DeviceClassId(1)};
     if (c == 2) constraint.selector.all = {{LabelKeyId(1), LabelExpression::Op::kIn, {LabelId(1), LabelId(2)}, 0}};
+    if (c == 1) constraint.seen_as = LabelSetId(0);
+    if (c == 2) constraint.keeps_away = {{PodSelectorId(0), LabelKeyId(1)}};
     if (c == 3) {
       constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};
       constraint.preferred = {{50, {{{LabelKeyId(1), LabelExpression::Op::kExists, {}, 0}}}}};
@@ -114,7 +121,7 @@ class RandomWorld {
       const MemberId member(draw(kMembers));
       if (state.is_live(member) || is_taken_now_[member.row()] != 0) continue;
       is_taken_now_[member.row()] = 1;
-      w.members.push_back({member, draw(8) == 0 ? DemandId(draw(kDemands)) : demand, constraint});
+      w.members.push_back({member, draw(8) == 0 ? DemandId(draw(kDemands)) : demand, constraint, LabelSetId(draw(2))});
     }
     if (w.members.empty()) return;
     w.members_min = draw(3) == 0 ? 1 : static_cast<std::uint32_t>(w.members.size()) + (draw(6) == 0 ? 1 : 0);

@@ -139,6 +139,7 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   t.missed.erase(slot);
   r.phase = Phase::kBound;
   r.node = node;
+  set_bound_constraint(t, slot);
   t.anti_affinity.add(r.ns, r.rules, t.nodes[node.row()].labels);
   if (r.closes_node) {
     ++t.closings.edit(node.row()).unread_pods;

@@ -43,6 +43,7 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
     t.anti_affinity.remove(r.ns, r.rules, where);
   }
   r.rules = pod.rules;
+  if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;

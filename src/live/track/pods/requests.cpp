@@ -58,10 +58,23 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
   return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules);
 }
 
+void set_bound_constraint(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods.edit(slot);
+  const bool has_terms = r.rules && !r.rules->required_anti_affinity.empty();
+  ConstraintId constraint = r.constraint;
+  if (has_terms)
+    constraint = t.translator.keeping_away(r.ns, r.rules->required_anti_affinity);
+  else if (constraint.is_none() || t.translator.keeps_away(constraint))
+    constraint = t.translator.anywhere();
+  if (constraint == r.constraint) return;
+  set_constraint(t, r, constraint);
+  if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});
+}
+
 void refresh_constraints(TrackerData& t) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
-    if (r.phase == Phase::kWaiting && t.anti_affinity.concerns(r.ns, r.its_labels())) renew_constraint(t, slot);
+    if (r.phase == Phase::kWaiting && t.anti_affinity.asked().concerns(r.ns, r.its_labels())) renew_constraint(t, slot);
   }
   t.anti_affinity.forget_news();
 }

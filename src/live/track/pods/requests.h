@@ -14,6 +14,8 @@ void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint);
 /// From its rules and the pods that exclude it.
 ConstraintId constraint_for(TrackerData& t, const PodRecord& r);
+/// Of a bound pod: it keeps others away by required anti-affinity, or is of no concern to them.
+void set_bound_constraint(TrackerData& t, PodSlot slot);
 /// For all waiting pods affected by the latest changes of anti-affinity. O(pods).
 void refresh_constraints(TrackerData& t);
 /// For one pod.

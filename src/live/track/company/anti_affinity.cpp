@@ -1,4 +1,4 @@
-#include "live/track/anti_affinity.h"
+#include "live/track/company/anti_affinity.h"
 
 #include <algorithm>
 
@@ -32,10 +32,9 @@ void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const Pod
     if (value == nullptr) continue;
     Rule& rule = rule_of(term.namespace_selector.present || !term.namespaces.empty() ? PooledString() : ns, rules, t);
     std::int64_t& pods = rule.values[*value];
-    const bool was_there = pods > 0;
     pods += by;
-    if (was_there != (pods > 0)) note_changed(rule);
     if (pods <= 0) rule.values.erase(*value);
+    if (rule.values.empty()) forget(rule);
   }
 }
 
@@ -58,7 +57,7 @@ AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::sha
   Rule& rule = *first;
   if (term.namespace_selector.present) ++selecting_;
   enlist(rule);
-  note_changed(rule);  // forget_news() looks at it whatever it comes to exclude
+  asked_.use(ns, term);
   return rule;
 }
 
@@ -75,31 +74,11 @@ void AntiAffinity::each_place(const Rule& rule, Use&& use) {
 
 void AntiAffinity::enlist(Rule& rule) {
   each_place(rule, [&](const Place& place, std::uint32_t number) {
-    RulesHere& here = places_[place];
-    rule.at.push_back(0);
-    here.rules.emplace_back();
-    here.put(here.rules.size() - 1, {&rule, number});
+    std::vector<Entry>& here = places_[place];
+    rule.at.push_back(static_cast<std::uint32_t>(here.size()));
+    here.push_back({&rule, number});
     ++work_.listed;
   });
-}
-
-void AntiAffinity::note_changed(Rule& rule) {
-  ++edition_;
-  if (rule.has_news) return;
-  rule.has_news = true;
-  changed_.push_back(&rule);
-  each_place(rule, [&](const Place& place, std::uint32_t number) {
-    RulesHere& here = places_.find(place)->second;
-    const std::size_t index = rule.at[number];
-    here.put(index, here.rules[here.with_news]);
-    here.put(here.with_news++, {&rule, number});
-    ++work_.listed;
-    scopes_.insert(place.ns);
-  });
-}
-
-void AntiAffinity::note_namespace_changed(const PooledString& ns) {
-  if (selecting_ > 0) relabelled_.insert(ns);
 }
 
 /// For a rule found under its own namespace, or one that selects namespaces by their labels.
@@ -114,42 +93,17 @@ bool AntiAffinity::applies(const PodAffinityTerm& term, const PooledString& ns, 
 }
 
 template <class Question>
-bool AntiAffinity::any_of(Which which, const PooledString& scope, const PooledString& ns, const Labels& labels,
+bool AntiAffinity::any_of(const PooledString& scope, const PooledString& ns, const Labels& labels,
                           Question&& is_it) const {
   const auto any_by = [&](const KeyValue& by) {
     const auto found = places_.find(Place{scope, by});
     if (found == places_.end()) return false;
-    const RulesHere& here = found->second;
-    const std::size_t count = which == Which::kAll ? here.rules.size() : here.with_news;
-    return std::any_of(here.rules.begin(), here.rules.begin() + static_cast<std::ptrdiff_t>(count),
-                       [&](const Entry& e) {
-                         ++work_.matched;
-                         return applies(e.rule->term(), ns, labels) && is_it(*e.rule);
-                       });
+    return std::any_of(found->second.begin(), found->second.end(), [&](const Entry& e) {
+      ++work_.matched;
+      return applies(e.rule->term(), ns, labels) && is_it(*e.rule);
+    });
   };
   return any_by({}) || std::any_of(labels.begin(), labels.end(), any_by);
-}
-
-AntiAffinity::Meant AntiAffinity::rules_for(const PooledString& ns, const Labels& labels) const {
-  Meant out;
-  const auto take = [&](const Rule& rule) {
-    if (!rule.values.empty()) out.push_back(&rule);
-    return false;
-  };
-  any_of(Which::kAll, ns, ns, labels, take);
-  if (selecting_ > 0) any_of(Which::kAll, {}, ns, labels, take);
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
-Exclusions AntiAffinity::exclusions_of(const Meant& rules) {
-  Exclusions out;
-  for (const Rule* rule : rules)
-    for (const auto& [value, pods] : rule->values) out.emplace_back(rule->term().topology_key, value);
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
 }
 
 bool AntiAffinity::refuses(const PooledString& ns, const Labels& labels, const Labels& node_labels) const {
@@ -157,23 +111,17 @@ bool AntiAffinity::refuses(const PooledString& ns, const Labels& labels, const L
     const PooledString* value = find_label(node_labels, rule.term().topology_key);
     return value != nullptr && rule.values.contains(*value);
   };
-  return any_of(Which::kAll, ns, ns, labels, is_here) ||
-         (selecting_ > 0 && any_of(Which::kAll, {}, ns, labels, is_here));
-}
-
-bool AntiAffinity::concerns(const PooledString& ns, const Labels& labels) const {
-  if (relabelled_.contains(ns)) return true;
-  const auto is_it = [](const Rule&) { return true; };
-  return (scopes_.contains(ns) && any_of(Which::kWithNews, ns, ns, labels, is_it)) ||
-         (scopes_.contains(PooledString()) && any_of(Which::kWithNews, {}, ns, labels, is_it));
+  return any_of(ns, ns, labels, is_here) || (selecting_ > 0 && any_of({}, ns, labels, is_here));
 }
 
 void AntiAffinity::forget(Rule& rule) {
   if (rule.term().namespace_selector.present) --selecting_;
+  asked_.leave(rule.ns, rule.term());
   each_place(rule, [&](const Place& place, std::uint32_t number) {
     const auto here = places_.find(place);
-    std::vector<Entry>& list = here->second.rules;
-    here->second.put(rule.at[number], list.back());
+    std::vector<Entry>& list = here->second;
+    list[rule.at[number]] = list.back();
+    list[rule.at[number]].rule->at[list.back().number] = rule.at[number];
     ++work_.listed;
     list.pop_back();
     if (list.capacity() > 4 * list.size() + kSpareMax) list.shrink_to_fit();
@@ -184,18 +132,6 @@ void AntiAffinity::forget(Rule& rule) {
   for (; at->get() != &rule; at = &(*at)->next) ++work_.compared;
   *at = std::unique_ptr<Rule>(std::move((*at)->next));
   if (!chain->second) rules_.erase(chain);
-}
-
-void AntiAffinity::forget_news() {
-  for (Rule* rule : changed_) {
-    rule->has_news = false;
-    each_place(*rule, [&](const Place& place, std::uint32_t) { places_.find(place)->second.with_news = 0; });
-  }
-  for (Rule* rule : changed_)
-    if (rule->values.empty()) forget(*rule);
-  changed_ = {};
-  scopes_ = {};
-  relabelled_ = {};
   if (places_.bucket_count() > 4 * places_.size() + kSpareMax) places_.rehash(0);
   if (rules_.bucket_count() > 4 * rules_.size() + kSpareMax) rules_.rehash(0);
 }

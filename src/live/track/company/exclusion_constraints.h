@@ -1,14 +1,12 @@
-// ExclusionConstraints: one list of exclusions for all pods to which the same rules apply, and one row for those among
-// them with the same node requirements, kept until a rule changes or the engine has taken the events. Cost: a pod like
-// an earlier one costs a few hash lookups; the first of its kind costs O(its exclusions).
+// ExclusionConstraints: one row for all waiting pods with the same node requirements that bound pods with anti-affinity
+// see alike, kept until the engine has taken the events. Cost: a few hash lookups.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 
-#include "live/track/anti_affinity.h"
+#include "live/track/company/anti_affinity.h"
 #include "live/track/translate.h"
 
 namespace ashlar::kube {
@@ -26,17 +24,17 @@ class ExclusionConstraints {
   void forget();
 
   struct Work {
-    std::uint64_t lists = 0, rows = 0;  ///< lists of exclusions and constraints built, in total
-    std::uint64_t compared = 0;         ///< kinds of pods compared to find the row of one
+    std::uint64_t rows = 0;      ///< constraints built, in total
+    std::uint64_t compared = 0;  ///< kinds of pods compared to find the row of one
   };
   const Work& work() const { return work_; }
 
  private:
   struct Kind {
-    const Exclusions* list = nullptr;
+    LabelSetId seen_as;
     std::shared_ptr<const PodRules> rules;
     friend bool operator==(const Kind& a, const Kind& b) {
-      return a.list == b.list && (a.rules == b.rules || *a.rules == *b.rules);
+      return a.seen_as == b.seen_as && (a.rules == b.rules || *a.rules == *b.rules);
     }
   };
   struct KindEqual {
@@ -49,15 +47,9 @@ class ExclusionConstraints {
   struct KindHash {
     std::size_t operator()(const Kind& kind) const;
   };
-  const Exclusions& list_for(AntiAffinity::Meant&& rules);
-
-  static constexpr std::size_t kKeptMax = std::size_t{1} << 20;  ///< exclusions in all lists: 16 MiB
 
   const AntiAffinity& anti_affinity_;
   Translator& translator_;
-  std::uint64_t edition_ = 0;  ///< of the rules that the lists were built from
-  std::map<AntiAffinity::Meant, Exclusions> lists_;
-  std::size_t kept_ = 0;
   using Rows = boost::unordered_flat_map<Kind, ConstraintId, KindHash, KindEqual>;
   Work work_;
   Rows rows_{0, KindHash(), KindEqual{&work_.compared}};

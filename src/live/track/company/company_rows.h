@@ -1,0 +1,53 @@
+// CompanyRows: label sets, selectors of pods and namespaces as rows of the engine, one for each distinct value that a
+// constraint uses. New rows and rows given back are announced through EventBuffer. Cost: a hash lookup for each label.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kubeclient/objects.h"
+#include "live/track/event_buffer.h"
+#include "live/track/names.h"
+#include "model/event.h"
+#include "names/value_rows.h"
+
+namespace ashlar::kube {
+
+class CompanyRows {
+ public:
+  /// Labels of a namespace; nullptr if it is not known.
+  using NamespaceLookup = std::function<const Labels*(const PooledString&)>;
+  CompanyRows(ObjectNames& names, EventBuffer& out, NamespaceLookup namespaces)
+      : names_(names), out_(out), namespaces_(std::move(namespaces)) {}
+
+  LabelSetId label_set(const PooledString& ns, const Labels& labels);
+  /// The pods that a term of a pod of that namespace means.
+  PodSelectorId selector(const PooledString& ns, const PodAffinityTerm& term);
+  /// The labels of a namespace have changed, or are no longer known.
+  void note_namespace_changed(const PooledString& ns);
+
+  /// A constraint with these rows is in use from now on, or given back.
+  void use(const Constraint& constraint);
+  void leave(const Constraint& constraint);
+  /// The engine has taken all events: unused rows are given back. Returns how many.
+  std::size_t note_taken();
+  void add_to(ObjectNames::InUse& in_use) const;
+  std::size_t label_set_count() const { return label_sets_.size(); }             // for tests
+  std::size_t selector_count() const { return selectors_.size(); }               // for tests
+  const LabelSet& label_set_of(LabelSetId id) const { return label_sets_[id]; }  // for tests
+
+ private:
+  NamespaceId namespace_row(const PooledString& ns);
+  NamespaceLabels labels_of_namespace(const PooledString& ns);
+  std::vector<PodLabel> pod_labels(const Labels& labels);
+  std::vector<LabelExpression> expressions(const LabelSelector& selector);
+
+  ObjectNames& names_;
+  EventBuffer& out_;
+  NamespaceLookup namespaces_;
+  ValueRows<LabelSetId, LabelSet> label_sets_;
+  ValueRows<PodSelectorId, PodSelector> selectors_;
+  std::vector<NamespaceLabels> told_;  ///< by row of the namespace
+};
+
+}  // namespace ashlar::kube

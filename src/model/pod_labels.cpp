@@ -1,0 +1,63 @@
+#include "model/pod_labels.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace ashlar {
+namespace {
+
+template <class Row>
+bool is_in_bounds(Row row) {
+  return row.value < kLabelRowsMax;
+}
+
+bool is_sound(const LabelExpression& e) {
+  return is_in_bounds(e.key) && std::all_of(e.values.begin(), e.values.end(), is_in_bounds<LabelId>);
+}
+
+}  // namespace
+
+bool are_sound_labels(const std::vector<PodLabel>& labels) {
+  const auto is_out_of_order = [](const PodLabel& a, const PodLabel& b) { return !(a.key < b.key); };
+  return std::adjacent_find(labels.begin(), labels.end(), is_out_of_order) == labels.end() &&
+         std::all_of(labels.begin(), labels.end(),
+                     [](const PodLabel& l) { return is_in_bounds(l.key) && is_in_bounds(l.id); });
+}
+
+bool is_sound_label_set(const LabelSet& set) {
+  return (set.ns.is_none() || is_in_bounds(set.ns)) && are_sound_labels(set.labels);
+}
+
+bool is_sound_selector(const PodSelector& s) {
+  return std::adjacent_find(s.namespaces.begin(), s.namespaces.end(), std::greater_equal<>()) == s.namespaces.end() &&
+         std::all_of(s.namespaces.begin(), s.namespaces.end(), is_in_bounds<NamespaceId>) &&
+         std::all_of(s.of_namespace.begin(), s.of_namespace.end(), is_sound) &&
+         std::all_of(s.all.begin(), s.all.end(), is_sound);
+}
+
+bool holds(const LabelExpression& e, const std::vector<PodLabel>& labels) {
+  const auto it = std::lower_bound(labels.begin(), labels.end(), e.key,
+                                   [](const PodLabel& l, LabelKeyId key) { return l.key < key; });
+  const bool is_present = it != labels.end() && it->key == e.key;
+  const auto is_listed = [&] { return std::find(e.values.begin(), e.values.end(), it->id) != e.values.end(); };
+  switch (e.op) {
+    case LabelExpression::Op::kIn:
+      return is_present && is_listed();
+    case LabelExpression::Op::kNotIn:
+      return !is_present || !is_listed();
+    case LabelExpression::Op::kExists:
+      return is_present;
+    case LabelExpression::Op::kDoesNotExist:
+      return !is_present;
+    case LabelExpression::Op::kGreater:
+    case LabelExpression::Op::kLess:
+      return false;
+  }
+  return false;
+}
+
+bool hold(const std::vector<LabelExpression>& all, const std::vector<PodLabel>& labels) {
+  return std::all_of(all.begin(), all.end(), [&](const LabelExpression& e) { return holds(e, labels); });
+}
+
+}  // namespace ashlar

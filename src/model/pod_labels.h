@@ -1,0 +1,56 @@
+// pod_labels: what selectors see of pods, as values: the labels of a pod with its namespace, and selectors of pods.
+// Each distinct value is one row, so that pods of one template share theirs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/id.h"
+#include "model/constraint.h"
+
+namespace ashlar {
+
+/// Rows of labels and label keys index columns of the counts; a larger one is corrupt.
+inline constexpr std::uint32_t kLabelRowsMax = 1u << 22;
+
+/// A label of a pod or of a namespace.
+struct PodLabel {
+  LabelKeyId key;
+  LabelId id;  ///< interned key=value
+  friend bool operator==(const PodLabel&, const PodLabel&) = default;
+};
+
+/// What selectors see of a pod: its namespace and its labels.
+struct LabelSet {
+  NamespaceId ns;
+  std::vector<PodLabel> labels;  ///< ascending by key
+  friend bool operator==(const LabelSet&, const LabelSet&) = default;
+};
+
+struct NamespaceLabels {
+  bool is_known = false;         ///< false: any namespace selector may mean it
+  std::vector<PodLabel> labels;  ///< ascending by key
+  friend bool operator==(const NamespaceLabels&, const NamespaceLabels&) = default;
+};
+
+/// Pods of certain namespaces on whose labels all expressions hold. A selector of no namespace matches nothing.
+struct PodSelector {
+  std::vector<NamespaceId> namespaces;  ///< ascending
+  bool selects_namespaces = false;      ///< also those on whose labels all of `of_namespace` hold
+  std::vector<LabelExpression> of_namespace;
+  std::vector<LabelExpression> all;
+  friend bool operator==(const PodSelector&, const PodSelector&) = default;
+};
+
+/// Whether labels are ascending by key and rows within their bounds, as all code relies on.
+bool are_sound_labels(const std::vector<PodLabel>& labels);
+bool is_sound_label_set(const LabelSet& set);
+bool is_sound_selector(const PodSelector& selector);
+
+/// Whether one expression holds on these labels, ascending by key. Semantics of Kubernetes label selectors: a missing
+/// key satisfies kNotIn and kDoesNotExist only, and nothing satisfies kGreater and kLess.
+bool holds(const LabelExpression& expression, const std::vector<PodLabel>& labels);
+/// Whether all do.
+bool hold(const std::vector<LabelExpression>& all, const std::vector<PodLabel>& labels);
+
+}  // namespace ashlar

@@ -1,0 +1,312 @@
+#include "state/counts/counts.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/digest.h"
+
+namespace ashlar {
+namespace {
+
+/// Up to this share of all placed pods they are found by their sets; beyond, all are looked at in order.
+constexpr std::uint32_t kFewPods = 8;
+
+auto at_node(auto& counts, NodeId node) {
+  return std::lower_bound(counts.begin(), counts.end(), node, [](const NodeCount& c, NodeId n) { return c.node < n; });
+}
+
+std::uint32_t pods_at(const NodeCounts& counts, NodeId node) {
+  const auto it = at_node(counts, node);
+  return it != counts.end() && it->node == node ? it->pods : 0;
+}
+
+template <class T>
+void insert_sorted(std::vector<T>& list, const T& value) {
+  list.insert(std::lower_bound(list.begin(), list.end(), value), value);
+}
+template <class T>
+void erase_sorted(std::vector<T>& list, const T& value) {
+  list.erase(std::lower_bound(list.begin(), list.end(), value));
+}
+
+}  // namespace
+
+// ---- cells --------------------------------------------------------------------------------------------------------
+
+std::uint64_t Counts::cell(PodSelectorId id, LabelKeyId topology, const NodeCount& count) const {
+  const std::uint64_t what = (std::uint64_t{id.value} << 32) | topology.value;
+  return mix64(hash_combine(hash_combine(what, count.node.value), count.pods));
+}
+
+/// `topology` none: of the selector itself, else of the pods that have the term.
+void Counts::put(NodeCounts& counts, PodSelectorId id, LabelKeyId topology, NodeId node, std::int64_t by) {
+  auto it = at_node(counts, node);
+  if (it == counts.end() || it->node != node)
+    it = counts.insert(it, {node, 0});
+  else
+    digest_ -= cell(id, topology, *it);
+  it->pods = static_cast<std::uint32_t>(it->pods + by);
+  if (it->pods == 0)
+    counts.erase(it);
+  else
+    digest_ += cell(id, topology, *it);
+}
+
+void Counts::step(PodSelectorId id, NodeId node, int by) {
+  Selector& s = selectors_[id.row()];
+  put(s.pods, id, LabelKeyId::none(), node, by);
+  if (s.steps.size() == kStepsMax) {
+    s.steps_before += s.steps.size();
+    s.steps.clear();
+  }
+  s.steps.push_back({node, by});
+}
+
+std::uint32_t Counts::pods(PodSelectorId id, NodeId node) const { return pods_at(selectors_[id.row()].pods, node); }
+
+Counts::Owners* Counts::find_owners(const PodTerm& term) {
+  for (Owners& o : selectors_[term.selector.row()].owners)
+    if (o.topology == term.topology) return &o;
+  return nullptr;
+}
+
+const Counts::Owners* Counts::find_owners(const PodTerm& term) const {
+  return const_cast<Counts*>(this)->find_owners(term);
+}
+
+std::uint32_t Counts::owners(const PodTerm& term, NodeId node) const {
+  const Owners* owners = find_owners(term);
+  return owners == nullptr ? 0 : pods_at(owners->pods, node);
+}
+
+// ---- who is kept away ---------------------------------------------------------------------------------------------
+
+void Counts::flip(LabelKeyId topology, LabelId value) {
+  const std::span<const NodeId> nodes = topology_.nodes_of(topology, value);
+  flipped_.insert(flipped_.end(), nodes.begin(), nodes.end());
+}
+
+void Counts::count_in_domain(PodSelectorId id, Owners& owners, LabelId value, std::uint32_t pods, int by) {
+  if (value.is_none() || pods == 0) return;
+  auto it = std::lower_bound(owners.by_value.begin(), owners.by_value.end(), value,
+                             [](const ValueCount& c, LabelId v) { return c.value < v; });
+  const bool was_there = it != owners.by_value.end() && it->value == value;
+  if (!was_there) it = owners.by_value.insert(it, {value, 0});
+  it->pods = by > 0 ? it->pods + pods : it->pods - pods;
+  const bool is_there = it->pods > 0;
+  if (!is_there) owners.by_value.erase(it);
+  if (is_there == was_there) return;
+  bool is_news = false;
+  for (const LabelSetId w : selectors_[id.row()].watchers)
+    is_news = keep_away(w, owners.topology, value, by) || is_news;
+  if (is_news) flip(owners.topology, value);
+}
+
+void Counts::count_owner(const PodTerm& term, NodeId node, int by) {
+  Owners* owners = find_owners(term);
+  ASHLAR_CHECK(owners != nullptr);
+  put(owners->pods, term.selector, term.topology, node, by);
+  count_in_domain(term.selector, *owners, topology_.value(term.topology, node), 1, by);
+}
+
+/// A watched set is matched by the selector from now on, or no longer.
+void Counts::link(PodSelectorId selector, LabelSetId set, int by) {
+  Selector& s = selectors_[selector.row()];
+  by > 0 ? insert_sorted(s.watchers, set) : erase_sorted(s.watchers, set);
+  for (const Owners& owners : s.owners)
+    for (const ValueCount& v : owners.by_value)
+      if (keep_away(set, owners.topology, v.value, by)) flip(owners.topology, v.value);
+}
+
+void Counts::watch(LabelSetId id) {
+  if (++sets_[id.row()].constraints > 1) return;
+  index_.selectors_of(id, found_);
+  for (const PodSelectorId s : found_) link(s, id, 1);
+}
+
+void Counts::unwatch(LabelSetId id) {
+  if (--sets_[id.row()].constraints > 0) return;
+  index_.selectors_of(id, found_);
+  for (const PodSelectorId s : found_) link(s, id, -1);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------------------------
+
+void Counts::use(LabelSetId id, int by) {
+  if (id.is_none()) return;
+  std::uint32_t& users = sets_[id.row()].users;
+  users = static_cast<std::uint32_t>(static_cast<int>(users) + by);
+}
+
+void Counts::use(const Constraint& constraint, int by, const NodeColumns& nodes) {
+  if (!constraint.seen_as.is_none()) {
+    ASHLAR_CHECK(constraint.seen_as.row() < sets_.size());
+    use(constraint.seen_as, by);
+    by > 0 ? watch(constraint.seen_as) : unwatch(constraint.seen_as);
+  }
+  for (const PodTerm& term : constraint.keeps_away) {
+    ASHLAR_CHECK(term.selector.row() < selectors_.size());
+    Selector& s = selectors_[term.selector.row()];
+    s.users = static_cast<std::uint32_t>(static_cast<int>(s.users) + by);
+    Owners* owners = find_owners(term);
+    if (owners == nullptr) {
+      owners = &s.owners.emplace_back(Owners{.topology = term.topology, .constraints = 0, .pods = {}, .by_value = {}});
+      topology_.use(term.topology, term.selector, nodes);
+    }
+    owners->constraints = static_cast<std::uint32_t>(static_cast<int>(owners->constraints) + by);
+    if (owners->constraints > 0) continue;
+    ASHLAR_CHECK(owners->pods.empty());
+    topology_.leave(term.topology, term.selector);
+    s.owners.erase(s.owners.begin() + (owners - s.owners.data()));
+  }
+}
+
+void Counts::define(LabelSetId id, const LabelSet& set) {
+  ASHLAR_CHECK(!is_used(id));
+  grown(sets_, id.row());
+  ensure_sets(id.row() + 1);
+  index_.define(id, set);
+}
+
+/// Fills an empty selector's counts from the placed pods of these sets.
+void Counts::tally(Selector& selector, std::span<const LabelSetId> sets) {
+  std::uint32_t pods = 0;
+  for (const LabelSetId set : sets) pods += sets_[set.row()].pods;
+  if (pods == 0) return;
+  const auto add = [&](NodeId node) { ++grown(by_node_, node.row()); };
+  if (pods <= placed_ / kFewPods) {
+    for (const LabelSetId set : sets)
+      for (std::uint32_t p = sets_[set.row()].first; p != kNoPod; p = pods_[p].next) add(pods_[p].node);
+  } else {
+    BitSet is_meant(sets_.size());
+    for (const LabelSetId set : sets) is_meant.set(set.row());
+    for (const Pod& pod : pods_)
+      if (!pod.node.is_none() && is_meant.test(pod.set.row())) add(pod.node);
+  }
+  for (std::size_t n = 0; n < by_node_.size(); ++n)
+    if (by_node_[n] > 0) selector.pods.push_back({NodeId(n), by_node_[n]});
+  std::fill(by_node_.begin(), by_node_.end(), 0);
+}
+
+void Counts::define(PodSelectorId id, const PodSelector& selector) {
+  ASHLAR_CHECK(!is_used(id));
+  Selector& s = grown(selectors_, id.row());
+  for (const NodeCount& c : s.pods) digest_ -= cell(id, LabelKeyId::none(), c);
+  s.pods = {};
+  s.watchers = {};
+  s.steps_before += s.steps.size() + 1;
+  s.steps = {};
+  index_.define(id, selector);
+  index_.sets_of(id, found_sets_);
+  tally(s, found_sets_);
+  for (const NodeCount& c : s.pods) digest_ += cell(id, LabelKeyId::none(), c);
+  for (const LabelSetId set : found_sets_)
+    if (sets_[set.row()].constraints > 0) s.watchers.push_back(set);
+}
+
+std::span<const NodeId> Counts::define(NamespaceId id, const NamespaceLabels& labels) {
+  flipped_.clear();
+  if (index_.is_like(id, labels)) return flipped_;
+  std::vector<std::pair<PodSelectorId, LabelSetId>> before;
+  const auto is_of_interest = [&](LabelSetId set) {
+    return sets_[set.row()].pods > 0 || sets_[set.row()].constraints > 0;
+  };
+  for (const PodSelectorId s : index_.selecting_namespaces())
+    for (const LabelSetId set : index_.sets_in(id))
+      if (is_of_interest(set) && index_.matches(s, set)) before.emplace_back(s, set);
+  index_.define(id, labels);
+  const auto change = [&](PodSelectorId s, LabelSetId set, int by) {
+    for (std::uint32_t p = sets_[set.row()].first; p != kNoPod; p = pods_[p].next) step(s, pods_[p].node, by);
+    if (sets_[set.row()].constraints > 0) link(s, set, by);
+  };
+  auto it = before.begin();
+  for (const PodSelectorId s : index_.selecting_namespaces())
+    for (const LabelSetId set : index_.sets_in(id)) {
+      if (!is_of_interest(set)) continue;
+      const bool was_matched = it != before.end() && *it == std::pair(s, set);
+      if (was_matched) ++it;
+      if (const bool is_matched = index_.matches(s, set); is_matched != was_matched)
+        change(s, set, is_matched ? 1 : -1);
+    }
+  return flipped_;
+}
+
+// ---- pods and nodes -----------------------------------------------------------------------------------------------
+
+void Counts::enter(MemberId member, LabelSetId labels, NodeId node) {
+  Pod& pod = grown(pods_, member.row());
+  Set& set = sets_[labels.row()];
+  pod = {labels, node, set.first, kNoPod};
+  if (set.first != kNoPod) pods_[set.first].before = member.value;
+  set.first = member.value;
+  ++set.pods;
+  ++placed_;
+}
+
+void Counts::leave(MemberId member) {
+  Pod& pod = pods_[member.row()];
+  Set& set = sets_[pod.set.row()];
+  if (pod.next != kNoPod) pods_[pod.next].before = pod.before;
+  if (pod.before != kNoPod)
+    pods_[pod.before].next = pod.next;
+  else
+    set.first = pod.next;
+  pod = Pod();
+  --set.pods;
+  --placed_;
+}
+
+std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node,
+                                      int by) {
+  flipped_.clear();
+  if (!labels.is_none()) {
+    by > 0 ? enter(member, labels, node) : leave(member);
+    index_.selectors_of(labels, found_);
+    for (const PodSelectorId s : found_) step(s, node, by);
+  }
+  for (const PodTerm& term : terms) count_owner(term, node, by);
+  return flipped_;
+}
+
+std::span<const NodeId> Counts::note_facts(NodeId node, bool is_live, const NodeFacts& facts) {
+  flipped_.clear();
+  for (TopologyLabels::Label& label : topology_.labels()) {
+    const LabelId after = is_live ? value_of(facts, label.key) : LabelId::none();
+    const LabelId before = value_at(label.value_of, node.row());
+    if (after == before) continue;
+    TopologyLabels::put(label, node, after);
+    for (const PodSelectorId s : label.selectors) {
+      Owners& owners = *find_owners({s, label.key});
+      const std::uint32_t pods = pods_at(owners.pods, node);
+      count_in_domain(s, owners, after, pods, 1);  // first: of two nodes that swap, neither opens a domain
+      count_in_domain(s, owners, before, pods, -1);
+    }
+  }
+  return flipped_;
+}
+
+bool Counts::is_like(const Counts& other) const {
+  const auto are_sets = [](const Set& a, const Set& b) {
+    return a.users == b.users && a.constraints == b.constraints && a.pods == b.pods;
+  };
+  const auto are_selectors = [](const Selector& a, const Selector& b) {
+    return a.users == b.users && a.pods == b.pods && a.watchers == b.watchers && a.owners.size() == b.owners.size();
+  };
+  return is_alike(other) && digest_ == other.digest_ && placed_ == other.placed_ &&
+         std::equal(sets_.begin(), sets_.end(), other.sets_.begin(), other.sets_.end(), are_sets) &&
+         std::equal(selectors_.begin(), selectors_.end(), other.selectors_.begin(), other.selectors_.end(),
+                    are_selectors);
+}
+
+void Counts::rebuild(std::span<const Constraint> constraints, const NodeColumns& nodes) {
+  Counts fresh;
+  fresh.index_ = std::move(index_);
+  fresh.index_.rebuild();
+  fresh.sets_.resize(fresh.index_.label_set_rows());
+  fresh.ensure_sets(fresh.sets_.size());
+  fresh.selectors_.resize(fresh.index_.selector_rows());
+  for (const Constraint& c : constraints) fresh.use(c, 1, nodes);
+  *this = std::move(fresh);
+}
+
+}  // namespace ashlar

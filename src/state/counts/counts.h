@@ -1,0 +1,151 @@
+// Counts: how many placed pods match a selector on each node, and in which domains pods keep others away (required
+// anti-affinity), updated with every placement, so that a gang sees its own members in a Trial. Cost: a pod O(selectors
+// that ask for one of its labels); a new selector O(label sets that have what it asks for + placed pods) at most.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/id.h"
+#include "model/constraint.h"
+#include "state/cluster/node_columns.h"
+#include "state/counts/kept_away.h"
+#include "state/counts/selector_index.h"
+#include "state/counts/topology_labels.h"
+
+namespace ashlar {
+
+struct NodeCount {
+  NodeId node;
+  std::uint32_t pods = 0;
+  friend bool operator==(const NodeCount&, const NodeCount&) = default;
+};
+
+/// Pods by node, ascending; nodes without any are left out.
+using NodeCounts = std::vector<NodeCount>;
+
+class Counts : public KeptAway {
+ public:
+  // ---- rows ---------------------------------------------------------------------------------------------------------
+  const SelectorIndex& index() const { return index_; }
+  /// Whether a member or a constraint names the row. Such a row keeps its value.
+  bool is_used(LabelSetId id) const { return id.row() < sets_.size() && sets_[id.row()].users > 0; }
+  bool is_used(PodSelectorId id) const { return id.row() < selectors_.size() && selectors_[id.row()].users > 0; }
+  void define(LabelSetId id, const LabelSet& set);
+  void define(PodSelectorId id, const PodSelector& selector);
+  /// Returns the nodes from which other pods are kept away now than before; valid until the next change.
+  std::span<const NodeId> define(NamespaceId id, const NamespaceLabels& labels);
+  void use(LabelSetId id, int by);
+  /// A constraint begins (by = 1) or ceases (-1) to exist. No pod of a constraint that ceases is placed.
+  void use(const Constraint& constraint, int by, const NodeColumns& nodes);
+
+  // ---- questions ----------------------------------------------------------------------------------------------------
+  std::span<const NodeCount> by_node(PodSelectorId id) const { return selectors_[id.row()].pods; }
+  std::uint32_t pods(PodSelectorId id, NodeId node) const;
+  /// Placed pods that have the term.
+  std::uint32_t owners(const PodTerm& term, NodeId node) const;
+  /// Fingerprint of all counts.
+  std::uint64_t digest() const { return digest_; }
+
+  /// One step of the history of a selector, for sums that follow it.
+  struct Step {
+    NodeId node;
+    std::int32_t by = 0;
+  };
+  /// Grows when a selector is given another value, and with each step.
+  std::uint64_t step_count(PodSelectorId id) const {
+    return selectors_[id.row()].steps_before + selectors_[id.row()].steps.size();
+  }
+  bool remembers(PodSelectorId id, std::uint64_t since) const { return since >= selectors_[id.row()].steps_before; }
+  std::span<const Step> steps_since(PodSelectorId id, std::uint64_t since) const {
+    const Selector& s = selectors_[id.row()];
+    return std::span(s.steps).subspan(since - s.steps_before);
+  }
+
+  // ---- changes; each returns the nodes from which other pods are kept away now than before, valid until the next ----
+  std::span<const NodeId> add(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node) {
+    return count(member, labels, terms, node, 1);
+  }
+  /// Exactly undoes add with the same arguments.
+  std::span<const NodeId> remove(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node) {
+    return count(member, labels, terms, node, -1);
+  }
+  /// The node has come, changed its labels or gone.
+  std::span<const NodeId> note_facts(NodeId node, bool is_live, const NodeFacts& facts);
+
+  /// Builds what is derived of label sets, selectors, namespaces and constraints; placed pods are then added again.
+  void rebuild(std::span<const Constraint> constraints, const NodeColumns& nodes);
+  /// Whether the counts, and from where pods are kept away, are the same. For checks.
+  bool is_like(const Counts& other) const;
+
+ private:
+  friend struct StateFields;
+  static constexpr std::size_t kStepsMax = 128;  ///< of a selector; older ones are forgotten
+  static constexpr std::uint32_t kNoPod = UINT32_MAX;
+
+  /// Pods in the domains of one topology label.
+  struct ValueCount {
+    LabelId value;
+    std::uint32_t pods = 0;
+  };
+  /// The placed pods that have a term.
+  struct Owners {
+    LabelKeyId topology;
+    std::uint32_t constraints = 0;  ///< that name the term
+    NodeCounts pods;
+    std::vector<ValueCount> by_value;  ///< ascending
+  };
+  struct Selector {
+    std::uint32_t users = 0;  ///< terms of constraints
+    NodeCounts pods;
+    std::vector<Owners> owners;        ///< by topology label
+    std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending
+    std::vector<Step> steps;
+    std::uint64_t steps_before = 0;
+  };
+  /// What is kept of a label set.
+  struct Set {
+    std::uint32_t users = 0;        ///< members and constraints
+    std::uint32_t constraints = 0;  ///< that are seen as it: the set is watched
+    std::uint32_t pods = 0;
+    std::uint32_t first = kNoPod;  ///< of its placed pods
+  };
+  /// A placed pod, in the list of its set.
+  struct Pod {
+    LabelSetId set;
+    NodeId node;
+    std::uint32_t next = kNoPod, before = kNoPod;
+  };
+
+  std::span<const NodeId> count(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node,
+                                int by);
+  void enter(MemberId member, LabelSetId labels, NodeId node);
+  void leave(MemberId member);
+  void step(PodSelectorId id, NodeId node, int by);
+  void count_owner(const PodTerm& term, NodeId node, int by);
+  void count_in_domain(PodSelectorId id, Owners& owners, LabelId value, std::uint32_t pods, int by);
+  void flip(LabelKeyId topology, LabelId value);
+  Owners* find_owners(const PodTerm& term);
+  const Owners* find_owners(const PodTerm& term) const;
+  void watch(LabelSetId id);
+  void unwatch(LabelSetId id);
+  void link(PodSelectorId selector, LabelSetId set, int by);
+  void tally(Selector& selector, std::span<const LabelSetId> sets);
+  std::uint64_t cell(PodSelectorId id, LabelKeyId topology, const NodeCount& count) const;
+  void put(NodeCounts& counts, PodSelectorId id, LabelKeyId topology, NodeId node, std::int64_t by);
+
+  SelectorIndex index_;
+  TopologyLabels topology_;
+  std::vector<Set> sets_;
+  std::vector<Selector> selectors_;
+  std::vector<Pod> pods_;  ///< by member
+  std::uint32_t placed_ = 0;
+  std::uint64_t digest_ = 0;
+  std::vector<NodeId> flipped_;
+  std::vector<PodSelectorId> found_;  ///< scratch
+  std::vector<LabelSetId> found_sets_;
+  std::vector<std::uint32_t> by_node_;
+};
+
+}  // namespace ashlar

@@ -1,0 +1,268 @@
+// Placed pods by labels: what selectors count, from where pods are kept away, and what is looked at for it.
+#include <gtest/gtest.h>
+
+#include "small_state.h"
+#include "state/state_fields.h"
+#include "state/trial.h"
+
+namespace ashlar {
+namespace {
+
+using Op = LabelExpression::Op;
+
+constexpr LabelKeyId kZone{1u}, kApp{50u}, kTier{51u}, kTeam{52u};
+constexpr LabelId kZoneA{10u}, kZoneB{11u}, kWeb{500u}, kBatch{501u}, kFront{510u}, kBack{511u}, kRed{520u};
+constexpr NamespaceId kHere{0u}, kThere{1u};
+constexpr PodSelectorId kWebPods{0u};
+constexpr ConstraintId kLoner{1u}, kSeenAsWeb{2u}, kInZoneB{3u};
+
+LabelExpression is_in(LabelKeyId key, std::vector<LabelId> values) { return {key, Op::kIn, std::move(values), 0}; }
+
+PodSelector pods_of(std::vector<NamespaceId> namespaces, std::vector<LabelExpression> all) {
+  return {std::move(namespaces), false, {}, std::move(all)};
+}
+PodSelector pods_by_namespace(std::vector<LabelExpression> of_namespace, std::vector<LabelExpression> all) {
+  return {{}, true, std::move(of_namespace), std::move(all)};
+}
+
+bool allows(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
+  const bool is_there = constraint.selector.all.empty() || facts.labels[0].id == constraint.selector.all[0].values[0];
+  return is_there && (constraint.seen_as.is_none() || !kept_away.keeps_away(constraint.seen_as, facts));
+}
+
+/// Nodes 0 and 1 in zone a, 2 in zone b; label sets: web front, web back, batch front, web front of another namespace.
+class CountsTest : public ::testing::Test {
+ protected:
+  State s = small_state(0);
+  std::uint32_t members = 0;
+
+  CountsTest() {
+    for (std::uint32_t n = 0; n < 3; ++n) see_node(NodeId(n), n < 2 ? kZoneA : kZoneB);
+    define(0, kHere, {{kApp, kWeb}, {kTier, kFront}});
+    define(1, kHere, {{kApp, kWeb}, {kTier, kBack}});
+    define(2, kHere, {{kApp, kBatch}, {kTier, kFront}});
+    define(3, kThere, {{kApp, kWeb}, {kTier, kFront}});
+    select(0, pods_of({kHere}, {is_in(kApp, {kWeb})}));
+    Constraint loner, seen_as_web, zone_b;
+    loner.keeps_away = {{kWebPods, kZone}};
+    seen_as_web.seen_as = LabelSetId(0u);
+    zone_b.selector.all = {is_in(kZone, {kZoneB})};
+    tell(s, ConstraintDefined{kLoner, loner});
+    tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
+    tell(s, ConstraintDefined{kInZoneB, zone_b});
+  }
+  void see_node(NodeId n, LabelId zone) {
+    NodeFacts f = eight_devices();
+    if (!zone.is_none()) f.labels = {{kZone, zone, NodeLabel::kNotANumber}};
+    tell(s, NodeSeen{n, f});
+  }
+  void define(std::uint32_t row, NamespaceId ns, std::vector<PodLabel> labels) {
+    tell(s, LabelSetDefined{LabelSetId(row), {ns, std::move(labels)}});
+  }
+  void select(std::uint32_t row, PodSelector selector) { tell(s, PodSelectorDefined{PodSelectorId(row), selector}); }
+  MemberId submit(LabelSetId labels, ConstraintId constraint = kAnywhere) {
+    Workload w;
+    w.job = JobId(members);
+    w.members = {{MemberId(members), kNoDevices, constraint, labels}};
+    tell(s, Submitted{w});
+    return MemberId(members++);
+  }
+  MemberId run(std::uint32_t labels, std::uint32_t node, ConstraintId constraint = kAnywhere) {
+    const MemberId member = submit(LabelSetId(labels), constraint);
+    tell(s, Bound{member, NodeId(node), {}});
+    return member;
+  }
+  const Counts& counts() const { return s.cluster().counts(); }
+  /// Matching pods by node.
+  std::vector<int> counted(std::uint32_t selector) const {
+    std::vector<int> out;
+    for (std::uint32_t n = 0; n < 3; ++n)
+      out.push_back(static_cast<int>(counts().pods(PodSelectorId(selector), NodeId(n))));
+    return out;
+  }
+  std::size_t allowed_for(ConstraintId constraint) const { return s.cluster().allowed(constraint, allows).count(); }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sums(std::uint32_t selector, ConstraintId eligible) const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+    for (const DomainSum& sum : s.cluster().domain_sums(PodSelectorId(selector), kZone, eligible, allows))
+      out.emplace_back(sum.value.value, sum.pods);
+    return out;
+  }
+  using Counted = std::vector<int>;
+  using Sums = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+};
+
+TEST_F(CountsTest, PodsAreCountedWhereTheyArePlaced) {
+  run(0, 0), run(0, 0), run(1, 2);
+  run(2, 1), run(3, 1);  // another application, another namespace
+  EXPECT_EQ(counted(0), (Counted{2, 0, 1}));
+  tell(s, MemberGone{MemberId(0u)});
+  tell(s, NodeGone{NodeId(2u)});
+  EXPECT_EQ(counted(0), (Counted{1, 0, 0}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, ASelectorThatComesLaterCountsWhatIsThere) {
+  run(0, 0), run(1, 0), run(2, 1), run(3, 2);
+  select(1, pods_of({kHere}, {}));
+  select(2, pods_of({kHere, kThere}, {is_in(kTier, {kFront})}));
+  select(3, pods_of({kHere}, {{kTier, Op::kNotIn, {kFront}, 0}}));
+  select(4, pods_of({kHere, kThere}, {{kTeam, Op::kDoesNotExist, {}, 0}, {kTier, Op::kExists, {}, 0}}));
+  select(5, pods_of({kHere}, {is_in(kApp, {kWeb, kBatch, kWeb})}));
+  select(6, pods_of({}, {is_in(kApp, {kWeb})}));
+  select(7, pods_of({kHere}, {is_in(kApp, {})}));
+  EXPECT_EQ(counted(1), (Counted{2, 1, 0}));
+  EXPECT_EQ(counted(2), (Counted{1, 1, 1}));
+  EXPECT_EQ(counted(3), (Counted{1, 0, 0}));
+  EXPECT_EQ(counted(4), (Counted{2, 1, 1}));
+  EXPECT_EQ(counted(5), (Counted{2, 1, 0}));
+  EXPECT_EQ(counted(6), (Counted{0, 0, 0})) << "of no namespace";
+  EXPECT_EQ(counted(7), (Counted{0, 0, 0})) << "of no value";
+  run(0, 2);
+  EXPECT_EQ(counted(5), (Counted{2, 1, 1}));
+  select(5, pods_of({kThere}, {}));
+  EXPECT_EQ(counted(5), (Counted{0, 0, 1})) << "the row has another value";
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, NamespacesAreSelectedByTheirLabels) {
+  run(0, 0), run(3, 1);
+  select(1, pods_by_namespace({{kTeam, Op::kExists, {}, 0}}, {is_in(kApp, {kWeb})}));
+  EXPECT_EQ(counted(1), (Counted{1, 1, 0})) << "namespaces that are not known may be meant";
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  EXPECT_EQ(counted(1), (Counted{0, 1, 0}));
+  tell(s, NamespaceSeen{kThere, {}});
+  EXPECT_EQ(counted(1), (Counted{0, 1, 0}));
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  EXPECT_EQ(counted(1), (Counted{1, 1, 0}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, AGangSeesItsMembersWhileItIsTriedAndTheTrialLeavesNoTrace) {
+  run(0, 0);
+  const MemberId first = submit(LabelSetId(0u)), second = submit(LabelSetId(1u));
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    trial.place(first, NodeId(0u), {});
+    trial.place(second, NodeId(2u), {});
+    EXPECT_EQ(counted(0), (Counted{2, 0, 1}));
+    EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 1}}));
+  }
+  EXPECT_EQ(counted(0), (Counted{1, 0, 0}));
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 1}, {kZoneB.value, 0}}));
+  EXPECT_EQ(s.digest(), digest);
+}
+
+TEST_F(CountsTest, SumsByDomainAreOfTheEligibleNodesAndFollowThem) {
+  run(0, 0), run(0, 1), run(0, 2);
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 1}}));
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 1}}));
+  run(1, 2);
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 2}}));
+  see_node(NodeId(1u), kZoneB);
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 1}, {kZoneB.value, 3}}));
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 3}}));
+  for (int i = 0; i < 200; ++i) tell(s, MemberGone{run(0, 0)});  // more steps than are remembered
+  run(0, 0);
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 3}}));
+}
+
+TEST_F(CountsTest, APodKeepsOthersOutOfItsDomainWhileItIsPlaced) {
+  const MemberId one = run(2, 0, kLoner), other = run(2, 1, kLoner);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "zone b";
+  tell(s, MemberGone{one});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "the other sits there";
+  tell(s, MemberGone{other});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, WhoIsKeptAwayFollowsTheNodesLabels) {
+  run(2, 0, kLoner);
+  see_node(NodeId(0u), kZoneB);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "node 1";
+  see_node(NodeId(0u), LabelId::none());
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u) << "a node without the label is in no domain";
+  see_node(NodeId(0u), kZoneA);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, NodesThatBecomeFreeAreNotedAsFreed) {
+  const MemberId loner = run(2, 0, kLoner);
+  Ledger(s).forget_freed_nodes();
+  tell(s, MemberGone{loner});
+  const auto freed = s.freed_nodes();
+  EXPECT_NE(std::find(freed.begin(), freed.end(), NodeId(1u)), freed.end()) << "the other node of its zone";
+  EXPECT_EQ(std::find(freed.begin(), freed.end(), NodeId(2u)), freed.end());
+}
+
+TEST_F(CountsTest, APlacedPodsTermsMayChange) {
+  const MemberId loner = run(2, 0, kLoner);
+  tell(s, ConstraintChanged{loner, kAnywhere});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  tell(s, ConstraintChanged{loner, kLoner});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, WhatIsReadBackFromASnapshotIsTheSame) {
+  run(0, 0), run(1, 1), run(2, 2, kLoner);
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  State again = s;
+  StateFields::forget_caches(again);
+  EXPECT_EQ(again.digest(), s.digest());
+  EXPECT_TRUE(again.cluster().counts().is_like(s.cluster().counts()));
+  EXPECT_EQ(again.cluster().allowed(kSeenAsWeb, allows), s.cluster().allowed(kSeenAsWeb, allows));
+  EXPECT_TRUE(StateFields::are_sound(again));
+}
+
+TEST_F(CountsTest, ARowInUseKeepsItsValue) {
+  EXPECT_TRUE(counts().is_used(kWebPods)) << "by a constraint";
+  EXPECT_TRUE(counts().is_used(LabelSetId(0u)));
+  EXPECT_FALSE(counts().is_used(LabelSetId(2u)));
+  const MemberId member = submit(LabelSetId(2u));
+  EXPECT_TRUE(counts().is_used(LabelSetId(2u)));
+  tell(s, MemberGone{member});
+  EXPECT_FALSE(counts().is_used(LabelSetId(2u)));
+  tell(s, ConstraintDefined{kLoner, {}});
+  EXPECT_FALSE(counts().is_used(kWebPods));
+  select(0, {});
+  define(2, NamespaceId::none(), {});
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, APodLooksAtSelectorsThatAskForItsLabelsOnly) {
+  for (std::uint32_t i = 0; i < 1000; ++i)
+    select(10 + i, pods_of({kHere}, {is_in(kApp, {LabelId(1000 + i)}), is_in(kTier, {kFront})}));
+  for (std::uint32_t i = 0; i < 1000; ++i) select(2000 + i, pods_of({NamespaceId(100 + i)}, {is_in(kApp, {kWeb})}));
+  const std::uint64_t before = counts().index().compared_count();
+  run(0, 0);
+  EXPECT_LE(counts().index().compared_count() - before, 2u);
+}
+
+TEST_F(CountsTest, ASelectorLooksAtLabelSetsThatHaveItsLabelsOnly) {
+  for (std::uint32_t i = 0; i < 1000; ++i) define(10 + i, kHere, {{kApp, LabelId(1000 + i)}, {kTier, kFront}});
+  const std::uint64_t before = counts().index().compared_count();
+  select(1, pods_of({kHere}, {is_in(kTier, {kFront}), is_in(kApp, {LabelId(1007u)})}));
+  EXPECT_LE(counts().index().compared_count() - before, 1u);
+}
+
+TEST_F(CountsTest, WhoSharesADomainWithManyTermsIsAskedOnce) {
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    select(10 + i, pods_of({kHere}, {is_in(kApp, {kWeb}), {kTier, Op::kNotIn, {LabelId(900 + i)}, 0}}));
+    Constraint c;
+    c.keeps_away = {{PodSelectorId(10 + i), kZone}};
+    tell(s, ConstraintDefined{ConstraintId(10 + i), c});
+    run(2, 0, ConstraintId(10 + i));
+  }
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  for (std::uint32_t m = 0; m < 49; ++m) tell(s, MemberGone{MemberId(m)});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  tell(s, MemberGone{MemberId(49u)});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+}
+
+}  // namespace
+}  // namespace ashlar
