@@ -45,6 +45,7 @@ constexpr Stage kStartJobs[kVictimRules] = {
     {"preempt and start by count", preempt_by_count, true},
 };
 constexpr Stage kAfter[] = {
+    {"pass over own changes", pass_over_own_changes},
     {"absorb changes of the backlog", absorb_changes},
     {"report newcomers", report_newcomers},
     {"look again at held jobs", look_again_at_held},

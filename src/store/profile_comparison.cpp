@@ -86,7 +86,7 @@ void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
   if (!state_.is_live(job) || !recorded.is_live(job)) return;
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
-    if (!m.is_placed() || (m.node == wanted.node && m.devices == wanted.devices)) return;
+    if (!m.is_placed() || (m.node == wanted.node && m.devices == wanted.devices && m.phase == wanted.phase)) return;
     Ledger(state_).note_freed(m.node);
     Ledger(state_).unplace(id);
   });

@@ -73,12 +73,11 @@ void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<
   while (!e.to_prove.empty() && proofs < kProofsMax) {
     const ClassId id = *e.to_prove.begin();
     e.to_prove.erase(e.to_prove.begin());
+    ++cycle.plan.examined;  // so that the step is recorded and handed over, even without events and actions
     if (!e.pending.never_fits(id)) continue;
     ++proofs;
     if (ever_fits(state, e.pending.class_at(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
-  // A step that proves something is one to record and to hand over, even if it has neither events nor actions.
-  cycle.plan.examined += static_cast<std::uint32_t>(proofs);
   if (!e.to_prove.empty()) cycle.plan.look_again_at = cycle.plan.at;
 }
 
@@ -126,6 +125,13 @@ void help_those_short_of_quota(const EngineData& e, const State& state, News& ne
   });
 }
 
+/// Whether a class of like members has as many places as must start together, if any of the freed nodes can take one.
+bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key) {
+  if (key.members_needed <= 1 && key.within.is_none()) return true;
+  if (!placement_rule(*e.profile).is_room_exact) return true;
+  return has_room(state, e.fit_tables.counted(state, key.demand, key.constraint, 0), key);
+}
+
 /// Those that nodes may help which were freed; of those found never to fit, the ones that might on a new or changed
 /// node are to be proven again.
 void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
@@ -145,11 +151,8 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
       std::copy_if(classes.begin(), classes.end(), std::inserter(e.to_prove, e.to_prove.end()), never_fits);
     if (!any_freed([&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); })) continue;
     if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
-    FitTable* view =
-        placement_rule(*e.profile).is_room_exact ? &e.fit_tables.counted(state, demand, constraint, 0) : nullptr;
     for (const ClassId id : classes)
-      if (!never_fits(id) && (view == nullptr || has_room(state, *view, e.pending.class_at(id).key)))
-        news.activated.push_back(id);
+      if (!never_fits(id) && has_room_with_freed(e, state, e.pending.class_at(id).key)) news.activated.push_back(id);
   }
 }
 
@@ -196,18 +199,22 @@ bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass
   return true;
 }
 
+/// Whether the freed nodes could take a member of any kind, and all kinds have room.
+bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
+  const std::vector<MemberRun> needed = needed_runs(key);
+  const bool could_any = std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
+    return std::any_of(freed.begin(), freed.end(),
+                       [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); });
+  });
+  return could_any && (!placement_rule(*e.profile).is_room_exact || has_room_for_each(e, state, key, needed));
+}
+
 /// Gangs of unlike members, and jobs placed in part.
 void help_those_in_parts(EngineData& e, State& state, News& news) {
   const std::vector<NodeId>& freed = news.freed_nodes;
   for (const ClassId id : e.pending.waiting_in_parts()) {
     const EquivalenceClass& key = e.pending.class_at(id).key;
-    const std::vector<MemberRun> needed = needed_runs(key);
-    bool is_helped = false;
-    for (const MemberRun& run : needed) {
-      const auto could = [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); };
-      is_helped = is_helped || std::any_of(freed.begin(), freed.end(), could);
-    }
-    if (is_helped && placement_rule(*e.profile).is_room_exact) is_helped = has_room_for_each(e, state, key, needed);
+    bool is_helped = are_parts_helped(e, state, freed, key);
     // A node under a placed member may have moved to another domain, and with it the place where the other members
     // must go.
     if (!key.only.is_none() && !is_helped)
@@ -279,6 +286,8 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   for (const ClassId id : news.activated) e.pending.activate(id);
   if (news.has_other_nodes) activate_impossible_heads(e, state, cycle);
 }
+
+void pass_over_own_changes(EngineData& e, State& state, Cycle&) { e.facts_seen = state.cluster().facts_change_count(); }
 
 void activate_behind_moved_heads(EngineData& e, State&, Cycle&) { e.pending.activate_behind_moved_heads(); }
 

@@ -14,6 +14,10 @@ void requeue(EngineData& e, State& state, Cycle& cycle);
 /// Stage: activates the classes behind heads of queues that no longer block.
 void activate_behind_moved_heads(EngineData& e, State& state, Cycle& cycle);
 
+/// Stage: what this decision has itself changed, or tried and undone, about where pods keep others away is no news for
+/// the next one: it opens no node.
+void pass_over_own_changes(EngineData& e, State& state, Cycle& cycle);
+
 /// Activates the first blocked head of the queue if it is outdated and can never run any more, so that it blocks no
 /// other job and its verdict reports this; then the next. True if it has activated any. Cost: a proof for each head
 /// looked at, O(1) if it is not outdated.
