@@ -3,7 +3,6 @@
 // that first uses them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -14,15 +13,10 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/node.h"
+#include "model/quota.h"
 #include "model/workload.h"
 
 namespace ashlar {
-
-/// Quantities that quotas count. A limit of kUnlimited never binds.
-enum class QuotaDimension : std::uint8_t { kMilliGpu, kMilliCores, kMemoryBytes };
-inline constexpr std::size_t kQuotaDimensions = 3;
-using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
-inline constexpr std::int64_t kUnlimited = INT64_MAX;
 
 struct LevelsDefined {
   std::uint32_t nested = 0;
@@ -40,7 +34,8 @@ struct QueueDefined {
   QueueId id;
   QueueId parent;
   QuotaVector quota;
-};  ///< first or changed; parent none only for the root (row 0)
+  std::vector<QuotaLimit> limits = {};  ///< further ones; a key not named is unlimited
+};                                      ///< first or changed; parent none only for the root (row 0)
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;

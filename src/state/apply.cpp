@@ -15,10 +15,16 @@ struct Applier {
   void operator()(const LevelsDefined& e) { s.cluster_.define_levels(e.nested, e.orthogonal); }
   void operator()(const DemandDefined& e) { s.define(e.id, e.demand); }
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
-  void operator()(const QueueDefined& e) { s.queues_.define(e.id, e.parent, e.quota); }
+  void operator()(const QueueDefined& e) {
+    const std::size_t keys = s.queues_.keys().size();
+    s.queues_.define(e.id, e.parent, e.quota, e.limits);
+    s.charge_new_keys(keys);
+  }
   void operator()(const NodeSeen& e) {
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
+    s.charge_by_class(e.node, -1);
     s.cluster_.upsert_node(e.node, e.facts);
+    s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     note_node_change(e.node);
   }
@@ -30,7 +36,9 @@ struct Applier {
   void operator()(const NodeDevicesChanged& e) {
     if (!s.cluster_.is_live(e.node)) return;
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.devices.count);
+    s.charge_by_class(e.node, -1);
     s.cluster_.set_devices(e.node, e.devices);
+    s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     note_node_change(e.node);
   }

@@ -147,6 +147,10 @@ class State {
   void remove_member(MemberId id, Millis now);
   void define(DemandId id, const Demand& demand);
   void define(ConstraintId id, const Constraint& constraint);
+  /// Charges what is placed for the keys of queues from this one on, which are new.
+  void charge_new_keys(std::size_t first);
+  /// Charges the members on a node, by its class, or gives them back (-1).
+  void charge_by_class(NodeId node, std::int64_t times);
   void link(MemberId id, NodeId node);
   void unlink(MemberId id, NodeId node);
   void link_all();
@@ -176,7 +180,8 @@ class State {
 };
 
 /// The world changed. Events about rows that do not exist (any more) are no-ops: deliveries may be late or duplicated.
-/// Cost: O(size of the event); of a node that loses devices or is gone, O(its members). `event.at` never makes time run backwards.
+/// Cost: O(size of the event); of a node that loses devices or is gone, O(its members). `event.at` never makes time run
+/// backwards.
 void apply(State& state, const Event& event);
 
 /// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device

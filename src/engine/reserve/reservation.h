@@ -56,12 +56,14 @@ struct Reservation {
   struct QuotaSpare {
     QueueId queue;
     QuotaVector left{};
+    std::vector<std::int64_t> left_by_key = {};  ///< by QueueTree::keys(); plenty of those not listed
   };
   /// Another promised job that will have started by then and counts against the same queues.
   struct QuotaClaim {
     JobId job;
     QueueId queue;  ///< its own
     QuotaVector amounts{};
+    std::vector<std::int64_t> by_key = {};
   };
   struct Place {
     MemberId member;

@@ -131,6 +131,8 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
         if (Reservation::Spare* spare = p.find(place.node))
           spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
       p.quota_claims.push_back({job, job_class.key.queue, counted});
+      for (const Reservation::Place& place : made.places)
+        add_by_key(state, place.member, place.node, p.quota_claims.back().by_key);
     }
   }
   context.trial.rollback_to(0);

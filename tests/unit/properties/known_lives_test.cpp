@@ -79,11 +79,11 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20621 decisions, 5232 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 465 GangPartial "
-            "304 InsufficientGPU 518 InsufficientResource 183 NeverFits 960 NoMatchingDevice 8 NodesNotReady "
-            "2 OverQuota 565 Placed 3301 PortTaken 118 QuotaExhausted 565 ReservationHeld 163 "
-            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 578 Waits 1889; plans "
-            "66f1cff3a80d9ba0");
+            "20617 decisions, 5200 binds, 0 others; ExceedsClusterMax 486 ExceedsMaxQuota 482 GangPartial "
+            "300 InsufficientGPU 516 InsufficientResource 186 NeverFits 968 NoMatchingDevice 8 NodesNotReady "
+            "2 OverQuota 599 Placed 3288 PortTaken 117 QuotaExhausted 599 ReservationHeld 177 "
+            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 583 Waits 1904; plans "
+            "eb32a8dbf83e054a");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 384 InsufficientGPU "
@@ -94,65 +94,65 @@ TEST(KnownLives, WithReservations) {
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20625 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 468 GangPartial "
-            "289 InsufficientGPU 508 InsufficientResource 173 NeverFits 840 NoMatchingDevice 5 NodesNotReady "
-            "2 OverQuota 569 Placed 3323 PortTaken 118 QuotaExhausted 569 SelectorMismatch 9 "
-            "TaintNotTolerated 5 TopologyFragmented 560 Waits 1669; plans e514a339b1dcadcc");
+            "20629 decisions, 5228 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 487 GangPartial "
+            "286 InsufficientGPU 504 InsufficientResource 175 NeverFits 852 NoMatchingDevice 5 NodesNotReady "
+            "2 OverQuota 608 Placed 3320 PortTaken 118 QuotaExhausted 608 SelectorMismatch 9 "
+            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1671; plans 8ac47ce5607d2fe9");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20572 decisions, 4878 binds, 0 others; BehindHead 972 ExceedsClusterMax 455 ExceedsMaxQuota 418 "
-            "GangPartial 273 InsufficientGPU 366 InsufficientResource 163 NeverFits 873 NoMatchingDevice 3 "
-            "NodesNotReady 1 OverQuota 433 Placed 3070 PortTaken 90 QuotaExhausted 433 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 484 Waits 2365; plans 87603eff45201fd6");
+            "20579 decisions, 4831 binds, 0 others; BehindHead 959 ExceedsClusterMax 447 ExceedsMaxQuota 437 "
+            "GangPartial 269 InsufficientGPU 370 InsufficientResource 166 NeverFits 884 NoMatchingDevice 3 "
+            "NodesNotReady 1 OverQuota 466 Placed 3048 PortTaken 89 QuotaExhausted 466 SelectorMismatch 7 "
+            "TaintNotTolerated 6 TopologyFragmented 477 Waits 2347; plans 0fb0126433f794c8");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20613 decisions, 5281 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 462 GangPartial "
-            "293 InsufficientGPU 471 InsufficientResource 183 NeverFits 829 NoMatchingDevice 4 NodesNotReady "
-            "3 OverQuota 552 Placed 3393 PortTaken 117 QuotaExhausted 552 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 575 Waits 1662; plans a0f628ea67d08e66");
+            "20607 decisions, 5239 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 479 GangPartial "
+            "299 InsufficientGPU 475 InsufficientResource 184 NeverFits 843 NoMatchingDevice 4 NodesNotReady "
+            "3 OverQuota 594 Placed 3365 PortTaken 117 QuotaExhausted 594 SelectorMismatch 10 "
+            "TaintNotTolerated 5 TopologyFragmented 572 Waits 1669; plans 65f0ba801d969fe8");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20633 decisions, 5279 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 467 GangPartial "
-            "325 InsufficientGPU 493 InsufficientResource 183 NeverFits 1004 NoMatchingDevice 3 "
-            "NodesNotReady 3 OverQuota 594 Placed 3363 PortTaken 114 QuotaExhausted 594 ReservationHeld 227 "
-            "SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 589 Waits 1954; plans "
-            "2dea6839a6afe768");
+            "20623 decisions, 5249 binds, 0 others; ExceedsClusterMax 525 ExceedsMaxQuota 487 GangPartial "
+            "320 InsufficientGPU 501 InsufficientResource 179 NeverFits 1012 NoMatchingDevice 3 "
+            "NodesNotReady 3 OverQuota 630 Placed 3349 PortTaken 111 QuotaExhausted 630 ReservationHeld 226 "
+            "SelectorMismatch 10 TaintNotTolerated 6 TopologyFragmented 593 Waits 1952; plans "
+            "2114f27b13f84c95");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20590 decisions, 5168 binds, 0 others; ExceedsClusterMax 518 ExceedsMaxQuota 458 GangPartial "
-            "295 InsufficientGPU 414 InsufficientResource 170 NeverFits 976 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 599 Placed 3304 PortTaken 111 QuotaExhausted 599 ReservationHeld 1224 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 543 Waits 2778; plans "
-            "0faf4a4ad233f40b");
+            "20580 decisions, 5109 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 481 GangPartial "
+            "292 InsufficientGPU 418 InsufficientResource 170 NeverFits 983 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 627 Placed 3272 PortTaken 109 QuotaExhausted 627 ReservationHeld 1172 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 549 Waits 2731; plans "
+            "0e7a25ecf2b33ee3");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20637 decisions, 5302 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 457 GangPartial "
-            "307 InsufficientGPU 507 InsufficientResource 178 NeverFits 837 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 571 Placed 3395 PortTaken 111 QuotaExhausted 571 SelectorMismatch 11 "
-            "TaintNotTolerated 6 TopologyFragmented 559 Waits 1687; plans e8ddc2c77a19cbcd");
+            "20632 decisions, 5249 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 480 GangPartial "
+            "306 InsufficientGPU 500 InsufficientResource 174 NeverFits 854 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 606 Placed 3370 PortTaken 111 QuotaExhausted 606 SelectorMismatch 11 "
+            "TaintNotTolerated 6 TopologyFragmented 558 Waits 1674; plans ca5fd6a74d58f657");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20634 decisions, 5381 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 466 GangPartial "
-            "304 InsufficientGPU 473 InsufficientResource 198 NeverFits 839 NoMatchingDevice 5 NodesNotReady "
-            "4 OverQuota 570 Placed 3406 PortTaken 109 QuotaExhausted 570 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 549 Waits 1658; plans 2516604e4a5ddf71");
+            "20631 decisions, 5322 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 488 GangPartial "
+            "304 InsufficientGPU 477 InsufficientResource 194 NeverFits 852 NoMatchingDevice 5 NodesNotReady "
+            "4 OverQuota 606 Placed 3377 PortTaken 109 QuotaExhausted 606 SelectorMismatch 11 "
+            "TaintNotTolerated 5 TopologyFragmented 552 Waits 1661; plans 235bdf24a8b07f22");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20638 decisions, 5297 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 469 GangPartial "
-            "307 InsufficientGPU 492 InsufficientResource 174 NeverFits 849 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 567 Placed 3395 PortTaken 108 QuotaExhausted 567 SelectorMismatch 10 "
-            "TaintNotTolerated 9 TopologyFragmented 569 Waits 1677; plans 4282a304b18a54c0");
+            "20631 decisions, 5248 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial "
+            "309 InsufficientGPU 489 InsufficientResource 171 NeverFits 863 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 610 Placed 3378 PortTaken 105 QuotaExhausted 610 SelectorMismatch 11 "
+            "TaintNotTolerated 9 TopologyFragmented 571 Waits 1673; plans 6d1c877898a39b19");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20614 decisions, 5342 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 470 GangPartial "
-            "287 InsufficientGPU 468 InsufficientResource 174 NeverFits 851 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 553 Placed 3436 PortTaken 123 QuotaExhausted 553 SelectorMismatch 11 "
-            "TaintNotTolerated 9 TopologyFragmented 569 Waits 1647; plans 139fb9c37aa5e9ae");
+            "20609 decisions, 5211 binds, 0 others; ExceedsClusterMax 379 ExceedsMaxQuota 489 GangPartial "
+            "285 InsufficientGPU 465 InsufficientResource 177 NeverFits 868 NoMatchingDevice 5 NodesNotReady "
+            "1 OverQuota 582 Placed 3376 PortTaken 122 QuotaExhausted 582 SelectorMismatch 10 "
+            "TaintNotTolerated 9 TopologyFragmented 579 Waits 1653; plans 2e93490f01fe54d9");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 23602 binds, 11040 others; Placed 13709; plans d172f67d734cbbdb");
+            "20100 decisions, 22766 binds, 10707 others; Placed 13338; plans 65c8aed492f9122b");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 915 binds, 35 others; Placed 544; plans 38d42563b2e4584b");
+            "20100 decisions, 910 binds, 36 others; Placed 542; plans ee574505dd397228");
 }
 
 }  // namespace
