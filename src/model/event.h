@@ -80,7 +80,8 @@ struct BindRejected {
 struct Evicted {
   JobId job;
   Millis remaining;
-};  ///< stopped; waits again at its queue's tail with that much still to run
+  MemberId member = {};  ///< none: all of the job's
+};  ///< stopped; waits again at its queue's tail; with that much still to run if no member is left in its place
 struct EstimateChanged {
   JobId job;
   Estimate estimate;

@@ -116,6 +116,7 @@ struct Applier {
   }
   void operator()(const Evicted& e) {
     if (!s.is_live(e.job)) return;
+    if (!e.member.is_none()) return evict_one(e);
     note_end(e.job);
     s.stop(e.job, now);
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
@@ -204,6 +205,22 @@ struct Applier {
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
     for (const Displaced& d : displaced) s.place(d.member, node, clip(d.devices, node), d.phase);
+  }
+  /// The other members of its job stay where they are.
+  void evict_one(const Evicted& e) {
+    if (!s.is_live(e.member) || s.member(e.member).job != e.job) return;
+    if (const NodeId node = s.member(e.member).node; !node.is_none()) {
+      ++s.unforeseen_frees_;
+      s.note_freed(node);
+      s.unplace(e.member);
+    }
+    if (s.job(e.job).members_placed == 0) {
+      s.stop(e.job, now);
+      s.job_row(e.job).remaining = e.remaining;
+    }
+    s.job_row(e.job).queued_at = now;
+    ++s.job_row(e.job).evictions;
+    s.send_to_tail(e.job);
   }
   /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId job) {

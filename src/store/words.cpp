@@ -72,7 +72,10 @@ std::string action_in_words(const Action& action, const NameTable& names) {
     return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
   }
   const auto& evict = std::get<Evict>(action);
-  return "evict " + job_in_words(evict.job, names) + " with " + std::to_string(evict.grace.value) + " ms of grace";
+  const std::string who = evict.member.is_none() ? "" : " " + names.of({NameKind::kMember, evict.member.value});
+  const std::string for_whom = evict.for_job.is_none() ? "" : " for " + job_in_words(evict.for_job, names);
+  return "evict " + job_in_words(evict.job, names) + who + " with " + std::to_string(evict.grace.value) +
+         " ms of grace" + for_whom;
 }
 
 }  // namespace ashlar::store

@@ -233,7 +233,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       if (!member.is_none()) tell(out, MemberGone{member});
       break;
     case 28:
-      tell(out, Evicted{job, Millis(move.c * 1000)});
+      tell(out, Evicted{job, Millis(move.c * 1000), move.a % 3 == 0 ? member : MemberId::none()});
       break;
     case 29:
       tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}});

@@ -79,80 +79,80 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20617 decisions, 5200 binds, 0 others; ExceedsClusterMax 486 ExceedsMaxQuota 482 GangPartial "
-            "300 InsufficientGPU 516 InsufficientResource 186 NeverFits 968 NoMatchingDevice 8 NodesNotReady "
-            "2 OverQuota 599 Placed 3288 PortTaken 117 QuotaExhausted 599 ReservationHeld 177 "
-            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 583 Waits 1904; plans "
-            "eb32a8dbf83e054a");
+            "20607 decisions, 5128 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 482 GangPartial "
+            "294 InsufficientGPU 523 InsufficientResource 186 NeverFits 970 NoMatchingDevice 7 NodesNotReady "
+            "1 OverQuota 593 Placed 3264 PortTaken 115 QuotaExhausted 593 ReservationHeld 182 "
+            "SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 576 Waits 1899; plans "
+            "2c93155c84edd9d4");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 384 InsufficientGPU "
-      "665 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
-      "PortTaken 112 ReservationHeld 89 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 682 "
-      "Waits 2134; plans 7c0e4b6f27a2b1a2");
+      "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 383 InsufficientGPU "
+      "667 InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 "
+      "PortTaken 112 ReservationHeld 67 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 "
+      "Waits 2115; plans 999264a419585554");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20629 decisions, 5228 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 487 GangPartial "
-            "286 InsufficientGPU 504 InsufficientResource 175 NeverFits 852 NoMatchingDevice 5 NodesNotReady "
-            "2 OverQuota 608 Placed 3320 PortTaken 118 QuotaExhausted 608 SelectorMismatch 9 "
-            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1671; plans 8ac47ce5607d2fe9");
+            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 366 ExceedsMaxQuota 487 GangPartial "
+            "281 InsufficientGPU 510 InsufficientResource 175 NeverFits 853 NoMatchingDevice 4 NodesNotReady "
+            "1 OverQuota 600 Placed 3298 PortTaken 116 QuotaExhausted 600 SelectorMismatch 9 "
+            "TaintNotTolerated 5 TopologyFragmented 564 Waits 1665; plans f895c7ce492c981f");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20579 decisions, 4831 binds, 0 others; BehindHead 959 ExceedsClusterMax 447 ExceedsMaxQuota 437 "
-            "GangPartial 269 InsufficientGPU 370 InsufficientResource 166 NeverFits 884 NoMatchingDevice 3 "
-            "NodesNotReady 1 OverQuota 466 Placed 3048 PortTaken 89 QuotaExhausted 466 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 477 Waits 2347; plans 0fb0126433f794c8");
+            "20562 decisions, 4762 binds, 0 others; BehindHead 946 ExceedsClusterMax 450 ExceedsMaxQuota 436 "
+            "GangPartial 264 InsufficientGPU 375 InsufficientResource 167 NeverFits 886 NoMatchingDevice 2 "
+            "NodesNotReady 1 OverQuota 462 Placed 3019 PortTaken 88 QuotaExhausted 462 SelectorMismatch 7 "
+            "TaintNotTolerated 6 TopologyFragmented 469 Waits 2325; plans 2f3481e17325c974");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20607 decisions, 5239 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 479 GangPartial "
-            "299 InsufficientGPU 475 InsufficientResource 184 NeverFits 843 NoMatchingDevice 4 NodesNotReady "
-            "3 OverQuota 594 Placed 3365 PortTaken 117 QuotaExhausted 594 SelectorMismatch 10 "
-            "TaintNotTolerated 5 TopologyFragmented 572 Waits 1669; plans 65f0ba801d969fe8");
+            "20590 decisions, 5178 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial "
+            "291 InsufficientGPU 466 InsufficientResource 185 NeverFits 845 NoMatchingDevice 4 NodesNotReady "
+            "1 OverQuota 591 Placed 3353 PortTaken 115 QuotaExhausted 591 SelectorMismatch 10 "
+            "TaintNotTolerated 5 TopologyFragmented 570 Waits 1647; plans 977d41a393ab4e8c");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20623 decisions, 5249 binds, 0 others; ExceedsClusterMax 525 ExceedsMaxQuota 487 GangPartial "
-            "320 InsufficientGPU 501 InsufficientResource 179 NeverFits 1012 NoMatchingDevice 3 "
-            "NodesNotReady 3 OverQuota 630 Placed 3349 PortTaken 111 QuotaExhausted 630 ReservationHeld 226 "
-            "SelectorMismatch 10 TaintNotTolerated 6 TopologyFragmented 593 Waits 1952; plans "
-            "2114f27b13f84c95");
+            "20615 decisions, 5157 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 486 GangPartial "
+            "317 InsufficientGPU 513 InsufficientResource 177 NeverFits 1010 NoMatchingDevice 3 "
+            "NodesNotReady 3 OverQuota 638 Placed 3315 PortTaken 110 QuotaExhausted 638 ReservationHeld 216 "
+            "SelectorMismatch 10 TaintNotTolerated 6 TopologyFragmented 589 Waits 1944; plans "
+            "618cf017564e7806");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20580 decisions, 5109 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 481 GangPartial "
-            "292 InsufficientGPU 418 InsufficientResource 170 NeverFits 983 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 627 Placed 3272 PortTaken 109 QuotaExhausted 627 ReservationHeld 1172 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 549 Waits 2731; plans "
-            "0e7a25ecf2b33ee3");
+            "20574 decisions, 5043 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 479 GangPartial "
+            "291 InsufficientGPU 432 InsufficientResource 169 NeverFits 981 NoMatchingDevice 6 NodesNotReady "
+            "3 OverQuota 618 Placed 3259 PortTaken 110 QuotaExhausted 618 ReservationHeld 1121 "
+            "SelectorMismatch 7 TaintNotTolerated 5 TopologyFragmented 551 Waits 2695; plans "
+            "971e084b3dcd31b7");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20632 decisions, 5249 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 480 GangPartial "
-            "306 InsufficientGPU 500 InsufficientResource 174 NeverFits 854 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 606 Placed 3370 PortTaken 111 QuotaExhausted 606 SelectorMismatch 11 "
-            "TaintNotTolerated 6 TopologyFragmented 558 Waits 1674; plans ca5fd6a74d58f657");
+            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial "
+            "303 InsufficientGPU 508 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 605 Placed 3339 PortTaken 111 QuotaExhausted 605 SelectorMismatch 12 "
+            "TaintNotTolerated 5 TopologyFragmented 553 Waits 1673; plans 9d36bf0fd5a60e49");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20631 decisions, 5322 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 488 GangPartial "
-            "304 InsufficientGPU 477 InsufficientResource 194 NeverFits 852 NoMatchingDevice 5 NodesNotReady "
-            "4 OverQuota 606 Placed 3377 PortTaken 109 QuotaExhausted 606 SelectorMismatch 11 "
-            "TaintNotTolerated 5 TopologyFragmented 552 Waits 1661; plans 235bdf24a8b07f22");
+            "20616 decisions, 5254 binds, 0 others; ExceedsClusterMax 363 ExceedsMaxQuota 488 GangPartial "
+            "301 InsufficientGPU 483 InsufficientResource 195 NeverFits 851 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 601 Placed 3348 PortTaken 107 QuotaExhausted 601 SelectorMismatch 12 "
+            "TaintNotTolerated 5 TopologyFragmented 546 Waits 1657; plans 6be40ca8c2d68db4");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20631 decisions, 5248 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial "
-            "309 InsufficientGPU 489 InsufficientResource 171 NeverFits 863 NoMatchingDevice 5 NodesNotReady "
-            "3 OverQuota 610 Placed 3378 PortTaken 105 QuotaExhausted 610 SelectorMismatch 11 "
-            "TaintNotTolerated 9 TopologyFragmented 571 Waits 1673; plans 6d1c877898a39b19");
+            "20619 decisions, 5156 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial "
+            "310 InsufficientGPU 502 InsufficientResource 168 NeverFits 863 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 612 Placed 3342 PortTaken 107 QuotaExhausted 612 SelectorMismatch 12 "
+            "TaintNotTolerated 5 TopologyFragmented 567 Waits 1679; plans dd102d758e2bd08d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20609 decisions, 5211 binds, 0 others; ExceedsClusterMax 379 ExceedsMaxQuota 489 GangPartial "
-            "285 InsufficientGPU 465 InsufficientResource 177 NeverFits 868 NoMatchingDevice 5 NodesNotReady "
-            "1 OverQuota 582 Placed 3376 PortTaken 122 QuotaExhausted 582 SelectorMismatch 10 "
-            "TaintNotTolerated 9 TopologyFragmented 579 Waits 1653; plans 2e93490f01fe54d9");
+            "20598 decisions, 5161 binds, 0 others; ExceedsClusterMax 375 ExceedsMaxQuota 486 GangPartial "
+            "284 InsufficientGPU 474 InsufficientResource 176 NeverFits 861 NoMatchingDevice 5 NodesNotReady "
+            "3 OverQuota 586 Placed 3369 PortTaken 120 QuotaExhausted 586 SelectorMismatch 10 "
+            "TaintNotTolerated 5 TopologyFragmented 570 Waits 1647; plans 37082fa31ffb257f");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 22766 binds, 10707 others; Placed 13338; plans 65c8aed492f9122b");
+            "20100 decisions, 22957 binds, 10776 others; Placed 13402; plans e7bbeb6a6ee4998b");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 910 binds, 36 others; Placed 542; plans ee574505dd397228");
+            "20100 decisions, 906 binds, 36 others; Placed 540; plans 5d9216c19e83fa04");
 }
 
 }  // namespace

@@ -178,6 +178,31 @@ TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   EXPECT_EQ(s.cluster().idle_devices()[0], 8);
 }
 
+TEST(Apply, AnEvictedMemberLeavesTheOthersInTheirPlaces) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  tell(s, Submitted{workload(1, 2, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(1u), {}});
+  tell(s, Evicted{JobId(1u), Millis(1), MemberId(0u)}, Millis(5'000));
+  EXPECT_TRUE(s.member(MemberId(0u)).is_placed()) << "a member of another job";
+  const std::uint64_t frees = s.unforeseen_frees();
+  tell(s, Evicted{JobId(0u), Millis(40'000), MemberId(0u)}, Millis(10'000));
+  EXPECT_FALSE(s.member(MemberId(0u)).is_placed());
+  EXPECT_TRUE(s.member(MemberId(1u)).is_placed());
+  EXPECT_TRUE(job(s, 0).is_started);
+  EXPECT_EQ(job(s, 0).evictions, 1u);
+  EXPECT_EQ(job(s, 0).queued_at, Millis(10'000));
+  EXPECT_GT(job(s, 0).backlog_seq, job(s, 1).backlog_seq);
+  EXPECT_GT(s.unforeseen_frees(), frees);
+  EXPECT_EQ(s.freed_nodes().back(), NodeId(0u));
+  tell(s, Evicted{JobId(0u), Millis(40'000), MemberId(1u)}, Millis(20'000));
+  EXPECT_FALSE(job(s, 0).is_started) << "none is left";
+  EXPECT_EQ(job(s, 0).remaining, Millis(40'000));
+  EXPECT_TRUE(s.timeline().ends().empty());
+  EXPECT_TRUE(s.is_consistent());
+}
+
 TEST(Apply, TimeNeverRunsBackwards) {
   State s = small_state();
   tell(s, Tick{}, Millis(500));
