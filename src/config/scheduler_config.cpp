@@ -24,18 +24,48 @@ constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr Millis kLeaseDurationMax{std::int64_t{INT32_MAX} * 1000};
 constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a faulty generator from filling memory
 
-QuotaVector quota_of(YamlReader& reader, const YAML::Node& node) {
-  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  constexpr const char* kKeys[kQuotaDimensions] = {"nvidia.com/gpu", "cpu", "memory"};  // by QuotaDimension
-  if (!node.IsDefined() || !reader.is_map(node, "quota", {kKeys[0], kKeys[1], kKeys[2]})) return quota;
-  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-    const YAML::Node value = node[kKeys[d]];
-    if (!reader.is_ok() || !value.IsDefined()) continue;
-    const Result<std::int64_t> limit = parse_quota(static_cast<std::int64_t>(d), reader.scalar(value, kKeys[d]));
-    if (!limit) reader.fail(value, std::string(kKeys[d]) + ": " + limit.error().message);
-    if (limit) quota[d] = *limit;
+constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"nvidia.com/gpu", "cpu", "memory"};  // by QuotaDimension
+constexpr std::size_t kLimitsMax = 64;                                                           ///< of one queue
+
+/// The unit of a resource's amounts, as that of a quota's number.
+std::int64_t quota_unit(std::string_view resource) {
+  const auto dimension = std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames);
+  if (dimension < std::ssize(kQuotaNames)) return dimension;
+  return quota_number({resource == "ephemeral-storage" ? resource::kEphemeralStorage : resource::kPods, {}});
+}
+
+/// "RESOURCE: limit", or "RESOURCE@MODEL: limit" for the nodes whose GPUs are of that model.
+void read_quota(YamlReader& reader, const YAML::Node& node, QueueConfig& queue) {
+  if (!reader.is_ok() || !node.IsDefined()) return;
+  if (!node.IsMap()) return reader.fail(node, "quota must be a map of resource: limit");
+  for (const auto& entry : node) {
+    const std::string key = reader.scalar(entry.first, "a resource of a quota");
+    const std::size_t at = key.rfind('@');
+    const std::string resource = key.substr(0, at), model = at == std::string::npos ? "" : key.substr(at + 1);
+    const auto dimension = static_cast<std::size_t>(
+        std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames));
+    const std::string near = suggestion(resource, kQuotaNames);
+    const bool is_known = dimension < kQuotaDimensions || resource == "ephemeral-storage" || resource == "pods" ||
+                          (resource.find('/') != std::string::npos && near.empty());
+    if (!reader.is_ok()) return;
+    if (!is_known)
+      return reader.fail(entry.first, "unknown key \"" + key + "\" in quota" + did_you_mean(resource, kQuotaNames));
+    if (at != std::string::npos && model.empty())
+      return reader.fail(entry.first, "\"" + key + "\" names no GPU model after the @");
+    const Result<std::int64_t> limit = parse_quota(quota_unit(resource), reader.scalar(entry.second, key));
+    if (!reader.is_ok()) return;
+    if (!limit) return reader.fail(entry.second, key + ": " + limit.error().message);
+    const auto is_it = [&](const NamedLimit& other) { return other.resource == resource && other.model == model; };
+    const bool is_dimension = model.empty() && dimension < kQuotaDimensions;
+    if (is_dimension ? queue.quota[dimension] != kUnlimited : std::ranges::any_of(queue.limits, is_it))
+      return reader.fail(entry.first, "\"" + key + "\" is given twice");
+    if (queue.limits.size() >= kLimitsMax)
+      return reader.fail(entry.first, "more than " + std::to_string(kLimitsMax) + " limits");
+    if (is_dimension)
+      queue.quota[dimension] = *limit;
+    else
+      queue.limits.push_back({resource, model, *limit});
   }
-  return quota;
 }
 
 bool has_queue(const SchedulerConfig& config, std::string_view name) {
@@ -50,7 +80,8 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
   for (const auto& item : list) {
     if (!reader.is_map(item, "a queue", {"name", "quota", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
-    QueueConfig queue{reader.text(item, "name", ""), parent, quota_of(reader, item["quota"])};
+    QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
+    read_quota(reader, item["quota"], queue);
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
     if (queue.name == kRootQueue)
       return reader.fail(

@@ -17,11 +17,20 @@ namespace ashlar::config {
 
 inline constexpr std::string_view kApiVersion = "config.ashlar.dev/v1alpha1";
 
+/// A limit of a resource by its name, on all nodes or on those whose GPUs are of one model.
+struct NamedLimit {
+  std::string resource;
+  std::string model;  ///< empty: on all nodes
+  std::int64_t limit = kUnlimited;
+  friend bool operator==(const NamedLimit&, const NamedLimit&) = default;
+};
+
 /// One queue of the tree. Parents come before their children.
 struct QueueConfig {
   std::string name;          ///< unique in the whole tree
   std::int32_t parent = -1;  ///< index into SchedulerConfig::queues; -1 = the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
+  std::vector<NamedLimit> limits = {};  ///< further ones
 };
 
 struct NamespaceQueue {

@@ -8,7 +8,36 @@ void add(QuotaVector& sum, const QuotaVector& one) {
     if (__builtin_add_overflow(sum[d], one[d], &sum[d])) sum[d] = INT64_MAX;
 }
 
+/// The first limit that does not depend on the node and that these amounts, by key, would exceed.
+std::optional<Reason> refusal_by_key(const State& state, QueueId queue, const std::vector<std::int64_t>& amounts) {
+  std::optional<Reason> first;
+  for (std::size_t k = 0; k < amounts.size(); ++k) {
+    const std::optional<Reason> refusal = state.queues().refusal(k, queue, amounts[k]);
+    if (refusal && (!first || refusal->code == ReasonCode::kExceedsQuota)) first = refusal;
+    if (first && first->code == ReasonCode::kExceedsQuota) break;
+  }
+  return first;
+}
+
+/// Keys without a class: what a member uses wherever it is placed.
+void add_anywhere(const State& state, MemberId member, std::vector<std::int64_t>& sums) {
+  const auto keys = state.queues().keys();
+  sums.resize(keys.size());
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    if (keys[k].device_class.is_none() &&
+        __builtin_add_overflow(sums[k], amount_of(state.demand(state.member(member).demand), keys[k]), &sums[k]))
+      sums[k] = INT64_MAX;
+}
+
 }  // namespace
+
+void add_by_key(const State& state, MemberId member, NodeId node, std::vector<std::int64_t>& sums) {
+  const auto keys = state.queues().keys();
+  sums.resize(keys.size());
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    if (keys[k].device_class.is_none() || keys[k].device_class == state.cluster().models()[node.row()])
+      sums[k] += amount_of(state.demand(state.member(member).demand), keys[k]);
+}
 
 QuotaVector quota_needed(const State& state, JobId job) {
   QuotaVector sum{};
@@ -25,7 +54,18 @@ QuotaVector quota_needed(const State& state, JobId job) {
 
 std::optional<Reason> quota_refusal(const State& state, JobId job) {
   const QueueId queue = state.job(job).queue;
-  return state.queues().is_limited(queue) ? state.queues().refusal(queue, quota_needed(state, job)) : std::nullopt;
+  if (!state.queues().is_limited(queue)) return std::nullopt;
+  const std::optional<Reason> refusal = state.queues().refusal(queue, quota_needed(state, job));
+  if (state.queues().keys().empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
+  std::vector<std::int64_t> by_key;
+  std::uint32_t left = state.job(job).members_needed();
+  for (MemberId m = state.job(job).first; !m.is_none() && left > 0; m = state.member(m).next) {
+    if (state.member(m).is_placed()) continue;
+    --left;
+    add_anywhere(state, m, by_key);
+  }
+  const std::optional<Reason> other = refusal_by_key(state, queue, by_key);
+  return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
 }
 
 std::uint32_t members_within_quota(const State& state, JobId job) {
@@ -35,11 +75,13 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   if (waiting == 1 || j.members_min >= j.members_present) return waiting;
   if (!state.queues().is_limited(j.queue)) return waiting;
   QuotaVector sum{};
+  std::vector<std::int64_t> by_key;
   std::uint32_t within = 0;
   for (MemberId m = j.first; !m.is_none(); m = state.member(m).next) {
     if (state.member(m).is_placed()) continue;
     add(sum, state.quota_of_demand(state.member(m).demand));
-    if (state.queues().refusal(j.queue, sum)) break;
+    add_anywhere(state, m, by_key);
+    if (state.queues().refusal(j.queue, sum) || refusal_by_key(state, j.queue, by_key)) break;
     ++within;
   }
   return within;
@@ -47,7 +89,8 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
 
 QueueId limiting_queue(const Verdict& verdict) {
   if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty()) return QueueId::none();
-  return QueueId(verdict.reasons.front().subject);
+  const Reason& reason = verdict.reasons.front();
+  return quota_key(reason.numbers[0]).device_class.is_none() ? QueueId(reason.subject) : QueueId::none();
 }
 
 }  // namespace ashlar

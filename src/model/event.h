@@ -3,7 +3,6 @@
 // that first uses them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -15,15 +14,10 @@
 #include "model/demand.h"
 #include "model/node.h"
 #include "model/pod_labels.h"
+#include "model/quota.h"
 #include "model/workload.h"
 
 namespace ashlar {
-
-/// Quantities that quotas count. A limit of kUnlimited never binds.
-enum class QuotaDimension : std::uint8_t { kMilliGpu, kMilliCores, kMemoryBytes };
-inline constexpr std::size_t kQuotaDimensions = 3;
-using QuotaVector = std::array<std::int64_t, kQuotaDimensions>;
-inline constexpr std::int64_t kUnlimited = INT64_MAX;
 
 struct LevelsDefined {
   std::uint32_t nested = 0;
@@ -41,7 +35,8 @@ struct QueueDefined {
   QueueId id;
   QueueId parent;
   QuotaVector quota;
-};  ///< first or changed; parent none only for the root (row 0)
+  std::vector<QuotaLimit> limits = {};  ///< further ones; a key not named is unlimited
+};                                      ///< first or changed; parent none only for the root (row 0)
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;
@@ -86,7 +81,8 @@ struct BindRejected {
 struct Evicted {
   JobId job;
   Millis remaining;
-};  ///< stopped; waits again at its queue's tail with that much still to run
+  MemberId member = {};  ///< none: all of the job's
+};  ///< stopped; waits again at its queue's tail; with that much still to run if no member is left in its place
 struct EstimateChanged {
   JobId job;
   Estimate estimate;

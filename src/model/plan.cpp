@@ -29,7 +29,10 @@ class Hash {
 void add_action(Hash& hash, const Bind& a) {
   hash.add(a.member).add(a.job).add(a.node).add(a.devices.low).add(a.devices.high);
 }
-void add_action(Hash& hash, const Evict& a) { hash.add(a.job).add(a.grace); }
+void add_action(Hash& hash, const Evict& a) {
+  hash.add(a.job).add(a.grace);
+  if (!a.member.is_none() || !a.for_job.is_none()) hash.add(a.member).add(a.for_job);
+}
 
 void add_verdict(Hash& hash, const VerdictChange& change) {
   const Verdict& v = change.verdict;

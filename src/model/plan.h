@@ -41,6 +41,8 @@ struct Bind {
 struct Evict {
   JobId job;
   Millis grace;
+  MemberId member = {};  ///< none: all placed members of the job
+  JobId for_job = {};    ///< which gets the place; none: no one job
 };
 using Action = std::variant<Bind, Evict>;
 

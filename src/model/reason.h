@@ -61,8 +61,8 @@ enum class ReasonUnit : std::uint8_t {
   kMilliGpu,   ///
   kMiB,        ///< of one device's memory
   kDomain,     ///< a row of the level that is the subject
-  kDimension,  ///< a QuotaDimension
-  kQuota,      ///< an amount of the dimension that is the first number
+  kDimension,  ///< what a quota counts, see quota_number()
+  kQuota,      ///< an amount of what the first number says
   kInstant,    ///< milliseconds
   kCount,
 };

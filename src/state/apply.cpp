@@ -18,10 +18,16 @@ struct Applier {
   void operator()(const LabelSetDefined& e) { s.define(e.id, e.set); }
   void operator()(const PodSelectorDefined& e) { s.define(e.id, e.selector); }
   void operator()(const NamespaceSeen& e) { s.cluster_.define(e.id, e.labels); }
-  void operator()(const QueueDefined& e) { s.queues_.define(e.id, e.parent, e.quota); }
+  void operator()(const QueueDefined& e) {
+    const std::size_t keys = s.queues_.keys().size();
+    s.queues_.define(e.id, e.parent, e.quota, e.limits);
+    s.charge_new_keys(keys);
+  }
   void operator()(const NodeSeen& e) {
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
+    s.charge_by_class(e.node, -1);
     s.cluster_.upsert_node(e.node, e.facts);
+    s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     note_node_change(e.node);
   }
@@ -33,7 +39,9 @@ struct Applier {
   void operator()(const NodeDevicesChanged& e) {
     if (!s.cluster_.is_live(e.node)) return;
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.devices.count);
+    s.charge_by_class(e.node, -1);
     s.cluster_.set_devices(e.node, e.devices);
+    s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     note_node_change(e.node);
   }
@@ -111,6 +119,7 @@ struct Applier {
   }
   void operator()(const Evicted& e) {
     if (!s.is_live(e.job)) return;
+    if (!e.member.is_none()) return evict_one(e);
     note_end(e.job);
     s.stop(e.job, now);
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
@@ -203,6 +212,22 @@ struct Applier {
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
     for (const Displaced& d : displaced) s.place(d.member, node, clip(d.devices, node), d.phase);
+  }
+  /// The other members of its job stay where they are.
+  void evict_one(const Evicted& e) {
+    if (!s.is_live(e.member) || s.member(e.member).job != e.job) return;
+    if (const NodeId node = s.member(e.member).node; !node.is_none()) {
+      ++s.unforeseen_frees_;
+      s.note_freed(node);
+      s.unplace(e.member);
+    }
+    if (s.job(e.job).members_placed == 0) {
+      s.stop(e.job, now);
+      s.job_row(e.job).remaining = e.remaining;
+    }
+    s.job_row(e.job).queued_at = now;
+    ++s.job_row(e.job).evictions;
+    s.send_to_tail(e.job);
   }
   /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId job) {

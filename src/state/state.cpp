@@ -75,6 +75,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   Job& j = jobs_[m.job.row()];
   ++j.members_placed;
   queues_.charge(j.queue, quota_of_demand(m.demand), 1);
+  queues_.charge(j.queue, demand(m.demand), cluster_.models()[node.row()], 1);
 }
 
 void State::unplace(MemberId id) {
@@ -84,12 +85,30 @@ void State::unplace(MemberId id) {
   cluster_.remove_pod(id, m.labels, m.constraint, m.node);
   if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
   unlink(id, m.node);
+  queues_.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   Job& j = jobs_[m.job.row()];
   --j.members_placed;
   queues_.charge(j.queue, quota_of_demand(m.demand), -1);
+}
+
+void State::charge_new_keys(std::size_t first) {
+  for (std::size_t key = first; key < queues_.keys().size(); ++key)
+    for (const Member& m : members_) {
+      const QuotaKey& of = queues_.keys()[key];
+      if (m.is_placed() && (of.device_class.is_none() || of.device_class == cluster_.models()[m.node.row()]))
+        queues_.charge(key, jobs_[m.job.row()].queue, amount_of(demand(m.demand), of));
+    }
+}
+
+void State::charge_by_class(NodeId node, std::int64_t times) {
+  if (queues_.keys().empty()) return;
+  for (const MemberId id : members_on(node)) {
+    const Member& m = member(id);
+    queues_.charge(job(m.job).queue, demand(m.demand), cluster_.models()[node.row()], times);
+  }
 }
 
 std::vector<MemberId> State::members_on(NodeId node) const {
@@ -312,6 +331,7 @@ bool State::is_consistent() const {
     on_nodes[m.node.row()].emplace_back(row);
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
+    counted.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
     if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0)
       ++classes[m.node.row()][device_class_of(ask)];
   }
@@ -322,6 +342,9 @@ bool State::is_consistent() const {
     if (members_on(NodeId(n)) != on_nodes[n]) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
+  for (std::size_t k = 0; k < counted.keys().size(); ++k)
+    for (std::size_t q = 0; q < counted.rows(); ++q)
+      if (counted.used(k, QueueId(q)) != 0) return false;
   for (std::size_t row = 0; row < jobs_.size(); ++row) {
     const Job& j = jobs_[row];
     if (!j.is_live) continue;

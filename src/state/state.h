@@ -147,6 +147,10 @@ class State {
   void remove_member(MemberId id, Millis now);
   void define(DemandId id, const Demand& demand);
   void define(ConstraintId id, const Constraint& constraint);
+  /// Charges what is placed for the keys of queues from this one on, which are new.
+  void charge_new_keys(std::size_t first);
+  /// Charges the members on a node, by its class, or gives them back (-1).
+  void charge_by_class(NodeId node, std::int64_t times);
   void link(MemberId id, NodeId node);
   void unlink(MemberId id, NodeId node);
   void link_all();

@@ -196,6 +196,13 @@ bool StateFields::are_sound(const State& s) {
   if (queues == 0 || q.quota_.size() != queues || q.used_.size() != queues || q.is_known_.size() != queues ||
       q.wanted_parent_.size() != queues || q.parent_[0] != q.wanted_parent_[0])
     return false;
+  if (q.key_limits_.size() != q.keys_.size() || q.key_used_.size() != q.keys_.size()) return false;
+  for (std::size_t k = 0; k < q.keys_.size(); ++k) {
+    const bool is_twice = std::count(q.keys_.begin(), q.keys_.end(), q.keys_[k]) > 1;
+    if (is_twice || q.key_limits_[k].size() > queues || q.key_used_[k].size() > queues ||
+        !all_of(q.key_used_[k], is_number))
+      return false;
+  }
   for (std::size_t row = 1; row < queues; ++row)
     if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;
   for (std::size_t row = 0; row < queues; ++row) {

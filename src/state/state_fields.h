@@ -18,6 +18,7 @@ struct StateFields {
     cluster(s.cluster_, visit);
     visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
         visit(s.queues_.is_known_), visit(s.queues_.change_count_);
+    visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);

@@ -3,6 +3,7 @@
 // (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -62,16 +63,22 @@ class Trial {
     steps_.emplace_back(Block{node, devices, static_cast<std::uint32_t>(blocked_.size())});
     blocked_.push_back(std::move(demand));
   }
-  /// Frees what is blocked, and leaves the other steps as they are. Checkpoints taken since the first block are void.
-  /// Must be called before commit().
-  void unblock() {
+  /// Frees what is blocked by the steps from this checkpoint on, and leaves the others as they are. Checkpoints taken
+  /// since the first of those blocks are void. Nothing may be blocked at commit().
+  void unblock(std::size_t from = 0) {
     if (blocked_.empty()) return;
-    std::erase_if(steps_, [&](const Step& step) {
-      const auto* block = std::get_if<Block>(&step);
-      if (block != nullptr) ledger_.release(block->node, blocked_[block->demand], block->devices);
-      return block != nullptr;
-    });
-    blocked_.clear();
+    std::size_t left = blocked_.size();
+    const auto first = steps_.begin() + static_cast<std::ptrdiff_t>(from);
+    steps_.erase(std::remove_if(first, steps_.end(),
+                                [&](const Step& step) {
+                                  const auto* block = std::get_if<Block>(&step);
+                                  if (block == nullptr) return false;
+                                  ledger_.release(block->node, blocked_[block->demand], block->devices);
+                                  left = std::min<std::size_t>(left, block->demand);
+                                  return true;
+                                }),
+                 steps_.end());
+    blocked_.resize(left);
   }
 
   std::size_t checkpoint() const { return steps_.size(); }

@@ -14,6 +14,8 @@ constexpr std::size_t kLeapMax = 1u << 22;
 constexpr std::int64_t kDeviceMemoryMax = std::int64_t{1} << 40;  ///< MiB
 constexpr std::int32_t kWeightMax = 1'000'000;                    ///< of a preferred term; Kubernetes' are 1..100
 
+constexpr std::size_t kQuotaKeysMax = 1024;  ///< distinct ones that queues limit
+
 template <class Tag>
 bool is_near(Id<Tag> id, std::size_t rows) {
   return !id.is_none() && id.row() < rows + kLeapMax;
@@ -84,6 +86,12 @@ struct Guard {
     return is_estimate(e.estimate) ? nullptr : "an estimate is impossible";
   }
   const char* operator()(const QueueDefined& e) const {
+    if (s.queues().keys().size() + e.limits.size() > kQuotaKeysMax) return "queues limit more than they can";
+    for (const QuotaLimit& l : e.limits) {
+      const bool is_known_kind = (l.of.resource.is_none() || l.of.resource.row() < resource::kRowsMax) &&
+                                 (l.of.device_class.is_none() || is_near(l.of.device_class, 0));
+      if (!is_known_kind) return "a queue's limit names a resource or a model out of bounds";
+    }
     return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds";
   }
   const char* operator()(const NodeSeen& e) const {

@@ -82,6 +82,11 @@ void NameLedger::tell_model(const NodeDevices& devices, ByteWriter& out) {
   if (!devices.device_class.is_none()) tell_once({NameKind::kModel, devices.device_class.value}, out);
 }
 
+void NameLedger::tell_counted(const QuotaKey& key, ByteWriter& out) {
+  if (!key.resource.is_none()) tell_once({NameKind::kResource, key.resource.value}, out);
+  if (!key.device_class.is_none()) tell_once({NameKind::kModel, key.device_class.value}, out);
+}
+
 void NameLedger::tell_members(const std::vector<MemberSpec>& members, ByteWriter& out) {
   for (const MemberSpec& m : members) tell({NameKind::kMember, m.member.value}, out);
 }
@@ -105,6 +110,7 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell_members(added->members, out);
   } else if (const auto* queue = std::get_if<QueueDefined>(&event.body)) {
     tell({NameKind::kQueue, queue->id.value}, out);
+    for (const QuotaLimit& limit : queue->limits) tell_counted(limit.of, out);
   } else if (const auto* levels = std::get_if<LevelsDefined>(&event.body)) {
     for (std::uint32_t l = 0; l < levels->nested + levels->orthogonal; ++l) tell_once({NameKind::kLevel, l}, out);
   } else if (const auto* demand = std::get_if<DemandDefined>(&event.body)) {
@@ -122,6 +128,7 @@ void NameLedger::tell_all(const State& state, ByteWriter& out) {
     for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) tell_once({NameKind::kResource, r}, out);
     for (std::uint32_t q = 0; q < state.queues().rows(); ++q)
       if (state.queues().is_known(QueueId(q))) tell({NameKind::kQueue, q}, out);
+    for (const QuotaKey& key : state.queues().keys()) tell_counted(key, out);
     for (std::uint32_t n = 0; n < state.cluster().rows(); ++n) {
       if (!state.cluster().is_live(NodeId(n))) continue;
       tell_once({NameKind::kNode, n}, out);

@@ -1,5 +1,6 @@
 #include "store/words.h"
 
+#include "model/quota.h"
 #include "text/device_text.h"
 
 namespace ashlar::store {
@@ -15,12 +16,23 @@ std::string one_placement(NodeId node, const DeviceMask& devices, const NameTabl
   return text;
 }
 
+/// What a limit counts beside the dimensions, as in ashlar.yaml: " nvidia.com/gpu@H100".
+std::string counted_in_words(const Reason& reason, const NameTable& names) {
+  const QuotaKey key = quota_key(reason.numbers[0]);
+  if (reason.numbers[0] < static_cast<std::int64_t>(kQuotaDimensions)) return {};
+  std::string text = key.resource.is_none() ? std::string(" nvidia.com/gpu")
+                                            : " " + names.of({NameKind::kResource, key.resource.value});
+  if (!key.device_class.is_none()) text += "@" + names.of({NameKind::kModel, key.device_class.value});
+  return text;
+}
+
 /// The object of a reason, if it has a name here.
 std::string subject_in_words(const Reason& reason, const NameTable& names) {
   const ReasonSubject subject = row_of(reason.code).subject;
   if (subject == ReasonSubject::kResource) return " " + names.of({NameKind::kResource, reason.subject});
   if (subject == ReasonSubject::kLevel) return " " + names.of({NameKind::kLevel, reason.subject});
-  if (subject == ReasonSubject::kQueue) return " " + names.of({NameKind::kQueue, reason.subject});
+  if (subject == ReasonSubject::kQueue)
+    return " " + names.of({NameKind::kQueue, reason.subject}) + counted_in_words(reason, names);
   return {};
 }
 
@@ -60,7 +72,10 @@ std::string action_in_words(const Action& action, const NameTable& names) {
     return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
   }
   const auto& evict = std::get<Evict>(action);
-  return "evict " + job_in_words(evict.job, names) + " with " + std::to_string(evict.grace.value) + " ms of grace";
+  const std::string who = evict.member.is_none() ? "" : " " + names.of({NameKind::kMember, evict.member.value});
+  const std::string for_whom = evict.for_job.is_none() ? "" : " for " + job_in_words(evict.for_job, names);
+  return "evict " + job_in_words(evict.job, names) + who + " with " + std::to_string(evict.grace.value) +
+         " ms of grace" + for_whom;
 }
 
 }  // namespace ashlar::store

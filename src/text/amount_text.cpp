@@ -27,6 +27,8 @@ std::string_view without_b(std::string_view text) {
   return text.ends_with("iB") ? text.substr(0, text.size() - 1) : text;
 }
 
+bool is_bytes(ResourceId resource) { return resource == resource::kMemory || resource == resource::kEphemeralStorage; }
+
 std::string bytes_word(std::int64_t amount) {
   constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
       {"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
@@ -41,20 +43,19 @@ std::string node_count_text(std::int64_t count) { return std::to_string(count) +
 
 std::string quota_text(std::int64_t dimension, std::int64_t amount) {
   std::array<char, 64> text{};
-  switch (static_cast<QuotaDimension>(dimension)) {
-    case QuotaDimension::kMilliGpu:
-      if (amount % 1000 == 0) return std::to_string(amount / 1000) + " GPU";
-      std::snprintf(text.data(), text.size(), "%.3f GPU", static_cast<double>(amount) / 1000);
-      return text.data();
-    case QuotaDimension::kMilliCores:
-      std::snprintf(text.data(), text.size(), amount == 1000 ? "%.6g core" : "%.6g cores",
-                    static_cast<double>(amount) / 1000);
-      return text.data();
-    case QuotaDimension::kMemoryBytes:
-      std::snprintf(text.data(), text.size(), "%.6g GiB", static_cast<double>(amount) / (1 << 30));
-      return text.data();
+  const ResourceId counted = quota_key(dimension).resource;
+  if (counted.is_none()) {
+    if (amount % 1000 == 0) return std::to_string(amount / 1000) + " GPU";
+    std::snprintf(text.data(), text.size(), "%.3f GPU", static_cast<double>(amount) / 1000);
+  } else if (counted == resource::kCpu) {
+    std::snprintf(text.data(), text.size(), amount == 1000 ? "%.6g core" : "%.6g cores",
+                  static_cast<double>(amount) / 1000);
+  } else if (is_bytes(counted)) {
+    std::snprintf(text.data(), text.size(), "%.6g GiB", static_cast<double>(amount) / (1 << 30));
+  } else {
+    return std::to_string(amount);
   }
-  return std::to_string(amount);
+  return text.data();
 }
 
 std::string amount_text(ResourceId resource, std::int64_t amount) {
@@ -81,7 +82,8 @@ std::string amount_word(ResourceId resource, std::int64_t amount) {
 
 std::string quota_word(std::int64_t dimension, std::int64_t amount) {
   if (amount == kUnlimited) return "unlimited";
-  return dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes) ? bytes_word(amount) : milli_word(amount);
+  const ResourceId counted = quota_key(dimension).resource;
+  return counted.is_none() ? milli_word(amount) : amount_word(counted, amount);
 }
 
 std::optional<MilliCores> parse_cores(std::string_view text) {
@@ -105,8 +107,10 @@ Result<MiB> parse_gpu_memory(std::string_view text) {
 }
 
 Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text) {
-  const bool is_bytes = dimension == static_cast<std::int64_t>(QuotaDimension::kMemoryBytes);
-  const Result<std::int64_t> amount = is_bytes ? parse_quantity(without_b(text), 1) : parse_quantity(text, 1000);
+  const ResourceId counted = quota_key(dimension).resource;
+  const bool is_milli = counted.is_none() || counted == resource::kCpu;
+  const Result<std::int64_t> amount =
+      is_bytes(counted) ? parse_quantity(without_b(text), 1) : parse_quantity(text, is_milli ? 1000 : 1);
   if (amount && *amount < 0) return invalid("\"" + std::string(text) + "\" is negative");
   return amount;
 }

@@ -14,7 +14,7 @@ namespace ashlar {
 
 /// "3 nodes", "1 node".
 std::string node_count_text(std::int64_t count);
-/// An amount of a quota's dimension (QuotaDimension): "8 GPU", "1.5 cores", "64 GiB".
+/// An amount of what a quota counts (quota_number): "8 GPU", "1.5 cores", "64 GiB", pieces as a number.
 std::string quota_text(std::int64_t dimension, std::int64_t amount);
 /// An amount of a resource: "2 cores", "16 GiB", pieces as a number.
 std::string amount_text(ResourceId resource, std::int64_t amount);
@@ -37,7 +37,7 @@ inline constexpr std::int64_t kDeviceMemoryMaxMib = std::int64_t{1} << 30;  ///<
 /// GPU memory that is requested: as above, at least 1Mi or 0, rounded up to whole MiB. kInvalid says what is wrong with
 /// `text`.
 Result<MiB> parse_gpu_memory(std::string_view text);
-/// A limit of a queue in the unit of its dimension (QuotaDimension): thousandths of a GPU, thousandths of a core,
+/// A limit of a queue in the unit of what it counts (quota_number): thousandths of a GPU, thousandths of a core,
 /// bytes. A quantity as above, of any size: "8", "0.5", "500m" or "1k" GPUs. kInvalid says what is wrong with `text`.
 Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text);
 

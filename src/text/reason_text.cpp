@@ -20,7 +20,7 @@ std::string number_text(const Reason& reason, std::size_t index, const ReasonNam
     case ReasonUnit::kDomain:
       return names.domain(reason, number);
     case ReasonUnit::kQuota:
-      return quota_text(reason.numbers[0], number);
+      return names.quota(reason, number);
     case ReasonUnit::kNone:
     case ReasonUnit::kMembers:
     case ReasonUnit::kDimension:

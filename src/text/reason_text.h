@@ -20,6 +20,8 @@ class ReasonNames {
   virtual std::string amount(const Reason& reason, std::int64_t amount) const = 0;
   /// A domain of the level that is the subject.
   virtual std::string domain(const Reason& reason, std::int64_t domain) const = 0;
+  /// An amount of what the quota counts that the first number says.
+  virtual std::string quota(const Reason& reason, std::int64_t amount) const = 0;
   /// The value of the row's {detail}.
   virtual std::string detail(const Reason& reason) const = 0;
 };

@@ -71,6 +71,7 @@ class NamesOfScript final : public ReasonNames {
   std::string domain(const Reason& r, std::int64_t domain) const override {
     return subject(r) + "-" + std::to_string(domain);
   }
+  std::string quota(const Reason& r, std::int64_t amount) const override { return quota_text(r.numbers[0], amount); }
   std::string detail(const Reason&) const override { return {}; }
 };
 

@@ -114,7 +114,11 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
       cycle.add_work({*higher, head.job_class});
       return;
     }
-  park_for_shortage(e, state, cycle, head, outcome.is_limit_reached);
+  if (outcome.over_quota)
+    park(e, state, cycle, head.job_class,
+         {VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*outcome.over_quota}});
+  else
+    park_for_shortage(e, state, cycle, head, outcome.is_limit_reached);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/place/class_quota.h"
 
 namespace ashlar {
 namespace {
@@ -39,8 +40,17 @@ const PlacementRow& placement_rule(const Profile& profile) {
   return kRows[static_cast<std::size_t>(profile.placement)];
 }
 
-PlacementOutcome place_job(const PlacementContext& context, JobId job) {
+PlacementOutcome place_anywhere(const PlacementContext& context, JobId job) {
   return placement_rule(context.profile).place(context, job);
+}
+
+PlacementOutcome place_job(const PlacementContext& context, JobId job) {
+  const State& state = context.trial.state();
+  if (!state.queues().is_limited_by_key(state.job(job).queue)) return place_anywhere(context, job);
+  const std::size_t before = context.trial.checkpoint();
+  const std::uint32_t needed = state.job(job).members_needed();
+  const PlacementOutcome outcome = place_anywhere(context, job);
+  return outcome.is_placed ? keep_within_class_quota(context, job, before, needed) : outcome;
 }
 
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps) {

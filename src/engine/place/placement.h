@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct PlacementContext {
 struct PlacementOutcome {
   bool is_placed = false;
   bool is_limit_reached = false;  ///< a work budget ended the search
+  /// a place was found, but it would exceed this limit, which depends on the node
+  std::optional<Reason> over_quota = std::nullopt;
 };
 
 /// How devices are found: one row for each PlacementRule.
@@ -37,8 +40,11 @@ struct PlacementRow {
 };
 const PlacementRow& placement_rule(const Profile& profile);
 
-/// By Profile::placement. For a gang below its minimum the minimum is placed, in a domain with capacity for as many as
-/// possible; for one that has it, as many as fit.
+/// By Profile::placement, wherever there is capacity. For a gang below its minimum the minimum is placed, in a domain
+/// with capacity for as many as possible; for one that has it, as many as fit.
+PlacementOutcome place_anywhere(const PlacementContext& context, JobId job);
+
+/// The same within the limits that depend on the node.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
 /// Whether the members that these steps place are in one domain of the level that their job must stay within, that of

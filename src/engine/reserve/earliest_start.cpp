@@ -149,6 +149,7 @@ std::size_t EarliestStart::enough_devices() {
 std::size_t EarliestStart::enough_quota() {
   std::optional<Reason> refusal = quota_refusal(state_, job_);
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
+  if (refusal->numbers[0] >= static_cast<std::int64_t>(kQuotaDimensions)) return 0;  // by key: a weaker bound
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
   std::int64_t lacking = state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] -

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/place/class_quota.h"
 #include "engine/quota.h"
 #include "policy/node/device_fit.h"
 
@@ -119,6 +120,7 @@ struct QuotaTaken {
   JobId job;
   QueueId queue;
   QuotaVector amounts{};
+  std::vector<std::int64_t> by_key = {};
 };
 QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
   QuotaTaken taken;
@@ -127,8 +129,23 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
     taken.job = m.job;
     taken.queue = state.job(m.job).queue;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
+    add_by_key(state, step.member, step.node, taken.by_key);
   });
   return taken;
+}
+
+/// Whether the queue has an amount of one key left for the taker.
+struct KeyTaken {
+  JobId job;
+  std::int64_t amount = 0;
+};
+bool has_by_key(const State& state, const Reservation& reservation, const Reservation::QuotaSpare& spare,
+                std::size_t key, const KeyTaken& taken) {
+  std::int64_t left = spare.left_by_key[key];
+  for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
+    if (key < claim.by_key.size() && claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
+      left -= claim.by_key[key];
+  return taken.amount == 0 || taken.amount <= left;
 }
 
 /// Whether every queue above the promised job has this much left for the taker, beyond all that is promised to others.
@@ -142,6 +159,8 @@ bool has_quota_for(const State& state, const Reservation& reservation, const Quo
                            for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
                        for (std::size_t d = 0; d < kQuotaDimensions; ++d)
                          if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
+                       for (std::size_t k = 0; k < std::min(taken.by_key.size(), spare.left_by_key.size()); ++k)
+                         if (!has_by_key(state, reservation, spare, k, {taken.job, taken.by_key[k]})) return false;
                        return true;
                      });
 }
@@ -209,6 +228,23 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
     ++whole.devices.count;
   }
   if (whole.devices.count > 0) trial.block(spare.node, std::move(whole), idle_now);
+}
+
+/// The classes of which the reservation leaves less than one of the job's waiting members needs.
+std::vector<DeviceClassId> scarce_classes(const State& state, const Reservation& reservation, JobId job) {
+  std::vector<DeviceClassId> scarce;
+  const auto keys = state.queues().keys();
+  if (keys.empty()) return scarce;
+  for (const Reservation::QuotaSpare& spare : reservation.quota_spares) {
+    if (!state.queues().is_within(state.job(job).queue, spare.queue)) continue;
+    for (std::size_t k = 0; k < spare.left_by_key.size(); ++k)
+      state.each_member(job, [&](MemberId, const Member& m) {
+        const std::int64_t amount = keys[k].device_class.is_none() ? 0 : amount_of(state.demand(m.demand), keys[k]);
+        if (!m.is_placed() && !has_by_key(state, reservation, spare, k, {.job = job, .amount = amount}))
+          scarce.push_back(keys[k].device_class);
+      });
+  }
+  return scarce;
 }
 
 }  // namespace
@@ -302,6 +338,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
 void Reservation::block(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster();
   const bool from_whole = requests_whole_devices(trial.state(), from);
+  close_classes(trial, from, scarce_classes(trial.state(), *this, from));
   for (const Spare& spare : spares) {
     const Claims claims{spare.claims, from};
     Demand kept;
@@ -328,9 +365,12 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
 
 void Reservation::charge(const State& state, std::span<const Trial::Step> steps) {
   const QuotaTaken taken = quota_taken(state, steps);
-  for (QuotaSpare& spare : quota_spares)
-    if (!taken.queue.is_none() && state.queues().is_within(taken.queue, spare.queue))
-      for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
+  for (QuotaSpare& spare : quota_spares) {
+    if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) continue;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
+    for (std::size_t k = 0; k < std::min(taken.by_key.size(), spare.left_by_key.size()); ++k)
+      spare.left_by_key[k] -= taken.by_key[k];
+  }
   each_placement(steps, [&](const Trial::Placement& step) {
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
@@ -385,11 +425,16 @@ void Reservation::note_quota_spares(const State& state) {
   QueueId queue = job_class.queue;
   if (queue.row() >= state.queues().rows()) return;
   for (; !queue.is_none(); queue = state.queues().parent(queue)) {
-    QuotaSpare spare{queue, {}};
+    QuotaSpare spare{.queue = queue};
     bool has_limit = false;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
       const std::int64_t limit = state.queues().quota(queue)[d];
       spare.left[d] = limit == kUnlimited ? kPlenty : limit - state.queues().used(queue)[d];
+      has_limit = has_limit || limit != kUnlimited;
+    }
+    for (std::size_t k = 0; k < state.queues().keys().size(); ++k) {
+      const std::int64_t limit = state.queues().limit(k, queue);
+      spare.left_by_key.push_back(limit == kUnlimited ? kPlenty : limit - state.queues().used(k, queue));
       has_limit = has_limit || limit != kUnlimited;
     }
     if (has_limit) quota_spares.push_back(spare);

@@ -62,6 +62,7 @@ struct Reservation {
   struct QuotaSpare {
     QueueId queue;
     QuotaVector left{};
+    std::vector<std::int64_t> left_by_key = {};  ///< by QueueTree::keys(); plenty of those not listed
     friend bool operator==(const QuotaSpare&, const QuotaSpare&) = default;
   };
   /// Another promised job that will have started by then and counts against the same queues.
@@ -69,6 +70,7 @@ struct Reservation {
     JobId job;
     QueueId queue;  ///< its own
     QuotaVector amounts{};
+    std::vector<std::int64_t> by_key = {};
     friend bool operator==(const QuotaClaim&, const QuotaClaim&) = default;
   };
   struct Place {

@@ -141,6 +141,8 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
           spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
       p.quota_claims.push_back({job, job_class.key.queue, counted});
       p.edition = next_edition_++;
+      for (const Reservation::Place& place : made.places)
+        add_by_key(state, place.member, place.node, p.quota_claims.back().by_key);
     }
   }
   context.trial.rollback_to(0);

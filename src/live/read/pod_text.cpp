@@ -62,6 +62,13 @@ class NamesOf final : public ReasonNames {
   std::string domain(const Reason& r, std::int64_t domain) const override {
     return names_.domain_name(LevelId(r.subject), DomainId(static_cast<std::uint32_t>(domain))).str();
   }
+  std::string quota(const Reason& r, std::int64_t amount) const override {
+    const QuotaKey key = quota_key(r.numbers[0]);
+    std::string text = quota_text(r.numbers[0], amount);
+    if (!key.resource.is_none() && key.resource != resource::kCpu && key.resource != resource::kMemory)
+      text += " " + names_.resource_name(key.resource).str();
+    return key.device_class.is_none() ? text : text + " on " + names_.models.name(key.device_class).str() + " nodes";
+  }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
     if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();

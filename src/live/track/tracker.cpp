@@ -16,6 +16,23 @@
 
 namespace ashlar::kube {
 
+namespace {
+
+/// Its limits by rows. A resource without a column is one that no pod can get.
+std::vector<QuotaLimit> limits_of(ObjectNames& names, const QueueSettings& queue) {
+  std::vector<QuotaLimit> limits;
+  for (const QueueSettings::Limit& limit : queue.limits) {
+    QuotaKey key;
+    if (limit.resource != kGpuResource) key.resource = names.resource(PooledString(limit.resource));
+    if (limit.resource != kGpuResource && key.resource.is_none()) continue;
+    if (!limit.model.empty()) key.device_class = names.configured_model(PooledString(limit.model));
+    limits.push_back({key, limit.limit});
+  }
+  return limits;
+}
+
+}  // namespace
+
 Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
     : data_(std::move(options), out, std::move(listeners)) {}
 Tracker::~Tracker() = default;
@@ -30,8 +47,8 @@ void Tracker::open() {
     has_default = has_default || queue.name == kDefaultQueue;
     const bool is_root = queue.name == "root";
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
-    data_.out.add(
-        QueueDefined{data_.names.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent, queue.quota});
+    data_.out.add(QueueDefined{data_.names.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent,
+                               queue.quota, limits_of(data_.names, queue)});
   }
   if (!has_default)
     data_.out.add(QueueDefined{

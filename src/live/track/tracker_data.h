@@ -31,6 +31,12 @@ struct QueueSettings {
   std::string name;
   std::string parent;  ///< empty: the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
+  /// A limit of a resource, on all nodes or on those whose GPUs are of one model (empty: all).
+  struct Limit {
+    std::string resource, model;
+    std::int64_t limit = kUnlimited;
+  };
+  std::vector<Limit> limits = {};  ///< further ones
 };
 
 struct TrackerOptions {

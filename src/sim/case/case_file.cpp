@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <span>
 
 #include "base/grown.h"
@@ -22,21 +23,51 @@ namespace {
 constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"gpu", "cpu", "memory"};  // by QuotaDimension
 constexpr std::string_view kQuotaForm = "limits such as gpu=16, cpu=64 or memory=512GiB";
 
-void take_quota(Words& words, QuotaVector& quota) {
+/// "gpu", "cpu", or a resource that the case has named, alone or of the nodes of one model: "gpu:h100". None and an
+/// error in `words` if it is none of these.
+std::optional<QuotaKey> quota_key_of(const CaseReading& c, Words& words, std::string_view text) {
+  const KeyValue name = key_value(text, ':');
+  QuotaKey key;
+  const auto dimension = std::ranges::find(kQuotaNames, name.key) - std::begin(kQuotaNames);
+  if (dimension < std::ssize(kQuotaNames))
+    key = quota_key(dimension);
+  else
+    key.resource = c.file.names.resources.find(name.key);
+  if (dimension == std::ssize(kQuotaNames) && key.resource.is_none()) {
+    words.fail(fmt::format("unknown limit \"{}\"{}", name.key, suggestion(name.key, kQuotaNames)), kQuotaForm);
+    return std::nullopt;
+  }
+  if (!name.has_value) return key;
+  key.device_class = c.file.names.models.find(name.value);
+  if (!key.device_class.is_none()) return key;
+  words.fail(fmt::format("no node of this case has the model \"{}\"", name.value), "a limit such as gpu:h100=8");
+  return std::nullopt;
+}
+
+void take_quota(const CaseReading& c, Words& words, QueueDefined& queue) {
   while (!words.is_at_end() && words.peek() != "parent" && words.peek() != "at") {
     const KeyValue limit = key_value(words.take(kQuotaForm));
-    const auto dimension = std::ranges::find(kQuotaNames, limit.key) - std::begin(kQuotaNames);
-    if (dimension == std::ssize(kQuotaNames))
-      return words.fail(fmt::format("unknown limit \"{}\"{}", limit.key, suggestion(limit.key, kQuotaNames)),
-                        kQuotaForm);
-    if (limit.value == "unlimited") {
-      quota[static_cast<std::size_t>(dimension)] = kUnlimited;
+    const std::optional<QuotaKey> key = quota_key_of(c, words, limit.key);
+    if (!key) return;
+    const std::int64_t number = quota_number(*key);
+    const Result<std::int64_t> amount =
+        limit.value == "unlimited" ? Result<std::int64_t>(kUnlimited) : parse_quota(number, limit.value);
+    if (!amount) return words.fail(amount.error().message);
+    if (number < static_cast<std::int64_t>(kQuotaDimensions)) {
+      queue.quota[static_cast<std::size_t>(number)] = *amount;
       continue;
     }
-    const Result<std::int64_t> amount = parse_quota(dimension, limit.value);
-    if (!amount) return words.fail(amount.error().message);
-    quota[static_cast<std::size_t>(dimension)] = *amount;
+    std::erase_if(queue.limits, [&](const QuotaLimit& l) { return l.of == *key; });
+    if (*amount != kUnlimited) queue.limits.push_back({*key, *amount});
   }
+}
+
+/// The statement of the queue so far; without limits below the root if there is none.
+QueueDefined& stated(CaseReading& c, QueueId queue) {
+  for (QueueDefined& known : c.queues)
+    if (known.id == queue) return known;
+  const QueueId parent = queue == QueueId(0u) ? QueueId::none() : QueueId(0u);
+  return c.queues.emplace_back(QueueDefined{queue, parent, {kUnlimited, kUnlimited, kUnlimited}});
 }
 
 /// A parent may have its statement later, and an event at a later time: until then its children are below the root.
@@ -51,50 +82,50 @@ QueueId take_parent(CaseReading& c, Words& words) {
 }
 
 bool is_too_deep(const CaseReading& c) {
-  for (QueueId above : c.parents) {
+  const auto parent_of = [&](QueueId queue) {
+    const auto it = std::ranges::find(c.queues, queue, &QueueDefined::id);
+    return it == c.queues.end() ? QueueId(0u) : it->parent;
+  };
+  return std::ranges::any_of(c.queues, [&](const QueueDefined& queue) {
     int depth = 1;
-    for (; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax; ++depth)
-      above = value_at(c.parents, above.row(), QueueId(0u));
-    if (depth >= QueueTree::kDepthMax) return true;
-  }
-  return false;
+    for (QueueId above = queue.parent; !above.is_none() && above != QueueId(0u) && depth < QueueTree::kDepthMax;
+         ++depth)
+      above = parent_of(above);
+    return depth >= QueueTree::kDepthMax;
+  });
 }
 
 /// The error of the first parent that has no statement.
 std::optional<CaseError> missing_parent(const CaseReading& c) {
   for (const auto& [parent, error] : c.later_parents)
-    if (std::ranges::none_of(c.quotas, [&](const auto& known) { return known.first == parent; })) return error;
+    if (std::ranges::find(c.queues, parent, &QueueDefined::id) == c.queues.end()) return error;
   return std::nullopt;
 }
 
 void read_queue(CaseReading& c, Words& words) {
   const QueueId queue = c.file.names.queues.of(words.take("the name of a queue"));
-  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  QueueId parent = queue == QueueId(0u) ? QueueId::none() : QueueId(0u);
-  if (words.accept("quota")) take_quota(words, quota);
-  if (words.accept("parent")) parent = take_parent(c, words);
+  QueueDefined defined{
+      queue, queue == QueueId(0u) ? QueueId::none() : QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+  if (words.accept("quota")) take_quota(c, words, defined);
+  if (words.accept("parent")) defined.parent = take_parent(c, words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  c.quotas.emplace_back(queue, quota);
-  c.parents.resize(std::max(c.parents.size(), queue.row() + 1), QueueId(0u));
-  c.parents[queue.row()] = parent;
+  stated(c, queue) = defined;
   if (is_too_deep(c))
     return words.fail("queues are nested too deep",
                       fmt::format("at most {} below one another", QueueTree::kDepthMax - 1));
-  add_event(c, at, EventBody(QueueDefined{queue, parent, quota}));
+  add_event(c, at, EventBody(defined));
 }
 
 void read_quota(CaseReading& c, Words& words) {
   const QueueId queue = take_queue(c, words);
-  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  for (const auto& [known, limits] : c.quotas)
-    if (known == queue) quota = limits;
-  take_quota(words, quota);
+  if (words.has_failed()) return;
+  QueueDefined defined = stated(c, queue);
+  take_quota(c, words, defined);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  c.quotas.emplace_back(queue, quota);
-  const QueueId parent = value_at(c.parents, queue.row(), QueueId(0u));
-  add_event(c, at, EventBody(QueueDefined{queue, queue == QueueId(0u) ? QueueId::none() : parent, quota}));
+  stated(c, queue) = defined;
+  add_event(c, at, EventBody(defined));
 }
 
 /// The index of the setting's value among these; an error that lists them if it is none of them.

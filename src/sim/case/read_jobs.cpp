@@ -222,11 +222,11 @@ void read_bind(CaseReading& c, Words& words) {
 }
 
 void read_evict(CaseReading& c, Words& words) {
-  const JobId job = take_job(c, words, true);
+  const JobOrMember which = take_member(c, words);
   Millis remaining = Millis::max();
   if (words.accept("remaining")) remaining = words.take_time();
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(Evicted{job, remaining}));
+  if (!words.has_failed()) add_event(c, at, EventBody(Evicted{which.job, remaining, which.member}));
 }
 
 void read_priority(CaseReading& c, Words& words) {

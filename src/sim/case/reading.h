@@ -16,8 +16,7 @@ struct CaseReading {
   std::vector<NodeFacts> facts;            ///< [node] as last stated
   std::vector<NodeId> lost;                ///< and not added again
   std::vector<std::uint32_t> next_domain;  ///< [level] for domains named by number
-  std::vector<std::pair<QueueId, QuotaVector>> quotas;
-  std::vector<QueueId> parents;  ///< [queue]
+  std::vector<QueueDefined> queues;        ///< as last stated
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
   std::uint32_t nested = 0;

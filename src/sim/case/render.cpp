@@ -11,9 +11,11 @@
 namespace ashlar::sim {
 namespace {
 
-std::string_view dimension_name(std::int64_t dimension) {
-  constexpr std::string_view kNames[] = {"gpu", "cpu", "memory"};
-  return kNames[static_cast<std::size_t>(dimension)];
+/// What a quota counts, as in "queue NAME quota gpu=8 gpu:h100=4".
+std::string counted_name(const CaseFile& file, std::int64_t number) {
+  const QuotaKey key = quota_key(number);
+  std::string name = key.resource.is_none() ? "gpu" : file.names.resources.name(key.resource);
+  return key.device_class.is_none() ? name : name + ":" + file.names.models.name(key.device_class);
 }
 
 std::string held_devices(const State& state, const Member& m) {
@@ -126,7 +128,7 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, Ver
   for (std::size_t i = 0; i < row.numbers.size(); ++i) {
     std::string name(row.numbers[i].name);
     if (name.empty()) continue;
-    if (name.front() == '%') name = std::string(dimension_name(r.numbers[0])) + name.substr(1);
+    if (name.front() == '%') name = counted_name(file, r.numbers[0]) + name.substr(1);
     (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) += fmt::format(" {}={}", name, number_text(r, i));
   }
   return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers +
@@ -185,13 +187,16 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
 
 CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
   std::vector<std::string> parts;
-  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-    const auto dimension = static_cast<std::int64_t>(d);
-    const std::int64_t used = state.queues().used(queue)[d], limit = state.queues().quota(queue)[d];
-    if (used == 0 && limit == kUnlimited) continue;
-    parts.push_back(
-        fmt::format("{}={}/{}", dimension_name(dimension), quota_word(dimension, used), quota_word(dimension, limit)));
-  }
+  const QueueTree& queues = state.queues();
+  const auto add = [&](std::int64_t number, std::int64_t used, std::int64_t limit) {
+    if (used != 0 || limit != kUnlimited)
+      parts.push_back(
+          fmt::format("{}={}/{}", counted_name(file, number), quota_word(number, used), quota_word(number, limit)));
+  };
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    add(static_cast<std::int64_t>(d), queues.used(queue)[d], queues.quota(queue)[d]);
+  for (std::size_t k = 0; k < queues.keys().size(); ++k)
+    add(quota_number(queues.keys()[k]), queues.used(k, queue), queues.limit(k, queue));
   return {"queue", fmt::format("{}  {}", file.names.queues.name(queue),
                                parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
 }

@@ -66,6 +66,11 @@ struct ScriptNotes {
   void operator()(const Evicted& e) {
     if (e.job.row() >= world.live_.size()) return;
     World::Live& live = world.live_[e.job.row()];
+    if (!e.member.is_none()) {
+      const bool is_of_job = e.member.row() < world.placed_.size() && world.placed_[e.member.row()].job == e.job;
+      if (is_of_job) world.unbind(e.member, at);
+      return;
+    }
     if (live.is_running) world.stop_job(live, at);
     world.forget_nodes(live);
     world.drop_binds(live);
@@ -313,6 +318,14 @@ void World::unbind(MemberId member, Millis at) {
   if (live.is_running && (rules_.keeps_going ? live.bound == 0 : live.bound < live.min)) stop_job(live, at);
 }
 
+Evicted World::evict(const Evict& action, Millis at) {
+  if (action.member.is_none())
+    evict_job(action.job, at);
+  else
+    unbind(action.member, at);
+  return {action.job, live_[action.job.row()].remaining, action.member};
+}
+
 void World::submit(const Plan& plan) {
   for (const Action& action : plan.actions) {
     if (fate_of_) {
@@ -321,9 +334,8 @@ void World::submit(const Plan& plan) {
       ASHLAR_CHECK(live_[bound->job.row()].bound < live_[bound->job.row()].min);
       answers_.push_back({plan.at, Bound{bound->member, bound->node, bound->devices}});
       bind(*bound, plan.at);
-    } else if (const Evict* evict = std::get_if<Evict>(&action)) {
-      evict_job(evict->job, plan.at);
-      answers_.push_back({plan.at, Evicted{evict->job, live_[evict->job.row()].remaining}});
+    } else if (const Evict* evicted = std::get_if<Evict>(&action)) {
+      answers_.push_back({plan.at, evict(*evicted, plan.at)});
       has_stops_ = true;
     }
   }
@@ -339,9 +351,8 @@ void World::carry_out_late(const Action& action, Millis now) {
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
     answer.body = is_refused ? EventBody(BindRejected{bound->member})
                              : EventBody(Bound{bound->member, bound->node, bound->devices});
-  } else if (const Evict* evict = std::get_if<Evict>(&action)) {
-    evict_job(evict->job, now);
-    answer.body = Evicted{evict->job, live_[evict->job.row()].remaining};
+  } else if (const Evict* evicted = std::get_if<Evict>(&action)) {
+    answer.body = evict(*evicted, now);
   } else {
     return;
   }

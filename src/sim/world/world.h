@@ -164,6 +164,8 @@ class World final : public EventSource, public Actuator {
   void start_job(JobId id, Millis at);
   void stop_job(Live& live, Millis at);
   void evict_job(JobId id, Millis at);
+  /// Carries it out at once; the answer that is heard later.
+  Evicted evict(const Evict& action, Millis at);
   void forget_nodes(const Live& live);
   void drop_binds(const Live& live);
   void tell_load(Millis at);

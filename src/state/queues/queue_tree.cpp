@@ -27,9 +27,21 @@ void QueueTree::ensure_row(QueueId queue) {
   parent_[0] = wanted_parent_[0] = QueueId::none();
 }
 
-void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota) {
+void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits) {
   ensure_row(queue);
   is_known_[queue.row()] = 1;
+  for (std::vector<std::int64_t>& of_key : key_limits_)
+    if (queue.row() < of_key.size()) of_key[queue.row()] = kUnlimited;
+  for (const QuotaLimit& limit : limits) {
+    const auto key = static_cast<std::size_t>(std::find(keys_.begin(), keys_.end(), limit.of) - keys_.begin());
+    if (key == keys_.size()) {
+      keys_.push_back(limit.of);
+      key_limits_.emplace_back();
+      key_used_.emplace_back();
+    }
+    if (queue.row() >= key_limits_[key].size()) key_limits_[key].resize(queue.row() + 1, kUnlimited);
+    key_limits_[key][queue.row()] = limit.limit;
+  }
   quota_[queue.row()] = quota;
   ++change_count_;
   if (queue != kRoot) {
@@ -74,6 +86,11 @@ void QueueTree::hang(QueueId queue, QueueId parent) {
   const QuotaVector& usage = used_[queue.row()];
   charge(before, usage, -1);
   charge(parent, usage, 1);
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const std::int64_t amount = used(k, queue);
+    charge(k, before, -amount);
+    charge(k, parent, amount);
+  }
 }
 
 std::vector<QueueId> QueueTree::counted_displaced() const {
@@ -93,6 +110,33 @@ void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t t
   ensure_row(queue);
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()])
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) used_[q.row()][d] += amounts[d] * times;
+}
+
+void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
+  if (amount == 0) return;
+  ensure_row(queue);
+  std::vector<std::int64_t>& used = key_used_[key];
+  if (used.size() < parent_.size()) used.resize(parent_.size());
+  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) used[q.row()] += amount;
+}
+
+void QueueTree::charge(QueueId queue, const Demand& demand, DeviceClassId on, std::int64_t times) {
+  for (std::size_t k = 0; k < keys_.size(); ++k)
+    if (keys_[k].device_class.is_none() || keys_[k].device_class == on)
+      charge(k, queue, amount_of(demand, keys_[k]) * times);
+}
+
+std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::int64_t amount) const {
+  if (amount == 0 || queue.row() >= parent_.size()) return std::nullopt;
+  std::optional<Reason> exhausted;
+  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
+    const std::int64_t most = limit(key, q), number = quota_number(keys_[key]);
+    if (most == kUnlimited) continue;
+    if (amount > most) return Reason{ReasonCode::kExceedsQuota, q.value, {number, amount, most}};
+    if (!exhausted && amount > most - used(key, q))
+      exhausted = Reason{ReasonCode::kQuotaExhausted, q.value, {number, used(key, q), most}};
+  }
+  return exhausted;
 }
 
 std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amounts) const {
@@ -119,6 +163,11 @@ std::uint64_t QueueTree::digest() const {
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
       if (used_[q][d] != 0)
         sum += mix64(static_cast<std::uint64_t>(used_[q][d]) * 0x9e3779b97f4a7c15ull + q * kQuotaDimensions + d);
+  for (std::size_t k = 0; k < keys_.size(); ++k)
+    for (std::size_t q = 0; q < key_used_[k].size(); ++q)
+      if (key_used_[k][q] != 0)
+        sum += mix64(hash_combine(static_cast<std::uint64_t>(quota_number(keys_[k])), q) +
+                     static_cast<std::uint64_t>(key_used_[k][q]) * 0x9e3779b97f4a7c15ull);
   return sum;
 }
 

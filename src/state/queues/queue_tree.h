@@ -1,10 +1,12 @@
-// QueueTree: a tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory) and what is used
-// now. A job is charged to its queue and to every ancestor; row 0 is the root. Cost of a charge: O(depth).
+// QueueTree: a tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory), further limits by
+// key (any resource, by device class), and what is used now. A job is charged to its queue and to every ancestor; row 0
+// is the root. Cost of a charge: O(depth) for the dimensions, and for each key that any queue limits.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/id.h"
@@ -24,7 +26,7 @@ class QueueTree {
   QueueTree();
   /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
   /// child of the root; it moves to its parent, with its usage, as soon as that is possible.
-  void define(QueueId queue, QueueId parent, const QuotaVector& quota);
+  void define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits = {});
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
   QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
@@ -37,17 +39,40 @@ class QueueTree {
   const QuotaVector& quota(QueueId queue) const { return quota_[queue.row()]; }
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
 
+  /// The keys that a queue has ever limited, in order of appearance. Usage of a new one is 0 until it is charged.
+  std::span<const QuotaKey> keys() const { return keys_; }
+  std::int64_t limit(std::size_t key, QueueId queue) const {
+    return queue.row() < key_limits_[key].size() ? key_limits_[key][queue.row()] : kUnlimited;
+  }
+  std::int64_t used(std::size_t key, QueueId queue) const {
+    return queue.row() < key_used_[key].size() ? key_used_[key][queue.row()] : 0;
+  }
+
   /// Adds `times` times the amounts to the queue and its ancestors; negative gives back.
   void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
+  /// The same of one key.
+  void charge(std::size_t key, QueueId queue, std::int64_t amount);
+  /// The same of every key, for a member with this demand on a node of this class.
+  void charge(QueueId queue, const Demand& demand, DeviceClassId on, std::int64_t times);
   /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason
   /// kQuotaExhausted, or kExceedsQuota if even the empty queue could not admit them.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
-  /// Whether any queue has a limit.
+  /// The same for an amount of one key.
+  std::optional<Reason> refusal(std::size_t key, QueueId queue, std::int64_t amount) const;
+  /// Whether any queue has a limit on a dimension.
   bool has_limits() const;
   /// Whether this queue, or one above it, has a limit. Cost: O(depth).
   bool is_limited(QueueId queue) const {
     for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
       if (limits(quota_[q.row()])) return true;
+    return is_limited_by_key(queue);
+  }
+  /// Whether this queue, or one above it, has a limit by key.
+  bool is_limited_by_key(QueueId queue) const {
+    if (keys_.empty()) return false;
+    for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
+      for (std::size_t k = 0; k < keys_.size(); ++k)
+        if (limit(k, q) != kUnlimited) return true;
     return false;
   }
   /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may be re-evaluated.
@@ -76,6 +101,8 @@ class QueueTree {
   std::vector<QuotaVector> quota_;
   std::vector<QuotaVector> used_;
   std::vector<std::uint8_t> is_known_;
+  std::vector<QuotaKey> keys_;
+  std::vector<std::vector<std::int64_t>> key_limits_, key_used_;  ///< [key][queue], as far as there is any
   std::uint64_t change_count_ = 0;
 };
 

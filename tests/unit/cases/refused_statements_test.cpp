@@ -376,7 +376,7 @@ bind #99 node0
 evict nosuch
   7: there is no job "nosuch" at this point; known: j
 evict #x
-  6: the line ends too early; expected the name of a job
+  6: the line ends too early; expected a job, or a member as "NAME/0"
 evict j remaining
   18: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 evict j remaining x

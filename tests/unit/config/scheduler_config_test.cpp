@@ -54,6 +54,9 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_EQ(c.queues[0].quota, (QuotaVector{64000, 640000, 4ll << 40}));
   EXPECT_EQ(c.queues[1].parent, 0);
   EXPECT_EQ(c.queues[1].quota, (QuotaVector{32000, kUnlimited, kUnlimited}));
+  const std::string h100 = "NVIDIA-H100-80GB-HBM3";
+  EXPECT_THAT(c.queues[1].limits, ElementsAre(NamedLimit{"nvidia.com/gpu", h100, 16000},
+                                              NamedLimit{"cpu", h100, 400000}, NamedLimit{"example.com/nic", "", 8}));
   EXPECT_EQ(c.queues[3].name, "default");
   EXPECT_EQ(c.queues[3].parent, -1);
   EXPECT_EQ(c.namespaces[1].queue, "language");
@@ -148,6 +151,12 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
       {"queues: {a: 1}\n", "queues must be a list"},
       {"queues: [{name: a, queues: [{name: root}]}]\n", "\"root\" is the whole tree and no queue"},
+      {"queues: [{name: a, quota: {nvidia.com/gpu@: 1}}]\n", "\"nvidia.com/gpu@\" names no GPU model after the @"},
+      {"queues: [{name: a, quota: {gpu@H100: 1}}]\n", "unknown key \"gpu@H100\" in quota"},
+      {"queues: [{name: a, quota: {cpu@H100: 1, cpu@H100: 2}}]\n", "\"cpu@H100\" is given twice"},
+      {"queues: [{name: a, quota: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
+      {"queues: [{name: a, quota: {example.com/nic: -1}}]\n", "example.com/nic: \"-1\" is negative"},
+      {"queues: [{name: a, quota: [1]}]\n", "quota must be a map of resource: limit"},
       {"queues: [{name: a, quota: {gpu: 1}}]\n", "unknown key \"gpu\" in quota; did you mean \"nvidia.com/gpu\"?"},
       {"topology: {levels: [a.com/rack, zone, b.com/rack]}\n",
        "\"a.com/rack\" and \"b.com/rack\" would both be the level \"rack\""},

@@ -181,6 +181,12 @@ std::string broken_quota(const State& before, const State& after) {
       if (now > limit && now > then)
         return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
     }
+    for (std::size_t k = 0; k < after.queues().keys().size(); ++k) {
+      const std::int64_t limit = after.queues().limit(k, QueueId(q)), now = after.queues().used(k, QueueId(q));
+      if (now > limit && now > before.queues().used(k, QueueId(q)))
+        return named("over its limit of a key: queue", q) + ", used " + std::to_string(now) + " of " +
+               std::to_string(limit);
+    }
   }
   return "";
 }

@@ -127,6 +127,16 @@ PodSelector selector_number(int i) {
   return s;
 }
 
+/// Sometimes: GPUs of one class, and a resource on all nodes.
+std::vector<QuotaLimit> limits_of(const Move& move) {
+  std::vector<QuotaLimit> limits;
+  if (move.a / 4 % 3 == 0)
+    limits.push_back(
+        {{ResourceId::none(), DeviceClassId(static_cast<std::uint32_t>(move.a / 12 % 2))}, 1000 * (move.b % 14)});
+  if (move.a / 4 % 4 == 0) limits.push_back({{ResourceId(resource::kFirstExtended), {}}, move.b % 5});
+  return limits;
+}
+
 }  // namespace
 
 NodeFacts Outside::facts_of(const Move& move) const {
@@ -266,7 +276,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       if (!member.is_none()) tell(out, MemberGone{member});
       break;
     case 28:
-      tell(out, Evicted{job, Millis(move.c * 1000)});
+      tell(out, Evicted{job, Millis(move.c * 1000), move.a % 3 == 0 ? member : MemberId::none()});
       break;
     case 29:
       tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}});
@@ -282,7 +292,8 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       if (options_.has_quota)
         tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)),
                                QueueId(static_cast<std::uint32_t>(move.c % kQueues)),  // known or not
-                               {1000 * (move.b % 24), kUnlimited, kUnlimited}});
+                               {1000 * (move.b % 24), kUnlimited, kUnlimited},
+                               limits_of(move)});
       break;
     case 33:
       if (!state.is_live(job)) break;

@@ -79,81 +79,81 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20623 decisions, 5237 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 465 GangPartial "
-            "302 InsufficientGPU 515 InsufficientResource 183 NeverFits 960 NoMatchingDevice 8 "
-            "NodesNotReady 2 OverQuota 566 Placed 3304 PortTaken 117 QuotaExhausted 566 ReservationHeld "
-            "159 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 578 Waits 1879; plans "
-            "e033d499e24e438c");
+            "20607 decisions, 5129 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 482 GangPartial "
+            "292 InsufficientGPU 520 InsufficientResource 186 NeverFits 970 NoMatchingDevice 7 "
+            "NodesNotReady 1 OverQuota 591 Placed 3265 PortTaken 114 QuotaExhausted 591 ReservationHeld "
+            "178 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented 576 Waits 1889; plans "
+            "26d9198c2a5227c1");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20655 decisions, 5759 binds, 0 others; ExceedsClusterMax 541 GangPartial 383 InsufficientGPU "
-            "663 InsufficientResource 194 NeverFits 541 NoMatchingDevice 3 NodesNotReady 1 Placed 3590 "
-            "PortTaken 112 ReservationHeld 88 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
-            "682 Waits 2130; plans 79b7f464ed4d1ebd");
+      "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU "
+      "665 InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 "
+      "PortTaken 112 ReservationHeld 67 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
+      "685 Waits 2112; plans 942a8615d050d20a");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20625 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 468 GangPartial "
-            "289 InsufficientGPU 508 InsufficientResource 173 NeverFits 840 NoMatchingDevice 5 "
-            "NodesNotReady 2 OverQuota 569 Placed 3323 PortTaken 118 QuotaExhausted 569 SelectorMismatch "
-            "9 TaintNotTolerated 5 TopologyFragmented 560 Waits 1669; plans 85777ae88b794ac1");
+            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 366 ExceedsMaxQuota 487 GangPartial "
+            "281 InsufficientGPU 510 InsufficientResource 175 NeverFits 853 NoMatchingDevice 4 "
+            "NodesNotReady 1 OverQuota 600 Placed 3298 PortTaken 116 QuotaExhausted 600 SelectorMismatch "
+            "9 TaintNotTolerated 5 TopologyFragmented 564 Waits 1665; plans 7c092927d96d0c01");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20572 decisions, 4878 binds, 0 others; BehindHead 972 ExceedsClusterMax 455 ExceedsMaxQuota "
-            "418 GangPartial 273 InsufficientGPU 366 InsufficientResource 163 NeverFits 873 "
-            "NoMatchingDevice 3 NodesNotReady 1 OverQuota 433 Placed 3070 PortTaken 90 QuotaExhausted 433 "
-            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 484 Waits 2365; plans "
-            "14fb9c1ac7c770bd");
+            "20562 decisions, 4762 binds, 0 others; BehindHead 946 ExceedsClusterMax 450 ExceedsMaxQuota "
+            "436 GangPartial 264 InsufficientGPU 375 InsufficientResource 167 NeverFits 886 "
+            "NoMatchingDevice 2 NodesNotReady 1 OverQuota 462 Placed 3019 PortTaken 88 QuotaExhausted 462 "
+            "SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 469 Waits 2325; plans "
+            "2ec894c10fff5a08");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20613 decisions, 5281 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 462 GangPartial "
-            "293 InsufficientGPU 471 InsufficientResource 183 NeverFits 829 NoMatchingDevice 4 "
-            "NodesNotReady 3 OverQuota 552 Placed 3393 PortTaken 117 QuotaExhausted 552 SelectorMismatch "
-            "11 TaintNotTolerated 5 TopologyFragmented 575 Waits 1662; plans 7313286a9af7ca7f");
+            "20590 decisions, 5178 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial "
+            "291 InsufficientGPU 466 InsufficientResource 185 NeverFits 845 NoMatchingDevice 4 "
+            "NodesNotReady 1 OverQuota 591 Placed 3353 PortTaken 115 QuotaExhausted 591 SelectorMismatch "
+            "10 TaintNotTolerated 5 TopologyFragmented 570 Waits 1647; plans 5e5c1630f66a7802");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20631 decisions, 5273 binds, 0 others; ExceedsClusterMax 537 ExceedsMaxQuota 466 GangPartial "
-            "324 InsufficientGPU 492 InsufficientResource 178 NeverFits 1003 NoMatchingDevice 3 "
-            "NodesNotReady 3 OverQuota 593 Placed 3358 PortTaken 114 QuotaExhausted 593 ReservationHeld "
-            "229 SelectorMismatch 11 TaintNotTolerated 6 TopologyFragmented 588 Waits 1948; plans "
-            "f3d102a9c48cf1a5");
+            "20615 decisions, 5155 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 485 GangPartial "
+            "316 InsufficientGPU 511 InsufficientResource 172 NeverFits 1009 NoMatchingDevice 3 "
+            "NodesNotReady 3 OverQuota 638 Placed 3313 PortTaken 110 QuotaExhausted 638 ReservationHeld "
+            "216 SelectorMismatch 10 TaintNotTolerated 6 TopologyFragmented 588 Waits 1935; plans "
+            "c8725c6b1f8990dc");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20590 decisions, 5168 binds, 0 others; ExceedsClusterMax 518 ExceedsMaxQuota 458 GangPartial "
-            "295 InsufficientGPU 414 InsufficientResource 170 NeverFits 976 NoMatchingDevice 5 "
-            "NodesNotReady 3 OverQuota 599 Placed 3304 PortTaken 111 QuotaExhausted 599 ReservationHeld "
-            "1224 SelectorMismatch 7 TaintNotTolerated 6 TopologyFragmented 543 Waits 2778; plans "
-            "29170b38754d2c3f");
+            "20574 decisions, 5043 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 479 GangPartial "
+            "291 InsufficientGPU 432 InsufficientResource 169 NeverFits 981 NoMatchingDevice 6 "
+            "NodesNotReady 3 OverQuota 618 Placed 3259 PortTaken 110 QuotaExhausted 618 ReservationHeld "
+            "1121 SelectorMismatch 7 TaintNotTolerated 5 TopologyFragmented 551 Waits 2695; plans "
+            "1c9a4c4fbe115c8e");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20637 decisions, 5302 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 457 GangPartial "
-            "307 InsufficientGPU 507 InsufficientResource 178 NeverFits 837 NoMatchingDevice 5 "
-            "NodesNotReady 3 OverQuota 571 Placed 3395 PortTaken 111 QuotaExhausted 571 SelectorMismatch "
-            "11 TaintNotTolerated 6 TopologyFragmented 559 Waits 1687; plans 4de5678e1284f9a7");
+            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial "
+            "303 InsufficientGPU 508 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 605 Placed 3339 PortTaken 111 QuotaExhausted 605 SelectorMismatch "
+            "12 TaintNotTolerated 5 TopologyFragmented 553 Waits 1673; plans ce53dcb9d7e2dfe7");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20634 decisions, 5381 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 466 GangPartial "
-            "304 InsufficientGPU 473 InsufficientResource 198 NeverFits 839 NoMatchingDevice 5 "
-            "NodesNotReady 4 OverQuota 570 Placed 3406 PortTaken 109 QuotaExhausted 570 SelectorMismatch "
-            "11 TaintNotTolerated 5 TopologyFragmented 549 Waits 1658; plans 4b8620e150c73e15");
+            "20616 decisions, 5254 binds, 0 others; ExceedsClusterMax 363 ExceedsMaxQuota 488 GangPartial "
+            "301 InsufficientGPU 483 InsufficientResource 195 NeverFits 851 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 601 Placed 3348 PortTaken 107 QuotaExhausted 601 SelectorMismatch "
+            "12 TaintNotTolerated 5 TopologyFragmented 546 Waits 1657; plans 9cbfae9a79291a86");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20638 decisions, 5297 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 469 GangPartial "
-            "307 InsufficientGPU 492 InsufficientResource 174 NeverFits 849 NoMatchingDevice 5 "
-            "NodesNotReady 3 OverQuota 567 Placed 3395 PortTaken 108 QuotaExhausted 567 SelectorMismatch "
-            "10 TaintNotTolerated 9 TopologyFragmented 569 Waits 1677; plans f6fb7c61dc7a2bcb");
+            "20619 decisions, 5156 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial "
+            "310 InsufficientGPU 502 InsufficientResource 168 NeverFits 863 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 612 Placed 3342 PortTaken 107 QuotaExhausted 612 SelectorMismatch "
+            "12 TaintNotTolerated 5 TopologyFragmented 567 Waits 1679; plans b5a4236b232cfc10");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20614 decisions, 5342 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 470 GangPartial "
-            "287 InsufficientGPU 468 InsufficientResource 174 NeverFits 851 NoMatchingDevice 5 "
-            "NodesNotReady 1 OverQuota 553 Placed 3436 PortTaken 123 QuotaExhausted 553 SelectorMismatch "
-            "11 TaintNotTolerated 9 TopologyFragmented 569 Waits 1647; plans bfaaccc60ecf9993");
+            "20598 decisions, 5161 binds, 0 others; ExceedsClusterMax 375 ExceedsMaxQuota 486 GangPartial "
+            "284 InsufficientGPU 474 InsufficientResource 176 NeverFits 861 NoMatchingDevice 5 "
+            "NodesNotReady 3 OverQuota 586 Placed 3369 PortTaken 120 QuotaExhausted 586 SelectorMismatch "
+            "10 TaintNotTolerated 5 TopologyFragmented 570 Waits 1647; plans 44820d342bb13cc7");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 23854 binds, 11183 others; Placed 13913; plans 8e1c45f2d2b7815c");
+            "20100 decisions, 22957 binds, 10776 others; Placed 13402; plans e7bbeb6a6ee4998b");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 917 binds, 33 others; Placed 540; plans e969d6af2460934c");
+            "20100 decisions, 906 binds, 36 others; Placed 540; plans 5d9216c19e83fa04");
 }
 
 }  // namespace

@@ -178,6 +178,31 @@ TEST(Apply, AnEvictedJobGoesToTheTailWithWhatIsLeftToRun) {
   EXPECT_EQ(s.cluster().idle_devices()[0], 8);
 }
 
+TEST(Apply, AnEvictedMemberLeavesTheOthersInTheirPlaces) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  tell(s, Submitted{workload(1, 2, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(1u), {}});
+  tell(s, Evicted{JobId(1u), Millis(1), MemberId(0u)}, Millis(5'000));
+  EXPECT_TRUE(s.member(MemberId(0u)).is_placed()) << "a member of another job";
+  const std::uint64_t frees = s.unforeseen_frees();
+  tell(s, Evicted{JobId(0u), Millis(40'000), MemberId(0u)}, Millis(10'000));
+  EXPECT_FALSE(s.member(MemberId(0u)).is_placed());
+  EXPECT_TRUE(s.member(MemberId(1u)).is_placed());
+  EXPECT_TRUE(job(s, 0).is_started);
+  EXPECT_EQ(job(s, 0).evictions, 1u);
+  EXPECT_EQ(job(s, 0).queued_at, Millis(10'000));
+  EXPECT_GT(job(s, 0).backlog_seq, job(s, 1).backlog_seq);
+  EXPECT_GT(s.unforeseen_frees(), frees);
+  EXPECT_EQ(s.freed_nodes().back(), NodeId(0u));
+  tell(s, Evicted{JobId(0u), Millis(40'000), MemberId(1u)}, Millis(20'000));
+  EXPECT_FALSE(job(s, 0).is_started) << "none is left";
+  EXPECT_EQ(job(s, 0).remaining, Millis(40'000));
+  EXPECT_TRUE(s.timeline().ends().empty());
+  EXPECT_TRUE(s.is_consistent());
+}
+
 TEST(Apply, TimeNeverRunsBackwards) {
   State s = small_state();
   tell(s, Tick{}, Millis(500));
@@ -321,6 +346,55 @@ TEST(Trial, AnEvictionRollsBackPhaseAndDevices) {
   EXPECT_EQ(s.digest(), digest);
   EXPECT_EQ(member(s, 0).phase, Member::Phase::kBound);
   EXPECT_EQ(member(s, 0).devices, devices(0x3c));
+}
+
+TEST(Trial, UnblocksWhatWasBlockedSinceACheckpoint) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 2, kOneDevice)});
+  const Demand ten_pods{.amounts = {{resource::kPods, 10}}};
+  const auto free_pods = [&] { return s.cluster().free(resource::kPods)[0]; };
+  Trial trial(s);
+  trial.block(NodeId(0u), ten_pods, {});
+  const std::size_t checkpoint = trial.checkpoint();
+  trial.place(MemberId(0u), NodeId(0u), devices(0b1));
+  trial.block(NodeId(0u), ten_pods, {});
+  trial.block(NodeId(0u), ten_pods, {});
+  trial.place(MemberId(1u), NodeId(0u), devices(0b10));
+  trial.unblock(checkpoint);
+  EXPECT_EQ(free_pods(), 100 - 10 - 2) << "what is older stays blocked, as what is placed";
+  EXPECT_EQ(trial.steps().size(), 3u);
+  trial.rollback_to(checkpoint);
+  EXPECT_EQ(free_pods(), 90);
+  trial.unblock();
+  EXPECT_EQ(free_pods(), 100);
+}
+
+TEST(Apply, WhatRunsIsChargedForALimitThatComesLaterAndByTheClassOfItsNode) {
+  State s = small_state();
+  const QuotaVector none{kUnlimited, kUnlimited, kUnlimited};
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(s, Bound{MemberId(1u), NodeId(1u), {}});
+  const std::vector<QuotaLimit> limits{{{ResourceId::none(), DeviceClassId(0u)}, 6000},
+                                       {{ResourceId::none(), DeviceClassId(1u)}, 6000},
+                                       {{resource::kPods, {}}, 9}};
+  tell(s, QueueDefined{QueueId(0u), QueueId::none(), none, limits});
+  const auto used = [&](std::size_t key) { return s.queues().used(key, QueueId(0u)); };
+  EXPECT_EQ(used(0), 8000);
+  EXPECT_EQ(used(1), 0);
+  EXPECT_EQ(used(2), 2);
+  NodeFacts f = eight_devices();
+  f.devices.device_class = DeviceClassId(1u);
+  tell(s, NodeDevicesChanged{NodeId(1u), f.devices});
+  EXPECT_EQ(used(0), 4000);
+  EXPECT_EQ(used(1), 4000);
+  tell(s, NodeSeen{NodeId(0u), f});
+  EXPECT_EQ(used(0), 0);
+  EXPECT_EQ(used(1), 8000);
+  tell(s, NodeGone{NodeId(0u)});
+  EXPECT_EQ(used(1), 4000);
+  EXPECT_TRUE(s.is_consistent());
+  EXPECT_TRUE(StateFields::are_sound(s));
 }
 
 TEST(TrialDeathTest, TakingAPlacedMemberIsABug) {

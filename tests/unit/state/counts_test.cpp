@@ -10,8 +10,8 @@ namespace {
 
 using Op = LabelExpression::Op;
 
-constexpr LabelKeyId kZone{1u}, kApp{50u}, kTier{51u}, kTeam{52u};
-constexpr LabelId kZoneA{10u}, kZoneB{11u}, kWeb{500u}, kBatch{501u}, kFront{510u}, kBack{511u}, kRed{520u};
+constexpr LabelKeyId kZoneLabel{1u}, kApp{50u}, kTier{51u}, kTeamLabel{52u};
+constexpr LabelId kFirstZone{10u}, kSecondZone{11u}, kWeb{500u}, kBatch{501u}, kFront{510u}, kBack{511u}, kRed{520u};
 constexpr NamespaceId kHere{0u}, kThere{1u};
 constexpr PodSelectorId kWebPods{0u};
 constexpr ConstraintId kLoner{1u}, kSeenAsWeb{2u}, kInZoneB{3u};
@@ -37,23 +37,23 @@ class CountsTest : public ::testing::Test {
   std::uint32_t members = 0;
 
   CountsTest() {
-    for (std::uint32_t n = 0; n < 3; ++n) see_node(NodeId(n), n < 2 ? kZoneA : kZoneB);
+    for (std::uint32_t n = 0; n < 3; ++n) see_node(NodeId(n), n < 2 ? kFirstZone : kSecondZone);
     define(0, kHere, {{kApp, kWeb}, {kTier, kFront}});
     define(1, kHere, {{kApp, kWeb}, {kTier, kBack}});
     define(2, kHere, {{kApp, kBatch}, {kTier, kFront}});
     define(3, kThere, {{kApp, kWeb}, {kTier, kFront}});
     select(0, pods_of({kHere}, {is_in(kApp, {kWeb})}));
     Constraint loner, seen_as_web, zone_b;
-    loner.keeps_away = {{kWebPods, kZone}};
+    loner.keeps_away = {{kWebPods, kZoneLabel}};
     seen_as_web.seen_as = LabelSetId(0u);
-    zone_b.selector.all = {is_in(kZone, {kZoneB})};
+    zone_b.selector.all = {is_in(kZoneLabel, {kSecondZone})};
     tell(s, ConstraintDefined{kLoner, loner});
     tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
     tell(s, ConstraintDefined{kInZoneB, zone_b});
   }
   void see_node(NodeId n, LabelId zone) {
     NodeFacts f = eight_devices();
-    if (!zone.is_none()) f.labels = {{kZone, zone, NodeLabel::kNotANumber}};
+    if (!zone.is_none()) f.labels = {{kZoneLabel, zone, NodeLabel::kNotANumber}};
     tell(s, NodeSeen{n, f});
   }
   void define(std::uint32_t row, NamespaceId ns, std::vector<PodLabel> labels) {
@@ -83,7 +83,7 @@ class CountsTest : public ::testing::Test {
   std::size_t allowed_for(ConstraintId constraint) const { return s.cluster().allowed(constraint, allows).count(); }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sums(std::uint32_t selector, ConstraintId eligible) const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
-    for (const DomainSum& sum : s.cluster().domain_sums(PodSelectorId(selector), kZone, eligible, allows))
+    for (const DomainSum& sum : s.cluster().domain_sums(PodSelectorId(selector), kZoneLabel, eligible, allows))
       out.emplace_back(sum.value.value, sum.pods);
     return out;
   }
@@ -106,7 +106,7 @@ TEST_F(CountsTest, ASelectorThatComesLaterCountsWhatIsThere) {
   select(1, pods_of({kHere}, {}));
   select(2, pods_of({kHere, kThere}, {is_in(kTier, {kFront})}));
   select(3, pods_of({kHere}, {{kTier, Op::kNotIn, {kFront}, 0}}));
-  select(4, pods_of({kHere, kThere}, {{kTeam, Op::kDoesNotExist, {}, 0}, {kTier, Op::kExists, {}, 0}}));
+  select(4, pods_of({kHere, kThere}, {{kTeamLabel, Op::kDoesNotExist, {}, 0}, {kTier, Op::kExists, {}, 0}}));
   select(5, pods_of({kHere}, {is_in(kApp, {kWeb, kBatch, kWeb})}));
   select(6, pods_of({}, {is_in(kApp, {kWeb})}));
   select(7, pods_of({kHere}, {is_in(kApp, {})}));
@@ -126,14 +126,14 @@ TEST_F(CountsTest, ASelectorThatComesLaterCountsWhatIsThere) {
 
 TEST_F(CountsTest, NamespacesAreSelectedByTheirLabels) {
   run(0, 0), run(3, 1);
-  select(1, pods_by_namespace({{kTeam, Op::kExists, {}, 0}}, {is_in(kApp, {kWeb})}));
+  select(1, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, {is_in(kApp, {kWeb})}));
   EXPECT_EQ(counted(1), (Counted{1, 1, 0})) << "namespaces that are not known may be meant";
   tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {}}});
-  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
   EXPECT_EQ(counted(1), (Counted{0, 1, 0}));
   tell(s, NamespaceSeen{kThere, {}});
   EXPECT_EQ(counted(1), (Counted{0, 1, 0}));
-  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
   EXPECT_EQ(counted(1), (Counted{1, 1, 0}));
   EXPECT_TRUE(s.is_consistent());
 }
@@ -147,25 +147,25 @@ TEST_F(CountsTest, AGangSeesItsMembersWhileItIsTriedAndTheTrialLeavesNoTrace) {
     trial.place(first, NodeId(0u), {});
     trial.place(second, NodeId(2u), {});
     EXPECT_EQ(counted(0), (Counted{2, 0, 1}));
-    EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 1}}));
+    EXPECT_EQ(sums(0, kAnywhere), (Sums{{kFirstZone.value, 2}, {kSecondZone.value, 1}}));
   }
   EXPECT_EQ(counted(0), (Counted{1, 0, 0}));
-  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 1}, {kZoneB.value, 0}}));
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kFirstZone.value, 1}, {kSecondZone.value, 0}}));
   EXPECT_EQ(s.digest(), digest);
 }
 
 TEST_F(CountsTest, SumsByDomainAreOfTheEligibleNodesAndFollowThem) {
   run(0, 0), run(0, 1), run(0, 2);
-  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 1}}));
-  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 1}}));
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kFirstZone.value, 2}, {kSecondZone.value, 1}}));
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kSecondZone.value, 1}}));
   run(1, 2);
-  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 2}}));
-  see_node(NodeId(1u), kZoneB);
-  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 1}, {kZoneB.value, 3}}));
-  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kZoneB.value, 3}}));
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kSecondZone.value, 2}}));
+  see_node(NodeId(1u), kSecondZone);
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kFirstZone.value, 1}, {kSecondZone.value, 3}}));
+  EXPECT_EQ(sums(0, kInZoneB), (Sums{{kSecondZone.value, 3}}));
   for (int i = 0; i < 200; ++i) tell(s, MemberGone{run(0, 0)});  // more steps than are remembered
   run(0, 0);
-  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kZoneA.value, 2}, {kZoneB.value, 3}}));
+  EXPECT_EQ(sums(0, kAnywhere), (Sums{{kFirstZone.value, 2}, {kSecondZone.value, 3}}));
 }
 
 TEST_F(CountsTest, APodKeepsOthersOutOfItsDomainWhileItIsPlaced) {
@@ -180,11 +180,11 @@ TEST_F(CountsTest, APodKeepsOthersOutOfItsDomainWhileItIsPlaced) {
 
 TEST_F(CountsTest, WhoIsKeptAwayFollowsTheNodesLabels) {
   run(2, 0, kLoner);
-  see_node(NodeId(0u), kZoneB);
+  see_node(NodeId(0u), kSecondZone);
   EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "node 1";
   see_node(NodeId(0u), LabelId::none());
   EXPECT_EQ(allowed_for(kSeenAsWeb), 3u) << "a node without the label is in no domain";
-  see_node(NodeId(0u), kZoneA);
+  see_node(NodeId(0u), kFirstZone);
   EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
   EXPECT_TRUE(s.is_consistent());
 }
@@ -209,7 +209,7 @@ TEST_F(CountsTest, APlacedPodsTermsMayChange) {
 
 TEST_F(CountsTest, WhatIsReadBackFromASnapshotIsTheSame) {
   run(0, 0), run(1, 1), run(2, 2, kLoner);
-  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeam, kRed}}}});
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
   State again = s;
   StateFields::forget_caches(again);
   EXPECT_EQ(again.digest(), s.digest());
@@ -253,7 +253,7 @@ TEST_F(CountsTest, WhoSharesADomainWithManyTermsIsAskedOnce) {
   for (std::uint32_t i = 0; i < 50; ++i) {
     select(10 + i, pods_of({kHere}, {is_in(kApp, {kWeb}), {kTier, Op::kNotIn, {LabelId(900 + i)}, 0}}));
     Constraint c;
-    c.keeps_away = {{PodSelectorId(10 + i), kZone}};
+    c.keeps_away = {{PodSelectorId(10 + i), kZoneLabel}};
     tell(s, ConstraintDefined{ConstraintId(10 + i), c});
     run(2, 0, ConstraintId(10 + i));
   }

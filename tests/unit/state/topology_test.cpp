@@ -308,6 +308,33 @@ TEST(QueueTree, IsWhatANaiveTreeIsWhateverIsDefinedInWhateverOrder) {
   }
 }
 
+TEST(QueueTree, LimitsAnythingByDeviceClass) {
+  constexpr DeviceClassId kH100{0u}, kA100{1u};
+  const QuotaKey gpus_on_h100{ResourceId::none(), kH100}, pods{resource::kPods, {}};
+  const Demand four{.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}};
+  const QuotaVector none{kUnlimited, kUnlimited, kUnlimited};
+  QueueTree tree;
+  const std::vector<QuotaLimit> limits{{gpus_on_h100, 6000}, {pods, 2}};
+  tree.define(kOrg, QueueId(0u), none, limits);
+  tree.define(kTeam, kOrg, none);
+  EXPECT_TRUE(tree.is_limited(kTeam));
+  EXPECT_FALSE(tree.is_limited(QueueId(0u)));
+  tree.charge(kTeam, four, kH100, 1);
+  tree.charge(kTeam, four, kA100, 1);
+  EXPECT_EQ(tree.used(0, kOrg), 4000);
+  EXPECT_EQ(tree.used(1, kOrg), 2);
+  EXPECT_FALSE(tree.refusal(0, kTeam, 2000));
+  const auto refusal = tree.refusal(0, kTeam, 4000);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(*refusal, (Reason{ReasonCode::kQuotaExhausted, kOrg.value, {quota_number(gpus_on_h100), 4000, 6000}}));
+  EXPECT_EQ(tree.refusal(1, kTeam, 3)->code, ReasonCode::kExceedsQuota);
+  tree.define(kTeam, QueueId(0u), none);
+  EXPECT_EQ(tree.used(0, kOrg), 0) << "usage moves with the queue";
+  EXPECT_EQ(tree.used(0, QueueId(0u)), 4000);
+  tree.define(kOrg, QueueId(0u), none);
+  EXPECT_FALSE(tree.is_limited(kOrg)) << "what is not named is unlimited";
+}
+
 TEST(QueueTree, HasADigestOfWhatIsUsed) {
   QueueTree tree = org_with_teams();
   const std::uint64_t empty = tree.digest();

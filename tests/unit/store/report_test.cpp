@@ -139,6 +139,8 @@ TEST(Words, actions_are_named) {
             "bind nlp/train worker-0 to node1 gpu 7");
   EXPECT_EQ(action_in_words(Bind{MemberId(4), JobId(9), NodeId(8), {}}, names()), "bind job 9 to node 8");
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30)}, names()), "evict nlp/train with 30 ms of grace");
+  EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30), MemberId(77), JobId(2)}, names()),
+            "evict nlp/train member 77 with 30 ms of grace for nlp/train");
 }
 
 TEST(Words, verdicts_have_their_reasons_and_what_they_are_about) {

@@ -20,7 +20,18 @@ TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   EXPECT_EQ(quota_text(1, 2'500), "2.5 cores");
   EXPECT_EQ(quota_text(2, 16 * kGiB), "16 GiB");
   EXPECT_EQ(quota_text(2, kGiB / 2), "0.5 GiB");
-  EXPECT_EQ(quota_text(3, 77), "77") << "a dimension that this program does not know";
+  constexpr DeviceClassId kClass{4u};
+  constexpr ResourceId kNic{resource::kFirstExtended};
+  EXPECT_EQ(quota_text(quota_number({ResourceId::none(), kClass}), 2'000), "2 GPU");
+  EXPECT_EQ(quota_text(quota_number({resource::kCpu, kClass}), 2'000), "2 cores");
+  EXPECT_EQ(quota_text(quota_number({resource::kEphemeralStorage, {}}), kGiB), "1 GiB");
+  EXPECT_EQ(quota_text(quota_number({kNic, {}}), 77), "77");
+  for (const QuotaKey& key : {QuotaKey{}, QuotaKey{resource::kCpu, {}}, QuotaKey{resource::kMemory, {}},
+                              QuotaKey{ResourceId::none(), kClass}, QuotaKey{kNic, kClass}, QuotaKey{kNic, {}}})
+    EXPECT_EQ(quota_key(quota_number(key)), key);
+  EXPECT_EQ(quota_number({resource::kMemory, {}}), static_cast<std::int64_t>(QuotaDimension::kMemoryBytes));
+  EXPECT_EQ(quota_word(quota_number({kNic, {}}), 4), "4");
+  EXPECT_EQ(parse_quota(quota_number({kNic, kClass}), "4").value(), 4);
   EXPECT_EQ(amount_text(resource::kCpu, 2'000), "2 cores");
   EXPECT_EQ(amount_text(resource::kMemory, 3 * kGiB), "3 GiB");
   EXPECT_EQ(amount_text(resource::kEphemeralStorage, 4 * kGiB), "4 GiB");

@@ -14,6 +14,7 @@ class SomeNames final : public ReasonNames {
   std::string subject(const Reason&) const override { return "SUBJECT"; }
   std::string amount(const Reason&, std::int64_t amount) const override { return std::to_string(amount) + " units"; }
   std::string domain(const Reason&, std::int64_t domain) const override { return "domain " + std::to_string(domain); }
+  std::string quota(const Reason& r, std::int64_t amount) const override { return quota_text(r.numbers[0], amount); }
   std::string detail(const Reason&) const override { return "DETAIL"; }
 };
 

@@ -1,0 +1,137 @@
+#include "engine/place/class_quota.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ashlar {
+namespace {
+
+/// Limits that are tried one after the other: each closes the nodes of one class, or of all.
+constexpr int kClosedMax = 16;
+
+using Placements = std::vector<Trial::Placement>;
+
+Placements placements_since(const Trial& trial, std::size_t before) {
+  Placements placements;
+  each_placement(std::span(trial.steps()).subspan(before),
+                 [&](const Trial::Placement& placement) { placements.push_back(placement); });
+  return placements;
+}
+
+class ClassQuota {
+ public:
+  ClassQuota(const PlacementContext& context, JobId job, std::size_t before)
+      : trial_(context.trial), state_(context.trial.state()), job_(job), before_(before) {}
+
+  /// The first limit above the job, from its queue upwards, that these placements, which are in place, exceed.
+  std::optional<Reason> refusal(const Placements& placements) const {
+    const QueueTree& queues = state_.queues();
+    for (QueueId q = state_.job(job_).queue; !q.is_none(); q = queues.parent(q))
+      for (std::size_t k = 0; k < queues.keys().size(); ++k) {
+        const std::int64_t limit = queues.limit(k, q);
+        const std::int64_t added = limit == kUnlimited ? 0 : taken(placements, k);
+        if (added > 0 && queues.used(k, q) > limit)
+          return Reason{
+              ReasonCode::kQuotaExhausted, q.value, {quota_number(queues.keys()[k]), queues.used(k, q) - added, limit}};
+      }
+    return std::nullopt;
+  }
+
+  /// Those of the placements, in order, that are within all limits together.
+  Placements admitted(const Placements& placements) {
+    Placements kept;
+    trial_.rollback_to(before_);
+    for (const Trial::Placement& placement : placements) {
+      const std::size_t checkpoint = trial_.checkpoint();
+      trial_.place(placement.member, placement.node, placement.devices);
+      kept.push_back(placement);
+      if (!refusal(kept)) continue;
+      kept.pop_back();
+      trial_.rollback_to(checkpoint);
+    }
+    return kept;
+  }
+
+ private:
+  std::int64_t taken(const Placements& placements, std::size_t key) const {
+    const QuotaKey& of = state_.queues().keys()[key];
+    std::int64_t sum = 0;
+    for (const Trial::Placement& placement : placements)
+      if (of.device_class.is_none() || of.device_class == state_.cluster().models()[placement.node.row()])
+        sum += amount_of(state_.demand(state_.member(placement.member).demand), of);
+    return sum;
+  }
+
+  Trial& trial_;
+  State& state_;
+  JobId job_;
+  std::size_t before_;
+};
+
+}  // namespace
+
+void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> classes) {
+  if (classes.empty()) return;
+  const State& state = trial.state();
+  const Cluster& cluster = state.cluster();
+  std::vector<ResourceId> asked;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (m.is_placed()) return;
+    for (const ResourceAmount& a : state.demand(m.demand).amounts)
+      if (a.resource.row() < cluster.resource_count() &&
+          std::find(asked.begin(), asked.end(), a.resource) == asked.end())
+        asked.push_back(a.resource);
+  });
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    if (!cluster.is_live(NodeId(n))) continue;
+    if (std::find(classes.begin(), classes.end(), cluster.models()[n]) == classes.end()) continue;
+    Demand all;
+    for (const ResourceId r : asked)
+      if (const std::int64_t free = cluster.free(r)[n]; free > 0) all.amounts.push_back({r, free});
+    if (!all.amounts.empty()) trial.block(NodeId(n), std::move(all), {});
+  }
+}
+
+PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId job, std::size_t before,
+                                         std::uint32_t needed) {
+  Trial& trial = context.trial;
+  ClassQuota quota(context, job, before);
+  PlacementOutcome outcome{.is_placed = true};
+  std::vector<DeviceClassId> closed;
+  for (int tries = 0; tries < kClosedMax; ++tries) {
+    const Placements placements = placements_since(trial, before);
+    const std::optional<Reason> refusal = quota.refusal(placements);
+    if (!refusal) {
+      trial.unblock(before);
+      return outcome;
+    }
+    if (!outcome.over_quota) outcome.over_quota = refusal;
+    const DeviceClassId device_class = quota_key(refusal->numbers[0]).device_class;
+    if (device_class.is_none()) break;
+    closed.push_back(device_class);
+    const auto kept = static_cast<std::uint32_t>(quota.admitted(placements).size());
+    close_classes(trial, job, closed);
+    const auto place = [&](std::uint32_t members_max) {
+      const PlacementContext rest{trial, context.fit_tables, context.profile, context.draws, members_max};
+      const PlacementOutcome placed = members_max == 0 ? PlacementOutcome{} : place_anywhere(rest, job);
+      outcome.is_limit_reached = outcome.is_limit_reached || placed.is_limit_reached;
+      return placed.is_placed;
+    };
+    if (place(context.members_max - std::min(kept, context.members_max))) continue;
+    if (kept >= needed) {
+      trial.unblock(before);
+      return outcome;
+    }
+    // Those kept may stand in a domain that is too small for the others.
+    trial.rollback_to(before);
+    close_classes(trial, job, closed);
+    if (kept == 0 || !place(context.members_max)) break;
+  }
+  trial.rollback_to(before);
+  outcome.is_placed = false;
+  return outcome;
+}
+
+}  // namespace ashlar
