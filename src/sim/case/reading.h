@@ -18,6 +18,7 @@ struct CaseReading {
   std::vector<std::uint32_t> next_domain;  ///< [level] for domains named by number
   std::vector<std::pair<QueueId, QuotaVector>> quotas;
   std::vector<QueueId> parents;  ///< [queue]
+  bool has_profile = false;      ///< a statement gave it
   std::uint32_t nested = 0;
   std::int64_t devices = 0;  ///< of all nodes
   Millis latest{0};
