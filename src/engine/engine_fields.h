@@ -18,7 +18,7 @@ struct EngineFields {
   static void each(E& e, Visit&& visit) {
     auto& d = e.data_;
     visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen),
-        visit(d.judged_on), visit(d.to_prove), visit(d.told);
+        visit(d.judged_on), visit(d.to_prove), visit(d.reported);
     auto& a = d.pending;
     visit(a.ids_), visit(a.classes_), visit(a.spare_), visit(a.class_of_job_), visit(a.entry_of_job_),
         visit(a.active_heads_), visit(a.blocked_heads_);

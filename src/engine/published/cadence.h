@@ -1,4 +1,4 @@
-// beat: the interval of simulators that decide only at multiples of a time (Profile::cadence).
+// cadence: the interval of simulators that decide only at multiples of a time (Profile::cadence).
 #pragma once
 
 #include "engine/cycle.h"
@@ -6,7 +6,7 @@
 
 namespace ashlar {
 
-/// Stage: between two beats nothing starts; the plan has the time of the next one.
-void keep_to_the_beat(EngineData& e, State& state, Cycle& cycle);
+/// Stage: between two multiples of the cadence nothing starts; the plan has the time of the next one.
+void decide_at_cadence(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

@@ -208,7 +208,7 @@ class CompanyStory : public TrackerBench {
     for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
       const PodRecord& r = tracker.pods()[slot];
       if (r.phase != PodRecord::Phase::kWaiting || !r.is_in_engine()) continue;
-      EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as the engine was told";
+      EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as reported to the engine";
     }
     tracker.note_taken();
     EXPECT_TRUE(state.is_consistent());
