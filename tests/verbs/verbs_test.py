@@ -122,7 +122,7 @@ REFUSED = [
     ("sim run scenario.yaml --policy ./one.yaml --report one.yaml", 2, "--report: one.yaml is an input of this run"),
     ("sim run scenario.yaml --policy ./listed.yaml --report pods.csv", 2, "--report: pods.csv is an input of this run"),
     ("sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv --policy best-fit --report nodes.csv", 2, "--report: nodes.csv is an input of this run"),
-    ("sim run small.yaml", 2, 'small.yaml:1:43: nodes[0].gpu_memory: "80" is less than 1Mi; name the unit (40Gi)'),
+    ("sim run small.yaml", 2, 'small.yaml:1:50: nodes[0].gpu_memory: "80" is less than 1Mi; name the unit (40Gi)'),
     ("queue ''", 2, 'QUEUE: expected a queue, got ""'),
     ("nodes ''", 2, 'NODE: expected a node, got ""'),
     ("sim run scenario.yaml --report ''", 2, '--report: expected the name of a file to write, got ""'),
