@@ -98,7 +98,7 @@ TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
       {0, 0, -1, {}, 0}, {0, 0, kWholeDevice + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
   for (const FgdClass& c : impossible)
     EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }),
-              "the profile's target workload has an impossible class");
+              "the profile's mix has an impossible class");
 }
 
 }  // namespace
