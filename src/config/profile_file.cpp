@@ -56,9 +56,11 @@ void read_tiers(YamlReader& reader, const YAML::Node& node, Profile& profile) {
     for (const auto& entry : item) {
       const ScorePolicy* policy = policy_of(reader, entry, score_policies(), "score");
       if (policy == nullptr) return;
+      if (std::find(tier.begin(), tier.end(), policy) != tier.end())
+        return reader.fail(entry, "\"" + std::string(policy->name) + "\" is listed twice in one tier");
       tier.push_back(policy);
       if (tier.size() > 1 && (is_exclusive(*policy) || is_exclusive(*tier[0])))
-        return reader.fail(entry, "best-fit-domain and random stand alone in their tier");
+        return reader.fail(entry, must_be_alone(is_exclusive(*policy) ? *policy : *tier[0]));
     }
     profile.tiers.push_back(std::move(tier));
   }
@@ -92,6 +94,7 @@ void read_mix(YamlReader& reader, const YAML::Node& node, ProfileSpec& spec) {
     const std::string file = path_beside(reader.file(), reader.text(node, "podList", ""));
     Result<std::vector<FgdSample>> sample = reader.is_ok() ? read_pod_list(file) : std::vector<FgdSample>{};
     if (!sample) return reader.fail(node["podList"], sample.error().message);
+    spec.files.push_back(file);
     spec.sample = std::move(*sample);
     return;
   }
@@ -117,6 +120,7 @@ void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
 
 ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
   ProfileSpec spec;
+  if (needs_kind) reader.refuse_other_kind(node, "Profile");
   if (!reader.is_map(node, "the profile",
                      {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking",
                       "placement", "victim", "cadence", "seed", "domainSearch", "mix", "replay"})) {
@@ -128,7 +132,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   if (const std::string base = reader.text(node, "base", ""); !base.empty()) {
     Result<Profile> built_in = builtin_profile(base);
     if (!built_in)
-      reader.fail(node["base"], built_in.error().message);
+      reader.fail(node["base"], "base must be a built-in profile; " + built_in.error().message);
     else
       p = std::move(*built_in);
   }
@@ -185,7 +189,9 @@ Result<ProfileSpec> parse_profile(std::string_view text, const std::string& file
 Result<ProfileSpec> read_profile(const std::string& file) {
   const Result<std::string> text = read_text_file(file, YamlReader::kBytesMax);
   if (!text) return text.error();
-  return parse_profile(*text, file);
+  Result<ProfileSpec> spec = parse_profile(*text, file);
+  if (spec) spec->files.push_back(file);
+  return spec;
 }
 
 Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::string& folder) {
@@ -194,7 +200,7 @@ Result<ProfileSpec> find_profile(const std::string& name_or_file, const std::str
   if (is_file) return read_profile(folder.empty() ? name_or_file : path_beside(folder + "/x", name_or_file));
   Result<Profile> built_in = builtin_profile(name_or_file);
   if (!built_in) return built_in.error();
-  return ProfileSpec{.profile = std::move(*built_in), .sample = {}};
+  return ProfileSpec{.profile = std::move(*built_in), .sample = {}, .files = {}};
 }
 
 Result<ProfileSpec> find_whole_profile(const std::string& name_or_file, const std::string& folder) {

@@ -21,8 +21,9 @@ inline constexpr std::string_view kVictimNames[] = {"none", "by-quota-unverified
 /// the caller that runs the engine.
 struct ProfileSpec {
   Profile profile;
-  std::vector<FgdSample> sample;  ///< models_text filled, models empty
-  bool has_seed = false;          ///< the file states `seed`
+  std::vector<FgdSample> sample;   ///< models_text filled, models empty
+  bool has_seed = false;           ///< the file states `seed`
+  std::vector<std::string> files;  ///< what was read: the profile's file, its pod list; none of a built-in one
 
   /// Nothing, or an Error if one of its policies needs a mix (fgd) and there is none.
   Result<void> check_mix() const;

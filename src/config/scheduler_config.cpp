@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "config/yaml/profile.h"
@@ -83,10 +84,7 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
     read_quota(reader, item["quota"], queue);
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
-    if (queue.name == kRootQueue)
-      return reader.fail(
-          item["name"],
-          "\"root\" is the whole tree and no queue; to limit all together, give them a parent of another name");
+    if (queue.name == kRootQueue) return reader.fail(item["name"], std::string(kRootIsNoQueue));
     if (has_queue(config, queue.name))
       return reader.fail(item["name"],
                          "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
@@ -136,8 +134,32 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   if (!reader.is_ok()) return;
   if (const Result<void> checked = config.profile.check_mix(); !checked) reader.fail(node, checked.error().message);
   if (config.profile.profile.victim != VictimRule::kNone)
-    reader.fail(node, "profile \"" + config.profile.profile.name +
-                          "\" preempts running jobs, which the live scheduler does not do; choose another one");
+    reader.fail(node,
+                "profile \"" + config.profile.profile.name +
+                    "\" preempts running jobs, which the live scheduler does not do; choose one without preemption");
+}
+
+/// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).
+bool is_object_name(std::string_view name, std::size_t bytes_max, bool may_have_dots) {
+  const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (name.empty() || name.size() > bytes_max) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_edge = i == 0 || i + 1 == name.size() || name[i - 1] == '.' || name[i + 1] == '.';
+    const bool joins = !is_edge && (name[i] == '-' || (may_have_dots && name[i] == '.'));
+    if (!is_inner(name[i]) && !joins) return false;
+  }
+  return true;
+}
+
+/// What Kubernetes accepts as the key of a label: [prefix/]name of letters, digits, '-', '_' and '.'.
+bool is_label_key(std::string_view key) {
+  const auto is_edge = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const std::size_t slash = key.find('/');
+  const std::string_view prefix = slash == std::string_view::npos ? "a" : key.substr(0, slash);
+  const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
+  return is_object_name(prefix, 253, true) && !name.empty() && name.size() <= 63 && is_edge(name.front()) &&
+         is_edge(name.back()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return is_edge(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 /// Users name a level by the last part of its label key, or by the whole key.
@@ -158,19 +180,11 @@ void read_topology(YamlReader& reader, const YAML::Node& node, SchedulerConfig& 
   config.topology_levels = reader.texts(node, "levels");
   if (config.topology_levels.size() > Topology::kLevelsMax)
     reader.fail(node["levels"], "at most " + std::to_string(Topology::kLevelsMax) + " levels");
+  for (std::size_t i = 0; reader.is_ok() && i < config.topology_levels.size(); ++i)
+    if (!is_label_key(config.topology_levels[i]))
+      reader.fail(node["levels"][i], "\"" + config.topology_levels[i] +
+                                         "\" is not a label key; expected one such as topology.example.com/rack");
   if (reader.is_ok()) check_level_names(reader, node["levels"], config.topology_levels);
-}
-
-/// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).
-bool is_object_name(std::string_view name, std::size_t bytes_max, bool may_have_dots) {
-  const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  if (name.empty() || name.size() > bytes_max) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool is_edge = i == 0 || i + 1 == name.size() || name[i - 1] == '.' || name[i + 1] == '.';
-    const bool joins = !is_edge && (name[i] == '-' || (may_have_dots && name[i] == '.'));
-    if (!is_inner(name[i]) && !joins) return false;
-  }
-  return true;
 }
 
 void check_lease(YamlReader& reader, const YAML::Node& node, const LeaderElectionConfig& lease) {
@@ -257,6 +271,7 @@ void read_quarantine(YamlReader& reader, const YAML::Node& root, SchedulerConfig
 
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
+  reader.refuse_other_kind(root, "SchedulerConfiguration");
   if (!reader.is_map(
           root, "the configuration",
           {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection",
@@ -266,6 +281,10 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   if (root["schedulerNames"].IsDefined()) {
     config.scheduler_names = reader.texts(root, "schedulerNames");
     if (config.scheduler_names.empty()) reader.fail(root["schedulerNames"], "schedulerNames must not be empty");
+    for (std::size_t i = 0; reader.is_ok() && i < config.scheduler_names.size(); ++i)
+      if (config.scheduler_names[i].find_first_of(", \t") != std::string::npos)
+        reader.fail(root["schedulerNames"][i], "schedulerNames: expected one name without commas and spaces, got \"" +
+                                                   config.scheduler_names[i] + "\"; give each name by itself");
   }
   read_profile_setting(reader, root, config);
   config.queues.clear();

@@ -15,6 +15,11 @@
 
 namespace ashlar::config {
 
+/// For a queue of the name that the whole tree has.
+inline constexpr std::string_view kRootIsNoQueue =
+    "\"root\" is the name of the whole tree and cannot be a queue; to limit all queues together, give them a parent of "
+    "another name";
+
 inline constexpr std::string_view kApiVersion = "config.ashlar.dev/v1alpha1";
 
 /// A limit of a resource by its name, on all nodes or on those whose GPUs are of one model.

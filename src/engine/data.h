@@ -35,7 +35,7 @@ struct HeldSeen {
 struct EngineData {
   /// The last verdict on a job in short. The full one is kept by the parked class; one on a job of an active class has
   /// one number at most.
-  struct Told {
+  struct Reported {
     std::uint16_t mark = 0;  ///< kind and first reason; 0 = none
     Millis at;
     std::int64_t number = 0;
@@ -66,7 +66,7 @@ struct EngineData {
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
   std::uint64_t unproven = 0;
-  std::vector<Told> told;  ///< by job
+  std::vector<Reported> reported;  ///< by job
 };
 
 }  // namespace ashlar

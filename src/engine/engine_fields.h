@@ -18,7 +18,7 @@ struct EngineFields {
   static void each(E& e, Visit&& visit) {
     auto& d = e.data_;
     visit(d.draws), visit(d.reservations.reservations_), visit(d.queue_changes_seen), visit(d.facts_seen),
-        visit(d.judged_on), visit(d.to_prove), visit(d.told);
+        visit(d.judged_on), visit(d.to_prove), visit(d.reported);
     auto& a = d.pending;
     visit(a.classes_), visit(a.spare_), visit(a.moved_heads_), visit(a.newcomers_of_parked_), visit(a.head_changes_);
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);

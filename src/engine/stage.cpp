@@ -8,7 +8,7 @@
 #include "engine/explain/verdicts.h"
 #include "engine/pending/requeue.h"
 #include "engine/place/advance.h"
-#include "engine/published/beat.h"
+#include "engine/published/cadence.h"
 #include "engine/published/preempt_by_count.h"
 #include "engine/reserve/held.h"
 #include "state/ledger.h"
@@ -37,7 +37,7 @@ constexpr Stage kBefore[] = {
     {"requeue", requeue},
     {"activate behind moved heads", activate_behind_moved_heads},
     {"wake held jobs", wake_held},
-    {"keep to the beat", keep_to_the_beat},
+    {"decide at the cadence", decide_at_cadence},
 };
 /// By VictimRule.
 constexpr Stage kStartJobs[kVictimRules] = {

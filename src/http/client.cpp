@@ -251,14 +251,14 @@ bool Client::Loop::run_posted() {
     const std::lock_guard lock(posted_mutex);
     work.swap(posted);
   }
-  const std::size_t told = refused.size();  // no more: a callback may send again and be refused again
-  for (std::size_t i = 0; i < told && !refused.empty(); ++i) {
+  const std::size_t refused_before = refused.size();  // no more: a callback may send again and be refused again
+  for (std::size_t i = 0; i < refused_before && !refused.empty(); ++i) {
     Refusal refusal = std::move(refused.front());
     refused.pop_front();
     if (refusal.on_done) refusal.on_done(std::move(refusal.error));
   }
   for (const auto& run : work) run();
-  return !work.empty() || told > 0;
+  return !work.empty() || refused_before > 0;
 }
 
 bool Client::Loop::round() {

@@ -43,7 +43,7 @@ Result<Url> parse_url(std::string_view text) {
   const std::size_t authority_end = rest.find_first_of("/?#");
   std::string_view authority = rest.substr(0, authority_end);
   if (authority_end != std::string_view::npos) url.path = rest.substr(authority_end);
-  if (url.path.find_first_of("?#") != std::string::npos) return bad_url(text, "a query has no place here");
+  if (url.path.find_first_of("?#") != std::string::npos) return bad_url(text, "it must not have a query");
   if (authority.find('@') != std::string_view::npos) return bad_url(text, "user names inside URLs are not accepted");
 
   std::string_view port_text;

@@ -1,6 +1,6 @@
 // PooledString: an immutable string kept once in a process-wide pool, counted and freed with its last user. Equality is
 // a pointer comparison; copying costs one atomic increment, interning a hash and an uncontended lock (about 60 ns).
-// Thread-safe as std::shared_ptr is: different Text objects may be used on different threads.
+// Thread-safe as std::shared_ptr is: different PooledString objects may be used on different threads.
 #pragma once
 
 #include <cstddef>

@@ -53,23 +53,23 @@ std::string ns_path(std::string_view prefix, std::string_view ns, std::string_vi
   return path;
 }
 
-http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, SendGuard fence = {}) {
+http::RequestId post(Api& api, std::string path, std::string body, OnAnswer on_answer, SendGuard may_send = {}) {
   return api.send({.method = Method::kPost,
                    .path = std::move(path),
                    .body = std::move(body),
                    .timeout = kWriteTimeout,
-                   .may_send = std::move(fence)},
+                   .may_send = std::move(may_send)},
                   std::move(on_answer));
 }
 
 http::RequestId patch(Api& api, std::string path, std::string body, const char* content_type, OnAnswer on_answer,
-                      SendGuard fence = {}) {
+                      SendGuard may_send = {}) {
   return api.send({.method = Method::kPatch,
                    .path = std::move(path),
                    .body = std::move(body),
                    .content_type = content_type,
                    .timeout = kWriteTimeout,
-                   .may_send = std::move(fence)},
+                   .may_send = std::move(may_send)},
                   std::move(on_answer));
 }
 
@@ -198,7 +198,7 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
   return w.take();
 }
 
-http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, SendGuard fence) {
+http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, SendGuard may_send) {
   const char* type = encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
   return api.send({.method = Method::kPost,
                    .path = pod_path(binding.ns, binding.pod) + "/binding",
@@ -206,33 +206,33 @@ http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encod
                    .content_type = type,
                    .accept = type,
                    .timeout = kWriteTimeout,
-                   .may_send = std::move(fence)},
+                   .may_send = std::move(may_send)},
                   std::move(on_answer));
 }
 
 http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer,
-                                    SendGuard fence) {
+                                    SendGuard may_send) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type, update);
   w.key("lastProbeTime").null().end_object().end_array().end_object().end_object();
   return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch,
-               uid_mismatch_is_conflict(std::move(on_answer)), std::move(fence));
+               uid_mismatch_is_conflict(std::move(on_answer)), std::move(may_send));
 }
 
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
-                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence) {
+                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard may_send) {
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", group.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
   write_condition(w, update.type.empty() ? scheduled_condition_type(version) : update.type, update);
   w.end_object().end_array().end_object().end_object();
   return patch(api, pod_group_path(version, group.ns, group.name) + "/status", w.take(), kStrategicPatch,
-               uid_mismatch_is_conflict(std::move(on_answer)), std::move(fence));
+               uid_mismatch_is_conflict(std::move(on_answer)), std::move(may_send));
 }
 
-http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence) {
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard may_send) {
   const std::string ns =
       // events about nodes and other cluster-scoped objects are stored in "default"
       event.ns.empty() ? "default" : event.ns.str();
@@ -263,7 +263,8 @@ http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answe
   if (!event.ns.empty()) w.member("namespace", event.ns.view());
   if (!event.uid.empty()) w.member("uid", event.uid.view());
   w.end_object().end_object();
-  return post(api, ns_path("/apis/events.k8s.io/v1", ns, "events"), w.take(), std::move(on_answer), std::move(fence));
+  return post(api, ns_path("/apis/events.k8s.io/v1", ns, "events"), w.take(), std::move(on_answer),
+              std::move(may_send));
 }
 
 http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name, OnLease on_answer) {

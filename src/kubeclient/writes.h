@@ -31,7 +31,7 @@ struct Binding {
 };
 std::string binding_body(const Binding& binding, Encoding encoding = Encoding::kJson);  // for tests
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson,
-                     SendGuard fence = {});
+                     SendGuard may_send = {});
 
 /// Condition to set, with the caller's reason and message.
 struct ConditionUpdate {
@@ -43,10 +43,10 @@ struct ConditionUpdate {
 /// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict if the pod is another one of the
 /// same name).
 http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpdate& update, OnAnswer on_answer,
-                                    SendGuard fence = {});
+                                    SendGuard may_send = {});
 /// PATCH of podgroups/NAME/status. `update.type` empty: the version's own "scheduled" condition.
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
-                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard fence = {});
+                                          const ConditionUpdate& update, OnAnswer on_answer, SendGuard may_send = {});
 
 /// events.k8s.io/v1 Event about one object.
 struct EventNote {
@@ -58,7 +58,7 @@ struct EventNote {
   Millis now;
   std::uint64_t sequence = 0;  ///< makes the event's name unique within the instance
 };
-http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard fence = {});
+http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard may_send = {});
 
 // Leases for leader election. The resource version inside `lease` makes the update conditional.
 http::RequestId get_lease(Api& api, std::string_view ns, std::string_view name,

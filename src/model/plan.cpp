@@ -46,14 +46,15 @@ void add_verdict(Hash& hash, const VerdictChange& change) {
 
 }  // namespace
 
-std::string_view wake_name(WakeOn wake) {
-  switch (wake) {
+std::string_view wake_name(const Verdict& verdict) {
+  const bool never_fits = verdict.kind == VerdictKind::kNeverFits;
+  switch (verdict.wake_on) {
     case WakeOn::kNothing:
       return "Nothing";
     case WakeOn::kCapacity:
-      return "JobEnded";
+      return never_fits ? "NodeAdded" : "JobEnded";
     case WakeOn::kQuota:
-      return "QuotaFreed";
+      return never_fits ? "QuotaRaised" : "QuotaFreed";
     case WakeOn::kMembers:
       return "MembersAdded";
     case WakeOn::kHeadOfQueue:

@@ -18,11 +18,15 @@ using Revision = std::uint64_t;  ///< number of events applied so far
 
 /// What must happen before a waiting job is worth another look.
 enum class WakeOn : std::uint8_t { kNothing, kCapacity, kQuota, kMembers, kHeadOfQueue, kTime, kConfiguration };
-std::string_view wake_name(WakeOn wake);
 
 /// The outcome for one job. Not an error.
 enum class VerdictKind : std::uint8_t { kPending, kPlaced, kWaits, kNeverFits, kOverQuota };
 std::string_view verdict_name(VerdictKind kind);
+
+struct Verdict;
+/// Of the event after which the job is evaluated again. A job that can never fit is not helped by another job's end: it
+/// needs a node or a higher quota.
+std::string_view wake_name(const Verdict& verdict);
 
 struct Verdict {
   VerdictKind kind = VerdictKind::kPending;

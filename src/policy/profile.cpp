@@ -134,6 +134,8 @@ void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible) {
 
 bool is_exclusive(const ScorePolicy& policy) { return policy.add_domain != nullptr || policy.is_drawn; }
 
+std::string must_be_alone(const ScorePolicy& policy) { return std::string(policy.name) + " must be alone in its tier"; }
+
 std::optional<ProfileProblem> validate(const Profile& profile) {
   const auto missing = [](std::string_view key) {
     return ProfileProblem{key, std::string(key) + " is missing; name one or start from a built-in profile by \"base\""};
@@ -148,13 +150,12 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
                                        std::to_string(profile.tiers.size())};
   for (const auto& tier : profile.tiers)
     for (const ScorePolicy* policy : tier)
-      if (tier.size() > 1 && is_exclusive(*policy))
-        return ProfileProblem{"tiers", std::string(policy->name) + " must stand alone in its tier"};
+      if (tier.size() > 1 && is_exclusive(*policy)) return ProfileProblem{"tiers", must_be_alone(*policy)};
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
     return ProfileProblem{
-        "victim", "victim: by-quota-unverified needs an order of running jobs, which " +
-                      std::string(profile.order->name) +
-                      " has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"};
+        "victim",
+        "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
+            " does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: none"};
   return std::nullopt;
 }
 

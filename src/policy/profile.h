@@ -64,16 +64,17 @@ struct Profile {
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
   Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
-  FgdMix mix;                            ///< target workload of FGD; empty if not used
+  FgdMix mix;                            ///< expected pods of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without topology requirements still prefer few innermost domains
   ReplayRules replay;
 
   /// Lowers fits[i] by all rules except those by facts, which Cluster::allowed keeps.
   void lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
-  /// Whether one of its policies scores by a target workload (`mix`).
+  /// Whether one of its policies scores by expected pods (`mix`).
   bool needs_mix() const;
-  /// Laws that bind every profile but those that reproduce a paper: verified preemption (DESIGN section 3).
+  /// Whether the live scheduler may use it: not if it stops running jobs without first verifying that this helps, as
+  /// profiles do that reproduce a paper.
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };
 
@@ -82,6 +83,8 @@ struct Profile {
 void add_mandatory_rules(std::vector<const FeasiblePolicy*>& feasible);
 /// Has its tier to itself: its points cannot be added to those of others.
 bool is_exclusive(const ScorePolicy& policy);
+/// The message where such a policy shares its tier.
+std::string must_be_alone(const ScorePolicy& policy);
 
 /// What is missing in a profile or contradicts itself, and the key of the profile file concerned.
 struct ProfileProblem {

@@ -97,11 +97,11 @@ void DecisionLog::lose_step() {
 }
 
 void DecisionLog::tell_trouble() {
-  if (writer_->has_stopped() == has_told_trouble_) return;
-  has_told_trouble_ = !has_told_trouble_;
+  if (writer_->has_stopped() == has_reported_trouble_) return;
+  has_reported_trouble_ = !has_reported_trouble_;
   if (!options_.on_trouble) return;
   options_.on_trouble(
-      has_told_trouble_
+      has_reported_trouble_
           ? writer_->trouble() +
                 "; steps are missing from the decision log until it can be written again, scheduling continues"
           : "the decision log continues in a new file; " + std::to_string(writer_->lost()) +
@@ -109,7 +109,7 @@ void DecisionLog::tell_trouble() {
 }
 
 void DecisionLog::record(std::span<const Event> batch, const Plan& plan, std::uint64_t digest) {
-  if (has_told_trouble_) tell_trouble();
+  if (has_reported_trouble_) tell_trouble();
   if (has_gap_) return lose_step();
   payload_.clear();
   ByteWriter out(payload_);

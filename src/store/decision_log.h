@@ -86,7 +86,7 @@ class DecisionLog final : public Recorder {
   std::uint64_t file_steps_ = 0;
   EngineOptions engine_options_;  ///< as last written
   bool has_gap_ = false;          ///< steps were dropped: nothing is written before the next snapshot
-  bool has_told_trouble_ = false;
+  bool has_reported_trouble_ = false;
   std::string payload_, framed_;  ///< scratch
 };
 

@@ -43,7 +43,7 @@ Result<std::shared_ptr<FileWriter>> FileWriter::open(Options options) {
     if (!parent.empty()) std::filesystem::create_directories(parent, error);
     if (::mkdir(options.folder.c_str(), kFolderMode) != 0) {
       const bool is_no_folder = errno == EEXIST || errno == ENOTDIR || errno == EACCES;
-      return unusable("make", errno == EEXIST ? "it is a file" : std::strerror(errno),
+      return unusable("create", errno == EEXIST ? "it is a file" : std::strerror(errno),
                       is_no_folder ? Error::Kind::kInvalid : Error::Kind::kUnavailable);
     }
   }

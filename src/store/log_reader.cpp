@@ -38,7 +38,7 @@ Result<void> LogReader::read_opening() {
   const std::uint32_t version = in.fixed32();
   if (version != kFormatVersion)
     return invalid(path_ + ": has format version " + std::to_string(version) + "; this build reads version " +
-                   std::to_string(kFormatVersion));
+                   std::to_string(kFormatVersion) + "; replay it with the version of Ashlar that wrote it");
   at_ = in.offset();
   for (const RecordKind wanted : {RecordKind::kHeader, RecordKind::kNames, RecordKind::kSnapshot}) {
     const std::size_t offset = at_;

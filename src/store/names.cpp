@@ -38,8 +38,9 @@ std::uint32_t NameTable::row_of(NameKind kind, std::string_view name) const {
   return static_cast<std::uint32_t>(std::find(column.begin(), column.end(), name) - column.begin());
 }
 
-std::vector<std::uint64_t>& NameLedger::told(const NameKey& key) {
-  return key.kind == NameKind::kDomain ? grown(told_domains_, key.level) : told_[static_cast<std::size_t>(key.kind)];
+std::vector<std::uint64_t>& NameLedger::written(const NameKey& key) {
+  return key.kind == NameKind::kDomain ? grown(written_domains_, key.level)
+                                       : written_[static_cast<std::size_t>(key.kind)];
 }
 
 void NameLedger::tell(const NameKey& key, ByteWriter& out) {
@@ -61,7 +62,7 @@ void NameLedger::tell_once(const NameKey& key, ByteWriter& out) {
   name_.clear();
   source_->append_name(key, name_);
   const std::uint64_t fingerprint = hash_bytes(name_.data(), name_.size()) | 1;
-  std::uint64_t& last = grown(told(key), key.row);
+  std::uint64_t& last = grown(written(key), key.row);
   if (last == fingerprint) return;
   last = fingerprint;
   write(key, out);
@@ -102,7 +103,7 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell_model(changed->devices, out);
   } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
     // the row may be reused for another node
-    grown(told_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;
+    grown(written_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;
   } else if (const auto* submitted = std::get_if<Submitted>(&event.body)) {
     tell({NameKind::kJob, submitted->workload.job.value}, out);
     tell_members(submitted->workload.members, out);
@@ -121,8 +122,8 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
 }
 
 void NameLedger::tell_all(const State& state, ByteWriter& out) {
-  for (auto& column : told_) column.clear();
-  told_domains_.clear();
+  for (auto& column : written_) column.clear();
+  written_domains_.clear();
   if (source_ != nullptr) {
     for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) tell_once({NameKind::kLevel, l}, out);
     for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) tell_once({NameKind::kResource, r}, out);

@@ -71,11 +71,12 @@ class NameLedger {
   void tell_model(const NodeDevices& devices, ByteWriter& out);
   void tell_counted(const QuotaKey& key, ByteWriter& out);
   void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
-  std::vector<std::uint64_t>& told(const NameKey& key);
+  std::vector<std::uint64_t>& written(const NameKey& key);
 
   const NameSource* source_;
-  std::array<std::vector<std::uint64_t>, kNameKinds> told_;  ///< by row: fingerprint of the name last written; 0: none
-  std::vector<std::vector<std::uint64_t>> told_domains_;
+  std::array<std::vector<std::uint64_t>, kNameKinds>
+      written_;  ///< by row: fingerprint of the name last written; 0: none
+  std::vector<std::vector<std::uint64_t>> written_domains_;
   std::string name_;  ///< scratch
 };
 

@@ -81,7 +81,8 @@ Result<Profile> profile_of(std::string_view bytes) {
     if (!policy) return policy.error();
     profile.feasible.push_back(*policy);
   }
-  if (w.tiers.size() > Profile::kTiersMax) return invalid("the profile has more tiers than a key holds");
+  if (w.tiers.size() > Profile::kTiersMax)
+    return invalid("the profile has more than " + std::to_string(Profile::kTiersMax) + " tiers");
   for (const auto& tier : w.tiers) {
     profile.tiers.emplace_back();
     for (const std::string& name : tier) {
@@ -99,7 +100,7 @@ Result<Profile> profile_of(std::string_view bytes) {
     const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 &&
                              c.devices <= kDevicesPerNodeMax && c.milli_each >= 0 && c.milli_each <= kWholeDevice &&
                              c.frequency >= 0 && c.frequency <= 1;
-    if (!is_possible) return invalid("the profile's target workload has an impossible class");
+    if (!is_possible) return invalid("the profile's mix has an impossible class");
   }
   profile.name = w.name;
   profile.device = *device;

@@ -60,7 +60,7 @@ std::string verdict_in_words(const Verdict& verdict, const NameTable& names) {
   std::string text(verdict_name(verdict.kind));
   for (std::size_t i = 0; i < verdict.reasons.size(); ++i)
     text += (i == 0 ? ": " : "; ") + reason_in_words(verdict.reasons[i], names);
-  if (verdict.wake_on != WakeOn::kNothing) text += ", wakes on " + std::string(wake_name(verdict.wake_on));
+  if (verdict.wake_on != WakeOn::kNothing) text += ", wakes on " + std::string(wake_name(verdict));
   return text;
 }
 

@@ -37,25 +37,28 @@ std::string bytes_word(std::int64_t amount) {
   return std::to_string(amount);
 }
 
+std::string gib_word(std::int64_t bytes) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", static_cast<double>(bytes) / (1 << 30));
+  return text.data();
+}
+
 }  // namespace
 
 std::string node_count_text(std::int64_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
 
-std::string quota_text(std::int64_t dimension, std::int64_t amount) {
-  std::array<char, 64> text{};
+std::string bare_quota_text(std::int64_t dimension, std::int64_t amount) {
   const ResourceId counted = quota_key(dimension).resource;
-  if (counted.is_none()) {
-    if (amount % 1000 == 0) return std::to_string(amount / 1000) + " GPU";
-    std::snprintf(text.data(), text.size(), "%.3f GPU", static_cast<double>(amount) / 1000);
-  } else if (counted == resource::kCpu) {
-    std::snprintf(text.data(), text.size(), amount == 1000 ? "%.6g core" : "%.6g cores",
-                  static_cast<double>(amount) / 1000);
-  } else if (is_bytes(counted)) {
-    std::snprintf(text.data(), text.size(), "%.6g GiB", static_cast<double>(amount) / (1 << 30));
-  } else {
-    return std::to_string(amount);
-  }
-  return text.data();
+  if (counted.is_none() || counted == resource::kCpu) return milli_word(amount);
+  return is_bytes(counted) ? gib_word(amount) : std::to_string(amount);
+}
+
+std::string quota_text(std::int64_t dimension, std::int64_t amount) {
+  const ResourceId counted = quota_key(dimension).resource;
+  if (counted.is_none()) return milli_word(amount) + (amount > 0 && amount <= 1000 ? " GPU" : " GPUs");
+  if (counted == resource::kCpu) return milli_word(amount) + (amount == 1000 ? " core" : " cores");
+  if (is_bytes(counted)) return gib_word(amount) + " GiB";
+  return std::to_string(amount);
 }
 
 std::string amount_text(ResourceId resource, std::int64_t amount) {
@@ -98,11 +101,11 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 
 Result<MiB> parse_gpu_memory(std::string_view text) {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-  const std::string quoted = "'" + std::string(text) + "'";
+  const std::string quoted = "\"" + std::string(text) + "\"";
   const Result<std::int64_t> bytes = parse_quantity(without_b(text), 1, Overflow::kSaturate);
-  if (!bytes || *bytes < 0) return invalid("is not a quantity such as 40Gi: " + quoted);
-  if (*bytes / kMiB >= kDeviceMemoryMaxMib) return invalid("is " + quoted + ", which is more than any GPU has");
-  if (*bytes > 0 && *bytes < kMiB) return invalid("is " + quoted + ", which is less than 1Mi; name the unit (40Gi)");
+  if (!bytes || *bytes < 0) return invalid(quoted + " is not a quantity such as 40Gi");
+  if (*bytes / kMiB >= kDeviceMemoryMaxMib) return invalid(quoted + " is more than any GPU has");
+  if (*bytes > 0 && *bytes < kMiB) return invalid(quoted + " is less than 1Mi; name the unit (40Gi)");
   return MiB((*bytes + kMiB - 1) / kMiB);
 }
 

@@ -1,4 +1,4 @@
-// amount_text: amounts for people: "8 GPU", "1.5 cores", "64 GiB", "3 nodes"; and in one word, "64GiB", as in cases.
+// amount_text: amounts for people: "8 GPUs", "1.5 cores", "64 GiB", "3 nodes"; and in one word, "64GiB", as in cases.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@ namespace ashlar {
 
 /// "3 nodes", "1 node".
 std::string node_count_text(std::int64_t count);
-/// An amount of what a quota counts (quota_number): "8 GPU", "1.5 cores", "64 GiB", pieces as a number.
+/// An amount of what a quota counts (quota_number): "8 GPUs", "1.5 cores", "64 GiB", pieces as a number.
 std::string quota_text(std::int64_t dimension, std::int64_t amount);
+/// The same without the unit, where the unit follows: "4 of its 8 GPUs".
+std::string bare_quota_text(std::int64_t dimension, std::int64_t amount);
 /// An amount of a resource: "2 cores", "16 GiB", pieces as a number.
 std::string amount_text(ResourceId resource, std::int64_t amount);
 

@@ -8,6 +8,7 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kLengthMax = 64;  ///< longer names are truncated before they are compared
+constexpr std::size_t kListedMax = 30;  ///< names that fit a message
 constexpr std::size_t kPrefixMin = 3;   ///< a prefix of this length identifies a name
 
 }  // namespace
@@ -64,8 +65,10 @@ std::string or_list(std::span<const std::string_view> words) {
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   if (std::string near = suggestion(name, known); !near.empty()) return near;
   std::string list;
-  for (const std::string_view k : known) list += (list.empty() ? "" : ", ") + std::string(k);
-  return "; known: " + list;
+  for (const std::string_view k : known.first(std::min(known.size(), kListedMax)))
+    list += (list.empty() ? "; known: " : ", ") + std::string(k);
+  if (known.size() > kListedMax) list += " and " + std::to_string(known.size() - kListedMax) + " more";
+  return list;
 }
 
 }  // namespace ashlar

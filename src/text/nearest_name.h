@@ -18,7 +18,8 @@ std::string meant_text(std::string_view meant);
 /// The same with the known name nearest to `name`; empty if none is near.
 std::string suggestion(std::string_view name, std::span<const std::string_view> known);
 std::string suggestion(std::string_view name, const std::vector<std::string>& known);
-/// "; did you mean \"X\"?" with the nearest name if it is near, else "; known: A, B, C".
+/// "; did you mean \"X\"?" with the nearest name if it is near, else "; known: A, B, C" with the first of them; nothing
+/// if none is known.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace ashlar

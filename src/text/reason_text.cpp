@@ -31,11 +31,13 @@ std::string number_text(const Reason& reason, std::size_t index, const ReasonNam
   return std::to_string(number);
 }
 
-/// The value between braces: subject, detail, a number, or a word depending on whether a number is one ("0|is|are").
+/// The value between braces: subject, detail, a number, an amount of a quota without its unit ("1#"), or a word
+/// depending on whether a number is one ("0|is|are").
 std::string value_of(std::string_view field, const Reason& reason, const ReasonNames& names) {
   if (field == "subject") return names.subject(reason);
   if (field == "detail") return names.detail(reason);
   const auto index = static_cast<std::size_t>(field.front() - '0');
+  if (field.ends_with('#')) return bare_quota_text(reason.numbers[0], reason.numbers[index]);
   const std::size_t first = field.find('|');
   if (first == std::string_view::npos) return number_text(reason, index, names);
   const std::size_t second = field.find('|', first + 1);

@@ -26,7 +26,7 @@ class ReasonNames {
   virtual std::string detail(const Reason& reason) const = 0;
 };
 
-/// "3 nodes have insufficient GPUs: at most 2 GPU free on one node, 8 GPU requested".
+/// "3 nodes have insufficient GPUs: at most 2 GPUs free on one node, 8 GPUs requested".
 std::string reason_text(const Reason& reason, const ReasonNames& names);
 /// A row's sentence or words with the reason's values filled in.
 std::string filled_in(std::string_view sentence, const Reason& reason, const ReasonNames& names);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string_view>
@@ -124,12 +125,14 @@ std::string summary_table(const std::vector<std::vector<std::string>>& rows) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     for (std::size_t c = 0; c < columns; ++c) is_number[c] = is_number[c] && looks_like_a_number(rows[i][c]);
   }
-  std::string out = "<section class=\"summary\"><table class=\"summary\">\n<thead><tr>";
+  std::string out =
+      "<section class=\"summary\"><table class=\"summary\">\n<caption>Summary: one row for each "
+      "run</caption>\n<thead><tr>";
   const auto open = [&](std::string_view tag, std::size_t column) {
     out += fmt::format("<{}{}>", tag, is_number[column] ? " class=\"number\"" : "");
   };
   for (std::size_t c = 0; c < columns; ++c) {
-    open("th", c);
+    open("th scope=\"col\"", c);
     out += html(rows[0][c]) + "</th>";
   }
   out += "</tr></thead>\n<tbody>\n";
@@ -144,6 +147,41 @@ std::string summary_table(const std::vector<std::vector<std::string>>& rows) {
     out += "</tr>\n";
   }
   return out + "</tbody></table>\n";
+}
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit == "duration") return fmt::format("{:.4g} s", value);
+  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
+}
+
+/// A plot in numbers, for readers who do not see it: for each line its ends, its least and its largest value.
+std::string numbers_table(const Chart& chart) {
+  std::string out =
+      "<details class=\"numbers\"><summary>Numbers of this plot</summary><table class=\"summary\">\n<caption>" +
+      html(chart.title + ": " + chart.y_label + " by " + chart.x_label) + "</caption>\n<thead><tr>";
+  for (const char* title : {"line", "first", "last", "lowest", "highest"})
+    out += fmt::format("<th scope=\"col\">{}</th>", title);
+  out += "</tr></thead>\n<tbody>\n";
+  for (const Series& series : chart.series) {
+    out += "<tr><th scope=\"row\">" + html(series.name) + "</th>";
+    std::vector<std::size_t> points;
+    for (std::size_t i = 0; i < series.y.size(); ++i)
+      if (std::isfinite(series.y[i])) points.push_back(i);
+    const auto is_lower = [&](std::size_t a, std::size_t b) { return series.y[a] < series.y[b]; };
+    const auto cell = [&](std::size_t i) {
+      out += "<td>" + html(value_text(series.y[i], chart.y_unit) + " at " + value_text(series.x[i], chart.x_unit)) +
+             "</td>";
+    };
+    if (points.empty()) out += "<td colspan=\"4\">no values</td>";
+    if (!points.empty()) {
+      cell(points.front());
+      cell(points.back());
+      cell(*std::min_element(points.begin(), points.end(), is_lower));
+      cell(*std::max_element(points.begin(), points.end(), is_lower));
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></details>\n";
 }
 
 std::string head(const ReportPage& page) {
@@ -179,7 +217,9 @@ std::string body(const ReportPage& page) {
     const Chart& chart = page.charts[i];
     out += "<section><h2>" + html(chart.title) + "</h2>\n";
     if (!chart.reading.empty()) out += "<p class=\"reading\">" + html(chart.reading) + "</p>\n";
-    out += fmt::format("<div class=\"plot\" id=\"plot-{}\"></div></section>\n", i);
+    out += fmt::format("<div class=\"plot\" id=\"plot-{}\" role=\"img\" aria-label=\"{}\"></div>\n", i,
+                       html("Plot: " + chart.title + ", " + chart.y_label + " by " + chart.x_label));
+    out += numbers_table(chart) + "</section>\n";
   }
   return out + "</div>\n";
 }

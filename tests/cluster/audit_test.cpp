@@ -187,7 +187,7 @@ std::vector<std::string> judged(const std::vector<Asked>& asked, const std::stri
 
 TEST(BindAudit, SeesASecondTarget) {
   EXPECT_EQ(judged({{"a", 201}, {"b", 409}}).size(), 1u);
-  EXPECT_EQ(judged({{"a", 201}, {"b", 409}}, kUs).size(), 1u) << "the pod was bound, whoever read it";
+  EXPECT_EQ(judged({{"a", 201}, {"b", 409}}, kUs).size(), 1u) << "the pod was bound, and anyone may have read it";
   EXPECT_EQ(judged({{"a", 500}, {"b", 201}}).size(), 1u);
   EXPECT_EQ(judged({{"a", 500}, {"b", 201}}, "admin").size(), 1u) << "what others read tells the binder nothing";
   EXPECT_EQ(judged({{"a", 0}, {"b", 201}}).size(), 1u);

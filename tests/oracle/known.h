@@ -4,7 +4,7 @@
 
 namespace ashlar::oracle {
 
-/// Published: tiresias may stop a job each beat for one that finds no place, for ever (history 2). Counted.
+/// Published: tiresias may stop a job at each cadence for one that finds no place, for ever (history 2). Counted.
 inline constexpr bool kTiresiasComesToRest = false;
 /// A share that names memory and is reported or nominated without devices, on a node whose device memory is not known,
 /// is counted on no device: the node owes an idle device instead. With the mend, recorded logs decide otherwise.

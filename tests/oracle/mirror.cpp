@@ -248,7 +248,7 @@ std::string Mirror::carry_out(const Plan& plan, const Judging& judging) {
           untrue(moment, static_cast<int>(change.job.row()), change.verdict, judging, std::exchange(heard, nullptr));
       if (fault.empty()) break;
     }
-    if (!fault.empty()) return "job " + std::to_string(change.job.row()) + " is told what is not true: " + fault;
+    if (!fault.empty()) return "job " + std::to_string(change.job.row()) + " has a verdict that is not true: " + fault;
   }
   return "";
 }

@@ -59,7 +59,7 @@ TEST_F(MirrorTest, SeesWhatTheStateHasLost) {
 TEST_F(MirrorTest, SeesAReasonThatIsNotTrue) {
   EXPECT_EQ(said(1, {{ReasonCode::kInsufficientGpu, 0, {1, 2000, 4000}}}), "");
   EXPECT_EQ(said(1, {{ReasonCode::kInsufficientGpu, 0, {1, 1000, 4000}}}),
-            "job 1 is told what is not true: InsufficientGPU 1 1000 4000");
+            "job 1 has a verdict that is not true: InsufficientGPU 1 1000 4000");
   EXPECT_EQ(said(1, {{ReasonCode::kExceedsCluster, 0, {}}}), "");
   EXPECT_NE(said(0, {{ReasonCode::kExceedsCluster, 0, {}}}), "");
   EXPECT_NE(said(0, {{ReasonCode::kInsufficientResource, 0, {1, 8000, 1000}}}), "");

@@ -73,7 +73,7 @@ class Player {
     sim::Fate fate;
     fate.after = Millis(250 * static_cast<std::int64_t>(fates_.below(12)));
     fate.is_refused = std::holds_alternative<Bind>(action) && fates_.below(8) == 0;
-    if (fates_.below(6) == 0) fate.told_again_after = Millis(250 * static_cast<std::int64_t>(fates_.below(12)));
+    if (fates_.below(6) == 0) fate.reported_again_after = Millis(250 * static_cast<std::int64_t>(fates_.below(12)));
     return fate;
   }
 

@@ -18,7 +18,9 @@ GONE = {
     "keeps_the_laws": "is_allowed_live", "stands_alone": "is_exclusive", "problem_of": "validate", "LiveReign": "LeaderTerm", "LiveLane": "StatusWriter",
     "LiveIntake": "Tracker", "LiveActuator": "Binder", "LiveSource": "EventBuffer", "LiveCache": "StandbyCache", "PodDraft": "PodBuilder",
     "may_leave": "may_send", "Fence": "SendGuard", "SecondOpinion": "ProfileComparison", "Stance": "JobDecision", "Happening": "ScriptedEvent",
-    "DurationLaw": "DurationDistribution", "stranger": "foreign_pod",
+    "DurationLaw": "DurationDistribution", "stranger": "foreign_pod", "Told": "Reported", "fence": "may_send", "event_guard": "event_validation",
+    "withhold": "block", "see_node": "upsert_node", "drop_node": "remove_node", "LiveRead": "ReadApi", "read_law": "read_distribution",
+    "has_told_trouble_": "has_reported_trouble_", "told_again_after": "reported_again_after", "keep_to_the_beat": "decide_at_cadence",
 }
 
 
@@ -99,12 +101,21 @@ PUBLIC_TYPE = re.compile(r"^(?:(?:struct|class|enum class) (\w+)\b[^;{]*\{|using
 CORE = ("base", "model", "state", "policy", "learn", "engine")
 
 
+TYPE_ROW = re.compile(r"^\| ((?:`\w+`(?:, )?)+) \|", re.M)
+
+
 def check_glossary(tree):
-    """Every public type of the core is in the glossary."""
+    """Every public type of the core is in the glossary, and every type of the glossary's table is in src."""
     glossary = tree.root / "docs/glossary.md"
     if not glossary.exists():
         return
-    known = set(re.findall(r"`(\w+)`", glossary.read_text(encoding="utf-8")))
+    text = glossary.read_text(encoding="utf-8")
+    known = set(re.findall(r"`(\w+)`", text))
+    used = {word for code in tree.code.values() for word in re.findall(r"\w+", code)}
+    for row in TYPE_ROW.finditer(text):
+        for name in re.findall(r"`(\w+)`", row[1]):
+            if name not in used:
+                yield "docs/glossary.md", text.count("\n", 0, row.start()) + 1, f"{name} is nowhere in src"
     for name, code in tree.code.items():
         if tree.folder(name) not in CORE or not name.endswith(".h"):
             continue

@@ -319,10 +319,21 @@ class Phrases(unittest.TestCase):
     def test_names_and_longer_words_are_not_phrases(self):
         self.assertEqual(checks_of({"src/web/x.cpp": source("int whoever;  // also manyfold, not so manyfold; kept, not whoevers; they are told apart\n")}), set())
 
-    def test_of_tests_the_comments_count(self):
-        self.assertEqual(checks_of({"tests/unit/x_test.cpp": 'TEST(A, B) { f("so many"); }\n'}), set())
+    def test_tests_scripts_manifests_and_cases_count(self):
+        self.assertEqual(checks_of({"tests/unit/x_test.cpp": 'TEST(A, B) { f("so many"); }\n'}), self.GONE)
         self.assertEqual(checks_of({"tests/unit/x_test.cpp": "// so many\n"}), self.GONE)
-        self.assertEqual(checks_of({"tests/cases/x.case": "# so many\n"}), set())
+        self.assertEqual(checks_of({"tests/verbs/x.py": "# so many\n"}), self.GONE)
+        self.assertEqual(checks_of({"tests/tidy/x.py": "# so many\n"}), set())
+        self.assertEqual(checks_of({"deploy/x.yaml": "a: b  # so many\n"}), self.GONE)
+        self.assertEqual(checks_of({"deploy/x.yaml": "a: so many\n"}), set())
+        self.assertEqual(checks_of({"dev.d/x.sh": "# so many\n"}), self.GONE)
+        self.assertEqual(checks_of({"tests/cases/a/x.case": "# so\n# many\n"}), self.GONE)
+
+    def test_of_cases_the_comments_count_and_their_words(self):
+        for sentence in ("the promised node", "who waits longest", "it asks 4 GPUs", "nobody passes"):
+            self.assertEqual(checks_of({"tests/cases/a/x.case": f"# {sentence}\n"}), self.GONE, sentence)
+        self.assertEqual(checks_of({"tests/cases/a/x.case": "job who 1 gpu\nbind #99 node0\n"}), set())
+        self.assertEqual(checks_of({"tests/cases/a/x.case": "job a 1 gpu  # who waits\n"}), self.GONE)
 
 
 class OnePrinter(unittest.TestCase):
@@ -386,6 +397,8 @@ class Glossary(unittest.TestCase):
         files = {"src/base/x.h": source("namespace ashlar {\nstruct Thing {\n  int a;\n};\n}\n"), "docs/glossary.md": "| `Other` | x |\n"}
         self.assertEqual(checks_of(files), {"glossary"})
         self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing` | x |\n"}), set())
+        self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing`, `Gone` | x |\n"}), {"glossary"})
+        self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing` | x, not `Gone` |\n"}), set())
 
 
 class Anchors(unittest.TestCase):

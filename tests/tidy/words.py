@@ -157,8 +157,21 @@ GONE_PHRASES = {
     "were told": "were reported, were given",
     "be told": "be reported, be given",
 }
-GONE_PHRASE = re.compile(
-    r"\b(?:" + "|".join(phrase.replace(" ", r"(?:\s+(?://+<?\s+)?)") for phrase in GONE_PHRASES) + r")\b(?! (?:apart|from)\b)", re.I)
+# The same in cases, which are specifications: one word for one thing, and jobs are no persons.
+GONE_IN_CASES = GONE_PHRASES | {
+    "promise": "reservation", "promises": "reservations", "promised": "reserved",
+    "who": "a job that", "whom": "the jobs that", "nobody": "no job", "somebody": "another job, another writer",
+    "asks": "requests", "told": "reported, given", "is said": "is given", "are said": "are given",
+}
+
+
+def phrase_pattern(phrases):
+    return re.compile(r"\b(?:" + "|".join(phrase.replace(" ", r"(?:\s+(?:(?://+<?|#)\s+)?)") for phrase in phrases) + r")\b(?! (?:apart|from)\b)", re.I)
+
+
+GONE_PHRASE = phrase_pattern(GONE_PHRASES)
+GONE_IN_CASE = phrase_pattern(GONE_IN_CASES)
+HASH_COMMENT = re.compile(r"(?<![^\s])#(?!\d).*")
 
 
 def words_of(text, comments_only):
@@ -172,14 +185,30 @@ def words_of(text, comments_only):
     return "".join(kept)
 
 
+def comments_with_hashes(text):
+    """The comments of a script, a manifest or a case, line numbers kept."""
+    return "\n".join((HASH_COMMENT.search(line) or [""])[0] for line in text.split("\n"))
+
+
+def files_below(root, *patterns):
+    """(name, text) of the files that match; build outputs and what others wrote are not below these patterns."""
+    for pattern in patterns:
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and "tidy" not in path.parts:  # which holds the phrases themselves
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+
+
 def written_texts(tree):
-    """(file, what people wrote in it) of the sources, the tests' comments and the pages. What a decision or the changelog says stays as it was said."""
+    """(file, what people wrote in it) of the sources, the tests, scripts and manifests, and the pages. What a decision or the changelog says stays."""
     for name, text in tree.raw.items():
         if not text.startswith("// Generated"):
             yield name, words_of(text, comments_only=False)
     for path in sorted((tree.root / "tests").rglob("*")):
         if path.suffix in (".h", ".cpp"):
-            yield path.relative_to(tree.root).as_posix(), words_of(path.read_text(encoding="utf-8", errors="replace"), comments_only=True)
+            yield path.relative_to(tree.root).as_posix(), words_of(path.read_text(encoding="utf-8", errors="replace"), comments_only=False)
+    yield from files_below(tree.root, "tests/**/*.py", "bench/**/*.py")
+    for name, text in files_below(tree.root, "deploy/**/*.yaml", "dev.d/*.sh"):
+        yield name, comments_with_hashes(text)
     pages = [tree.root / "README.md", tree.root / "CONTRIBUTING.md"]
     for folder in ("docs", "src"):
         pages += sorted((tree.root / folder).rglob("*.md"))
@@ -189,11 +218,17 @@ def written_texts(tree):
             yield name, path.read_text(encoding="utf-8")
 
 
+def gone_phrases_of(name, text, pattern, phrases):
+    for match in pattern.finditer(text):
+        phrase = " ".join(word for word in match[0].lower().split() if not word.startswith(("/", "#")))
+        yield name, text.count("\n", 0, match.start()) + 1, f"'{phrase}': better {phrases[phrase]}"
+
+
 def check_gone_phrases(tree):
     for name, text in written_texts(tree):
-        for match in GONE_PHRASE.finditer(text):
-            phrase = " ".join(word for word in match[0].lower().split() if not word.startswith("/"))
-            yield name, text.count("\n", 0, match.start()) + 1, f"'{phrase}': better {GONE_PHRASES[phrase]}"
+        yield from gone_phrases_of(name, text, GONE_PHRASE, GONE_PHRASES)
+    for name, text in files_below(tree.root, "tests/cases/**/*.case"):
+        yield from gone_phrases_of(name, comments_with_hashes(text), GONE_IN_CASE, GONE_IN_CASES)
 
 
 # What has one printer and one parser, in text/: how functions that print or parse it are called.

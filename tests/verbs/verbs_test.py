@@ -41,6 +41,8 @@ FILES = {
     "noise.csv": b"vc,gpu_num,submit_time,duration\n\x9b31m,x\x9by,0,30\n", "nosuch.yaml": SCENARIO + "profile: nosuch\n", "scenario.yaml": SCENARIO, "zero.yaml": SCENARIO.replace("duration: 1s", "duration: {exponential: 1s, min: 0s, max: 0s}"),
     "random.yaml": RANDOM, "one.yaml": PROFILE + "base: random\nseed: 1\n", "seven.yaml": PROFILE + "base: random\nseed: 7\n",
     "tiresias.yaml": HEAD + "profile: tiresias\n", "broken.yaml": HEAD + "queues: [{name: a\n", "names.yaml": HEAD + "schedulerNames: [a b]\n", "file": "x",
+    "traced.yaml": "nodes: [{cpu: 1, memory: 1, gpus: 8}]\ntrace: {path: jobs.csv, format: csv}\n", "listed.yaml": PROFILE + "base: fgd\nmix: {podList: pods.csv}\n",
+    "small.yaml": SCENARIO.replace("gpus: 8", "gpus: 8, gpu_memory: 80", 1),
     "log.yaml": HEAD + "decisionLog: {path: ./file}\n",
     "member.case": "# A.\ncluster 1 x h100x8\nbind #99 node0 at 0s\n---- at 9s\n",
     "huge.case": "# A.\ncluster 100000 x h100x128\ncluster 100000 x h100x128\n---- at 9s\n",
@@ -103,9 +105,11 @@ REFUSED = [
     (f"{QUEUE} --jobs half.csv --vcs vcs.csv", 2, "half.csv:3:5: submit_time: expected whole seconds"),
     (f"{QUEUE} --jobs other.csv --vcs vcs.csv", 2, "other.csv:3:1: vc: expected a virtual cluster"),
     (f"{QUEUE} --pooled --jobs jobs.csv --vcs over.csv", 2, "over.csv:3:4: num: expected at most 1000000 nodes"),
-    (f"{QUEUE} --jobs noise.csv --vcs vcs.csv", 2, "noise.csv:2:1: vc: expected a virtual cluster of the file of nodes, got \"?31m\""),
+    (f"{QUEUE} --jobs noise.csv --vcs vcs.csv", 2, "noise.csv:2:1: vc: expected a virtual cluster of the --vcs file, got \"?31m\""),
     (f"{QUEUE} --jobs /dev/zero --vcs vcs.csv", 2, "/dev/zero: cannot be read: it is a device"),
     (f"sim queue --policy fifo,,easy --jobs jobs.csv --vcs vcs.csv", 2, "--policy: expected a name beside every comma"),
+    ("sim run scenario.yaml --policy ashlar,ashlar", 2, '--policy: "ashlar" is given twice'),
+    (f"{PACKING} --policy best-fit --seed 42,42", 2, '--seed: "42" is given twice'),
     (f"{PACKING} --policy best-fit,", 2, "--policy: expected a name beside every comma"),
     (f"{PACKING} --policy best-fit --seed -1", 2, "--seed: expected whole numbers from 0, got \"-1\""),
     (f"{PACKING} --policy best-fit --seed 42,,43", 2, "--seed: expected a name beside every comma"),
@@ -128,9 +132,21 @@ REFUSED = [
     ("case --update=x f", 2, "--update: expected no value"),
     ("scheduler --validate-only --config tiresias.yaml", 2, "tiresias.yaml:3:10: profile \"tiresias\" preempts running jobs"),
     ("scheduler --validate-only --config broken.yaml", 2, "broken.yaml:4:1: not valid YAML: end of map flow not found; check the brackets"),
-    ("scheduler --validate-only --config names.yaml", 2, 'names.yaml: schedulerNames: expected one name without commas and spaces, got "a b"'),
+    ("scheduler --validate-only --config names.yaml", 2, 'names.yaml:3:18: schedulerNames: expected one name without commas and spaces, got "a b"'),
     ("scheduler --validate-only --config .", 2, ".: cannot be read: Is a directory"),
     ("sim run scenario.yaml --report .", 2, '--report: expected the name of a file to write, got the directory "."'),
+    (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report jobs.csv", 2, "ashlar sim: --report: jobs.csv is an input of this run; name another file"),
+    (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report ./link.csv", 2, "--report: ./link.csv is an input of this run"),
+    (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report vcs.csv; cat vcs.csv", 0, "vc,num"),
+    ("sim run scenario.yaml --report ../$(basename $PWD)/scenario.yaml", 2, "scenario.yaml is an input of this run"),
+    ("sim run traced.yaml --report jobs.csv", 2, "--report: jobs.csv is an input of this run"),
+    ("sim run scenario.yaml --policy ./one.yaml --report one.yaml", 2, "--report: one.yaml is an input of this run"),
+    ("sim run scenario.yaml --policy ./listed.yaml --report pods.csv", 2, "--report: pods.csv is an input of this run"),
+    ("sim packing --nodes nodes.csv --pods pods.csv --arrivals arrivals.csv --policy best-fit --report nodes.csv", 2, "--report: nodes.csv is an input of this run"),
+    ("sim run small.yaml", 2, 'small.yaml:1:50: nodes[0].gpu_memory: "80" is less than 1Mi; name the unit (40Gi)'),
+    ("queue ''", 2, 'QUEUE: expected a queue, got ""'),
+    ("nodes ''", 2, 'NODE: expected a node, got ""'),
+    ("sim run scenario.yaml --report ''", 2, '--report: expected the name of a file to write, got ""'),
     ("sim run zero.yaml", 2, "duration.max: expected a time above 0, got 0"),
     # A profile's own seed counts before the scenario's, which is 7: the means of seeds 1, 7 and none.
     ("sim run random.yaml --policy ./one.yaml,./seven.yaml,random -o csv | awk -F, '/ALL/{m[++n]=$4} END{print m[1]!=m[2] && m[2]==m[3]}'", 0, "1\n"),
@@ -164,14 +180,14 @@ REFUSED = [
 
 # (command, body of every answer, exit status, what it says: on stderr, or on stdout where the status is 0)
 LIED_TO = [
-    ("why a/b", "{}", 1, "the answer is no Why"),
+    ("why a/b", "{}", 1, "the answer is not a Why object"),
     ("why a/b", '{"kind":"Why","name":"a/b"}', 1, "has another form"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"asks":{"gpus":0,"milliGpu":500}}', 0, "a/b   0.5 GPU   BOUND\n"),
     ("why a/b", NEVER_FITS, 0, "  ExceedsClusterMax: too small (now: 1 node is short)\nALSO        TaintNotTolerated: 2 nodes\n"),
     ("why a/b -o json", "[]", 1, "the answer is not JSON"),
     ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"gang":{"priorityTrouble":"no class"}}', 4,
      "PRIORITY    no class\n"),
-    ("queue", "{}", 1, "the answer is no QueueList"),
+    ("queue", "{}", 1, "the answer is not a QueueList object"),
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
@@ -250,7 +266,7 @@ def check(program, folder, command, status, says):
 
 def ends_in_order(program, folder, number):
     """Does the scheduler end in order by this signal?"""
-    # Whoever runs the tests may ignore the signal (nohup does), and the scheduler keeps to that.
+    # The process that runs the tests may ignore the signal (nohup does), and the scheduler keeps to that.
     scheduler = subprocess.Popen([program, "scheduler", "--kubeconfig", "config", "--listen", "127.0.0.1:0", "--no-leader-election"], cwd=folder,
                                  stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     said = []
@@ -336,6 +352,7 @@ def main():
         for name in ("etcd", "kube-apiserver"):
             (pathlib.Path(folder) / name).write_text("#!/bin/sh\n", encoding="utf-8")
             os.chmod(pathlib.Path(folder) / name, 0o755)
+        (pathlib.Path(folder) / "link.csv").symlink_to("jobs.csv")
         results += [check(program, folder, *line) for line in REFUSED]
         os.environ["ASHLAR_SERVER"] = url
         for command, body, status, says in LIED_TO:

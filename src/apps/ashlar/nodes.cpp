@@ -72,7 +72,9 @@ void add_nodes(CLI::App& app) {
   auto options = std::make_shared<AskOptions>();
   auto name = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("nodes", "Free resources of each node, GPU by GPU");
-  verb->add_option("NODE", *name, "Show only this node")->type_name("");
+  verb->add_option("NODE", *name, "Show only this node")->type_name("")->check([](const std::string& text) {
+    return std::string(text.empty() ? "expected a node, got \"\"" : "");
+  });
   options->add_to(*verb, {"table", "json"});
   verb->callback([options, name] {
     const std::string body =

@@ -79,7 +79,9 @@ void add_queue(CLI::App& app) {
   auto only = std::make_shared<std::string>();
   auto is_all = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand("queue", "Queues, their usage, and the waiting jobs in order");
-  verb->add_option("QUEUE", *only, "Show only jobs of this queue")->type_name("");
+  verb->add_option("QUEUE", *only, "Show only jobs of this queue")->type_name("")->check([](const std::string& text) {
+    return std::string(text.empty() ? "expected a queue, got \"\"" : "");
+  });
   verb->add_flag("-a,--all", *is_all, "List all waiting jobs (at most 20,000) instead of the first 500");
   options->add_to(*verb, {"table", "wide", "json"});
   verb->callback([options, only, is_all] {

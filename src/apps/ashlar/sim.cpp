@@ -60,6 +60,8 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
       if (comma == from)
         fail(invalid(fmt::format("{}: expected a name beside every comma, got \"{}\"", option, text)), kBadInput);
       entries.push_back(text.substr(from, comma - from));
+      if (std::find(entries.begin(), entries.end() - 1, entries.back()) != entries.end() - 1)
+        fail(invalid(fmt::format("{}: \"{}\" is given twice", option, entries.back())), kBadInput);
       from = comma + 1;
     }
   }
@@ -76,6 +78,12 @@ struct OutputOptions {
     app.add_option("--report", report, "Also write one self-contained HTML page with plots to this file")
         ->type_name("FILE")
         ->check(file_to_write());
+  }
+  /// Ends the program if the report would replace a file that the run reads.
+  void refuse_inputs(std::vector<std::string> inputs, const std::vector<config::ProfileSpec>& specs) const {
+    for (const config::ProfileSpec& spec : specs) inputs.insert(inputs.end(), spec.files.begin(), spec.files.end());
+    if (!report.empty() && sim::is_one_of_files(report, inputs))
+      fail(invalid("--report: " + report + " is an input of this run; name another file"), kBadInput);
   }
 };
 
@@ -145,6 +153,7 @@ void run_packing_verb(const PackingOptions& options) {
                    "\" stops running jobs; in a packing replay pods stay, so there is nothing for it to do"),
            kBadInput);
   }
+  options.output.refuse_inputs({options.nodes, options.pods, options.arrivals}, specs);
   auto nodes = must(sim::read_openb_nodes(options.nodes));
   auto pods = must(sim::read_openb_pods(options.pods, nodes));
   const auto orders = orders_of(options, must(sim::read_arrivals(options.arrivals, pods.size(), nodes.size())));
@@ -210,10 +219,9 @@ struct QueueOptions {
 void run_queue_verb(const QueueOptions& options) {
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
-  std::vector<Profile> profiles;
-  profiles.reserve(policies.size());
-  for (const std::string& name : policies)
-    profiles.push_back(config::resolved(profile_spec(name), [](std::string_view) { return DeviceClassId::none(); }));
+  std::vector<config::ProfileSpec> specs;
+  for (const std::string& name : policies) specs.push_back(profile_spec(name));
+  options.output.refuse_inputs({options.jobs, options.vcs}, specs);
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));
   const sim::JobTrace trace = must(sim::read_jobs_for_replay(options.jobs, vcs));
   sim::QueueReplay replay{.trace = trace,
@@ -230,13 +238,14 @@ void run_queue_verb(const QueueOptions& options) {
   for (std::size_t p = 0; p < policies.size(); ++p) {
     cli::ProgressBar bar(policies[p], static_cast<std::int64_t>(trace.jobs.size()));
     replay.progress = progress_of(bar);
-    runs.push_back(sim::run_queue(replay, policies[p], profiles[p]));
+    const Profile profile = config::resolved(specs[p], [](std::string_view) { return DeviceClassId::none(); });
+    runs.push_back(sim::run_queue(replay, policies[p], profile));
   }
   const std::vector<std::pair<std::string, std::string>> facts{
       {"jobs", options.jobs},
-      {"virtual clusters", options.vcs},
+      {"nodes of the virtual clusters", options.vcs},
       {"nodes divided by", std::to_string(options.shrink)},
-      {"walls between them", options.is_pooled ? "no, pooled" : "yes"},
+      {"virtual clusters are", options.is_pooled ? "pooled" : "isolated"},
       {"restart overhead", options.overhead + " s"}};
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output,
                                queue_page("Queueing replay", runs, facts));
@@ -297,6 +306,9 @@ void run_scenario_verb(const RunOptions& options) {
   for (const std::string& name : list_of(options.policies, "--policy")) specs.push_back(profile_spec(name));
   if (options.policies.empty())
     for (const std::string& name : scenario.profiles) specs.push_back(profile_spec(name, folder_of(options.scenario)));
+  std::vector<std::string> inputs{options.scenario};
+  for (const sim::ScenarioTrace& trace : scenario.traces) inputs.push_back(trace.path);
+  options.output.refuse_inputs(std::move(inputs), specs);
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
   for (const std::string& note : simulation.notes()) std::cerr << "ashlar sim: " << note << '\n';
   std::vector<sim::QueueRun> runs;

@@ -141,6 +141,13 @@ std::size_t YamlReader::choice(const YAML::Node& map, const char* key, std::size
   return it == names.end() ? fallback : static_cast<std::size_t>(it - names.begin());
 }
 
+void YamlReader::refuse_other_kind(const YAML::Node& node, std::string_view kind) {
+  if (!is_ok() || !node.IsDefined() || !node.IsMap()) return;
+  const YAML::Node stated = node["kind"];
+  if (stated.IsDefined() && stated.IsScalar() && stated.Scalar() != kind)
+    fail(stated, "kind must be \"" + std::string(kind) + "\", not \"" + stated.Scalar() + "\"");
+}
+
 void YamlReader::expect_kind(const YAML::Node& map, std::string_view kind) {
   const auto expect = [&](const char* key, std::string_view wanted) {
     if (!is_ok()) return;

@@ -51,6 +51,8 @@ class YamlReader {
                      std::span<const std::string_view> names);
 
   std::string scalar(const YAML::Node& node, std::string_view what);
+  /// Rejects a document of another kind before its keys are looked at. One without a kind passes.
+  void refuse_other_kind(const YAML::Node& node, std::string_view kind);
   /// Checks that apiVersion and kind are present and correct.
   void expect_kind(const YAML::Node& map, std::string_view kind);
 

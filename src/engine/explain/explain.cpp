@@ -183,7 +183,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
 
 /// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for
 /// capacity there, not for the rest of the cluster to match. Within each kind, most nodes first.
-bool is_told_first(const Reason& a, const Reason& b) {
+bool is_reported_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch ||
            r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kNotReady ||
@@ -224,11 +224,11 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
       count_node(state, profile, node_view, NodeId(n), tally);
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
-  std::sort(tally.reasons.begin(), tally.reasons.end(), is_told_first);
+  std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto together = [&](std::uint64_t alone, DomainId domain) {
-    const bool is_told_true = asks.size() == 1 || alone < room.needed;
-    return static_cast<std::int64_t>(is_told_true ? alone : members_together(state, fit_tables, profile, job, domain));
+    const bool is_exact = asks.size() == 1 || alone < room.needed;
+    return static_cast<std::int64_t>(is_exact ? alone : members_together(state, fit_tables, profile, job, domain));
   };
   const std::int64_t everywhere =
       j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);

@@ -20,12 +20,12 @@ Verdict verdict_of(const EngineData& e, JobId job) {
   if (!e.pending.contains(job)) return {};
   const PendingQueue::Class& job_class = e.pending.class_at(e.pending.class_id(job));
   if (!job_class.is_active) return job_class.verdict;
-  const EngineData::Told told = value_at(e.told, job.row());
+  const EngineData::Reported reported = value_at(e.reported, job.row());
   for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
-    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, told.at, {{code, 0, {told.number, 0, 0}}}};
-    if (told.mark == mark_of(held)) return held;
+    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, reported.at, {{code, 0, {reported.number, 0, 0}}}};
+    if (reported.mark == mark_of(held)) return held;
   }
-  return told.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
+  return reported.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
 }
 
 Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
@@ -44,15 +44,15 @@ Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
 void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   if (!e.options.has_verdicts) return;
   const std::uint16_t mark = mark_of(verdict);
-  EngineData::Told& told = grown(e.told, job.row());
+  EngineData::Reported& reported = grown(e.reported, job.row());
   const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
   const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
   // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a
   // reservation that moves slightly each second.
-  const bool is_off = is_held && std::abs(number - told.number) > (number - verdict.at.value) / 10;
-  const bool is_new = told.mark != mark || is_off;
-  if (!is_new && is_held && told.number > verdict.at.value) return;
-  told = {mark, verdict.at, number};
+  const bool is_off = is_held && std::abs(number - reported.number) > (number - verdict.at.value) / 10;
+  const bool is_new = reported.mark != mark || is_off;
+  if (!is_new && is_held && reported.number > verdict.at.value) return;
+  reported = {mark, verdict.at, number};
   if (is_new) cycle.plan.verdicts.push_back({job, verdict});
 }
 

@@ -1,8 +1,8 @@
-// Selects the waiting classes that the last events could have helped. Only rises matter (a node that has more free, is
-// new or has changed), and only for classes whose demand the risen node can take at all; a gang also needs capacity for
-// all its members in one of its domains. Everything else stays closed unexamined, but when nodes are added, removed or
-// changed, the classes that could never run and the blocked heads, which hold up other jobs, are re-evaluated. Cost:
-// O(risen nodes x waiting classes) of a few comparisons each.
+// Selects the waiting classes that the last events could have helped. Only freed nodes matter (a node that has more
+// free, is new or has changed), and only for classes whose demand that node can take at all; a gang also needs capacity
+// for all its members in one of its domains. Everything else stays closed unexamined, but when nodes are added, removed
+// or changed, the classes that could never run and the blocked heads, which hold up other jobs, are re-evaluated. Cost:
+// O(freed nodes x waiting classes) of a few comparisons each.
 #include "engine/pending/requeue.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ bool is_outdated(const EngineData& e, const State& state, const PendingQueue::He
 void absorb_changes(EngineData& e, State& state, Cycle&) {
   for (const BacklogChange& change : state.backlog_changes()) {
     e.pending.leave(change.job);
-    if (change.job.row() < e.told.size()) e.told[change.job.row()] = {};
+    if (change.job.row() < e.reported.size()) e.reported[change.job.row()] = {};
     // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);

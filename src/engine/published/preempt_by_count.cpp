@@ -193,15 +193,15 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
     has_changed = true;
     commit(e, state, cycle, trial, e.pending.entry_of(job));
   }
-  const std::int64_t beat = std::max<std::int64_t>(e.profile->cadence.value, 1);
+  const std::int64_t cadence = std::max<std::int64_t>(e.profile->cadence.value, 1);
   if (has_changed) {
-    cycle.plan.look_again_at = now + Millis(beat);
+    cycle.plan.look_again_at = now + Millis(cadence);
   } else if (e.profile->order->changes_at != nullptr) {
     for (const Running& r : running)
       cycle.plan.look_again_at =
           std::min(cycle.plan.look_again_at, e.profile->order->changes_at(state.job(r.job), now));
     if (const std::int64_t at = cycle.plan.look_again_at.value; at != Millis::max().value)
-      cycle.plan.look_again_at = Millis((at + beat - 1) / beat * beat);
+      cycle.plan.look_again_at = Millis((at + cadence - 1) / cadence * cadence);
   }
 }
 

@@ -87,7 +87,7 @@ void Leader::take_seen(const Answer& answer, const Lease& lease) {
       is_first_look_ = false;
       return may_take ? acquire({}, true) : again(options_.retry_period);
     }
-    note_trouble("reading the lease", answer.result.error());
+    note_trouble("could not read the lease", answer.result.error());
     return again(options_.retry_period);
   }
   if (!has_seen_ || lease.resource_version != seen_version_) seen_since_ = now;
@@ -153,10 +153,10 @@ void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent)
   const Error::Kind kind = answer.result.error().kind;
   if (!is_leading_) {
     const bool is_race = kind == Error::Kind::kConflict;  // another replica was faster
-    if (!is_race) note_trouble("taking the lease", answer.result.error());
+    if (!is_race) note_trouble("could not acquire the lease", answer.result.error());
     return again(is_race ? Millis(50) : options_.retry_period);
   }
-  if (hooks_.log) hooks_.log("renewing the lease: " + bounded_words(answer.result.error().message));
+  if (hooks_.log) hooks_.log("could not renew the lease: " + bounded_words(answer.result.error().message));
   if (kind == Error::Kind::kNotFound) return lose("the lease was deleted");
   if (kind == Error::Kind::kConflict) return look_as_leader();
   if (hooks_.monotonic() >= renewed_ + options_.renew_deadline)

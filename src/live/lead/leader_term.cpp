@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "kubeclient/json_writer.h"
 #include "kubeclient/writes.h"
+#include "text/amount_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -31,8 +32,8 @@ std::int64_t monotonic_micros() {
 
 Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
-    return invalid("profile '" + profile.name +
-                   "' preempts running jobs, which the live scheduler does not do; choose one without preemption");
+    return invalid("profile \"" + profile.name +
+                   "\" preempts running jobs, which the live scheduler does not do; choose one without preemption");
   add_mandatory_rules(profile.feasible);
   return profile;
 }
@@ -208,11 +209,10 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   metrics_.observe_queue_wait(queue, clock_.now() - j.submitted);
   const JobOwner owner = tracker_.owner(job);
   if (owner.gang == kNoGang) return;
-  const std::string level = level_of_placement(job);
-  metrics_.observe_gang(queue, level);
+  const JobPlace place = place_of(job);
+  metrics_.observe_gang(queue, place.level);
   if (!options_.log) return;
   const GangRecord& gang = tracker_.gangs()[owner.gang];
-  const std::string where = level == "node" ? "on one node" : level == "any" ? "across domains" : "within one " + level;
   const auto count = std::count_if(plan.actions.begin(), plan.actions.end(), [job](const Action& a) {
     const Bind* bind = std::get_if<Bind>(&a);
     return bind != nullptr && bind->job == job;
@@ -221,32 +221,33 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in total, ";
   const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
   const PooledString name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
-  options_.log(LogLevel::kInfo,
-               {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods + in_all + where,
-                kind, gang.ns, name});
+  options_.log(LogLevel::kInfo, {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods +
+                                     in_all + place.words,
+                                 kind, gang.ns, name});
 }
 
-std::string LeaderTerm::level_of_placement(JobId job) const {
+LeaderTerm::JobPlace LeaderTerm::place_of(JobId job) const {
   const Cluster& cluster = state_->cluster();
   std::vector<DomainId> common;
-  NodeId first;
-  bool is_one_node = true;
+  std::vector<NodeId> nodes;
   state_->each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) return;
     const std::vector<DomainId>& domains = cluster.facts(m.node).domains;
-    if (first.is_none()) {
-      first = m.node;
-      common = domains;
-    }
-    is_one_node = is_one_node && m.node == first;
-    if (is_one_node) return;
+    if (nodes.empty()) common = domains;
+    nodes.push_back(m.node);
     for (std::size_t l = 0; l < common.size(); ++l)
       if (l >= domains.size() || domains[l] != common[l]) common[l] = DomainId::none();
   });
-  if (is_one_node) return "node";
-  for (std::size_t l = std::min<std::size_t>(common.size(), tracker_.names().nested_count()); l-- > 0;)
-    if (!common[l].is_none()) return tracker_.names().levels()[l].name.str();
-  return "any";
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  if (nodes.size() <= 1) return {"node", "on one node"};
+  const ObjectNames& names = tracker_.names();
+  for (std::size_t l = std::min<std::size_t>(common.size(), names.nested_count()); l-- > 0;) {
+    if (common[l].is_none()) continue;
+    const std::string level = names.levels()[l].name.str();
+    return {level, "in " + level + " " + names.domain_name(LevelId(l), common[l]).str()};
+  }
+  return {"any", "on " + node_count_text(static_cast<std::int64_t>(nodes.size()))};
 }
 
 void LeaderTerm::say(const VerdictChange& change) {

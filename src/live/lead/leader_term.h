@@ -1,4 +1,4 @@
-// LeaderTerm: tables, state, engine, driver, actuator and lane of one leadership. It begins empty, is fed with
+// LeaderTerm: tables, state, engine, driver, binder and status writer of one leadership. It begins empty, is fed with
 // everything the reflectors know, and is discarded when leadership ends, so that no assumption of an old leader
 // survives. One thread.
 #pragma once
@@ -108,8 +108,12 @@ class LeaderTerm {
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
   void note_placed(JobId job, const Plan& plan);
-  /// The innermost level with one domain that holds the whole job: "node", a level's name, or "any".
-  std::string level_of_placement(JobId job) const;
+  /// Where all of a job is.
+  struct JobPlace {
+    std::string level;  ///< the innermost one with one domain that holds it: "node", a level's name, or "any"
+    std::string words;  ///< "on one node", "in rack rack-007", "on 3 nodes"
+  };
+  JobPlace place_of(JobId job) const;
   ConditionText group_text(GangSlot slot, bool& is_true);
   ConditionText job_text(JobId job);
   /// A decision for this job hit a bug and the process stops: its unbound pods are quarantined first.

@@ -28,7 +28,7 @@ struct TextContext {
 };
 
 /// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a
-/// waiting job, or "QuotaExhausted: queue team uses 8 GPU of its 8 GPU".
+/// waiting job, or "QuotaExhausted: queue team uses 8 of its 8 GPUs".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
 /// True if the anti-affinity of bound pods keeps it off nodes. Then "never fits" means: not as long as they stay.
 bool waits_for_pods_to_leave(const Verdict& verdict);

@@ -299,7 +299,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
   const bool is_waiting =
       headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
-    w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict.wake_on));
+    w.member("verdict", verdict_name(verdict.kind)).member("wakesOn", wake_name(verdict));
     // Jobs of a shape share a verdict, which may be older than the job.
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
     w.member("verdictAgeMillis", (replica.now() - asked_at).value);

@@ -61,7 +61,7 @@ std::string mistyped_setting(const Pod& pod) {
       if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
       if (key == PooledString(kGpuMilliResource))
-        return key.str() + " is a resource, no label: write it under resources.limits of a container";
+        return key.str() + " is a resource, not a label: write it under resources.limits of a container";
       if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
         return key.str() + " is not a known key" + meant_text(meant);
     }
@@ -90,8 +90,9 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
     return setting;
   }
   if (bounded_words(name->view(), kDetailMax) != name->view())
-    return invalid("ashlar.dev/gang is no name: it has control characters, or is too long");
-  if (name->view().find('/') != std::string_view::npos) return invalid("ashlar.dev/gang is no name: it has a slash");
+    return invalid("ashlar.dev/gang is not a valid name: it has control characters, or is too long");
+  if (name->view().find('/') != std::string_view::npos)
+    return invalid("ashlar.dev/gang is not a valid name: it has a slash");
   setting.name = *name;
   if (size == nullptr)
     return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");

@@ -11,7 +11,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr Millis kReadTimeout{10'000};
-constexpr Millis kSlowToldEvery{60'000};
+constexpr Millis kSlowReportedEvery{60'000};
 constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
 
 }  // namespace
@@ -96,8 +96,9 @@ void Binder::end_holds(Millis now) {
 
 void Binder::find_slow(Millis now) {
   const std::vector<PooledString> slow = queue_.find_slow(now);
-  if (slow.empty() || !hooks_.log || (slow_told_at_.value != 0 && now < slow_told_at_ + kSlowToldEvery)) return;
-  slow_told_at_ = now;
+  if (slow.empty() || !hooks_.log || (slow_reported_at_.value != 0 && now < slow_reported_at_ + kSlowReportedEvery))
+    return;
+  slow_reported_at_ = now;
   const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
   hooks_.log(LogLevel::kWarning, {"bindings in namespace " + slow.front().str() + others +
                                       " are not answered within 2 s (a slow admission webhook, for example); until one "

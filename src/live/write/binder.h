@@ -122,7 +122,7 @@ class Binder final : public Actuator {
   std::size_t rereads_under_way_ = 0;
   std::uint64_t timer_ = 0;
   Millis timer_at_ = Millis::max();
-  Millis slow_told_at_;  ///< monotonic
+  Millis slow_reported_at_;  ///< monotonic
   BinderCounters counters_;
   std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone
 };

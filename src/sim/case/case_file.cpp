@@ -45,6 +45,10 @@ std::optional<QuotaKey> quota_key_of(const CaseReading& c, Words& words, std::st
 }
 
 void take_quota(const CaseReading& c, Words& words, QueueDefined& queue) {
+  if (words.is_at_end() || words.peek() == "parent" || words.peek() == "at") {
+    words.take(kQuotaForm);
+    words.fail("no limit is given", kQuotaForm);
+  }
   while (!words.is_at_end() && words.peek() != "parent" && words.peek() != "at") {
     const KeyValue limit = key_value(words.take(kQuotaForm));
     const std::optional<QuotaKey> key = quota_key_of(c, words, limit.key);
@@ -199,6 +203,10 @@ void read_profile(CaseReading& c, Words& words) {
   if (const std::optional<ProfileProblem> problem = validate(c.file.profile)) words.fail(problem->text);
   if (c.file.profile.needs_mix())
     words.fail("fgd needs a mix of expected pods, which a case cannot give", "another score and card policy");
+  if (c.has_profile) words.fail("the profile is given twice; it applies to the whole case");
+  if (c.file.names.jobs.size() > 0)
+    words.fail("the profile must come before the first job; it applies to the whole case");
+  c.has_profile = true;
 }
 
 void read_binding(CaseReading& c, Words& words) { c.file.binding = words.take_time(); }

@@ -220,10 +220,28 @@ void find_levels(CaseReading& c) {
 
 /// The levels themselves were read by find_levels.
 void read_levels(CaseReading& c, Words& words) {
-  while (!words.is_at_end()) words.take("a level");
+  std::vector<std::string_view> stated;
+  while (!words.is_at_end()) {
+    const std::string_view level = words.take("a level");
+    if (std::ranges::find(stated, level) != stated.end()) words.fail(fmt::format("level \"{}\" is given twice", level));
+    stated.push_back(level);
+  }
   if (c.file.names.levels.size() > Topology::kLevelsMax)
     words.fail("too many levels", fmt::format("at most {}", Topology::kLevelsMax));
   if (!c.facts.empty()) words.fail("levels must come before the first node");
+}
+
+/// Domains of nested levels contain whole domains of smaller ones.
+void add_level_size(const CaseReading& c, Words& words, const LevelSize& size, std::vector<LevelSize>& sizes) {
+  const auto is_nested = [&](const LevelSize& s) { return c.file.names.levels.find(s.name).row() < c.nested; };
+  for (const LevelSize& other : sizes) {
+    if (other.name == size.name) words.fail(fmt::format("level \"{}\" is given twice", size.name));
+    const auto [small, large] = std::minmax(size.nodes, other.nodes);
+    if (large % small != 0 && is_nested(size) && is_nested(other))
+      words.fail(fmt::format("domains of {} nodes cannot contain whole domains of {}", large, small),
+                 "a multiple, or a level after \"across\" in a line \"levels\"");
+  }
+  sizes.push_back(size);
 }
 
 void read_cluster(CaseReading& c, Words& words) {
@@ -242,7 +260,7 @@ void read_cluster(CaseReading& c, Words& words) {
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
     if (const LevelSize size = take_level_size(words); !size.name.empty())
-      sizes.push_back(size);
+      add_level_size(c, words, size, sizes);
     else if (!take_node_option(c, words, facts)) {
       refuse_node_option(words, fmt::format("\"racks of N\", \"level NAME of N\", {}", kNodeOptionsForm));
     }

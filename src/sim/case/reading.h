@@ -19,6 +19,7 @@ struct CaseReading {
   std::vector<QueueDefined> queues;        ///< as last stated
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
+  bool has_profile = false;  ///< a statement gave it
   std::uint32_t nested = 0;
   std::int64_t devices = 0;  ///< of all nodes
   Millis latest{0};

@@ -148,13 +148,6 @@ std::string_view verdict_words(VerdictKind kind) {
   }
 }
 
-/// A job that can never fit is not helped by another job's end.
-std::string_view wake_words(const Verdict& verdict) {
-  if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kCapacity) return "NodeAdded";
-  if (verdict.kind == VerdictKind::kNeverFits && verdict.wake_on == WakeOn::kQuota) return "QuotaRaised";
-  return wake_name(verdict.wake_on);
-}
-
 std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
   const Job& j = state.job(job);
   if (j.members_present < j.members_min &&
@@ -170,7 +163,7 @@ std::string verdict_text(const CaseFile& file, const State& state, JobId job, co
     if (shown-- == 0) break;
     text += "  " + reason_text(file, state, job, verdict.kind, reason);
   }
-  return fmt::format("{}  wake-on={}", text, wake_words(verdict));
+  return fmt::format("{}  wake-on={}", text, wake_name(verdict));
 }
 
 }  // namespace

@@ -166,7 +166,8 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
   if (ask.demand.amounts.empty()) add_amount(ask.demand, {resource::kPods, 1});
   while (!words.is_at_end()) {
     const std::string_view word = words.peek();
-    if (word[0] >= '0' && word[0] <= '9') {
+    const bool is_negative = word[0] == '-' && word.size() > 1;
+    if (is_negative || (word[0] >= '0' && word[0] <= '9')) {
       take_devices(words, ask);
     } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
       if (named.amount <= 0) words.fail("no resources requested", "an amount above 0");
@@ -185,9 +186,7 @@ void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';'))
         ask.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
-      const std::int64_t number = words.take_count("a weight from 1 to 100");
-      if (number > 100) words.fail(fmt::format("{} is not a weight", number), "a weight from 1 to 100");
-      const auto weight = static_cast<std::int32_t>(words.has_failed() ? 1 : number);
+      const auto weight = static_cast<std::int32_t>(words.take_count("a weight", 100));
       ask.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
     } else if (words.accept("tolerates")) {
       take_tolerations(words, names, ask);

@@ -54,9 +54,9 @@ std::int64_t Words::take_number(std::string_view form) {
   return has_failed() ? 0 : value;
 }
 
-std::int64_t Words::take_count(std::string_view form) {
+std::int64_t Words::take_count(std::string_view form, std::int64_t most) {
   const std::int64_t value = take_number(form);
-  if (!has_failed() && (value < 1 || value > INT32_MAX)) fail(fmt::format("{} is out of range", value), form);
+  if (!has_failed() && (value < 1 || value > most)) fail(fmt::format("{} is not within 1 to {}", value, most), form);
   return has_failed() ? 1 : value;
 }
 
@@ -70,8 +70,12 @@ Millis Words::take_time() {
 void Words::fail(std::string_view message, std::string_view form) {
   if (error_) return;
   const int column = at_ == 0 || words_.empty() ? 1 : words_[at_ - 1].column;
-  error_ =
-      CaseError{number_, column, form.empty() ? std::string(message) : fmt::format("{}; expected {}", message, form)};
+  // "what is wrong; expected FORM; did you mean X?"
+  const std::size_t meant = message.ends_with('?') ? message.rfind(';') : std::string_view::npos;
+  std::string text(message.substr(0, meant));
+  if (!form.empty()) text += fmt::format("; expected {}", form);
+  if (meant != std::string_view::npos) text += message.substr(meant);
+  error_ = CaseError{number_, column, std::move(text)};
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -33,8 +33,8 @@ class Words {
   /// Takes the next word, whatever it is; the end of the line is an error which names `form`.
   std::string_view take(std::string_view form);
 
-  /// Numbers and amounts with their forms in the error. All are at least 0; take_count is at least 1.
-  std::int64_t take_count(std::string_view form);
+  /// Numbers and amounts with their forms in the error. All are at least 0; take_count is from 1 to `most`.
+  std::int64_t take_count(std::string_view form, std::int64_t most = INT32_MAX);
   std::int64_t take_number(std::string_view form);
   Millis take_time();
 

@@ -201,7 +201,7 @@ Result<void> check_replay(const QueueReplay& replay) {
   for (const TraceJob& job : replay.trace.jobs) {
     const std::string place = std::to_string(job.line) + ": ";
     if (!has_nodes[job.vc])
-      return invalid(place + "vc: expected a virtual cluster of the file of nodes, got \"" + replay.trace.vcs[job.vc] +
+      return invalid(place + "vc: expected a virtual cluster of the --vcs file, got \"" + replay.trace.vcs[job.vc] +
                      "\"");
     const bool is_submit_whole = job.submit.value % 1000 == 0;
     if (!is_submit_whole || job.duration.value % 1000 != 0)

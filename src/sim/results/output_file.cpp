@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -32,6 +33,13 @@ int write_all(int file, std::string_view text) {
 }
 
 }  // namespace
+
+bool is_one_of_files(const std::string& path, std::span<const std::string> files) {
+  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, file, ignored);
+  });
+}
 
 Result<void> write_whole_file(const std::string& path, std::string_view text) {
   std::error_code ignored;

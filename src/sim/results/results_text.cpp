@@ -117,7 +117,7 @@ Rows packing_rows(std::span<const PackingRun> runs) {
   }
   if (loads.size() > kTableColumns) loads.erase(loads.begin(), loads.end() - kTableColumns);
   for (std::size_t k : loads) rows[0].push_back(fmt::format("at {} %", k));
-  for (const char* title : {"fragmented", "refused", "seconds"}) rows[0].push_back(title);
+  for (const char* title : {"fragmented", "refused", "simulated in s"}) rows[0].push_back(title);
   for (const PackingRun& run : runs) {
     std::vector<std::string> row = {run.policy, std::to_string(run.seed)};
     for (std::size_t k : loads) row.push_back(percent(run.allocation_percent[k]));
@@ -133,7 +133,7 @@ Rows packing_rows(std::span<const PackingRun> runs) {
 
 Rows queue_rows(std::span<const QueueRun> runs) {
   Rows rows = {{"policy", "jobs", "mean JCT s", "mean queue s", "p50 queue s", "p90 queue s", "p99 queue s",
-                "p99.9 queue s", "makespan s", "preemptions", "unfinished", "seconds"}};
+                "p99.9 queue s", "makespan s", "preemptions", "unfinished", "simulated in s"}};
   for (const QueueRun& run : runs) {
     rows.push_back({run.policy, grouped(static_cast<double>(run.jobs), 0), of_ended(run, run.mean_jct_seconds, 1),
                     of_ended(run, run.mean_queue_seconds, 1), of_ended(run, run.p50_queue_seconds, 0),

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "config/profile_file.h"
+#include "config/scheduler_config.h"
 #include "config/yaml/document.h"
 #include "sim/scenario/name_pattern.h"
 #include "sim/scenario/scenario_parts.h"
@@ -82,8 +83,7 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
   node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
   node.gpus = static_cast<std::int32_t>(map.integer("gpus", kDevices).value_or(0));
-  const Bytes device_memory = map.amount<Bytes>("gpu_memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
-  node.gpu_memory = MiB(device_memory.value >> 20);
+  node.gpu_memory = read_gpu_memory(map);
   node.model = map.text("model").value_or("");
   read_node_labels(map, mistake, scenario, node);
   map.finish();
@@ -200,6 +200,13 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   }
 }
 
+MiB read_gpu_memory(YamlMap& map) {
+  const std::optional<std::string> text = map.text("gpu_memory");
+  const Result<MiB> memory = parse_gpu_memory(text.value_or("0"));
+  if (!memory) map.reject("gpu_memory", printable(memory.error().message));
+  return memory ? *memory : MiB(0);
+}
+
 std::vector<std::string> queue_names(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const ScenarioQueue& queue : scenario.queues) names.push_back(queue.name);
@@ -210,7 +217,7 @@ std::int32_t queue_index(const std::string& name, YamlMap& map, const std::strin
   for (std::size_t i = 0; i < scenario.queues.size(); ++i) {
     if (scenario.queues[i].name == name) return static_cast<std::int32_t>(i);
   }
-  map.reject(key, YamlMap::expected("the name of a queue", name) + suggestion(name, queue_names(scenario)));
+  map.reject(key, YamlMap::no_such("queue", name, queue_names(scenario)));
   return -1;
 }
 
@@ -249,9 +256,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     draft.mark = item.Mark();
     draft.where = where;
     if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
-    if (draft.queue.name == "root")
-      map.reject("name",
-                 "\"root\" is the whole tree and no queue; to limit all queues, give them a parent of another name");
+    if (draft.queue.name == "root") map.reject("name", std::string(config::kRootIsNoQueue));
     if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
       map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
@@ -290,8 +295,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
     mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
                    is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
-                            : YamlMap::expected("the name of a queue", drafts[i].parent) +
-                                  suggestion(drafts[i].parent, without(names, drafts[i].queue.name)));
+                            : YamlMap::no_such("queue", drafts[i].parent, without(names, drafts[i].queue.name)));
   }
   if (scenario.queues.empty()) scenario.queues.push_back({.name = "default"});
 }
@@ -341,7 +345,7 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     if (node == scenario.nodes.end()) {
       std::vector<std::string> names;
       for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
-      map.reject("node", YamlMap::expected("the name of a node", name) + suggestion(name, names));
+      map.reject("node", YamlMap::no_such("node", name, names));
     } else {
       failure.node = static_cast<std::uint32_t>(node - scenario.nodes.begin());
     }

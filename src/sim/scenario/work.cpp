@@ -23,66 +23,68 @@ constexpr IntegerForm kJobs{1, kScenarioJobsMax, "a number of jobs, a whole numb
 double seconds(const std::optional<Millis>& time) { return time ? static_cast<double>(time->value) / 1000.0 : 0.0; }
 
 /// The one distribution of a `duration:` map.
-DurationDistribution read_law(YamlMap& map, YamlMistake& mistake) {
-  DurationDistribution law;
-  int laws = 0;
+DurationDistribution read_distribution(YamlMap& map, YamlMistake& mistake) {
+  DurationDistribution drawn;
+  int kinds = 0;
   if (map.has("fixed")) {
-    ++laws;
-    law = {.kind = DurationDistribution::Kind::kFixed, .first = seconds(map.duration("fixed")), .second = 0};
+    ++kinds;
+    drawn = {.kind = DurationDistribution::Kind::kFixed, .first = seconds(map.duration("fixed")), .second = 0};
   }
   if (map.has("exponential")) {
-    ++laws;
-    law = {
+    ++kinds;
+    drawn = {
         .kind = DurationDistribution::Kind::kExponential, .first = seconds(map.duration("exponential")), .second = 0};
   }
   if (const YAML::Node* node = map.find("lognormal")) {
-    ++laws;
+    ++kinds;
     YamlMap pair(mistake, *node, map.path("lognormal"));
     pair.require("median", kDurationForm);
     pair.require("sigma", "the standard deviation of the logarithm, 0..10");
-    law = {.kind = DurationDistribution::Kind::kLognormal,
-           .first = seconds(pair.duration("median")),
-           .second = pair.real("sigma", 0, 10, "the standard deviation of the logarithm, 0..10").value_or(0)};
+    drawn = {.kind = DurationDistribution::Kind::kLognormal,
+             .first = seconds(pair.duration("median")),
+             .second = pair.real("sigma", 0, 10, "the standard deviation of the logarithm, 0..10").value_or(0)};
     pair.finish();
   }
   if (const YAML::Node* node = map.find("uniform")) {
-    ++laws;
+    ++kinds;
     YamlMap pair(mistake, *node, map.path("uniform"));
     pair.require("from", kDurationForm);
     pair.require("to", kDurationForm);
-    law = {.kind = DurationDistribution::Kind::kUniform,
-           .first = seconds(pair.duration("from")),
-           .second = seconds(pair.duration("to"))};
-    if (law.second < law.first) pair.reject("to", "expected a time not before \"from\"");
+    drawn = {.kind = DurationDistribution::Kind::kUniform,
+             .first = seconds(pair.duration("from")),
+             .second = seconds(pair.duration("to"))};
+    if (drawn.second < drawn.first) pair.reject("to", "expected a time not before \"from\"");
     pair.finish();
   }
-  if (laws != 1) map.reject_self("expected one of fixed, exponential, lognormal, uniform, got " + std::to_string(laws));
-  return law;
+  if (kinds == 0) map.reject_missing("expected one of fixed, exponential, lognormal, uniform, got none");
+  if (kinds > 1)
+    map.reject_self("expected exactly one of fixed, exponential, lognormal, uniform, got " + std::to_string(kinds));
+  return drawn;
 }
 
 /// `duration: 1h`, or a map with a distribution and optionally min and max.
 DurationDistribution read_duration(YamlMap& shape, YamlMistake& mistake) {
-  shape.require("duration", "a time, or a law such as {exponential: 1h}");
+  shape.require("duration", "a time, or a distribution such as {exponential: 1h}");
   const YAML::Node* node = shape.find("duration");
-  DurationDistribution law;
-  if (node == nullptr) return law;
+  DurationDistribution drawn;
+  if (node == nullptr) return drawn;
   if (node->IsScalar()) {
-    law.first = seconds(shape.duration("duration"));
+    drawn.first = seconds(shape.duration("duration"));
   } else {
     YamlMap map(mistake, *node, shape.path("duration"));
-    law = read_law(map, mistake);
+    drawn = read_distribution(map, mistake);
     // a load of jobs that take no time would need infinitely many
-    law.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));
-    law.max = map.duration("max").value_or(Millis::max());
-    if (law.max.value <= 0)
+    drawn.min = std::max(map.duration("min").value_or(Millis(1)), Millis(1));
+    drawn.max = map.duration("max").value_or(Millis::max());
+    if (drawn.max.value <= 0)
       map.reject("max", "expected a time above 0, got 0");
-    else if (law.max < law.min)
+    else if (drawn.max < drawn.min)
       map.reject("max", "expected a time not below \"min\"");
     map.finish();
   }
-  if (law.first <= 0 && law.kind != DurationDistribution::Kind::kUniform)
+  if (drawn.first <= 0 && drawn.kind != DurationDistribution::Kind::kUniform)
     shape.reject("duration", "expected a time above 0, got 0");
-  return law;
+  return drawn;
 }
 
 /// A level of the topology, or "node", or empty.
@@ -92,7 +94,7 @@ std::string read_level(YamlMap& shape, const std::string& key, const Scenario& s
   std::vector<std::string> names = {"node"};
   for (const ScenarioLevel& level : scenario.levels) names.push_back(level.name);
   if (std::find(names.begin(), names.end(), *name) == names.end()) {
-    shape.reject(key, YamlMap::expected("a level of the topology", *name) + suggestion(*name, names));
+    shape.reject(key, YamlMap::no_such("level", *name, names));
   }
   return *name;
 }
@@ -131,7 +133,8 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
   const std::string word = map.text("estimate").value_or("exact");
   shape.has_estimate = word != "none";
   if (word != "none" && word != "exact")
-    map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA}", word));
+    map.reject("estimate",
+               YamlMap::expected("exact, none or {error: SIGMA}", word) + suggestion(word, {"exact", "none"}));
 }
 
 MemberShape read_members(YamlMap& map, const Scenario& scenario) {
@@ -144,11 +147,7 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario) {
     if (map.has("gpus"))
       map.reject("gpu_milli", "expected no \"gpus\" beside it; a job requests whole GPUs or a fraction of one");
   }
-  if (const std::optional<std::string> text = map.text("gpu_memory")) {
-    const Result<MiB> memory = parse_gpu_memory(*text);
-    if (!memory) map.reject("gpu_memory", memory.error().message);
-    shape.gpu_memory = memory ? *memory : MiB(0);
-  }
+  shape.gpu_memory = read_gpu_memory(map);
   shape.cpu = map.amount<MilliCores>("cpu", &parse_cores, kCoresForm).value_or(MilliCores(0));
   shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.models = map.words("models");
@@ -159,7 +158,7 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario) {
         known.push_back(node.model);
     }
     if (std::find(known.begin(), known.end(), model) == known.end()) {
-      map.reject("models", YamlMap::expected("the model of some node", model) + suggestion(model, known));
+      map.reject("models", YamlMap::no_such("model", model, known));
     }
   }
   return shape;
@@ -230,7 +229,8 @@ ArrivalStream read_stream(YamlMap& map, YamlMistake& mistake, const Scenario& sc
   stream.name = map.text("name").value_or("stream-" + std::to_string(scenario.arrivals.size()));
   const std::string process = map.text("process").value_or("poisson");
   if (process != "poisson" && process != "uniform")
-    map.reject("process", YamlMap::expected("poisson or uniform", process));
+    map.reject("process",
+               YamlMap::expected("poisson or uniform", process) + suggestion(process, {"poisson", "uniform"}));
   stream.process = process == "uniform" ? ArrivalStream::Process::kUniform : ArrivalStream::Process::kPoisson;
   stream.rate_per_hour = map.amount<double>("rate", &parse_rate_per_hour, kRateForm);
   stream.load = map.real("load", 1e-6, 100, "the requested fraction of all GPUs, such as 0.85");
@@ -262,13 +262,15 @@ ScenarioTrace read_trace(YamlMap& map, const Scenario& scenario) {
   map.require("path", "the path of the trace, absolute or from the scenario's folder");
   map.require("format", "swf or csv");
   const std::string format = map.text("format").value_or("csv");
-  if (format != "swf" && format != "csv") map.reject("format", YamlMap::expected("swf or csv", format));
+  if (format != "swf" && format != "csv")
+    map.reject("format", YamlMap::expected("swf or csv", format) + suggestion(format, {"swf", "csv"}));
   trace.format = format == "swf" ? ScenarioTrace::Format::kSwf : ScenarioTrace::Format::kCsv;
   const std::filesystem::path path = map.text("path").value_or("");
   trace.path =
       path.is_absolute() ? path.string() : (std::filesystem::path(scenario.path).parent_path() / path).string();
   const std::string width = map.text("width").value_or("gpus");
-  if (width != "gpus" && width != "cpu") map.reject("width", YamlMap::expected("gpus or cpu", width));
+  if (width != "gpus" && width != "cpu")
+    map.reject("width", YamlMap::expected("gpus or cpu", width) + suggestion(width, {"gpus", "cpu"}));
   trace.is_processors = width == "cpu";
   trace.gpus_per_member = static_cast<std::int32_t>(
       map.integer("per_member", {1, 100'000, "the width of one member, a whole number from 1"}).value_or(8));

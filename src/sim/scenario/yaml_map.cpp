@@ -28,9 +28,26 @@ void YamlMistake::reject(const YAML::Mark& mark, const std::string& where, const
   error_ = invalid(config::yaml_place(file_, mark) + (where.empty() ? "" : where + ": ") + message);
 }
 
+void YamlMistake::reject_missing(const YAML::Mark& mark, const std::string& where, const std::string& message) {
+  if (happened()) return;
+  reject(mark, where, message);
+  is_missing_in_ = where;
+}
+
+void YamlMistake::reject_unknown(const YAML::Mark& mark, const std::string& where, const std::string& message) {
+  if (is_missing_in_ == where) error_.reset();
+  is_missing_in_.reset();
+  reject(mark, where, message);
+}
+
 std::string YamlMap::expected(std::string_view form, std::string_view got) {
   return "expected " + std::string(form) + ", got " +
          (got.empty() ? "nothing" : "\"" + printable(got.substr(0, kShownMax)) + "\"");
+}
+
+std::string YamlMap::no_such(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  return "there is no " + std::string(what) + " \"" + printable(name.substr(0, kShownMax)) + "\"" +
+         did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
 YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where)
@@ -134,13 +151,15 @@ std::vector<std::pair<YAML::Node, std::string>> YamlMap::items(const std::string
 }
 
 void YamlMap::require(const std::string& key, std::string_view form) {
-  if (find(key) == nullptr) mistake_.reject(mark_, where_, "expected the key \"" + key + "\": " + std::string(form));
+  if (find(key) == nullptr) reject_missing("expected the key \"" + key + "\": " + std::string(form));
 }
 
 void YamlMap::reject(const std::string& key, const std::string& message) {
   const YAML::Node* node = find(key);
   mistake_.reject(node == nullptr ? mark_ : node->Mark(), path(key), message);
 }
+
+void YamlMap::reject_missing(const std::string& message) { mistake_.reject_missing(mark_, where_, message); }
 
 void YamlMap::reject_self(const std::string& message) { mistake_.reject(mark_, where_, message); }
 
@@ -149,9 +168,9 @@ void YamlMap::finish() {
     if (entry.is_known) continue;
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
-    mistake_.reject(entry.mark, where_,
-                    "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) +
-                        " (known: " + known + ")");
+    mistake_.reject_unknown(entry.mark, where_,
+                            "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) +
+                                " (known: " + known + ")");
   }
 }
 

@@ -23,6 +23,9 @@ class YamlMistake {
   explicit YamlMistake(std::string file) : file_(std::move(file)) {}
   /// `FILE:LINE:COLUMN: WHERE: MESSAGE`
   void reject(const YAML::Mark& mark, const std::string& where, const std::string& message);
+  /// The same, but an unknown key of the map `where` is shown instead: it is the missing one, misspelled.
+  void reject_missing(const YAML::Mark& mark, const std::string& where, const std::string& message);
+  void reject_unknown(const YAML::Mark& mark, const std::string& where, const std::string& message);
   bool happened() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   const std::string& file() const { return file_; }
@@ -30,6 +33,7 @@ class YamlMistake {
  private:
   std::string file_;
   std::optional<Error> error_;
+  std::optional<std::string> is_missing_in_;  ///< the map in which a key is missing, if that is the mistake
 };
 
 class YamlMap {
@@ -62,14 +66,18 @@ class YamlMap {
   /// The entries of a list, each with its path.
   std::vector<std::pair<YAML::Node, std::string>> items(const std::string& key);
 
-  /// Makes a missing key a mistake.
+  /// Makes a missing key a mistake, unless there is an unknown one.
   void require(const std::string& key, std::string_view form);
+  /// The same for what no single key says.
+  void reject_missing(const std::string& message);
   void reject(const std::string& key, const std::string& message);
   void reject_self(const std::string& message);
   /// Makes every unread key a mistake. Call when all keys were read.
   void finish();
 
   static std::string expected(std::string_view form, std::string_view got);
+  /// `there is no queue "X"; did you mean "Y"?`
+  static std::string no_such(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
  private:
   struct Entry {

@@ -22,7 +22,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::int64_t kGpusMax = 1'000'000;
 constexpr std::string_view kSubmitForm = "the submit time, seconds from 0";
 constexpr std::string_view kDurationForm = "the run time, seconds from 0";
-constexpr std::string_view kEstimateForm = "the believed run time, seconds";
+constexpr std::string_view kEstimateForm = "the estimated run time in seconds";
 
 Millis to_millis(double seconds) { return Millis(std::llround(seconds * 1000)); }
 
@@ -153,7 +153,7 @@ Result<JobTrace> read_job_file(const std::string& path, const std::vector<VcNode
     const bool is_new = names.size() > known;
     if (vcs != nullptr && is_new &&
         std::none_of(vcs->begin(), vcs->end(), [&](const VcNodes& v) { return v.vc == names.all().back(); }))
-      csv->reject(vc, "a virtual cluster of the file of nodes");
+      csv->reject(vc, "a virtual cluster of the --vcs file");
     job.gpus = static_cast<std::int32_t>(
         csv->integer(gpus, {1, kGpusMax, "the number of GPUs of the job, a whole number from 1"}));
     job.submit = seconds_of(*csv, submit, 0, kSubmitForm);

@@ -17,7 +17,7 @@ struct TraceJob {
   std::int32_t gpus = 1;  ///< devices, or processors of a Standard Workload Format trace
   Millis submit;          ///< since the start of the trace
   Millis duration;        ///< true run time
-  /// believed run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
+  /// estimated run time; may be negative (published noisy estimates are); see JobTrace::has_estimates
   Millis estimate;
   std::uint32_t line = 0;  ///< of the file, from 1
 };

@@ -357,9 +357,9 @@ void World::carry_out_late(const Action& action, Millis now) {
     return;
   }
   answer_late(answer, now + fate.after);
-  if (fate.told_again_after == Millis::max()) return;
+  if (fate.reported_again_after == Millis::max()) return;
   answer.is_again = true;
-  answer_late(std::move(answer), now + fate.after + fate.told_again_after);
+  answer_late(std::move(answer), now + fate.after + fate.reported_again_after);
 }
 
 void World::answer_late(LateAnswer answer, Millis at) {

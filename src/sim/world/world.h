@@ -61,7 +61,7 @@ struct WorldRules {
 struct Fate {
   Millis after{0};
   bool is_refused = false;  ///< binds only
-  Millis told_again_after = Millis::max();
+  Millis reported_again_after = Millis::max();
 };
 using FateOf = std::function<Fate(const Action&)>;
 

@@ -8,8 +8,9 @@
   const plotHeight = 340;
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colourName = (name) => "--s" + (names.indexOf(name) % colourCount);
-  // Beyond ten names the colours come round again; a dash tells the rounds apart.
-  const dash = (line) => (line.dashed ? [6, 5] : [[], [9, 4], [2, 4]][Math.floor(names.indexOf(line.name) / colourCount) % 3]);
+  // Each line has a colour and a dash of its own, so that colour alone tells nothing. The numbers of both have no common divisor: 70 lines differ.
+  const dashes = [[], [9, 4], [2, 4], [14, 4, 2, 4], [5, 2], [14, 7], [9, 3, 2, 3, 2, 3]];
+  const dash = (line) => (line.dashed ? [6, 5] : dashes[names.indexOf(line.name) % dashes.length]);
 
   const steps = [[1e-3, "1 ms"], [1e-2, "10 ms"], [0.1, "0.1 s"], [1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [21600, "6 h"], [86400, "1 d"],
                  [604800, "1 w"], [2592000, "30 d"], [31536000, "1 y"]];

@@ -63,8 +63,10 @@ TEST(CaseLanguage, RowsThatNobodyHasAreToldApartFromJobs) {
 }
 
 TEST(CaseLanguage, KeepsNumbersWithinTheirBounds) {
-  expect_error(kCluster + "job a 1 gpu wish 101 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
-  expect_error(kCluster + "job a 1 gpu wish 2147483648 zone=a at 0s\n" + kBlock, "3:18:", "a weight from 1 to 100");
+  expect_error(kCluster + "job a 1 gpu wish 101 zone=a at 0s\n" + kBlock,
+               "3:18:", "not within 1 to 100; expected a weight");
+  expect_error(kCluster + "job a 1 gpu wish 2147483648 zone=a at 0s\n" + kBlock,
+               "3:18:", "not within 1 to 100; expected a weight");
   expect_error("profile ashlar cadence=0.1ms\n" + kCluster + kBlock, "1:16:", "not a whole number of milliseconds");
   expect_error("# Large.\ncluster 60000 x h100x8\ncluster 60000 x h100x8\n" + kBlock, "3:9:", "at most 100000");
   expect_error("# Large.\ncluster 100000 x h100x128\n" + kBlock, "2:18:", "at most 1000000");
@@ -72,8 +74,7 @@ TEST(CaseLanguage, KeepsNumbersWithinTheirBounds) {
 
 TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   expect_error("profile ashlar victim=by-quota-unverified\n" + kCluster + kBlock, "1:16:", "choose srtf or tiresias");
-  expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock,
-               "1:16:", "random must stand alone in its tier");
+  expect_error("profile ashlar score=random+prefer\n" + kCluster + kBlock, "1:16:", "random must be alone in its tier");
   expect_error("profile fgd\n" + kCluster + kBlock, "1:9:", "fgd needs a mix");
   std::string deep = kCluster + "queue q0\n";
   for (int i = 1; i < 20; ++i) deep += "queue q" + std::to_string(i) + " parent q" + std::to_string(i - 1) + "\n";
@@ -82,6 +83,19 @@ TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   for (int i = 19; i > 0; --i) from_below += "queue q" + std::to_string(i) + " parent q" + std::to_string(i - 1) + "\n";
   expect_error(from_below + "queue q0\n" + kBlock, "17:", "at most 15 below one another");
   expect_error(kCluster + "queue a parent b\nqueue c\n" + kBlock, "3:16:", "there is no queue \"b\"");
+}
+
+TEST(CaseLanguage, HasOneProfileBeforeTheFirstJob) {
+  expect_error("profile ashlar\nprofile fifo\n" + kCluster + kBlock, "2:9:", "the profile is given twice");
+  expect_error(kCluster + "job a 1 gpu at 0s\nprofile fifo\n" + kBlock, "4:9:", "must come before the first job");
+  EXPECT_EQ(error_of(kCluster + "profile fifo\njob a 1 gpu at 0s\n" + kBlock), "no error");
+}
+
+TEST(CaseLanguage, NestedDomainsContainWholeOnesUnlessTheyLieAcross) {
+  expect_error("# A case.\ncluster 6 x h100x8 racks of 2 blocks of 3\n" + kBlock,
+               "2:41:", "domains of 3 nodes cannot contain whole domains of 2");
+  EXPECT_EQ(error_of("# A case.\nlevels rack across rail\ncluster 6 x h100x8 racks of 2 rails of 3\n" + kBlock),
+            "no error");
 }
 
 TEST(CaseLanguage, RefusesTooManyLevelsAfterNodesThatLieInThem) {

@@ -18,9 +18,9 @@ constexpr const char* kRefused = R"(cluster 1
 cluster x h100x8
   9: "x" is not a number; expected a number of nodes and a shape, "cluster 4 x h100x8"
 cluster 0 x h100x8
-  9: 0 is out of range; expected a number of nodes and a shape, "cluster 4 x h100x8"
+  9: 0 is not within 1 to 2147483647; expected a number of nodes and a shape, "cluster 4 x h100x8"
 cluster 2147483648 x h100x8
-  9: 2147483648 is out of range; expected a number of nodes and a shape, "cluster 4 x h100x8"
+  9: 2147483648 is not within 1 to 2147483647; expected a number of nodes and a shape, "cluster 4 x h100x8"
 cluster 1 h100x8
   11: no "x" between number and shape; expected a number of nodes and a shape, "cluster 4 x h100x8"
 cluster 1 x
@@ -36,7 +36,7 @@ cluster 1 x h100x8 level rack 4
 cluster 1 x h100x8 level
   25: the line ends too early; expected the name of a level
 cluster 1 x h100x8 racks of 0
-  29: 0 is out of range; expected the number of nodes in each domain of the level
+  29: 0 is not within 1 to 2147483647; expected the number of nodes in each domain of the level
 cluster 1 x h100x8 wheels=4
   20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 at
@@ -72,7 +72,7 @@ node big h100x8 taint a=b:Never
 node big h100x8 taint a=b:NoSchedul
   23: unknown effect "NoSchedul"; expected NoSchedule, PreferNoSchedule or NoExecute; did you mean "NoSchedule"?
 node big h100x8 lables a=b
-  17: unknown node option "lables"; did you mean "labels"?; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
+  17: unknown node option "lables"; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at; did you mean "labels"?
 node big h100x8 cpu=many
   17: "many" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
 node big h100x8 cpu=-1
@@ -86,7 +86,7 @@ node big h100x8 pods=x
 node big h100x8 card-memory=1GB
   17: "1GB" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
 node big h100x8 card-memory
-  17: unknown node option "card-memory"; did you mean "card-memory="?; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
+  17: unknown node option "card-memory"; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at; did you mean "card-memory="?
 node big h100x8 wheels
   17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at
 add job h100x8
@@ -121,10 +121,18 @@ drain #1
   7: there is no node "#1" at this point; known: node0
 levels rack
   8: levels must come before the first node
+levels rack rack
+  13: level "rack" is given twice
+cluster 2 x h100x8 racks of 2 racks of 1
+  40: level "rack" is given twice
+cluster 6 x h100x8 racks of 2 blocks of 3
+  41: domains of 3 nodes cannot contain whole domains of 2; expected a multiple, or a level after "across" in a line "levels"
 levels
   1: levels must come before the first node
 profile
   8: the line ends too early; expected the name of a profile
+profile ashlar seed=1
+  16: the profile must come before the first job; it applies to the whole case
 profile nosuch
   9: unknown profile "nosuch"; known: ashlar, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf
 profile ashlar blocking=soft
@@ -169,6 +177,10 @@ queue
   6: the line ends too early; expected the name of a queue
 queue team parent nosuch
   19: there is no queue "nosuch"; known: root, q, team
+queue team quota
+  17: the line ends too early; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team quota at 1s
+  18: no limit is given; expected limits such as gpu=16, cpu=64 or memory=512GiB
 queue team quota gpu=x
   18: quantity "x" is not a number; write for example 640, 1500m, 2.5 or 4Ti
 queue team quota cpu=x
@@ -178,7 +190,7 @@ queue team quota memory=x
 queue team quota cards=4
   18: unknown limit "cards"; expected limits such as gpu=16, cpu=64 or memory=512GiB
 queue team quota gpus=4
-  18: unknown limit "gpus"; did you mean "gpu"?; expected limits such as gpu=16, cpu=64 or memory=512GiB
+  18: unknown limit "gpus"; expected limits such as gpu=16, cpu=64 or memory=512GiB; did you mean "gpu"?
 queue team quota gpu=-1
   18: "-1" is negative
 queue team at 0s tail
@@ -204,7 +216,9 @@ job a/b 1 gpu
 job #5 1 gpu
   5: a job cannot be called "#5"
 job a 0 gpu
-  7: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+  7: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+job a -1 gpu
+  7: "-1" is not a number; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 job a 129 gpu
   11: no node has 129 GPUs; expected at most 128 gpu
 job a 1 cards
@@ -212,7 +226,7 @@ job a 1 cards
 job a 1000 milli
   12: 1000 milli is not a fraction of one GPU; expected 1 to 999 milli, or whole GPUs as "2 gpu"
 job a 0 milli
-  7: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+  7: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 job a 1
   8: the line ends too early; expected gpu or milli
 job a 1 gpu priority high
@@ -236,7 +250,7 @@ job a 1 gpu within nvlink0
 job a 1 gpu prefer shelf
   20: this cluster has no level "shelf"; known: rack; expected a level such as "rack" of "cluster 8 x h100x8 racks of 4"
 job a 1 gpu min 0
-  17: 0 is out of range; expected the least number of members that may run
+  17: 0 is not within 1 to 2147483647; expected the least number of members that may run
 job a 1 gpu min -1
   17: "-1" is not a number; expected the least number of members that may run
 job a 1 gpu on node7
@@ -258,7 +272,7 @@ job a 1 gpu on node0 cards
 job a 1 gpu colour red
   13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
 job a 1 gpu priorty 5
-  13: unknown job option "priorty"; did you mean "priority"?; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at
+  13: unknown job option "priorty"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, wish, tolerates, port, on, cards or at; did you mean "priority"?
 job a cpu=0
   7: no resources requested; expected an amount above 0
 job a cpu=x
@@ -270,9 +284,9 @@ job a example.com/nic=x
 job a card-memory=10GiB
   7: card-memory without a GPU; expected "500 milli card-memory=10GiB"
 job a 1 gpu card-memory=lots
-  13: card-memory is not a quantity such as 40Gi: 'lots'
+  13: card-memory "lots" is not a quantity such as 40Gi
 job a 1 gpu card-memory=100
-  13: card-memory is '100', which is less than 1Mi; name the unit (40Gi)
+  13: card-memory "100" is less than 1Mi; name the unit (40Gi)
 job a 1 gpu on node0 cards 1x at 0s
   28: "1x" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu needs h100
@@ -296,9 +310,9 @@ job a 1 gpu affinity
 job a 1 gpu affinity a=b;!
   22: "!" names no label; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu wish 0 zone=a
-  18: 0 is out of range; expected a weight from 1 to 100
+  18: 0 is not within 1 to 100; expected a weight
 job a 1 gpu wish 101 zone=a
-  18: 101 is not a weight; expected a weight from 1 to 100
+  18: 101 is not within 1 to 100; expected a weight
 job a 1 gpu wish 5
   19: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu tolerates
@@ -328,13 +342,13 @@ gang g 2
 gang g 2 4 gpu
   10: no "x" between number and members; expected groups such as "2 x 4 gpu + 1 x cpu=8"
 gang g 0 x 1 gpu
-  8: 0 is out of range; expected groups such as "2 x 4 gpu + 1 x cpu=8"
+  8: 0 is not within 1 to 2147483647; expected groups such as "2 x 4 gpu + 1 x cpu=8"
 gang g 100001 x 1 gpu
   8: 100001 members; expected at most 100000
 gang g 2 x 1 gpu + 1
   21: the line ends too early; expected x
 gang g 2 x 1 gpu + 1 x 0 gpu
-  24: 0 is out of range; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+  24: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 foreign f 1 gpu on
   19: the line ends too early; expected the name of a node
 grow nosuch 1 x 1 gpu

@@ -126,13 +126,16 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
   const std::pair<const char*, const char*> cases[] = {
       {"base: ashlar\ntiers: [[pack-tihgt]]\n",
        "p.yaml:4:10: unknown score policy \"pack-tihgt\"; did you mean \"pack-tight\"?"},
-      {"base: ashlar\ntiers: [[prefer, random]]\n", "stand alone in their tier"},
+      {"base: ashlar\ntiers: [[prefer, random]]\n", "random must be alone in its tier"},
+      {"base: ashlar\ntiers: [[prefer, prefer]]\n", "\"prefer\" is listed twice in one tier"},
+
       {"base: ashlar\ntiers: [pack-tight]\n", "a tier must be a list"},
       {"base: ashlar\ntiers: [[prefer],[prefer],[prefer],[prefer],[prefer]]\n", "at most 4 tiers"},
       {"base: ashlar\nfeasible: [ready, ready]\n", "listed twice"},
       {"base: ashlar\nblocking: eazy\n", "unknown blocking \"eazy\"; did you mean \"easy\"?"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
-       "priority-age has not; choose srtf or tiresias for a simulation; the live scheduler takes victim: none only"},
+       "priority-age does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: "
+       "none"},
       {"base: ashlr\n", "did you mean \"ashlar\"?"},
       {"base: ashlar\nmix: {}\n", "mix takes either podList or classes"},
       {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "requires cards: 1"},

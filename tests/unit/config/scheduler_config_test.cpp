@@ -114,6 +114,10 @@ TEST(Config, ApiVersionAndKindAreExpected) {
               StartsWith("a.yaml:1:13: apiVersion must be"));
   EXPECT_THAT(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\n", "a.yaml").error().message,
               StartsWith("a.yaml:2:7: kind must be"));
+  EXPECT_EQ(parse_config("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ashlar}\n", "a.yaml").error().message,
+            "a.yaml:2:7: kind must be \"SchedulerConfiguration\", not \"ConfigMap\"");
+  EXPECT_EQ(parse_config("apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: p\n", "a.yaml").error().message,
+            "a.yaml:2:7: kind must be \"SchedulerConfiguration\", not \"Profile\"");
 }
 
 TEST(Config, WhatIsNotYamlIsRefusedWithItsPlace) {
@@ -146,11 +150,15 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"healthProbeBindAddress: ':10451'\n", "needs a port of its own"},
       {"schedulerNames: []\n", "must not be empty"},
       {"schedulerNames: [a, a]\n", "listed twice"},
+      {"schedulerNames: [a, b c]\n",
+       "a.yaml:3:21: schedulerNames: expected one name without commas and spaces, got \"b c\"; give each name by "
+       "itself"},
+      {"schedulerNames: ['b,c']\n", "a.yaml:3:18: schedulerNames: expected one name without commas"},
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
       {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
       {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
       {"queues: {a: 1}\n", "queues must be a list"},
-      {"queues: [{name: a, queues: [{name: root}]}]\n", "\"root\" is the whole tree and no queue"},
+      {"queues: [{name: a, queues: [{name: root}]}]\n", "\"root\" is the name of the whole tree and cannot be a queue"},
       {"queues: [{name: a, quota: {nvidia.com/gpu@: 1}}]\n", "\"nvidia.com/gpu@\" names no GPU model after the @"},
       {"queues: [{name: a, quota: {gpu@H100: 1}}]\n", "unknown key \"gpu@H100\" in quota"},
       {"queues: [{name: a, quota: {cpu@H100: 1, cpu@H100: 2}}]\n", "\"cpu@H100\" is given twice"},
@@ -170,7 +178,8 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
       {"profile: fgd\n", "needs a mix"},
       {"profile: tiresias\n",
-       "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do"},
+       "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do; choose one "
+       "without preemption"},
       {"queues: [{name: a\n", "not valid YAML: end of map flow not found; check the brackets"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
       {"topology: {levels: [a, a]}\n", "listed twice"},

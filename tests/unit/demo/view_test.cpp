@@ -114,7 +114,7 @@ TEST(OwnWords, AreThoseBehindTheNumbersOfNodes) {
                       "b}. gang g of 2: no capacity."),
             "gang g of 2: no capacity.");
   for (const char* whole : {"0/64 nodes are available: 64 Insufficient nvidia.com/gpu.",
-                            "QuotaExhausted: queue vision uses 8 GPU of its 8 GPU. Wait.",
+                            "QuotaExhausted: queue vision uses 8 of its 8 GPUs. Wait.",
                             "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No "
                             "preemption victims found."})
     EXPECT_EQ(own_words(whole), whole);

@@ -174,7 +174,7 @@ TEST(Engine, SaysUntilWhenAJobIsHeldThoughThePromiseHasMoved) {
   EXPECT_EQ(held.reasons[0], (Reason{ReasonCode::kReservationHeld, 0, {205'000, 0, 0}}));
   EXPECT_EQ(held.at, Millis(5000));
   EXPECT_EQ(told(plan, 2), held)
-      << "the same reason is told anew when its time is off by more than a tenth of what is left";
+      << "the same reason is reported again when its time is off by more than a tenth of what is left";
 }
 
 TEST(Engine, SaysOfAJobBehindTheHeadWhatThePlanSaid) {

@@ -50,7 +50,7 @@ TEST(Url, DecodingKeepsMalformedEscapes) {
 TEST(Url, EveryRefusalSaysWhy) {
   const std::string port = "the port must be a number from 1 to 65535",
                     space = "it contains spaces or control characters";
-  const std::string scheme = "it must begin with https:// or http://", query = "a query has no place here";
+  const std::string scheme = "it must begin with https:// or http://", query = "it must not have a query";
   const std::pair<const char*, std::string> cases[] = {
       {"a:1", scheme},
       {"http:/a", scheme},

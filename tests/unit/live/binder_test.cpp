@@ -412,7 +412,7 @@ TEST_F(Actuation, AllIsCancelledWithTheActuator) {
   server.poll_for(Millis(100));
   EXPECT_LE(server.count({"POST"}), 4u);
   EXPECT_EQ(server.api().in_flight(), 0u);
-  EXPECT_EQ(phase(), Phase::kAssumed) << "whoever comes next lists everything";
+  EXPECT_EQ(phase(), Phase::kAssumed) << "the next leader lists everything";
 }
 
 TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {

@@ -221,7 +221,7 @@ class CompanyStory : public TrackerBench {
       const PodRecord& r = tracker.pods()[slot];
       if (r.phase == PodRecord::Phase::kWaiting) check_counts(r);
       if (r.phase != PodRecord::Phase::kWaiting || !r.is_in_engine()) continue;
-      EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as the engine was told";
+      EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as reported to the engine";
     }
     for (const Action& action : plan.actions)
       if (const auto* bind = std::get_if<Bind>(&action)) {

@@ -66,7 +66,7 @@ one pod
   constraint 0
 a moment later
 its patience is over
-  to be told: g-0
+  to report: g-0
 the second
   job 0: queue 3, priority 4, at least 2, within -, prefer 1, since 1005000, lasts 60000, [0 demand 0 constraint 0] [1 demand 0 constraint 0]
 a third
@@ -190,7 +190,7 @@ a node
 a gang within a zone
   demand 0: cards 1
   constraint 0
-  to be told: g-0 g-1
+  to report: g-0 g-1
 a node of a zone
   node 1: cards 8, domains - -
   levels 2+1
@@ -249,9 +249,9 @@ one goes nowhere
   member 1 gone
   member 0 gone
   job 0 ended
-  to be told: g-1
+  to report: g-1
 later
-  to be told: g-0
+  to report: g-0
 )");
 }
 
@@ -285,9 +285,9 @@ one is refused
   member 2 rejected
   member 1 gone
   member 2 gone
-  to be told: g-1 g-2
+  to report: g-1 g-2
 seen as it was
-  to be told: g-1 g-2
+  to report: g-1 g-2
 its time is over
   job 0: at least 3, more: [1 demand 0 constraint 0] [2 demand 0 constraint 0]
 once more

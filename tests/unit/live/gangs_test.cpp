@@ -240,7 +240,7 @@ TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
   see(pod("q", 1,
           {{PooledString("ashlar.dev/gang"), PooledString("pod/other")},
            {PooledString("ashlar.dev/gang-size"), PooledString("2")}}));
-  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has a slash")
+  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is not a valid name: it has a slash")
       << "so are pods with a wish of their own kept apart";
 }
 
@@ -287,7 +287,7 @@ TEST_F(Gangs, AShareAskedForByALabelIsNoShare) {
   see(node("n0", 8));
   see(pod("p", 0, {{PooledString("ashlar.dev/gpu-milli"), PooledString("500")}}));
   EXPECT_EQ(hold_text(record("p")),
-            "ashlar.dev/gpu-milli is a resource, no label: write it under resources.limits of a container");
+            "ashlar.dev/gpu-milli is a resource, not a label: write it under resources.limits of a container");
   see(pod("q", 0, {{PooledString("ashlar.dev/gpu-memory"), PooledString("10Gi")}}));
   EXPECT_EQ(
       hold_text(record("q")),

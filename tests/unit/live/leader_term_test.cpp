@@ -84,7 +84,7 @@ TEST_F(Term, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
                           "ashlar_queue_pending_jobs{reason=", R"(ashlar_queue_pending_gpus{model="any"} 9)"})
     EXPECT_NE(for_anybody.find(sum), std::string::npos) << sum << " in\n" << for_anybody;
   ASSERT_EQ(log.size(), 2u);
-  EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods within one rack");
+  EXPECT_EQ(log[0].message, "placed gang ns/g: 2 pods in rack r0");
   EXPECT_EQ(log[0].kind, "gang");
   EXPECT_EQ(log[0].name, PooledString("g"));
 }
@@ -196,7 +196,7 @@ TEST_F(Term, WhySaysOnceThatDevicesAreShort) {
   leader_term->turn();
   EXPECT_TRUE(has(
       why("waits"),
-      R"("reasons":[{"code":"InsufficientGPU","message":"1 node has insufficient GPUs: at most 4 GPU free on one node, 8 GPU requested")"))
+      R"("reasons":[{"code":"InsufficientGPU","message":"1 node has insufficient GPUs: at most 4 GPUs free on one node, 8 GPUs requested")"))
       << why("waits");
   EXPECT_FALSE(has(why("waits"), R"("code":"InsufficientResource")")) << why("waits");
 }

@@ -234,7 +234,7 @@ TEST_F(LeaderTest, ALeaseThatCannotBeTakenIsSaidOnceAndThenFromTimeToTime) {
   start();
   look_on();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("taking the lease"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("could not acquire the lease"), std::string::npos) << said[0];
   EXPECT_NE(said[0].find("may not create leases"), std::string::npos) << said[0];
   EXPECT_EQ(leader->trouble(), said[0]);
   const std::string answer = standby_answer(leader->holder(), leader->trouble()).body;
@@ -261,7 +261,7 @@ TEST_F(LeaderTest, ALeaseThatCannotBeReadIsNotSaidWithEachLook) {
   start();
   look_on();
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("reading the lease"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("could not read the lease"), std::string::npos) << said[0];
   EXPECT_FALSE(leader->has_seen_lease());
   held_by("other");
   server.change([&] { refused = ""; });
@@ -320,7 +320,7 @@ TEST_F(LeaderTest, ADeletedLeaseIsLostAndMadeAnew) {
   server.change([&] { refused = "PUT", refusal_status = 404, refusal = "no such lease"; });
   ASSERT_TRUE(server.until([&] { return stopped == 1; }));
   ASSERT_GE(said.size(), 2u);
-  EXPECT_TRUE(said[said.size() - 2].starts_with("renewing the lease: HTTP 404: no such lease"))
+  EXPECT_TRUE(said[said.size() - 2].starts_with("could not renew the lease: HTTP 404: no such lease"))
       << said[said.size() - 2];
   EXPECT_EQ(said.back(), "no longer the leader: the lease was deleted");
   server.change([&] { refused = "", version = 0; });

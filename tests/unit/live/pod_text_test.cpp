@@ -96,9 +96,9 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
   EXPECT_EQ(text(ReasonCode::kInsufficientResource, {2, kGiB, 2 * kGiB}, resource::kMemory.value),
             "2 nodes have insufficient memory: at most 1 GiB free on one node, 2 GiB requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {1, 500, 8'000}),
-            "1 node has insufficient GPUs: at most 0.500 GPU free on one node, 8 GPU requested");
+            "1 node has insufficient GPUs: at most 0.5 GPU free on one node, 8 GPUs requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpu, {0, 0, 1'000}),
-            "0 nodes have insufficient GPUs: at most 0 GPU free on one node, 1 GPU requested");
+            "0 nodes have insufficient GPUs: at most 0 GPUs free on one node, 1 GPU requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {1, 7, 9}),
             "1 node has no GPU with enough memory: at most 7 MiB free on one GPU, 9 MiB requested");
   EXPECT_EQ(text(ReasonCode::kInsufficientGpuMemory, {2, 7, 9}),
@@ -158,7 +158,7 @@ TEST_F(Texts, SentencesAboutGangsNameTheLevelAndTheDomain) {
 
 TEST_F(Texts, SentencesAboutQueuesAndTurns) {
   const std::uint32_t research = tracker.names().queues.find(PooledString("research")).value;
-  EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 GPU of its 2 GPU");
+  EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 of its 2 GPUs");
   EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research),
             "it requests 3 cores, but the quota of queue research is 1 core");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
@@ -219,7 +219,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
     EXPECT_EQ(said.message, message);
   }
   const std::pair<ReasonCode, const char*> about_turns[] = {
-      {ReasonCode::kQuotaExhausted, "QuotaExhausted: queue root uses 0 cores of its 0 cores"},
+      {ReasonCode::kQuotaExhausted, "QuotaExhausted: queue root uses 0 of its 0 cores"},
       {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it requests 0 cores, but the quota of queue root is 0 cores"},
       {ReasonCode::kQueueUnknown, "QueueNotFound: its queue is not configured"},
       {ReasonCode::kBehindHead, "BehindHead: a job ahead of it in its queue must start first"},

@@ -239,10 +239,10 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
       why("p"),
       document(
           "Why",
-          R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU )"
+          R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs )"
           R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
           R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
-          R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPU requested","subject":1,"numbers":)"
+          R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs requested","subject":1,"numbers":)"
           R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
           R"({"kind":"FewerCards","amount":1,"message":"no pod requested more than 1 GPU"},)"
           R"({"kind":"FreeCards","amount":3,"message":"3 more GPUs were free"},)"
@@ -279,7 +279,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   EXPECT_EQ(
       headline("large"),
       R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
-      R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPU free on one node, 9 GPU requested)","exitStatus":5)x");
+      R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPUs free on one node, 9 GPUs requested)","exitStatus":5)x");
 }
 
 // ---- gangs ----------------------------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
   leader_term->turn();
   EXPECT_EQ(
       remedies("p"),
-      R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPU more quota and queue team had 1 GPU more quota"}]})"
+      R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue group had 2 GPUs more quota and queue team had 1 GPU more quota"}]})"
       "\n");
 }
 
@@ -506,8 +506,8 @@ TEST_F(Read, QueuesAreToldInFull) {
            now + R"x()")x";
   };
   const auto asks = [&](int devices) {
-    return exceeds("1 node has insufficient GPUs: at most 3 GPU free on one node, " + std::to_string(devices) +
-                   " GPU requested");
+    return exceeds("1 node has insufficient GPUs: at most 3 GPUs free on one node, " + std::to_string(devices) +
+                   " GPUs requested");
   };
   EXPECT_EQ(
       queue(),
@@ -517,7 +517,7 @@ TEST_F(Read, QueuesAreToldInFull) {
               job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
               job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", asks(6), 2010) + "," +
               job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
-                  R"("QuotaExhausted","message":"queue team uses 1 GPU of its 2 GPU")", 1010) +
+                  R"("QuotaExhausted","message":"queue team uses 1 of its 2 GPUs")", 1010) +
               "," +
               job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
                   exceeds("all nodes together have capacity for 0 of 2 members"), 10) +

@@ -230,7 +230,7 @@ TEST_F(Lane, ARefusalIsToldOnceInTheWordsThatStandWhenItIsSent) {
   EXPECT_EQ(events("a"), 1u);
   status_writer->want_failed_event(slot);
   drain();
-  EXPECT_EQ(events("a"), 2u) << "what was told may be told again";
+  EXPECT_EQ(events("a"), 2u) << "what was reported may be reported again";
 }
 
 TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {

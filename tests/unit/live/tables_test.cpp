@@ -181,15 +181,15 @@ TEST_F(Asks, DeviceMemoryIsRoundedUpToWholeMebibytes) {
   EXPECT_EQ(memory_asked("1125899906842623"), std::int64_t{1} << 30) << "the last that is believed";
   memory_asked("1125899906842624");
   EXPECT_EQ(hold_text(record("p1125899906842624")),
-            "ashlar.dev/gpu-memory is '1125899906842624', which is more than any GPU has");
+            "ashlar.dev/gpu-memory \"1125899906842624\" is more than any GPU has");
   memory_asked("-1");
-  EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: '-1'");
+  EXPECT_EQ(hold_text(record("p-1")), "ashlar.dev/gpu-memory \"-1\" is not a quantity such as 40Gi");
 }
 
 TEST_F(Asks, ABlankDeviceMemoryIsRefusedWhateverWasReadBefore) {
   see(pod("plain", 1));
   memory_asked("");
-  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is not a quantity such as 40Gi: ''");
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory \"\" is not a quantity such as 40Gi");
 }
 
 TEST_F(Asks, DeviceMemoryOfANodeIsItsLabelWhereThatIsANumber) {

@@ -460,7 +460,7 @@ TEST_F(Tenants, WhatTheySayIsOneLineAndMovesNoCursor) {
   EXPECT_LT(domain.size(), 3'000u);
   Pod named = with(pod("q", 1), "ashlar.dev/gang-size", "1");
   see(with(named, "ashlar.dev/gang", "a\x1b[2J"));
-  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is no name: it has control characters, or is too long");
+  EXPECT_EQ(hold_text(record("q")), "ashlar.dev/gang is not a valid name: it has control characters, or is too long");
   Pod bound = pod("b", 1);
   bound.annotations = with(bound, "ashlar.dev/cards", evil).labels;
   bound.node_name = PooledString("n0");

@@ -32,8 +32,8 @@ class TrackerStory : public TrackerBench {
     tracker.note_taken();
     for (const Event& event : events)
       story += "  " + std::visit([&](const auto& body) { return words(body); }, event.body) + "\n";
-    if (!due.empty()) story += "  to be told:" + names_of(due) + "\n";
-    if (!due_groups.empty()) story += "  groups to be told:" + names_of(due_groups) + "\n";
+    if (!due.empty()) story += "  to report:" + names_of(due) + "\n";
+    if (!due_groups.empty()) story += "  groups to report:" + names_of(due_groups) + "\n";
     for (const std::string& line : std::exchange(said, {})) story += "  log: " + line + "\n";
   }
   PodSlot slot_of(const std::string& name) { return tracker.pods().find(PooledString("ns"), PooledString(name)); }

@@ -124,9 +124,9 @@ to team
   job 1: queue 1, priority 0, at least 1, within -, prefer -, since 1000000, lasts unknown, [1 demand 0 constraint 0]
 to nowhere
   job 1 ended
-  to be told: p
+  to report: p
 to the root
-  to be told: p
+  to report: p
 its namespace is of sub
 no queue of its own
   job 0: queue 2, priority 0, at least 1, within -, prefer -, since 1000000, lasts unknown, [0 demand 0 constraint 0]
@@ -135,7 +135,7 @@ its namespace's annotation says team
   job 1: queue 1, priority 0, at least 1, within -, prefer -, since 1000000, lasts unknown, [1 demand 0 constraint 0]
 lasts until soon
   job 1 ended
-  to be told: p
+  to report: p
 lasts 5 s
   job 0: queue 1, priority 0, at least 1, within -, prefer -, since 1000000, lasts 5000, [0 demand 0 constraint 0]
 to be deleted
@@ -311,14 +311,14 @@ assumed
 refused
   member 0 rejected
   job 0 ended
-  to be told: p
+  to report: p
 seen as it was
 its time is over
   job 0: queue 3, priority 0, at least 1, within -, prefer -, since 1000000, lasts unknown, [0 demand 0 constraint 0]
 refused again
   member 0 rejected
   job 0 ended
-  to be told: p
+  to report: p
 an old hold's end
 its owner changes it
   job 0: queue 3, priority 0, at least 1, within -, prefer -, since 1000000, lasts unknown, [0 demand 0 constraint 0]

@@ -311,7 +311,7 @@ TEST_F(Held, AnEndlessDeviceMemoryIsATypingError) {
 TEST_F(Held, ADeviceMemoryWithoutItsUnitIsATypingError) {
   see(node("n", 8));
   see(annotated(pod("p", 1), "ashlar.dev/gpu-memory", "40"));
-  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory is '40', which is less than 1Mi; name the unit (40Gi)");
+  EXPECT_EQ(hold_text(record("p")), "ashlar.dev/gpu-memory \"40\" is less than 1Mi; name the unit (40Gi)");
   see(annotated(pod("q", 1), "ashlar.dev/gpu-memory", "1048575"));
   EXPECT_EQ(record("q").hold, HoldReason::kMalformed);
   for (const char* fine : {"0", "1Mi", "1048576"}) {
@@ -386,7 +386,7 @@ TEST_F(Queues, AnExhaustedQuotaAsksNoAutoscalerForNodes) {
       {ReasonCode::kQuotaExhausted, tracker.names().queues.find(PooledString("red")).value, {0, 8000, 8000}});
   const ConditionText text = verdict_text({tracker.tables(), state}, record("p").job, verdict);
   EXPECT_EQ(text.reason, "SchedulerError");
-  EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 GPU of its 8 GPU");
+  EXPECT_EQ(text.message, "QuotaExhausted: queue red uses 8 of its 8 GPUs");
 }
 
 // ---- selectors, taints, preferences ---------------------------------------------------------------------------------

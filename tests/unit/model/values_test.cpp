@@ -89,11 +89,13 @@ TEST(Names, OfReasonsThatUsersKnowStayAsTheyAre) {
 
 TEST(Names, OfWakeUpsAndVerdictsAreDistinct) {
   std::set<std::string> names;
-  for (int w = 0; w <= static_cast<int>(WakeOn::kConfiguration); ++w) names.emplace(wake_name(static_cast<WakeOn>(w)));
-  EXPECT_EQ(names.size(), 7u);
+  for (const VerdictKind kind : {VerdictKind::kWaits, VerdictKind::kNeverFits})
+    for (int w = 0; w <= static_cast<int>(WakeOn::kConfiguration); ++w)
+      names.emplace(wake_name({.kind = kind, .wake_on = static_cast<WakeOn>(w), .at = {}, .reasons = {}}));
+  EXPECT_EQ(names.size(), 9u);  // what can never fit is woken by other events: NodeAdded, QuotaRaised
   for (int v = 0; v <= static_cast<int>(VerdictKind::kOverQuota); ++v)
     names.emplace(verdict_name(static_cast<VerdictKind>(v)));
-  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.size(), 14u);
   EXPECT_EQ(names.count("Unknown"), 0u);
 }
 

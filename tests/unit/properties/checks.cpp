@@ -291,7 +291,7 @@ std::string missed_wake_up(State& state, Engine& engine) {
   for (std::size_t row = 0; row < state.job_rows(); ++row) {
     const JobId job(row);
     if (!state.is_live(job) || !state.job(job).is_in_backlog) continue;
-    if (!engine.pending().contains(job)) return named("not in the agenda though it waits: job", row);
+    if (!engine.pending().contains(job)) return named("not in the pending queue though it waits: job", row);
     if (engine.pending().class_at(engine.pending().class_id(job)).is_active) continue;
     // For gangs of unlike members the search does not go back on its choices, so less free capacity may by luck be
     // enough for them.

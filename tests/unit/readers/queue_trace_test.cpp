@@ -99,8 +99,7 @@ TEST(JobFile, ForAReplayKnowsItsVirtualClustersAndWholeSeconds) {
   const auto error = [&](const std::string& row) {
     return read_jobs_for_replay(folder.write("j.csv", head + row), vcs).error().message;
   };
-  EXPECT_THAT(error("b,1,0,30\n"),
-              HasSubstr("j.csv:3:1: vc: expected a virtual cluster of the file of nodes, got \"b\""));
+  EXPECT_THAT(error("b,1,0,30\n"), HasSubstr("j.csv:3:1: vc: expected a virtual cluster of the --vcs file, got \"b\""));
   EXPECT_THAT(error("a,1,0.5,30\n"), HasSubstr("j.csv:3:5: submit_time: expected whole seconds"));
   EXPECT_THAT(error("a,1,0,30.25\n"), HasSubstr("j.csv:3:7: duration: expected whole seconds"));
 }

@@ -36,7 +36,7 @@ TEST(ResultsForms, OfQueueing) {
   const QueueRun run = queue_run();
   EXPECT_EQ(joined(queue_rows({&run, 1})),
             "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
-            "s|preemptions|unfinished|seconds|\n"
+            "s|preemptions|unfinished|simulated in s|\n"
             "fifo,\"x\"|1,234,567|98,765.4|0.1|1|999|1,000|123,456|12,345,678|100|1,000|1.250|\n");
   EXPECT_EQ(queue_csv({&run, 1}),
             "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,"
@@ -54,7 +54,7 @@ TEST(ResultsForms, OfQueueing) {
   const QueueRun empty{.policy = "none"};
   EXPECT_EQ(joined(queue_rows({&empty, 1})),
             "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
-            "s|preemptions|unfinished|seconds|\n"
+            "s|preemptions|unfinished|simulated in s|\n"
             "none|0|-|-|-|-|-|-|-|0|0|0.000|\n");
   EXPECT_EQ(queue_json({}), "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"QueueRunList\",\"runs\":[]}\n");
 }
@@ -76,7 +76,7 @@ TEST(ResultsForms, OfPacking) {
             "7,\"a\rb\",9,8.2500,,,4,0.062500\n"
             "7,\"a\rb\",10,9.1235,1.0000,3.0000,4,0.062500\n");
   EXPECT_EQ(joined(packing_rows({&run, 1})),
-            "policy|seed|at 10 %|fragmented|refused|seconds|\n"
+            "policy|seed|at 10 %|fragmented|refused|simulated in s|\n"
             "a\rb|7|9.1235|2.5000|4|0.062|\n");
   EXPECT_EQ(packing_json({}), "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"PackingRunList\",\"runs\":[]}\n");
 }

@@ -218,7 +218,7 @@ TEST(ResultsText, TablesHaveRowsOfOneWidth) {
   const auto rows =
       packing_rows(std::vector{packed(100'000, {{10'000, 9'000, 500}}), packed(100'000, {{30'000, 9'000, 500}})});
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_THAT(rows[0], ElementsAre("policy", "seed", "at 10 %", "at 30 %", "fragmented", "refused", "seconds"));
+  EXPECT_THAT(rows[0], ElementsAre("policy", "seed", "at 10 %", "at 30 %", "fragmented", "refused", "simulated in s"));
   EXPECT_THAT(rows[1], ElementsAre("fgd", "42", "9.0000", "", "0.5000", "0", "0.000"));
   const auto queue = queue_rows(std::vector{four_jobs()});
   EXPECT_EQ(queue[0].size(), queue[1].size());
@@ -261,6 +261,19 @@ TEST(OutputFile, WhatCouldNotBeWrittenWholeIsTakenAwayAgain) {
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(std::filesystem::file_size(folder.path("out.json")), 5u) << "what was there stays";
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path("")), {}), 1) << "nothing is left beside it";
+}
+
+TEST(OutputFile, KnowsAFileByAnySpellingAndLink) {
+  Folder folder;
+  const std::string input = folder.path("in.csv");
+  ASSERT_TRUE(write_whole_file(input, "x").ok());
+  ASSERT_TRUE(write_whole_file(folder.path("other"), "x").ok());
+  std::filesystem::create_symlink("in.csv", folder.path("link"));
+  const std::string inputs[] = {folder.path("none.csv"), input};
+  for (const char* same : {"in.csv", "./in.csv", "link"})
+    EXPECT_TRUE(is_one_of_files(folder.path(same), inputs)) << same;
+  for (const char* other : {"other", "absent", "none.csv", ""})
+    EXPECT_FALSE(is_one_of_files(folder.path(other), inputs)) << other;
 }
 
 TEST(OutputFile, WritesThroughToADevice) { EXPECT_TRUE(write_whole_file("/dev/null", "x").ok()); }

@@ -157,7 +157,7 @@ TEST(QueueReplayInput, RejectsWhatItCannotReplay) {
   const JobTrace trace = trace_of({{1, 0, 10}});
   const std::vector<VcNodes> other{{"b", 1}}, good{{"a", 1}};
   EXPECT_EQ(check_replay({.trace = trace, .vcs = other}).error().message,
-            "0: vc: expected a virtual cluster of the file of nodes, got \"a\"");
+            "0: vc: expected a virtual cluster of the --vcs file, got \"a\"");
   EXPECT_FALSE(check_replay({.trace = trace, .vcs = good, .shrink = 0}).ok());
   JobTrace fractional = trace;
   fractional.jobs[0].duration = Millis(1500);

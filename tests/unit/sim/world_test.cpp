@@ -181,7 +181,7 @@ TEST_F(ScriptedWorldTest, WhoeverHasANodeKeepsIt) {
 }
 
 TEST_F(ScriptedWorldTest, AnAnswerIsToldTwiceOnlyWhileItHolds) {
-  fate_.told_again_after = Millis(2000);
+  fate_.reported_again_after = Millis(2000);
   {
     World w = scripted();
     kinds(w);
@@ -198,7 +198,7 @@ TEST_F(ScriptedWorldTest, AnAnswerIsToldTwiceOnlyWhileItHolds) {
 
 TEST_F(ScriptedWorldTest, ABindThatIsNotAnsweredWhenItsJobIsStoppedNeverIs) {
   fate_.after = Millis(4000);
-  fate_.told_again_after = Millis(1000);
+  fate_.reported_again_after = Millis(1000);
   script_.push_back({Millis(1000), EventBody(Evicted{JobId(0u), Millis(10'000)})});
   World w = scripted();
   kinds(w);

@@ -451,7 +451,7 @@ TEST(DecisionLog, a_folder_that_cannot_be_used_is_an_error_at_once) {
   Life life("ashlar", 3);
   const auto log = DecisionLog::open({.folder = (folder.path / "file" / "log").string()}, {life.state, life.engine});
   ASSERT_FALSE(log.ok());
-  EXPECT_NE(log.error().message.find("cannot make the folder"), std::string::npos);
+  EXPECT_NE(log.error().message.find("cannot create the folder"), std::string::npos);
   const auto file = FileWriter::open({.folder = (folder.path / "file").string()});
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().kind, Error::Kind::kInvalid);

@@ -179,7 +179,7 @@ TEST(FileWriter, a_folder_that_cannot_be_made_is_told) {
   const Folder folder;
   write_bytes(folder.file("file"), "");
   const auto error_of = [](const std::string& path) { return FileWriter::open({.folder = path}).error(); };
-  const std::string cannot = "cannot make the folder of the decision log ";
+  const std::string cannot = "cannot create the folder of the decision log ";
   EXPECT_EQ(error_of(folder.file("file")).message, cannot + folder.file("file") + ": it is a file");
   EXPECT_EQ(error_of(folder.file("file")).kind, Error::Kind::kInvalid);
   EXPECT_EQ(error_of(folder.file("file/log")).message, cannot + folder.file("file/log") + ": Not a directory");

@@ -127,7 +127,7 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   w.members = {{MemberId(1), {}, {}}, {MemberId(2), {}, {}}};
   EXPECT_EQ(told(Submitted{w}), "J8 m1 m2");
   EXPECT_EQ(told(MembersAdded{JobId(8), 1, {{MemberId(3), {}, {}}}}), "m3");
-  EXPECT_EQ(told(Submitted{w}), "J8 m1 m2") << "a job's row may be another's: it is told each time";
+  EXPECT_EQ(told(Submitted{w}), "J8 m1 m2") << "a job's row may be another's: it is written each time";
   EXPECT_EQ(told(Tick{}), "");
 }
 
@@ -157,7 +157,7 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   std::string resources;
   for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) resources += " r" + std::to_string(r);
   EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 n0 D0@0 M0 n2 D2@0 M2 J0 J2 m0 m4.")
-      << "and what was told before is told again";
+      << "and what was written before is written again";
   EXPECT_EQ(told(NodeSeen{NodeId(0), {}}), "") << "told with the state";
 }
 

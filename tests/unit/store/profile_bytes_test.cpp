@@ -81,7 +81,7 @@ TEST(ProfileBytes, cut_bytes_are_told_with_their_place) {
 TEST(ProfileBytes, a_key_holds_so_many_tiers) {
   EXPECT_EQ(error_of_profile([](Profile& p) { p.tiers.assign(Profile::kTiersMax, p.tiers.front()); }), "");
   EXPECT_EQ(error_of_profile([](Profile& p) { p.tiers.assign(Profile::kTiersMax + 1, p.tiers.front()); }),
-            "the profile has more tiers than a key holds");
+            "the profile has more than 4 tiers");
 }
 
 TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
@@ -97,8 +97,7 @@ TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
       {-1, 0, 0, {}, 0}, {INT64_MAX, 0, 0, {}, 0},        {0, -1, 0, {}, 0},     {0, kDevicesPerNodeMax + 1, 0, {}, 0},
       {0, 0, -1, {}, 0}, {0, 0, kWholeDevice + 1, {}, 0}, {0, 0, 0, {}, -0.001}, {0, 0, 0, {}, 1.001}};
   for (const FgdClass& c : impossible)
-    EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }),
-              "the profile's target workload has an impossible class");
+    EXPECT_EQ(error_of_class([&](FgdClass& changed) { changed = c; }), "the profile's mix has an impossible class");
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace {
 
 TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-  EXPECT_EQ(quota_text(0, 8'000), "8 GPU");
-  EXPECT_EQ(quota_text(0, 0), "0 GPU");
-  EXPECT_EQ(quota_text(0, 8'001), "8.001 GPU");
-  EXPECT_EQ(quota_text(0, 250), "0.250 GPU");
+  EXPECT_EQ(quota_text(0, 8'000), "8 GPUs");
+  EXPECT_EQ(quota_text(0, 0), "0 GPUs");
+  EXPECT_EQ(quota_text(0, 8'001), "8.001 GPUs");
+  EXPECT_EQ(quota_text(0, 250), "0.25 GPU");
   EXPECT_EQ(quota_text(1, 1'000), "1 core");
   EXPECT_EQ(quota_text(1, 999), "0.999 cores");
   EXPECT_EQ(quota_text(1, 2'500), "2.5 cores");
@@ -22,7 +22,7 @@ TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   EXPECT_EQ(quota_text(2, kGiB / 2), "0.5 GiB");
   constexpr DeviceClassId kClass{4u};
   constexpr ResourceId kNic{resource::kFirstExtended};
-  EXPECT_EQ(quota_text(quota_number({ResourceId::none(), kClass}), 2'000), "2 GPU");
+  EXPECT_EQ(quota_text(quota_number({ResourceId::none(), kClass}), 2'000), "2 GPUs");
   EXPECT_EQ(quota_text(quota_number({resource::kCpu, kClass}), 2'000), "2 cores");
   EXPECT_EQ(quota_text(quota_number({resource::kEphemeralStorage, {}}), kGiB), "1 GiB");
   EXPECT_EQ(quota_text(quota_number({kNic, {}}), 77), "77");
@@ -45,9 +45,9 @@ TEST(Amounts, GpuMemoryIsRoundedUpToMebibytes) {
   EXPECT_EQ(parse_gpu_memory("1.5Mi").value(), MiB(2));
   EXPECT_EQ(parse_gpu_memory("0").value(), MiB(0));
   EXPECT_EQ(parse_gpu_memory("1048577").value(), MiB(2));
-  EXPECT_EQ(parse_gpu_memory("100").error().message, "is '100', which is less than 1Mi; name the unit (40Gi)");
-  EXPECT_EQ(parse_gpu_memory("-1Gi").error().message, "is not a quantity such as 40Gi: '-1Gi'");
-  EXPECT_EQ(parse_gpu_memory("1Pi").error().message, "is '1Pi', which is more than any GPU has");
+  EXPECT_EQ(parse_gpu_memory("100").error().message, "\"100\" is less than 1Mi; name the unit (40Gi)");
+  EXPECT_EQ(parse_gpu_memory("-1Gi").error().message, "\"-1Gi\" is not a quantity such as 40Gi");
+  EXPECT_EQ(parse_gpu_memory("1Pi").error().message, "\"1Pi\" is more than any GPU has");
   EXPECT_FALSE(parse_gpu_memory("iB").ok());
 }
 

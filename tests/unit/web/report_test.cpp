@@ -60,6 +60,26 @@ TEST(Report, NumbersStandRightAndWordsLeft) {
   EXPECT_THAT(html, HasSubstr("<td><i data-name=\"fgd\"></i>fgd</td>"));
 }
 
+TEST(Report, APlotIsAlsoText) {
+  const std::string html = rendered(small_page());
+  EXPECT_THAT(html, HasSubstr("role=\"img\" aria-label=\"Plot: Allocation, allocated by load\""));
+  EXPECT_THAT(html, HasSubstr("<caption>Allocation: allocated by load</caption>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">fgd</th><td>0 % at 0 %</td><td>2 % at 2 %</td><td>0 % at 0 %</td>"
+                              "<td>2 % at 2 %</td>"));
+  ReportPage page = small_page();
+  page.charts[0].series = {{"a", {1}, {std::nan("")}}};
+  EXPECT_THAT(rendered(page), HasSubstr("<th scope=\"row\">a</th><td colspan=\"4\">no values</td>"));
+}
+
+TEST(Report, TheSummaryHasACaptionAndScopes) {
+  EXPECT_THAT(rendered(small_page()), AllOf(HasSubstr("<caption>Summary: one row for each run</caption>"),
+                                            HasSubstr("<th scope=\"col\" class=\"number\">at 130 %</th>")));
+}
+
+TEST(Report, LinesDifferByMoreThanColour) {
+  EXPECT_THAT(rendered(small_page()), HasSubstr("dashes[names.indexOf(line.name) % dashes.length]"));
+}
+
 TEST(Report, IsLegibleInLightAndDark) {
   EXPECT_THAT(rendered(small_page()),
               AllOf(HasSubstr("prefers-color-scheme: dark"), HasSubstr("[data-theme=\"dark\"]")));

@@ -62,7 +62,7 @@ boost::json::object parse_answer(const std::string& body, std::string_view kind)
   boost::json::value value = boost::json::parse(body, error);
   if (error || !value.is_object()) fail(1, "the answer is not JSON; is this an Ashlar scheduler?");
   if (text_of(value.as_object(), "kind") != kind)
-    fail(1, "the answer is no " + std::string(kind) + "; is this an Ashlar scheduler?");
+    fail(1, "the answer is not a " + std::string(kind) + " object; is this an Ashlar scheduler?");
   return std::move(value.as_object());
 }
 

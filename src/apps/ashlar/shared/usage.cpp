@@ -164,6 +164,7 @@ CLI::Validator number_in(double least, double most) {
 CLI::Validator file_to_write() {
   return CLI::Validator(
       [](std::string& path) {
+        if (path.empty()) return std::string("expected the name of a file to write, got \"\"");
         std::error_code ignored;
         const bool is_directory = std::filesystem::is_directory(path, ignored);
         return is_directory ? "expected the name of a file to write, got the directory \"" + path + "\""

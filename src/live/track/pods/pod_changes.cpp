@@ -89,9 +89,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   return {};
 }
 
-/// Hash of what the pod's owner may change; unchanged by an update of the status.
-/// Labels and our own annotations; never 0. Demands and rules have rows of their own to compare; the status is not the
-/// owner's.
+/// Hash of what the pod's owner may change and no row of its own holds: labels and our own annotations. Never 0; an
+/// update of the status does not change it.
 std::uint64_t owner_hash(const Pod& pod) {
   std::uint64_t sum = 1;
   for (const std::shared_ptr<const Labels>& labels : {pod.labels, pod.annotations}) {
