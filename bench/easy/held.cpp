@@ -37,16 +37,18 @@ std::vector<JobId> HeldJobs::newly(State& state, Engine& engine) {
 
 std::vector<JobId> heads_before(State& state, Engine& engine, JobId job) {
   const PendingQueue::Entry entry = engine.pending().entry_of(job);
-  std::map<QueueId, PendingQueue::Entry> first;
+  std::map<QueueId, PendingQueue::Entry> first, first_held;
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& job_class) {
     const PendingQueue::Entry& head = *job_class.jobs.begin();
     if (head.is_surplus || !(head < entry) || engine.pending().never_fits(engine.pending().class_id(head.job))) return;
-    if (could_start(state, engine, head.job)) return;  // held itself
-    const auto [it, is_first] = first.try_emplace(job_class.key.queue, head);
+    auto& firsts = could_start(state, engine, head.job) ? first_held : first;
+    const auto [it, is_first] = firsts.try_emplace(job_class.key.queue, head);
     if (!is_first && head < it->second) it->second = head;
   });
   std::vector<PendingQueue::Entry> heads;
   for (const auto& [queue, head] : first) heads.push_back(head);
+  for (const auto& [queue, head] : first_held)
+    if (const auto it = first.find(queue); it == first.end() || head < it->second) heads.push_back(head);
   std::sort(heads.begin(), heads.end());
   std::vector<JobId> jobs;
   for (const PendingQueue::Entry& head : heads) jobs.push_back(head.job);

@@ -23,7 +23,8 @@ class HeldJobs {
 /// Whether its quota admits the job and a place is found for it.
 bool could_start(State& state, Engine& engine, JobId job);
 
-/// The first waiting job of each queue that comes before this one and cannot start, in order.
+/// The first waiting job of each queue that comes before this one and cannot start, and the first one of all of the queue
+/// if that is held, in order.
 std::vector<JobId> heads_before(State& state, Engine& engine, JobId job);
 
 }  // namespace ashlar::bench

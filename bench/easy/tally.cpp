@@ -151,7 +151,7 @@ void Tally::print() const {
   std::printf(
       "    drawn %d: %d delay a head if the engine goes on deciding, %d if nothing else starts; %d held in vain\n",
       drawn, delays_by_engine, delays_alone, in_vain);
-  if (without_head > 0) std::printf("    %d have no head ahead of them that cannot start\n", without_head);
+  if (without_head > 0) std::printf("    %d have no first waiting job ahead of them\n", without_head);
   if (drawn > 0)
     std::printf("    the first head starts after %.1f s on average; with the job %.1f s later, where it is later\n",
                 wait_seconds / drawn, delays_by_engine == 0 ? 0 : delay_seconds / delays_by_engine);
