@@ -169,6 +169,7 @@ TEST_P(AnyHistory, LeavesTheReadersWithTheLeadersOwnState) {
     expect_same_tables();
     decided = leader_term->steps();
     if (step % 7 != 6) continue;
+    happen();  // in the tables, and not in the state yet
     if (auto copy = leader_term->copy_replica([this] { return now; })) {
       replica = std::move(copy);
       unproven_before = leader_term->engine().unproven_count();

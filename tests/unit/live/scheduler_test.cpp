@@ -125,6 +125,12 @@ class LiveLease : public ::testing::Test {
     const std::size_t at = text.find("\n" + series + " ");
     return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
   }
+  void hang_readers() {
+    clock.hang("ashlar-readers");
+    std::thread asker([&] { answer_to("/metrics"); });
+    EXPECT_TRUE(until([&] { return clock.has_hung.load(); }));
+    asker.join();
+  }
   std::size_t given_back() { return cluster.count({"PUT", "/leases/", R"("holderIdentity":"")"}); }
 
   SmallCluster cluster;
@@ -242,16 +248,16 @@ TEST_F(LiveLease, IsGivenUpByALeaderThatCannotReadAnyMoreAndItsProcessIsNotAlive
 }
 
 TEST_F(LiveLease, IsKeptWhenReadersHangAndTheirStateIsGivenUpAndCopiedAgain) {
-  start({.readers = {.news_max = 2}, .monotonic = [&] { return clock.pass(); }});
+  start({.readers = {.news_max = 8}, .monotonic = [&] { return clock.pass(); }});
   ASSERT_TRUE(until([&] { return has_status("/api/v1/nodes", "200"); }));
   EXPECT_EQ(metric("ashlar_readers_differ"), 0);
   EXPECT_EQ(metric("ashlar_readers_given_up_total"), 0);
-  clock.hang("ashlar-readers");
-  std::thread asker([&] { answer_to("/metrics"); });
-  EXPECT_TRUE(until([&] { return clock.has_hung.load(); }));
-  asker.join();
-  for (int i = 0; i < 4; ++i) cluster.put_pod("p" + std::to_string(i), 1);
-  EXPECT_TRUE(until([&] { return has_logged("the state kept for readers is given up: more than 2 steps behind"); }));
+  hang_readers();
+  int pods = 0;  // each is bound, which readers are given
+  EXPECT_TRUE(until([&] {
+    if (pods < 100) cluster.put_pod("p" + std::to_string(++pods), 0);
+    return has_logged("the state kept for readers is given up: more than 8 steps behind");
+  }));
   EXPECT_EQ(answer_to("/livez"), "200 ok\n");
   clock.now += 30'000;
   turn_over();
@@ -269,6 +275,20 @@ TEST_F(LiveLease, IsKeptWhenReadersHangAndTheirStateIsGivenUpAndCopiedAgain) {
   EXPECT_EQ(metric("ashlar_readers_given_up_total"), 1);
   EXPECT_EQ(metric("ashlar_readers_differ"), 0);
   EXPECT_EQ(metric("ashlar_nodes"), 1);
+}
+
+TEST_F(LiveLease, ReadersBeginAnewOnceAMinute) {
+  start({.readers = {.news_max = 0}, .monotonic = [&] { return clock.pass(); }});  // each hand-over is one too many
+  ASSERT_TRUE(until([&] { return metric("ashlar_readers_given_up_total") == 2; })) << "the first copy comes at once";
+  EXPECT_EQ(metric("ashlar_readers_differ"), 1);
+  EXPECT_EQ(metric("ashlar_nodes"), -1);
+  EXPECT_NE(answer_to("/api/v1/nodes").find("fell too far behind"), std::string::npos);
+  clock.now += 59'999;
+  turn_over();
+  turn_over();
+  EXPECT_EQ(metric("ashlar_readers_given_up_total"), 2);
+  clock.now += 1;
+  EXPECT_TRUE(until([&] { return metric("ashlar_readers_given_up_total") == 3; }));
 }
 
 TEST_F(LiveLease, AnybodysMetricsAreMadeOnceASecondByAClockThatIsNeverSetBack) {
