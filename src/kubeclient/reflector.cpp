@@ -11,19 +11,6 @@
 #include "kubeclient/reflector_parts.h"
 
 namespace ashlar::kube {
-namespace {
-
-// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not requested in
-// a hot loop.
-constexpr Millis kWatchShortLife{1'000};
-// After this many failed watches in a row the remembered version is no longer trusted.
-constexpr int kWatchFailuresBeforeList = 5;
-// A server that requests a longer pause is tried all the same, so that a misconfigured proxy cannot block a scheduler
-// for long.
-constexpr Millis kRetryAfterMax{60'000};
-
-}  // namespace
-
 template <class T>
 struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follower> {
   using Event = WatchEvent<T>;
@@ -46,8 +33,9 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::uint64_t round = 0;      ///< incremented whenever requests under way become void; late callbacks compare
   http::RequestId request = 0;  ///< the last one; cancelling one that has ended does nothing
   std::uint64_t timer = 0;
-  Millis contact, watch_began;
+  Millis contact, watch_began;  ///< monotonic
   int failures = 0, watch_failures = 0;
+  PagesSeen pages;  ///< of the list under way
   bool is_running = false, is_synced = false, must_list = true, list_rewinds = false;
   bool list_has_nameless = false;  ///< the list under way contains objects of which not even the name can be read
   Result<void> watch_end;          ///< why the running watch was given up from inside, if it was
@@ -66,6 +54,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   void begin_list();
   void ask_page(const std::string& continue_token);
   void take_page(Answer answer);
+  void fail_list(const Error& error, Millis retry_after = {});
   void finish_list();
 
   void begin_watch();
@@ -122,7 +111,7 @@ void Reflector<T>::Follower::wait(Millis delay) {
   timer = api.after(delay, [weak = this->weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
-    const Millis longer = self->options.pace ? self->options.pace->ask(self->api.now()) : Millis(0);
+    const Millis longer = self->options.pace ? self->options.pace->ask(self->api.monotonic()) : Millis(0);
     if (longer > Millis(0)) return self->wait(longer);
     self->next();
   });
@@ -147,6 +136,7 @@ void Reflector<T>::Follower::begin_list() {
   is_synced = false;
   list_rewinds = list_has_nameless = false;
   list_version.clear();
+  pages = {};
   ++list_number;
   ++counters.lists;
   ask_page({});
@@ -176,24 +166,27 @@ void Reflector<T>::Follower::take_list_failure(const Answer& answer) {
   const Error& error = answer.result.error();
   is_path_gone = answer.status == 404 || answer.status == 406;
   is_refused = is_path_gone || answer.status == 403;
-  list_trouble = error.message;
   if (error.kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: list again
+  fail_list(error, answer.retry_after);
+}
+
+template <class T>
+void Reflector<T>::Follower::fail_list(const Error& error, Millis retry_after) {
+  list_trouble = error.message;
   const std::uint64_t now = round;
   report(error);
-  if (round == now) retry(answer.retry_after);
+  if (round == now) retry(retry_after);
 }
 
 template <class T>
 void Reflector<T>::Follower::take_page(Answer answer) {
-  contact = api.now();
+  contact = api.monotonic();
   if (!answer.ok()) return take_list_failure(answer);
   Result<ListPage<T>> page = decode_list<T>(answer.body, options.encoding);
   answer.body = std::string();  // a page may be large; what follows runs the owner's callbacks
   if (!page) {
     ++counters.bad_events;
-    list_trouble = page.error().message;
-    report(page.error());
-    return retry(Millis(0));
+    return fail_list(page.error());
   }
   const std::uint64_t now = round;
   for (const std::string& why : page->nameless) {
@@ -209,12 +202,16 @@ void Reflector<T>::Follower::take_page(Answer answer) {
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
+  const bool is_empty = page->items.empty() && page->nameless.empty();
   for (T& object : page->items) {
     upsert(std::move(object), true);
     if (round != now) return;
   }
-  if (!page->continue_token.empty()) return ask_page(page->continue_token);
-  finish_list();
+  if (page->continue_token.empty()) return finish_list();
+  const Result<void> fresh = pages.note(page->continue_token, is_empty);
+  if (fresh.ok()) return ask_page(page->continue_token);
+  ++counters.errors;
+  fail_list(fresh.error());
 }
 
 template <class T>
@@ -242,6 +239,7 @@ void Reflector<T>::Follower::finish_list() {
     if (round != now) return;
   }
   version = list_version;
+  pages = {};
   must_list = false;
   // `failures` stays until a watch works, or list and refused watch could chase each other without a pause
   watch_failures = 0;
@@ -256,7 +254,7 @@ template <class T>
 void Reflector<T>::Follower::begin_watch() {
   ++counters.watches;
   watch_end = Result<void>();
-  watch_began = contact = api.now();
+  watch_began = contact = api.monotonic();
   const double spread =
       static_cast<double>((options.watch_timeout_max - options.watch_timeout_min).value) * api.jitter();
   const std::int64_t seconds = (options.watch_timeout_min.value + static_cast<std::int64_t>(spread)) / 1000;
@@ -270,7 +268,7 @@ void Reflector<T>::Follower::begin_watch() {
   http::StreamHandlers handlers;
   handlers.on_open = [weak, now](const http::Response&) {
     const auto self = weak.lock();
-    if (self && self->round == now) self->contact = self->api.now();
+    if (self && self->round == now) self->contact = self->api.monotonic();
   };
   handlers.on_chunk = [weak, now](std::string_view chunk) {
     const auto self = weak.lock();
@@ -285,7 +283,7 @@ void Reflector<T>::Follower::begin_watch() {
 
 template <class T>
 bool Reflector<T>::Follower::take_chunk(std::string_view chunk) {
-  contact = api.now();
+  contact = api.monotonic();
   const std::uint64_t now = round;
   Result<void> cut = frames.feed(chunk, [&](std::string_view frame) { return take_event(frame) && round == now; });
   if (!cut) watch_end = cut;
@@ -342,7 +340,7 @@ void Reflector<T>::Follower::take_watch_end(Result<http::Response> end) {
   }
   // Only a watch that lasted has worked: a server that reports an error inside (410, 500) may send bookmarks or events
   // before it, each time.
-  const bool lived = api.now() - watch_began >= kWatchShortLife;
+  const bool lived = api.monotonic() - watch_began >= kWatchShortLife;
   if (lived) failures = watch_failures = 0;
   if (why.ok()) {
     if (lived) return next();  // the server's own time limit: continue at once

@@ -39,10 +39,10 @@ struct Change {
 class RetryPace {
  public:
   explicit RetryPace(Millis interval = Millis(250)) : interval_(interval) {}
-  /// 0: the caller may send now; else how long it has to wait before it calls again.
+  /// 0: the caller may send now (monotonic); else how long it has to wait before it calls again.
   Millis ask(Millis now) {
     const Millis wait = next_ - now;
-    if (wait > Millis(0) && wait <= interval_) return wait;  // longer: the clock was set back
+    if (wait > Millis(0)) return wait;
     next_ = now + interval_;
     return Millis(0);
   }
@@ -83,7 +83,8 @@ struct ReflectorCounters {
 
 /// Reactions: a stream that ends or falls silent: a watch from the last version; 410 or a frame that is no event
 /// (named): a new list, of which the difference is reported, deletions included; an object that cannot be read whole: a
-/// report with its `problem`, once for each version, and no new list; an error: a pause with jitter.
+/// report with its `problem`, once for each version, and no new list; an error, or a list without an end: a pause with
+/// jitter.
 template <class T>
 class Reflector {
  public:
@@ -109,7 +110,7 @@ class Reflector {
   void list_from(const std::string& path);
   /// Last resourceVersion seen, bookmarks included.
   const std::string& resource_version() const;
-  /// When the last byte or answer arrived (Api::now()); for readiness.
+  /// When the last byte or answer arrived (Api::monotonic()).
   Millis last_contact() const;
   std::size_t known_objects() const;
   const ReflectorCounters& counters() const;

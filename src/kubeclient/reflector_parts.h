@@ -1,12 +1,26 @@
-// reflector_parts: what a reflector remembers of each object, and its requests. Private to reflector.cpp.
+// reflector_parts: what a reflector remembers of each object and of the list under way, its limits and its requests.
+// Private to reflector.cpp.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "base/quantity.h"
+#include "base/result.h"
 #include "kubeclient/objects.h"
 
 namespace ashlar::kube {
+
+// A watch that ends sooner than this is counted as a failure, so that a server which closes at once is not requested in
+// a hot loop.
+inline constexpr Millis kWatchShortLife{1'000};
+// After this many failed watches in a row the remembered version is no longer trusted.
+inline constexpr int kWatchFailuresBeforeList = 5;
+// A server that requests a longer pause is tried all the same, so that a misconfigured proxy cannot block a scheduler
+// for long.
+inline constexpr Millis kRetryAfterMax{60'000};
 
 inline constexpr const char* kProtobufWatchType = "application/vnd.kubernetes.protobuf;stream=watch";
 
@@ -34,6 +48,27 @@ struct Known {
   std::uint64_t version = 0;
   std::uint32_t list = 0;  ///< number of the last list that contained it
   bool is_unread = false;  ///< a part of it could not be read
+};
+
+/// The pages of a list so far: whether it ends some day.
+class PagesSeen {
+ public:
+  /// After a page with this token, which is not empty. An error if the next page should not be asked for.
+  Result<void> note(const std::string& token, bool has_nothing) {
+    without_objects_ = has_nothing ? without_objects_ + 1 : 0;
+    if (!tokens_.insert(token).second)
+      return invalid("the server's list does not end: the same \"continue\" token twice");
+    if (without_objects_ > kWithoutObjectsMax)
+      return invalid("the server's list does not end: more than " + std::to_string(kWithoutObjectsMax) +
+                     " pages without an object");
+    return {};
+  }
+
+ private:
+  /// One after another. A selector may exclude all objects of a page; at 2,000 a page this is more than a cluster has.
+  static constexpr int kWithoutObjectsMax = 100;
+  boost::unordered_flat_set<std::string> tokens_;
+  int without_objects_ = 0;
 };
 
 }  // namespace ashlar::kube

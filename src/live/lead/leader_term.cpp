@@ -126,7 +126,7 @@ Millis LeaderTerm::turn() {
   if (should_step(now)) step();
   status_writer_.pump();
   restore_devices();
-  hand_over(now);
+  hand_over();
   // Without the right to write there is no hurry either: the lease's own timers continue.
   const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
@@ -136,7 +136,8 @@ Millis LeaderTerm::turn() {
     next = std::min(next, look_again_at_);
     if (has_news()) next = std::min(next, news_since_ == Millis::max() ? now : news_since_ + options_.window);
   }
-  if (options_.hand_over && has_news()) next = std::min(next, std::max(now, handed_over_at_ + kHandOverMax));
+  if (options_.hand_over && has_news())
+    next = std::min(next, now + std::max(Millis(0), handed_over_at_ + kHandOverMax - api_.monotonic()));
   return next;
 }
 
@@ -181,15 +182,24 @@ TermNumbers LeaderTerm::numbers() const {
           .pending_since = pending_since_};
 }
 
-void LeaderTerm::hand_over(Millis now) {
+void LeaderTerm::hand_over() {
   if (!options_.hand_over) return;
-  const bool is_first = handed_over_at_ == Millis(0);
-  if (!next_.decided_at && !is_first && has_news() && now < handed_over_at_ + kHandOverMax) return;
+  const Millis now = api_.monotonic();
+  const bool must = std::exchange(must_hand_over_, false) || next_.decided_at;
+  if (!must && has_news() && now < handed_over_at_ + kHandOverMax) return;
   handed_over_at_ = now;
-  if (!next_.decided_at && !is_first && !tracker_.has_table_changes() && numbers() == numbers_told_) return;
+  if (!must && !tracker_.has_table_changes() && numbers() == numbers_told_) return;
   next_.tables = tracker_.take_table_changes();
   next_.numbers = numbers_told_ = numbers();
   options_.hand_over(std::exchange(next_, {}));
+}
+
+std::unique_ptr<ReadReplica> LeaderTerm::copy_replica(std::function<Millis()> now) {
+  if (driver_->is_behind()) return nullptr;
+  ASHLAR_CHECK(!next_.decided_at);
+  tracker_.take_table_changes();  // the copy has them
+  must_hand_over_ = true;
+  return std::make_unique<ReadReplica>(*state_, *engine_, tracker_.tables(), std::move(now));
 }
 
 void LeaderTerm::take_plan(const Plan& plan) {

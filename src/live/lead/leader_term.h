@@ -84,6 +84,9 @@ class LeaderTerm {
   std::unique_ptr<ReadReplica> begin_replica(std::function<Millis()> now) const {
     return std::make_unique<ReadReplica>(engine_->profile(), engine_->options(), std::move(now));
   }
+  /// A copy of everything, for what is handed over from the next turn on, after a replica was given up. Null while
+  /// events were applied that no decision has covered yet.
+  std::unique_ptr<ReadReplica> copy_replica(std::function<Millis()> now);
   const Binder& binder() const { return binder_; }
   const StatusWriter& status_writer() const { return status_writer_; }
   Millis now() { return clock_.now(); }
@@ -103,7 +106,7 @@ class LeaderTerm {
   bool should_step(Millis now);
   const Cluster& cluster_now();
   void step();
-  void hand_over(Millis now);
+  void hand_over();
   TermNumbers numbers() const;
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
@@ -152,7 +155,8 @@ class LeaderTerm {
   NodeTally tally_;
   HandOver next_;  ///< what will be handed over
   TermNumbers numbers_told_;
-  Millis handed_over_at_;
+  Millis handed_over_at_;       ///< monotonic
+  bool must_hand_over_ = true;  ///< whatever is new or not
 };
 
 }  // namespace ashlar::kube

@@ -15,9 +15,22 @@ constexpr Millis kPollMax{500};  ///< a signal to stop is noticed within this ti
 /// anybody may ask for metrics at any rate: on the probes' port a text serves so long
 constexpr Millis kMetricsAge{1'000};
 constexpr Millis kStandingAge{20};     ///< readers are given the process's numbers so often at most
-constexpr Millis kStuckAfter{30'000};  ///< a loop without a turn for this long does not recover: /livez reports it
+constexpr Millis kStuckAfter{30'000};  ///< a thread without a turn for this long does not recover: /livez reports it
 /// a leader that cannot decide for this long steps down; longer than a list of 150,000 pods takes
 constexpr Millis kProgressMax{30'000};
+/// readers whose replica was given up begin anew so often at most: what made it useless may do so again
+constexpr Millis kAnewMin{60'000};
+
+std::string not_run_for(const char* thread, Millis silent) {
+  return std::string(thread) + " has not run for " + std::to_string(silent.value / 1000) + " s";
+}
+
+/// A thread as the main loop sees it.
+struct Watched {
+  const char* name;
+  std::atomic<std::int64_t> moved_at{0};  ///< monotonic; 0: it was not looked at yet
+  bool is_stuck = false;                  ///< when it was last looked at
+};
 
 }  // namespace
 
@@ -48,13 +61,16 @@ struct Scheduler::Loop {
   WatchStatus seen;                    ///< as of the last changes taken
   std::vector<WatchedChange> changes;  ///< of one turn; kept for its memory
   std::atomic<bool> must_stop{false}, must_abandon{false}, is_ending{false}, is_ready{false};
-  std::atomic<std::int64_t> turned_at{0};  ///< monotonic; when the loop last turned
-  Millis decided_at;                       ///< monotonic; when a leader was last able to decide
+  Watched turning{"the event loop"}, reading{"the reading thread"}, answering{"the readers' thread"};
+  Millis decided_at;  ///< monotonic; when a leader was last able to decide
   bool has_won = false, has_lost = false;
   Millis noted_at;                      ///< steady; when readers were last given the process's standing
   Standing noted;                       ///< then, without numbers
   http::ServerResponse public_metrics;  ///< as last made for the probes' port; for the readers' thread
-  Millis public_metrics_at;             ///< the same
+  Millis public_metrics_at;             ///< monotonic; the same
+  Millis anew_at;                       ///< monotonic; when readers last began anew; 0: never
+  bool is_fault_said = false;           ///< of the readers' present replica
+  std::uint64_t faults = 0;             ///< replicas given up
 
   void log(Level level, const LogLine& line) const {
     if (options.log) options.log(level, line);
@@ -79,20 +95,26 @@ struct Scheduler::Loop {
   Millis turn();
   void take_changes();
   void finish();
+  void look_at_threads();
+  Millis silence_of(const Watched& thread) const { return options.monotonic() - Millis(thread.moved_at.load()); }
+  void mend_readers();
 
   // ---- queries ------------------------------------------------------------------------------------------------------
   Result<void> listen();
   std::vector<http::Route> health_routes(MetricsReader reader);
   http::ServerResponse metrics_answer(ReadReplica* replica, const Standing& standing, MetricsReader reader);
   http::LateHandler by_readers(
-      std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer);
+      std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer,
+      Readers::Rank rank = Readers::Rank::kInTurn);
   ProcessFacts facts() const;
   void note_standing(bool is_now_ready);
-  /// Any thread. A silent or unreachable server is no reason to end this process, only a loop that no longer turns.
+  /// Any thread. A silent or unreachable server is no reason to end this process, only a thread that hangs. What is
+  /// known of the others is as old as the loop's last turn, so the loop comes first.
   http::ServerResponse live_answer() const {
-    const Millis silent = options.monotonic() - Millis(turned_at.load());
-    if (turned_at == 0 || silent <= kStuckAfter) return http::text(200, "ok\n");
-    return http::text(503, "the event loop has not run for " + std::to_string(silent.value / 1000) + " s\n");
+    for (const Watched* thread : {&turning, &reading, &answering})
+      if (thread->moved_at != 0 && silence_of(*thread) > kStuckAfter)
+        return http::text(503, not_run_for(thread->name, silence_of(*thread)) + "\n");
+    return http::text(200, "ok\n");
   }
 };
 
@@ -120,17 +142,58 @@ void Scheduler::Loop::end_leader_term() {
   watches->start();
 }
 
+/// The loop itself last: what it knows of the others is never older than its own turn. After a long absence (the
+/// machine slept, say) it knows nothing.
+void Scheduler::Loop::look_at_threads() {
+  const bool knows_nothing = turning.moved_at == 0 || silence_of(turning) > kStuckAfter;
+  const auto look = [&](Watched& thread, bool has_moved) {
+    if (has_moved || knows_nothing) thread.moved_at = options.monotonic().value;
+    const bool was_stuck = std::exchange(thread.is_stuck, silence_of(thread) > kStuckAfter);
+    if (thread.is_stuck && !was_stuck) log(Level::kError, not_run_for(thread.name, silence_of(thread)));
+    if (!thread.is_stuck && was_stuck) log(Level::kInfo, std::string(thread.name) + " runs again");
+  };
+  look(reading, watches->has_moved());
+  look(answering, !readers || readers->has_moved());
+  look(turning, true);
+}
+
+/// Once their replica was given up, a copy takes its place.
+void Scheduler::Loop::mend_readers() {
+  const Readers::Fault fault = readers->fault();
+  const bool has_fault = fault.kind != ReadersFault::kNone;
+  if (has_fault && !is_fault_said) {
+    ++faults;
+    const bool differs = fault.kind == ReadersFault::kDiffers;
+    log(Level::kError,
+        differs
+            ? "the state kept for readers differs from the scheduler's own since step " + std::to_string(fault.steps) +
+                  ", decided at " + std::to_string(fault.decided_at.value) + " ms: a bug; queries are refused"
+            : "the state kept for readers is given up: more than " + std::to_string(options.readers.news_max) +
+                  " steps behind; queries are refused until it can be copied again");
+  }
+  is_fault_said = has_fault;
+  const bool is_too_soon = anew_at != Millis(0) && options.monotonic() < anew_at + kAnewMin;
+  if (!has_fault || !fault.is_let_go || is_too_soon) return;
+  std::unique_ptr<ReadReplica> replica = leader_term->copy_replica([this] { return api->now(); });
+  if (!replica) return;
+  anew_at = options.monotonic();
+  is_fault_said = false;
+  readers->begin(std::move(replica));
+}
+
 Millis Scheduler::Loop::turn() {
-  turned_at = options.monotonic().value;
+  look_at_threads();
   if (has_lost) end_leader_term();
   if (has_won) begin_leader_term();
   // Another replica leads, or none: keep following, so as to be warm.
   if (!leader_term && leader->has_seen_lease()) watches->start();
   take_changes();
+  if (leader_term && readers) mend_readers();
   const Millis next = leader_term && seen.is_synced ? leader_term->turn() : Millis::max();
   note_standing(seen.is_synced);
   is_ready = seen.is_synced;  // last: once it is seen, readers are up to date
   if (!leader_term) return Millis::max();
+  if (reading.is_stuck) leader->give_way(not_run_for(reading.name, silence_of(reading)));
   if (seen.is_synced) {
     decided_at = options.monotonic();
     return next;
@@ -153,7 +216,7 @@ void Scheduler::Loop::take_changes() {
 }
 
 void Scheduler::Loop::run() {
-  turned_at = options.monotonic().value;
+  look_at_threads();
   leader->start();
   while (!must_stop && !must_abandon) {
     const Millis next = turn();
@@ -168,12 +231,12 @@ void Scheduler::Loop::run() {
 /// to expire by itself: the successor must not list before that binding has arrived or can no longer arrive.
 void Scheduler::Loop::finish() {
   log(Level::kInfo, "stopping");
-  const Millis until = api->now() + options.drain_max;
+  const Millis until = options.monotonic() + options.drain_max;
   bool is_drained = true;
   if (leader_term) {
     leader_term->stop_deciding();
-    while (!leader_term->is_idle() && api->now() < until) {
-      turned_at = options.monotonic().value;
+    while (!leader_term->is_idle() && options.monotonic() < until) {
+      look_at_threads();
       take_changes();
       leader_term->turn();
       api->poll(Millis(50));
@@ -188,19 +251,20 @@ void Scheduler::Loop::finish() {
   }
   bool is_released = false;
   leader->release([&] { is_released = true; });
-  while (!is_released && api->now() < until) api->poll(Millis(50));
+  while (!is_released && options.monotonic() < until) api->poll(Millis(50));
 }
 
 // ---- queries --------------------------------------------------------------------------------------------------------
 
 /// Answers on the readers' thread; that of the server and the loop continue meanwhile.
 http::LateHandler Scheduler::Loop::by_readers(
-    std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer) {
-  return [this, answer = std::move(answer)](const http::ServerRequest& request, http::Reply reply) {
+    std::function<http::ServerResponse(ReadReplica*, const Standing&, const http::ServerRequest&)> answer,
+    Readers::Rank rank) {
+  return [this, answer = std::move(answer), rank](const http::ServerRequest& request, http::Reply reply) {
     if (is_ending || must_stop) return reply(http::text(503, "stopping\n"));
     readers->ask([answer, request](ReadReplica* replica,
                                    const Standing& standing) { return answer(replica, standing, request); },
-                 std::move(reply));
+                 std::move(reply), rank);
   };
 }
 
@@ -232,7 +296,8 @@ ProcessFacts Scheduler::Loop::facts() const {
   f.connections = api->counters().connections + seen.connections;
   f.watches = seen.watches;
   for (auto& [resource, watch] : f.watches)
-    if (watch.silent) watch.silent = *watch.silent + std::max(Millis(0), api->now() - seen.at);
+    if (watch.silent) watch.silent = *watch.silent + (options.monotonic() - seen.at);
+  f.replicas_given_up = faults;
   if (options.decision_log) f.decision_log = options.decision_log();
   return f;
 }
@@ -240,12 +305,14 @@ ProcessFacts Scheduler::Loop::facts() const {
 http::ServerResponse Scheduler::Loop::metrics_answer(ReadReplica* replica, const Standing& standing,
                                                      MetricsReader reader) {
   const bool is_public = reader == MetricsReader::kAnybody;
-  if (is_public && !public_metrics.body.empty() && api->now() - public_metrics_at < kMetricsAge) return public_metrics;
-  http::ServerResponse response = http::text(
-      200, metrics.text(replica != nullptr && replica->is_faithful() ? replica : nullptr, standing.process, reader));
+  const Millis now = options.monotonic();
+  if (is_public && !public_metrics.body.empty() && now - public_metrics_at < kMetricsAge) return public_metrics;
+  ProcessFacts process = standing.process;
+  process.is_replica_given_up = standing.fault != ReadersFault::kNone;
+  http::ServerResponse response = http::text(200, metrics.text(replica, process, reader));
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   if (!is_public) return response;
-  public_metrics_at = api->now();
+  public_metrics_at = now;
   return public_metrics = std::move(response);
 }
 
@@ -259,22 +326,22 @@ std::vector<http::Route> Scheduler::Loop::health_routes(MetricsReader reader) {
        }},
       {.path = "/metrics",
        .handler = {},
-       .late = by_readers([this, reader](ReadReplica* replica, const Standing& standing, const http::ServerRequest&) {
-         return metrics_answer(replica, standing, reader);
-       })},
+       .late =
+           by_readers([this, reader](ReadReplica* replica, const Standing& standing,
+                                     const http::ServerRequest&) { return metrics_answer(replica, standing, reader); },
+                      reader == MetricsReader::kAnybody ? Readers::Rank::kFirst : Readers::Rank::kInTurn)},
   };
 }
 
 Result<void> Scheduler::Loop::listen() {
   const auto read = [this](http::ServerResponse (*answer)(ReadReplica&, const http::ServerRequest&)) {
     return by_readers([answer](ReadReplica* replica, const Standing& standing, const http::ServerRequest& request) {
-      if (!standing.is_in_term) return standby_answer(standing.leader, standing.trouble);
-      if (replica == nullptr) return not_ready_answer();
-      if (!replica->is_faithful()) return differing_answer();
+      if (std::optional<http::ServerResponse> refused = refusal(standing, replica)) return *std::move(refused);
       return answer(*replica, request);
     });
   };
-  if (options.has_probes || options.is_listening) readers = std::make_unique<Readers>();
+  options.readers.monotonic = options.monotonic;
+  if (options.has_probes || options.is_listening) readers = std::make_unique<Readers>(options.readers);
   const auto start = [](const http::ServerOptions& o, std::vector<http::Route> routes,
                         std::unique_ptr<http::Server>& out) -> Result<void> {
     Result<std::unique_ptr<http::Server>> started = http::Server::start(o, std::move(routes));
@@ -309,7 +376,8 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
                            .watches = {.encoding = loop->options.encoding,
                                        .silence_max = loop->options.watch_silence_max,
                                        .log = loop->options.log},
-                           .wake = [l = loop.get()] { l->api->wakeup(); }});
+                           .wake = [l = loop.get()] { l->api->wakeup(); },
+                           .monotonic = loop->options.monotonic});
   if (!watches) return watches.error();
   loop->watches = std::move(watches).value();
   loop->leader = std::make_unique<Leader>(

@@ -20,6 +20,7 @@
 #include "live/lead/leader_term.h"
 #include "live/lead/log.h"
 #include "live/read/metrics.h"
+#include "live/read/readers.h"
 
 namespace ashlar::kube {
 
@@ -31,8 +32,10 @@ struct SchedulerOptions {
   bool is_listening = true;
   http::ServerOptions listen;  ///< of the read API
   bool has_probes = false;
-  /// health and metrics without names of tenants; a server of its own, so that queries cannot delay it
+  /// health and metrics without names of tenants; a server of its own: queries do not delay health at all, and metrics
+  /// by no more than the answer under way
   http::ServerOptions probes;
+  ReadersOptions readers = {};  ///< its clock is `monotonic`
   /// state of the log that `term.open_recorder` keeps; empty if there is none. Called on the loop
   std::function<LogFacts()> decision_log = {};
   std::string version = "0";
@@ -40,7 +43,7 @@ struct SchedulerOptions {
   OnLog log;
   Millis watch_silence_max{240'000};  ///< a watch without a byte for this long is considered dead and reopened
   Millis drain_max{5'000};            ///< at the end: how long to wait for bindings under way
-  /// never set back; for the stall limits. Default: the system's. Called from any thread
+  /// never set back; for limits and ages. Default: the system's. Called from any thread
   std::function<Millis()> monotonic = {};
 };
 

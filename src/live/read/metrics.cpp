@@ -119,6 +119,10 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
             static_cast<double>(process.requests));
   out.count("ashlar_http_client_failures_total", "Requests without an answer", {},
             static_cast<double>(process.request_failures));
+  out.set("ashlar_readers_differ", "1 while the state kept for queries is given up, since it differs or is behind", {},
+          process.is_replica_given_up ? 1 : 0);
+  out.count("ashlar_readers_given_up_total", "Times the state kept for queries was given up", {},
+            static_cast<double>(process.replicas_given_up));
   if (process.decision_log) {
     out.count("ashlar_decision_log_steps_lost_total", "Scheduling steps missing from the decision log", {},
               static_cast<double>(process.decision_log->steps_lost));

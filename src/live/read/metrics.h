@@ -40,6 +40,8 @@ struct ProcessFacts {
   };
   std::map<std::string_view, Watch> watches;
   std::optional<LogFacts> decision_log;  ///< absent if none is kept
+  std::uint64_t replicas_given_up = 0;
+  bool is_replica_given_up = false;  ///< and no other has begun yet
 };
 
 /// The audience of the metrics: any client of the probes' port, or one that may also use the read API.

@@ -264,9 +264,15 @@ http::ServerResponse standby_answer(const std::string& holder, const std::string
 http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not synced yet"); }
 
 http::ServerResponse differing_answer() {
-  return failure(
-      500, "InternalError",
-      "the state kept for readers differs from the scheduler's own: a bug; a restart of the scheduler ends it");
+  return failure(500, "InternalError",
+                 "the state kept for readers differs from the scheduler's own, which is a bug; it will be copied again "
+                 "within a minute");
+}
+
+http::ServerResponse behind_answer() {
+  return failure(500, "InternalError",
+                 "the state kept for readers fell too far behind the scheduler's own; it will be copied again within a "
+                 "minute");
 }
 
 http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest& request) {

@@ -20,7 +20,8 @@ http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerReques
 /// name.
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
 http::ServerResponse not_ready_answer();
-/// The readers' state is not the scheduler's own: see ReadReplica::is_faithful().
+/// The readers' copy of the state was given up: see ReadersFault.
 http::ServerResponse differing_answer();
+http::ServerResponse behind_answer();
 
 }  // namespace ashlar::kube

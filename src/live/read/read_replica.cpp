@@ -1,13 +1,31 @@
 #include "live/read/read_replica.h"
 
+#include <type_traits>
 #include <utility>
 
+#include "engine/engine_fields.h"
 #include "live/track/hold_text.h"
 
 namespace ashlar::kube {
 
 ReadReplica::ReadReplica(const Profile& profile, const EngineOptions& options, std::function<Millis()> now)
     : clock_(std::move(now)), engine_(profile, options) {}
+
+/// A copied engine would share its profile with the leader's, on another thread: this one has its own.
+ReadReplica::ReadReplica(const State& state, const Engine& engine, const Tables& tables, std::function<Millis()> now)
+    : clock_(std::move(now)),
+      tables_(tables, Tables::WithoutJournal{}),
+      state_(state),
+      engine_(engine.profile(), engine.options()) {
+  std::vector<const void*> fields;
+  EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
+  std::size_t at = 0;
+  EngineFields::each(engine_, [&](auto& field) {
+    field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]);
+  });
+  EngineFields::rebuild(engine_);
+}
+
 ReadReplica::~ReadReplica() = default;
 
 void ReadReplica::take(HandOver&& news) {

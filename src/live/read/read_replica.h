@@ -46,6 +46,8 @@ class ReadReplica {
  public:
   /// `now`: the wall clock, called on the thread that reads.
   ReadReplica(const Profile& profile, const EngineOptions& options, std::function<Millis()> now);
+  /// A copy of the leader's own, of a moment at which every event in the state was decided on. O(state), milliseconds.
+  ReadReplica(const State& state, const Engine& engine, const Tables& tables, std::function<Millis()> now);
   ~ReadReplica();
 
   void take(HandOver&& news);

@@ -117,6 +117,7 @@ class GangTable {
 
   // ---- a copy -------------------------------------------------------------------------------------------------------
   void start_journal() { journal_.start(); }
+  void stop_journal() { journal_.stop(); }
   bool has_changes() const { return !journal_.is_empty(); }
   void take_changes(RowChanges<GangRecord>& out) { journal_.take(out, records_); }
   /// Brings a copy up to date.

@@ -177,6 +177,16 @@ void ObjectNames::start_journal() {
   for (auto& of_level : domains_) of_level.start_journal();
 }
 
+void ObjectNames::stop_journal() {
+  is_journaled_ = false;
+  nodes.stop_journal();
+  label_keys.stop_journal();
+  models.stop_journal();
+  absent_.stop_journal();
+  labels_.stop_journal();
+  for (auto& of_level : domains_) of_level.stop_journal();
+}
+
 bool ObjectNames::has_changes() const {
   if (!is_journaled_) return false;
   const bool has_new = are_levels_new_ || queues.size() > queues_taken_ || extended_.size() > extended_taken_;

@@ -130,6 +130,7 @@ class ObjectNames {
     std::uint32_t nested = 0;                                               ///< with `levels`
   };
   void start_journal();
+  void stop_journal();
   bool has_changes() const;
   Changes take_changes();
   void put(Changes&& changes);

@@ -41,6 +41,10 @@ class JournaledNames : public Table {
   }
 
   void start_journal() { is_kept_ = true; }
+  void stop_journal() {
+    is_kept_ = false;
+    changes_.clear();
+  }
   bool has_changes() const { return !changes_.empty(); }
   Changes take_changes() { return std::exchange(changes_, {}); }
   /// Does the same to a copy.

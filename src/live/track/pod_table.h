@@ -166,6 +166,7 @@ class PodTable {
 
   // ---- a copy -------------------------------------------------------------------------------------------------------
   void start_journal() { journal_.start(); }
+  void stop_journal() { journal_.stop(); }
   bool has_changes() const { return !journal_.is_empty(); }
   void take_changes(RowChanges<PodRecord>& out) { journal_.take(out, records_); }
   /// Brings a copy up to date. It finds pods by name, not by member.

@@ -17,6 +17,7 @@ using RowChanges = std::vector<std::pair<std::uint32_t, T>>;
 class RowJournal {
  public:
   void start() { is_kept_ = true; }
+  void stop() { *this = {}; }
   void note(std::uint32_t row) {
     if (!is_kept_) return;
     if (row >= is_noted_.size()) is_noted_.resize(row + 1);
@@ -48,6 +49,7 @@ template <class T>
 class JournaledRows {
  public:
   void start_journal() { journal_.start(); }
+  void stop_journal() { journal_.stop(); }
   std::size_t size() const { return rows_.size(); }
   const T& operator[](std::size_t row) const { return rows_[row]; }
   /// The default value for a row that was never written.

@@ -7,6 +7,15 @@ namespace ashlar::kube {
 Tables::Tables(std::vector<LevelName> levels) : names(std::move(levels)) {}
 Tables::~Tables() = default;
 
+Tables::Tables(const Tables& other, WithoutJournal) : Tables(other) {
+  is_journaled_ = false;
+  names.stop_journal();
+  pods.stop_journal();
+  gangs.stop_journal();
+  closings.stop_journal();
+  owners.stop_journal();
+}
+
 void Tables::start_journal() {
   is_journaled_ = true;
   names.start_journal();

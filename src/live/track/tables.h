@@ -44,7 +44,9 @@ struct PriorityClasses {
 struct Tables {
   explicit Tables(std::vector<LevelName> levels = {});
   ~Tables();
-  Tables(const Tables&) = delete;
+  struct WithoutJournal {};
+  /// A copy that notes no changes.
+  Tables(const Tables& other, WithoutJournal);
   Tables& operator=(const Tables&) = delete;
 
   ObjectNames names;
@@ -81,6 +83,8 @@ struct Tables {
   void put(Changes&& changes);
 
  private:
+  Tables(const Tables&) = default;
+
   std::uint64_t levels_taken_ = 0, classes_taken_ = 0;  ///< editions taken as changes
   std::string groups_problem_taken_;
   bool is_journaled_ = false;

@@ -1,5 +1,7 @@
 #include "live/watch/watch_thread.h"
 
+#include <pthread.h>
+
 #include <iterator>
 
 namespace ashlar::kube {
@@ -47,10 +49,7 @@ void WatchThread::start() {
 }
 
 void WatchThread::stop() {
-  begin_epoch([this] {
-    watches_->stop();
-    api_->reset_connections();
-  });
+  begin_epoch([this] { watches_->stop(); });
 }
 
 void WatchThread::begin_term() {
@@ -93,7 +92,9 @@ WatchStatus WatchThread::take(std::vector<WatchedChange>& changes) {
 }
 
 void WatchThread::run() {
+  ::pthread_setname_np(::pthread_self(), "ashlar-reading");
   for (;;) {
+    pulse_.beat();
     watches_->advance();
     hand_over();
     {
@@ -122,7 +123,9 @@ void WatchThread::hand_over() {
   }
   if (is_news && options_.wake) options_.wake();
   std::unique_lock lock(lock_);
+  pulse_.rest();
   may_go_on_.wait(lock, [this] { return waiting_.size() <= options_.waiting_max || is_ending_; });
+  pulse_.beat();
 }
 
 WatchStatus WatchThread::status_now() const {
@@ -131,7 +134,7 @@ WatchStatus WatchThread::status_now() const {
   status.nodes = watches_->known_nodes();
   status.pods = watches_->known_pods();
   watches_->add_facts(status.watches);
-  status.at = api_->now();
+  status.at = options_.monotonic ? options_.monotonic() : api_->monotonic();
   status.requests = api_->counters().requests;
   status.request_failures = api_->counters().failures;
   status.connections = api_->counters().connections;

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "kubeclient/api.h"
 #include "live/lead/log.h"
+#include "live/lead/pulse.h"
 #include "live/watch/watched_change.h"
 #include "live/watch/watches.h"
 
@@ -28,6 +29,8 @@ struct WatchThreadOptions {
   WatchesOptions watches;            ///< its log is called by take(), not on the reading thread
   std::function<void()> wake;        ///< there is something to take. Called on the reading thread
   std::size_t waiting_max = 50'000;  ///< changes not taken yet at which reading pauses
+  /// of WatchStatus::at; default: the system's. Called on the reading thread
+  std::function<Millis()> monotonic = {};
 };
 
 /// What is known besides the changes, as of the last of them.
@@ -35,7 +38,7 @@ struct WatchStatus {
   bool is_synced = false;  ///< see Watches::is_synced
   std::size_t nodes = 0, pods = 0;
   std::map<std::string_view, ProcessFacts::Watch> watches;
-  Millis at;  ///< when this was so
+  Millis at;  ///< monotonic; when this was so
   std::uint64_t requests = 0, request_failures = 0, connections = 0;
 };
 
@@ -49,7 +52,7 @@ class WatchThread {
 
   /// See Watches::start.
   void start();
-  /// Forgets everything, what was not taken yet too, and breaks all connections.
+  /// Forgets everything, what was not taken yet too, and ends all requests of lists and watches.
   void stop();
   /// From now on all that is known and every change is for the leader's term that begins; see Watches::feed.
   void begin_term();
@@ -59,6 +62,11 @@ class WatchThread {
   /// Appends what was reported to the term since the last call. What was reported before stop(), begin_term() or
   /// end_term() never comes after it, and the status is never newer than the changes.
   WatchStatus take(std::vector<WatchedChange>& changes);
+
+  /// Whether the reading thread has run since the last call, or waits for take().
+  bool has_moved() { return pulse_.has_moved(); }
+  /// It waits for take() or for the end of the term.
+  bool is_paused() const { return pulse_.is_resting(); }  // for tests
 
  private:
   WatchThread(WatchThreadOptions options, std::unique_ptr<Api> api);
@@ -70,6 +78,7 @@ class WatchThread {
 
   WatchThreadOptions options_;
   std::unique_ptr<Api> api_;
+  Pulse pulse_;
   // The reading thread's own.
   std::unique_ptr<Watches> watches_;
   std::vector<WatchedChange> collected_;

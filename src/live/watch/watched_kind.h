@@ -138,7 +138,7 @@ class WatchedKindOf final : public WatchedKind {
               .errors = c.errors,
               .objects = reflector_->known_objects(),
               .unreadable = c.unreadable,
-              .silent = shared_.api.now() - reflector_->last_contact(),
+              .silent = shared_.api.monotonic() - reflector_->last_contact(),
               .is_listed = is_synced(),
               .expired = c.expired};
     }

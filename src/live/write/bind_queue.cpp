@@ -5,12 +5,12 @@
 namespace ashlar::kube {
 
 void BindQueue::push(const PooledString& ns, BindTicket ticket) {
-  Lane& status_writer = lanes_[ns];
+  Lane& lane = lanes_[ns];
   const std::uint64_t number = ++last_number_;
-  if (status_writer.waiting.empty()) heads_of(status_writer).insert({number, ns});
-  status_writer.waiting.push_back({number, std::move(ticket)});
+  if (lane.waiting.empty()) heads_of(lane).insert({number, ns});
+  lane.waiting.push_back({number, std::move(ticket)});
   ++size_;
-  if (status_writer.is_slow) ++hindered_;
+  if (lane.is_slow) ++hindered_;
 }
 
 std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
@@ -29,10 +29,10 @@ std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
   const Heads::iterator head = is_slow ? slow : heads_.begin();
   const auto it = lanes_.find(head->second);
   heads.erase(head);
-  Lane& status_writer = it->second;
-  Next next{it->first, std::move(status_writer.waiting.front().ticket)};
-  status_writer.waiting.pop_front();
-  if (!status_writer.waiting.empty()) heads.insert({status_writer.waiting.front().number, it->first});
+  Lane& lane = it->second;
+  Next next{it->first, std::move(lane.waiting.front().ticket)};
+  lane.waiting.pop_front();
+  if (!lane.waiting.empty()) heads.insert({lane.waiting.front().number, it->first});
   --size_;
   if (is_slow) --hindered_;
   drop_if_unused(it);
@@ -40,9 +40,9 @@ std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
 }
 
 void BindQueue::note_sent(std::uint64_t request, const PooledString& ns, Millis now) {
-  Lane& status_writer = lanes_[ns];
-  ++status_writer.under_way;
-  if (status_writer.is_slow) ++slow_under_way_;
+  Lane& lane = lanes_[ns];
+  ++lane.under_way;
+  if (lane.is_slow) ++slow_under_way_;
   sent_[request] = {ns, now, false};
   in_time_.insert({now, request});
 }
@@ -76,12 +76,12 @@ std::vector<PooledString> BindQueue::find_slow(Millis now) {
 Millis BindQueue::next_look() const { return in_time_.empty() ? Millis::max() : in_time_.begin()->first + kSlowAfter; }
 
 void BindQueue::turn(Lanes::iterator it, bool is_slow) {
-  Lane& status_writer = it->second;
-  if (!status_writer.waiting.empty()) heads_of(status_writer).erase({status_writer.waiting.front().number, it->first});
-  status_writer.is_slow = is_slow;
-  if (!status_writer.waiting.empty()) heads_of(status_writer).insert({status_writer.waiting.front().number, it->first});
-  slow_under_way_ = is_slow ? slow_under_way_ + status_writer.under_way : slow_under_way_ - status_writer.under_way;
-  hindered_ = is_slow ? hindered_ + status_writer.waiting.size() : hindered_ - status_writer.waiting.size();
+  Lane& lane = it->second;
+  if (!lane.waiting.empty()) heads_of(lane).erase({lane.waiting.front().number, it->first});
+  lane.is_slow = is_slow;
+  if (!lane.waiting.empty()) heads_of(lane).insert({lane.waiting.front().number, it->first});
+  slow_under_way_ = is_slow ? slow_under_way_ + lane.under_way : slow_under_way_ - lane.under_way;
+  hindered_ = is_slow ? hindered_ + lane.waiting.size() : hindered_ - lane.waiting.size();
 }
 
 /// A slow namespace is remembered while any of its bindings waits or is under way.

@@ -81,7 +81,7 @@ class BindQueue {
   };
   using Lanes = std::map<PooledString, Lane>;
   using Heads = std::set<std::pair<std::uint64_t, PooledString>>;  ///< first waiting number of a lane
-  Heads& heads_of(const Lane& status_writer) { return status_writer.is_slow ? slow_heads_ : heads_; }
+  Heads& heads_of(const Lane& lane) { return lane.is_slow ? slow_heads_ : heads_; }
   void turn(Lanes::iterator it, bool is_slow);
   void drop_if_unused(Lanes::iterator it);
 

@@ -74,6 +74,40 @@ TEST_F(Paced, FailingListsAreAskedLessAndLessOften) {
   expect_next_in(jittered(100));
 }
 
+TEST_F(Paced, AListThatComesBackToAnEarlierPageIsAFailedList) {
+  open({list(5, object("a", 3, "ua"), "x"), list(5, object("b", 4, "ub"), "y"), list(5, object("c", 5, "uc"), "x"),
+        list(5, object("a", 3, "ua"), "x"), list(5)});
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_EQ(asked(), Asked(3, "list"));
+  EXPECT_EQ(reflector.list_trouble(), "the server's list does not end: the same \"continue\" token twice");
+  EXPECT_EQ(errors, Asked{"/api/v1/namespaces: " + reflector.list_trouble()});
+  EXPECT_EQ(reflector.counters().errors, 1u);
+  EXPECT_FALSE(reflector.is_synced());
+  expect_next_in(jittered(100));
+  EXPECT_EQ(asked(), (Asked{"list", "list", "watch"})) << "a token of the last list may come again";
+  EXPECT_TRUE(reflector.is_synced());
+}
+
+TEST_F(Paced, AListMayHaveAHundredPagesWithoutAnObjectOneAfterAnotherAndNoMore) {
+  std::vector<Step> steps;
+  for (int page = 0; page <= 100; ++page) steps.push_back(list(5, "", std::to_string(page)));
+  for (int page = 0; page < 100; ++page) steps.push_back(list(5, "", std::to_string(page)));
+  steps.push_back(list(5, object("a", 3, "ua"), "more"));
+  for (int page = 0; page < 100; ++page) steps.push_back(list(5, "", std::to_string(page) + " more"));
+  steps.push_back(list(5));
+  open(std::move(steps));
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_EQ(asked(), Asked(101, "list"));
+  EXPECT_EQ(errors, Asked{"/api/v1/namespaces: the server's list does not end: more than 100 pages without an object"});
+  expect_next_in(jittered(100));
+  EXPECT_TRUE(reflector.is_synced());
+  EXPECT_EQ(log, (Asked{"!", "+a3", "=", "!"})) << "the last is the watch";
+}
+
 TEST_F(Paced, WhereNothingMayBeReadItIsAskedSeldom) {
   for (const char* head : {"403 No", "404 No", "406 No"}) {
     SCOPED_TRACE(head);

@@ -62,6 +62,31 @@ TEST_F(Term, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
   EXPECT_EQ(replica->snapshot_age(), Millis(0));
 }
 
+TEST_F(Term, WithoutADecisionReadersAreHandedTablesTenTimesASecondWhateverTheWallClockSays) {
+  begin();
+  see("n0", "r0");
+  leader_term->turn();
+  is_leading = false;  // nothing is decided
+  now += Millis(100);
+  for (const std::int64_t hour : {0, 3'600'000}) {
+    set_back = Millis(hour);
+    see_pod("first" + std::to_string(hour), 1);
+    leader_term->turn();
+    const int before = hand_overs;
+    for (int i = 1; i < 20; ++i) {
+      see_pod("p" + std::to_string(hour + i), 1);
+      now += Millis(5);
+      leader_term->turn();
+    }
+    EXPECT_EQ(hand_overs, before) << "95 ms after the last";
+    now += Millis(5);
+    leader_term->turn();
+    EXPECT_EQ(hand_overs, before + 1);
+    EXPECT_NE(replica->tables().pods.find(PooledString("ns"), PooledString("p" + std::to_string(hour + 19))), kNoPod);
+    now += Millis(100);
+  }
+}
+
 TEST_F(Term, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   begin();
   for (int r = 0; r < 2; ++r)

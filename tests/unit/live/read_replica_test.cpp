@@ -1,6 +1,7 @@
 // What readers have of a leadership is the leader's own, after any history; and who answers when.
 #include "live/read/read_replica.h"
 
+#include <atomic>
 #include <future>
 
 #include "base/rng.h"
@@ -149,10 +150,12 @@ class AnyHistory : public ReadReplicaTest, public ::testing::WithParamInterface<
   AnyHistory() : ReadReplicaTest(static_cast<std::uint64_t>(GetParam()) * 7919 + 3) {}
 };
 
+/// Now and then readers begin anew.
 TEST_P(AnyHistory, LeavesTheReadersWithTheLeadersOwnState) {
   begin(server.api());
   for (int i = 0; i < 6; ++i) see(some_node());
-  std::uint64_t decided = 0;
+  std::uint64_t decided = 0, unproven_before = 0;
+  int copies = 0;
   for (int step = 0; step < 120 && !HasFailure(); ++step) {
     for (std::int64_t i = any(4); i >= 0; --i) happen();
     now += Millis(200);
@@ -162,10 +165,22 @@ TEST_P(AnyHistory, LeavesTheReadersWithTheLeadersOwnState) {
     ASSERT_TRUE(replica->is_faithful());
     EXPECT_EQ(replica->numbers().steps, leader_term->steps());
     EXPECT_EQ(replica->state().digest(), leader_term->state().digest());
-    EXPECT_EQ(replica->engine().unproven_count(), leader_term->engine().unproven_count());
+    EXPECT_EQ(replica->engine().unproven_count(), leader_term->engine().unproven_count() - unproven_before);
     expect_same_tables();
     decided = leader_term->steps();
+    if (step % 7 != 6) continue;
+    happen();  // in the tables, and not in the state yet
+    if (auto copy = leader_term->copy_replica([this] { return now; })) {
+      replica = std::move(copy);
+      unproven_before = leader_term->engine().unproven_count();
+      ++copies;
+      EXPECT_FALSE(replica->has_begun());
+      EXPECT_EQ(replica->state().digest(), leader_term->state().digest());
+      leader_term->turn();
+      EXPECT_TRUE(replica->has_begun()) << "nothing may be new, but its numbers are";
+    }
   }
+  EXPECT_GT(copies, 5);
   EXPECT_GT(decided, 100u);
 }
 
@@ -190,16 +205,36 @@ class ReadersTest : public ::testing::Test {
     s.leader = "other";
     return s;
   }
-  /// "standby of other", "not ready" or the step
+  /// Of a decision, after which the state is another than the leader's.
+  static HandOver differing_step(std::uint64_t number) {
+    HandOver news = step(number);
+    news.decided_at = Millis(1'000'000);
+    news.digest = State().digest() + 1;
+    return news;
+  }
+  /// "standby of other", "differs", "behind", "not ready" or the step
   static http::ServerResponse seen(ReadReplica* replica, const Standing& standing) {
     if (!standing.is_in_term) return http::text(503, "standby of " + standing.leader);
+    if (standing.fault != ReadersFault::kNone && replica != nullptr) return http::text(200, "a useless replica");
+    if (standing.fault == ReadersFault::kDiffers) return http::text(500, "differs");
+    if (standing.fault == ReadersFault::kBehind) return http::text(500, "behind");
     return replica == nullptr ? http::text(503, "not ready")
                               : http::text(200, std::to_string(replica->numbers().steps));
   }
-  std::future<std::string> ask() {
+  std::future<std::string> ask(Readers::Rank rank = Readers::Rank::kInTurn) {
     auto got = std::make_shared<std::promise<std::string>>();
-    readers.ask(seen, [got](const http::ServerResponse& answer) { got->set_value(answer.body); });
+    readers.ask(
+        seen, [got](const http::ServerResponse& answer) { got->set_value(answer.body); }, rank);
     return got->get_future();
+  }
+  /// Dropped without an answer.
+  static bool is_dropped(std::future<std::string>& asked) {
+    try {
+      asked.get();
+      return false;
+    } catch (const std::future_error&) {
+      return true;
+    }
   }
   /// The thread is busy with a question until that is called.
   std::function<void()> occupy() {
@@ -214,7 +249,10 @@ class ReadersTest : public ::testing::Test {
     begun->get_future().wait();
     return [done] { done->set_value(); };
   }
-  Readers readers;
+  static constexpr std::size_t kNewsMax = 1'000;
+  std::atomic<std::int64_t> now{1'000'000};
+  Readers readers{
+      {.patience = Millis(5'000), .news_max = kNewsMax, .monotonic = [this] { return Millis(now.load()); }}};
 };
 
 TEST_F(ReadersTest, AnswerFromWhatWasHandedOverBefore) {
@@ -258,8 +296,150 @@ TEST_F(ReadersTest, NewsIsTakenBeforeTheNextQuestionAndNobodyWaitsForAReader) {
   EXPECT_EQ(waiting.get(), "1000");
 }
 
-TEST_F(ReadersTest, AStateThatIsNotTheLeadersIsNoticedAndNotReadFrom) {
-  const std::unique_ptr<ReadReplica> replica = some_replica();
+TEST_F(ReadersTest, ANewLeadershipDoesNotTakeTheNewsOfTheOneBefore) {
+  readers.note(synced());
+  readers.begin(some_replica());
+  readers.take(step(1));
+  const auto let_go = occupy();
+  readers.take(step(2));
+  readers.begin(some_replica());
+  std::future<std::string> waiting = ask();
+  let_go();
+  EXPECT_EQ(waiting.get(), "not ready") << "nothing was handed over to it yet";
+  readers.take(step(3));
+  EXPECT_EQ(ask().get(), "3");
+}
+
+TEST_F(ReadersTest, AReplicaThatDiffersIsNotReadFromUntilAnotherBegins) {
+  readers.note(synced());
+  readers.begin(some_replica());
+  readers.take(step(1));
+  EXPECT_EQ(ask().get(), "1");
+  EXPECT_EQ(readers.fault().kind, ReadersFault::kNone);
+  readers.take(differing_step(2));
+  EXPECT_EQ(ask().get(), "differs");
+  const Readers::Fault fault = readers.fault();
+  EXPECT_EQ(fault.kind, ReadersFault::kDiffers);
+  EXPECT_EQ(fault.steps, 2u);
+  EXPECT_EQ(fault.decided_at, Millis(1'000'000));
+  EXPECT_TRUE(fault.is_let_go);
+  readers.take(step(3));
+  EXPECT_EQ(ask().get(), "differs") << "it is not brought up to date any more";
+  readers.begin(some_replica());
+  EXPECT_EQ(readers.fault().kind, ReadersFault::kNone);
+  readers.take(step(4));
+  EXPECT_EQ(ask().get(), "4");
+  readers.take(differing_step(5));
+  readers.end();
+  EXPECT_EQ(ask().get(), "standby of other");
+}
+
+TEST_F(ReadersTest, AReplicaThatIsFarBehindIsGivenUpWithAllThatWaitsForIt) {
+  readers.note(synced());
+  readers.begin(some_replica());
+  readers.take(step(1));
+  const auto let_go = occupy();
+  std::future<std::string> waiting = ask();
+  for (std::uint64_t i = 0; i < kNewsMax; ++i) readers.take(step(2 + i));
+  EXPECT_EQ(readers.fault().kind, ReadersFault::kNone);
+  readers.take(step(2 + kNewsMax));
+  EXPECT_EQ(readers.fault().kind, ReadersFault::kBehind);
+  EXPECT_FALSE(readers.fault().is_let_go) << "it is still being read";
+  let_go();
+  EXPECT_EQ(waiting.get(), "behind");
+  EXPECT_TRUE(readers.fault().is_let_go);
+  readers.begin(some_replica());
+  readers.take(step(7));
+  EXPECT_EQ(ask().get(), "7");
+}
+
+TEST_F(ReadersTest, AQuestionThatHasWaitedForHalfOfItsTimeIsDropped) {
+  readers.note(synced());
+  const auto let_go = occupy();
+  auto thing = std::make_shared<int>();
+  const std::weak_ptr<int> held = thing;
+  readers.ask([thing](ReadReplica*, const Standing&) { return http::text(200, ""); },
+              [](const http::ServerResponse&) {});
+  thing.reset();
+  std::future<std::string> late = ask(), late_first = ask(Readers::Rank::kFirst);
+  now += 1;
+  std::future<std::string> in_time = ask();
+  EXPECT_FALSE(held.expired());
+  now += 2'500;
+  std::future<std::string> last = ask();
+  EXPECT_TRUE(held.expired()) << "even while the thread is busy";
+  let_go();
+  EXPECT_TRUE(is_dropped(late));
+  EXPECT_TRUE(is_dropped(late_first));
+  EXPECT_EQ(in_time.get(), "standby of other") << "just in time";
+  EXPECT_EQ(last.get(), "standby of other");
+}
+
+TEST_F(ReadersTest, WhatIsAskedWhileTheThreadIsBusyMayBeTooLateWhenItIsFree) {
+  const auto let_go = occupy();
+  std::future<std::string> late = ask();
+  now += 2'501;
+  let_go();
+  EXPECT_TRUE(is_dropped(late)) << "nobody has asked since";
+}
+
+TEST_F(ReadersTest, QuestionsOfTheFirstRankGoBeforeTheOthers) {
+  const auto let_go = occupy();
+  std::mutex lock;
+  std::string order;
+  const auto ask_as = [&](const std::string& name, Readers::Rank rank) {
+    readers.ask(
+        [&, name](ReadReplica*, const Standing&) {
+          const std::lock_guard hold(lock);
+          order += name;
+          return http::text(200, "");
+        },
+        [](const http::ServerResponse&) {}, rank);
+  };
+  ask_as("a", Readers::Rank::kInTurn);
+  ask_as("b", Readers::Rank::kFirst);
+  ask_as("c", Readers::Rank::kInTurn);
+  ask_as("d", Readers::Rank::kFirst);
+  std::future<std::string> last = ask();
+  let_go();
+  last.get();
+  EXPECT_EQ(order, "bdac");
+}
+
+TEST_F(ReadersTest, AThreadThatHangsDoesNotMoveAndOneWithNothingToDoDoes) {
+  ask().get();
+  const auto let_go = occupy();
+  readers.has_moved();
+  EXPECT_FALSE(readers.has_moved());
+  EXPECT_FALSE(readers.has_moved());
+  let_go();
+  ask().get();
+  EXPECT_TRUE(readers.has_moved());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int moves = 0;  // in a row
+  while (moves < 3 && std::chrono::steady_clock::now() < deadline) moves = readers.has_moved() ? moves + 1 : 0;
+  EXPECT_EQ(moves, 3);
+}
+
+TEST(ReadersRefusal, SaysWhyNothingCanBeRead) {
+  ReadReplica replica(builtin_profile("ashlar").value(), EngineOptions{}, [] { return Millis(0); });
+  Standing standing;
+  standing.leader = "other";
+  EXPECT_EQ(refusal(standing, nullptr)->body, standby_answer("other").body);
+  standing.is_in_term = true;
+  EXPECT_EQ(refusal(standing, nullptr)->body, not_ready_answer().body);
+  EXPECT_FALSE(refusal(standing, &replica).has_value());
+  standing.fault = ReadersFault::kDiffers;
+  EXPECT_EQ(refusal(standing, nullptr)->body, differing_answer().body);
+  EXPECT_EQ(refusal(standing, nullptr)->status, 500);
+  standing.fault = ReadersFault::kBehind;
+  EXPECT_EQ(refusal(standing, nullptr)->body, behind_answer().body);
+  EXPECT_EQ(refusal(standing, nullptr)->status, 500);
+}
+
+TEST(ReadReplica, NoticesAStateThatIsNotTheLeaders) {
+  const auto replica = std::make_unique<ReadReplica>(builtin_profile("ashlar").value(), EngineOptions{},
+                                                     [] { return Millis(1'000'000); });
   HandOver news;
   news.events = {{Millis(1'000'000), LevelsDefined{1, 0}}};
   news.decided_at = Millis(1'000'000);
@@ -271,7 +451,6 @@ TEST_F(ReadersTest, AStateThatIsNotTheLeadersIsNoticedAndNotReadFrom) {
   news.digest = replica->state().digest() + 1;
   replica->take(std::move(news));
   EXPECT_FALSE(replica->is_faithful());
-  EXPECT_EQ(differing_answer().status, 500);
 }
 
 TEST(ReadersThatEnd, LeaveQuestionsWithoutAnAnswer) {
@@ -288,10 +467,9 @@ TEST(ReadersThatEnd, LeaveQuestionsWithoutAnAnswer) {
   readers->ask([](ReadReplica*, const Standing&) { return http::text(200, ""); },
                [&](const http::ServerResponse&) { ++answered; });
   begun.get_future().wait();
-  std::thread ends([&] { readers.reset(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  readers->stop();
   done.set_value();
-  ends.join();
+  readers.reset();
   EXPECT_EQ(answered, 1);
 }
 

@@ -2,6 +2,8 @@
 // costs its server.
 #include "live/lead/scheduler.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <map>
 #include <thread>
@@ -11,6 +13,42 @@
 
 namespace ashlar::kube {
 namespace {
+
+/// A clock from which a thread of the scheduler does not come back until it is let go.
+class HangingClock {
+ public:
+  Millis pass() {
+    const std::string name = name_of_this();
+    if (name == "ashlar-reading") ++reading_turns;
+    while (name == hanging()) {
+      has_hung = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return Millis(now.load());
+  }
+  void hang(const std::string& thread) {
+    const std::lock_guard hold(lock_);
+    hanging_ = thread;
+  }
+  void let_go() { hang("none"); }
+
+  std::atomic<std::int64_t> now{1'000'000};
+  std::atomic<bool> has_hung{false};
+  std::atomic<int> reading_turns{0};
+
+ private:
+  static std::string name_of_this() {
+    char name[16] = {};
+    ::pthread_getname_np(::pthread_self(), name, sizeof name);
+    return name;
+  }
+  std::string hanging() {
+    const std::lock_guard hold(lock_);
+    return hanging_;
+  }
+  std::mutex lock_;
+  std::string hanging_ = "none";
+};
 
 class LiveLease : public ::testing::Test {
  protected:
@@ -39,6 +77,7 @@ class LiveLease : public ::testing::Test {
     thread_.join();
   }
   ~LiveLease() override {
+    clock.let_go();
     cluster.hold_bindings(false);
     if (thread_.joinable()) stop();
   }
@@ -57,8 +96,9 @@ class LiveLease : public ::testing::Test {
                        [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
   /// "200 ok\n", or what went wrong; asked once.
-  std::string answer_to(const std::string& path) {
-    auto client = http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(scheduler->port())});
+  std::string answer_to(const std::string& path, std::uint16_t port = 0) {
+    auto client =
+        http::Client::create({.base_url = "http://127.0.0.1:" + std::to_string(port == 0 ? scheduler->port() : port)});
     std::string got;
     (*client)->send({.path = path}, [&](Result<http::Response> answer) {
       got = answer ? std::to_string(answer->status) + " " + answer->body : answer.error().message;
@@ -73,9 +113,28 @@ class LiveLease : public ::testing::Test {
     const int before = turns;
     EXPECT_TRUE(until([&] { return turns >= before + 2; }));
   }
+  /// The reading thread too.
+  void turn_both_over() {
+    const int before = clock.reading_turns;
+    EXPECT_TRUE(until([&] { return clock.reading_turns >= before + 2; }));
+    turn_over();
+  }
+  /// Of a series of the operator's metrics; -1: there is none.
+  double metric(const std::string& series) {
+    const std::string text = answer_to("/metrics");
+    const std::size_t at = text.find("\n" + series + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+  }
+  void hang_readers() {
+    clock.hang("ashlar-readers");
+    std::thread asker([&] { answer_to("/metrics"); });
+    EXPECT_TRUE(until([&] { return clock.has_hung.load(); }));
+    asker.join();
+  }
   std::size_t given_back() { return cluster.count({"PUT", "/leases/", R"("holderIdentity":"")"}); }
 
   SmallCluster cluster;
+  HangingClock clock;  ///< of the tests that want one
   std::unique_ptr<Scheduler> scheduler;
   std::atomic<int> turns{0};  ///< of the loop; not all of them are counted
 
@@ -96,8 +155,14 @@ TEST_F(LiveLease, IsGivenBackWhenAllBindingsAreAnswered) {
 TEST_F(LiveLease, IsLeftToEndWhileABindingIsNotAnswered) {
   cluster.hold_bindings(true);
   cluster.put_pod("p", 1);
-  start({.drain_max = Millis(200)});
+  start({.drain_max = Millis(60'000), .monotonic = [&] { return clock.pass(); }});
   ASSERT_TRUE(until([&] { return cluster.count({"/binding"}) == 1; }));
+  scheduler->stop();
+  ASSERT_TRUE(until([&] { return has_logged("stopping"); }));
+  EXPECT_TRUE(until([&] {
+    clock.now += 60'000;
+    return has_logged("the lease is not released");
+  })) << "a minute of a clock that is never set back";
   stop();
   cluster.hold_bindings(false);
   EXPECT_TRUE(has_logged("the lease is not released but left to expire"));
@@ -120,14 +185,13 @@ TEST_F(LiveLease, IsGivenUpAtTheEndOfThirtySecondsWithoutProgressAndNotBefore) {
 }
 
 TEST_F(LiveLease, IsKeptAsLongAsThereIsProgress) {
-  std::atomic<std::int64_t> now{1'000'000};
-  start({.monotonic = [&] { return Millis(now.load()); }});
+  start({.monotonic = [&] { return clock.pass(); }});
   ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
   for (int i = 0; i < 3; ++i) {
-    turn_over();
-    now += 29'999;
+    turn_both_over();
+    clock.now += 29'999;
   }
-  turn_over();
+  turn_both_over();
   EXPECT_FALSE(has_logged("no longer the leader"));
 }
 
@@ -160,6 +224,88 @@ TEST_F(LiveLease, OnlyALoopThatIsStuckForMoreThanThirtySecondsIsNotAliveAndReade
   EXPECT_TRUE(until([&] { return has_status("/livez", "200"); })) << "it turns again";
 }
 
+TEST_F(LiveLease, IsGivenUpByALeaderThatCannotReadAnyMoreAndItsProcessIsNotAlive) {
+  cluster.put_pod("first", 1);
+  start({.monotonic = [&] { return clock.pass(); }});
+  ASSERT_TRUE(until([&] { return cluster.count({"first/binding"}) == 1; }));
+  clock.hang("ashlar-reading");
+  ASSERT_TRUE(until([&] { return clock.has_hung.load(); }));
+  turn_over();
+  clock.now += 30'000;
+  turn_over();
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  EXPECT_GE(metric(R"(ashlar_watch_lag_seconds{resource="pods"})"), 30) << "what is known of it is so old";
+  EXPECT_FALSE(has_logged("no longer the leader"));
+  clock.now += 1;
+  EXPECT_TRUE(until([&] { return has_logged("no longer the leader: the reading thread has not run for 30 s"); }));
+  EXPECT_EQ(answer_to("/livez"), "503 the reading thread has not run for 30 s\n");
+  EXPECT_TRUE(until([&] { return has_status("/readyz", "503"); }));
+  cluster.put_pod("second", 1);
+  clock.let_go();
+  EXPECT_TRUE(until([&] { return has_status("/livez", "200"); }));
+  EXPECT_TRUE(has_logged("the reading thread runs again"));
+  EXPECT_TRUE(until([&] { return cluster.count({"second/binding"}) == 1; })) << "it leads again";
+}
+
+TEST_F(LiveLease, IsKeptWhenReadersHangAndTheirStateIsGivenUpAndCopiedAgain) {
+  start({.readers = {.news_max = 8}, .monotonic = [&] { return clock.pass(); }});
+  ASSERT_TRUE(until([&] { return has_status("/api/v1/nodes", "200"); }));
+  EXPECT_EQ(metric("ashlar_readers_differ"), 0);
+  EXPECT_EQ(metric("ashlar_readers_given_up_total"), 0);
+  hang_readers();
+  int pods = 0;  // each is bound, which readers are given
+  EXPECT_TRUE(until([&] {
+    if (pods < 100) cluster.put_pod("p" + std::to_string(++pods), 0);
+    return has_logged("the state kept for readers is given up: more than 8 steps behind");
+  }));
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  clock.now += 30'000;
+  turn_over();
+  EXPECT_EQ(answer_to("/livez"), "200 ok\n");
+  clock.now += 1;
+  EXPECT_TRUE(until([&] { return answer_to("/livez") == "503 the readers' thread has not run for 30 s\n"; }));
+  EXPECT_TRUE(until([&] { return has_logged("the readers' thread has not run for 30 s"); }));
+  cluster.put_pod("last", 1);
+  EXPECT_TRUE(until([&] { return cluster.count({"last/binding"}) == 1; })) << "it leads all the while";
+  EXPECT_FALSE(has_logged("no longer the leader"));
+  clock.let_go();
+  EXPECT_TRUE(until([&] { return answer_to("/api/v1/nodes").find(R"("name":"n")") != std::string::npos; }))
+      << answer_to("/api/v1/nodes");
+  EXPECT_TRUE(until([&] { return has_status("/livez", "200"); }));
+  EXPECT_EQ(metric("ashlar_readers_given_up_total"), 1);
+  EXPECT_EQ(metric("ashlar_readers_differ"), 0);
+  EXPECT_EQ(metric("ashlar_nodes"), 1);
+}
+
+TEST_F(LiveLease, ReadersBeginAnewOnceAMinute) {
+  start({.readers = {.news_max = 0}, .monotonic = [&] { return clock.pass(); }});  // each hand-over is one too many
+  ASSERT_TRUE(until([&] { return metric("ashlar_readers_given_up_total") == 2; })) << "the first copy comes at once";
+  EXPECT_EQ(metric("ashlar_readers_differ"), 1);
+  EXPECT_EQ(metric("ashlar_nodes"), -1);
+  EXPECT_NE(answer_to("/api/v1/nodes").find("fell too far behind"), std::string::npos);
+  clock.now += 59'999;
+  turn_over();
+  turn_over();
+  EXPECT_EQ(metric("ashlar_readers_given_up_total"), 2);
+  clock.now += 1;
+  EXPECT_TRUE(until([&] { return metric("ashlar_readers_given_up_total") == 3; }));
+}
+
+TEST_F(LiveLease, AnybodysMetricsAreMadeOnceASecondByAClockThatIsNeverSetBack) {
+  start({.has_probes = true, .monotonic = [&] { return clock.pass(); }});
+  ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
+  turn_both_over();
+  const std::string first = answer_to("/metrics", scheduler->probe_port());
+  ASSERT_NE(first.find("\nashlar_watch_lag_seconds"), std::string::npos) << first;
+  clock.now += 999;
+  turn_over();
+  EXPECT_EQ(answer_to("/metrics", scheduler->probe_port()), first);
+  EXPECT_NE(answer_to("/metrics"), first) << "an operator's are made each time";
+  clock.now += 1;
+  turn_over();
+  EXPECT_NE(answer_to("/metrics", scheduler->probe_port()), first);
+}
+
 TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
   start({.leader = {.lease_duration = Millis(900), .renew_deadline = Millis(400), .retry_period = Millis(50)}});
   ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
@@ -171,6 +317,9 @@ TEST_F(LiveLease, IsLostByASilentServerButTheProcessLives) {
   EXPECT_TRUE(until([&] { return has_status("/readyz", "503"); }));  // the loop says so when it turns
   cluster.hold_bindings(false);
   EXPECT_TRUE(until([&] { return has_status("/readyz", "200"); })) << "and comes back";
+  cluster.put_pod("later", 1);
+  EXPECT_TRUE(until([&] { return cluster.count({"later/binding"}) == 1; })) << "leads again, and has its nodes";
+  EXPECT_NE(answer_to("/api/v1/nodes").find(R"("name":"n")"), std::string::npos);
 }
 
 TEST_F(LiveLease, QuestionsAreRefusedOnceItStopsAndBindingsUnderWayAreWaitedFor) {

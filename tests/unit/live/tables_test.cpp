@@ -386,6 +386,8 @@ TEST(WatchFacts, AreSeriesOfTheMetrics) {
   facts.is_leading = true;
   facts.requests = 11;
   facts.request_failures = 12;
+  facts.replicas_given_up = 13;
+  facts.is_replica_given_up = true;
   facts.watches["pods"] = {.resource = "pods",
                            .lists = 3,
                            .watches = 4,
@@ -400,13 +402,13 @@ TEST(WatchFacts, AreSeriesOfTheMetrics) {
   SchedulerMetrics metrics;
   const std::string text = metrics.text(nullptr, facts);
   for (const char* line :
-       {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n",
-        "ashlar_http_client_requests_total 11\n", "ashlar_http_client_failures_total 12\n",
-        "ashlar_watch_lag_seconds{resource=\"pods\"} 1.5\n", "ashlar_watch_events_total{resource=\"pods\"} 5\n",
-        "ashlar_watch_relists_total{resource=\"pods\"} 3\n", "ashlar_watch_expired_total{resource=\"pods\"} 9\n",
-        "ashlar_watch_errors_total{resource=\"pods\"} 6\n", "ashlar_watch_objects{resource=\"pods\"} 7\n",
-        "ashlar_watch_listed{resource=\"pods\"} 1\n", "ashlar_watch_listed{resource=\"nodes\"} 0\n",
-        "ashlar_unreadable_objects{resource=\"pods\"} 8\n"})
+       {"ashlar_build_info{version=\"1.2\"} 1\n", "ashlar_leader 1\n", "ashlar_ready 0\n", "ashlar_readers_differ 1\n",
+        "ashlar_readers_given_up_total 13\n", "ashlar_http_client_requests_total 11\n",
+        "ashlar_http_client_failures_total 12\n", "ashlar_watch_lag_seconds{resource=\"pods\"} 1.5\n",
+        "ashlar_watch_events_total{resource=\"pods\"} 5\n", "ashlar_watch_relists_total{resource=\"pods\"} 3\n",
+        "ashlar_watch_expired_total{resource=\"pods\"} 9\n", "ashlar_watch_errors_total{resource=\"pods\"} 6\n",
+        "ashlar_watch_objects{resource=\"pods\"} 7\n", "ashlar_watch_listed{resource=\"pods\"} 1\n",
+        "ashlar_watch_listed{resource=\"nodes\"} 0\n", "ashlar_unreadable_objects{resource=\"pods\"} 8\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(text.find("ashlar_watch_lag_seconds{resource=\"nodes\"}"), std::string::npos)
       << "not watched yet: no lag, rather than 0";

@@ -26,6 +26,7 @@ struct TermBench : ClusterObjects {
   }
   void begin(Api& api) {
     options.hand_over = [this](HandOver&& news) {
+      ++hand_overs;
       replica->take(std::move(news));
       EXPECT_TRUE(replica->is_faithful()) << "the readers' state differs from the leader's";
     };
@@ -34,7 +35,7 @@ struct TermBench : ClusterObjects {
   }
   void begin() {
     auto made = Api::create({.access = {.origin = "test", .server = "http://127.0.0.1:1"},
-                             .now = [this] { return now; },
+                             .now = [this] { return now - set_back; },
                              .monotonic = [this] { return now; }});
     ASSERT_TRUE(made.ok());
     nowhere = std::move(made).value();
@@ -61,6 +62,8 @@ struct TermBench : ClusterObjects {
   bool says(const std::string& part) { return all_metrics().find(part) != std::string::npos; }
 
   Millis now{1'000'000};
+  Millis set_back{0};  ///< the wall clock
+  int hand_overs = 0;
   bool is_leading = true;
   SchedulerMetrics metrics;
   LeaderTermOptions options;
