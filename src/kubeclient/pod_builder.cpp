@@ -102,12 +102,12 @@ std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) {
   return share_among(rules_, next_rules_, std::move(rules));
 }
 
-Resources effective_request(const PodBuilder& draft) {
+Resources effective_request(const PodBuilder& builder) {
   Resources running, sidecars, starting;
-  for (const ContainerBuilder& container : draft.containers)
-    add(running, counted(container, draft.statuses, draft.resize_infeasible));
-  for (const ContainerBuilder& init : draft.init_containers) {
-    const Resources amounts = counted(init, draft.init_statuses, draft.resize_infeasible);
+  for (const ContainerBuilder& container : builder.containers)
+    add(running, counted(container, builder.statuses, builder.resize_infeasible));
+  for (const ContainerBuilder& init : builder.init_containers) {
+    const Resources amounts = counted(init, builder.init_statuses, builder.resize_infeasible);
     if (init.is_sidecar) {
       add(running, amounts);
       add(sidecars, amounts);
@@ -119,23 +119,23 @@ Resources effective_request(const PodBuilder& draft) {
     }
   }
   raise(running, starting);
-  if (draft.has_pod_level) {
-    for (const PooledString& name : draft.pod_level_names) {
+  if (builder.has_pod_level) {
+    for (const PooledString& name : builder.pod_level_names) {
       if (name == "cpu")
-        running.cpu = draft.pod_level.cpu;
+        running.cpu = builder.pod_level.cpu;
       else if (name == "memory")
-        running.memory = draft.pod_level.memory;
+        running.memory = builder.pod_level.memory;
       else if (name.view().starts_with("hugepages-")) {
         const auto same = [&](const Amount& a) { return a.name == name; };
         running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same),
                                running.extended.end());
         Resources one;
-        one.extended.push_back({name, amount_of(draft.pod_level, name)});
+        one.extended.push_back({name, amount_of(builder.pod_level, name)});
         add(running, one);
       }
     }
   }
-  add(running, draft.overhead);
+  add(running, builder.overhead);
   running.extended.shrink_to_fit();
   return running;
 }
@@ -145,16 +145,16 @@ Resources larger_of(Resources a, const Resources& b) {
   return a;
 }
 
-Pod finish_pod(PodBuilder& draft, SharedParts& shared) {
-  draft.pod.requests = effective_request(draft);
-  sort_by_key(draft.labels);
-  sort_by_key(draft.annotations);
-  sort_by_key(draft.rules.node_selector);
-  if (!draft.labels.empty()) draft.pod.labels = shared.share(std::move(draft.labels));
-  if (!draft.annotations.empty()) draft.pod.annotations = shared.share(std::move(draft.annotations));
-  draft.pod.rules = shared.share(std::move(draft.rules));
-  Pod pod = std::move(draft.pod);
-  draft.reset();
+Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
+  builder.pod.requests = effective_request(builder);
+  sort_by_key(builder.labels);
+  sort_by_key(builder.annotations);
+  sort_by_key(builder.rules.node_selector);
+  if (!builder.labels.empty()) builder.pod.labels = shared.share(std::move(builder.labels));
+  if (!builder.annotations.empty()) builder.pod.annotations = shared.share(std::move(builder.annotations));
+  builder.pod.rules = shared.share(std::move(builder.rules));
+  Pod pod = std::move(builder.pod);
+  builder.reset();
   return pod;
 }
 

@@ -51,13 +51,13 @@ class SharedParts {
   std::size_t next_labels_ = 0, next_rules_ = 0;
 };
 
-/// Computes the effective request and shares what can be shared; `draft` is empty afterwards.
-Pod finish_pod(PodBuilder& draft, SharedParts& shared);
+/// Computes the effective request and shares what can be shared; `builder` is empty afterwards.
+Pod finish_pod(PodBuilder& builder, SharedParts& shared);
 
 /// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over
 /// init containers of that one + the sidecars before it), each container at the larger of spec and status (in-place
 /// resize) unless the resize is infeasible; pod-level requests replace cpu, memory and hugepages; overhead is added.
-Resources effective_request(const PodBuilder& draft);  // for tests
+Resources effective_request(const PodBuilder& builder);  // for tests
 
 /// The larger amount of each resource.
 Resources larger_of(Resources a, const Resources& b);

@@ -8,14 +8,14 @@
 
 namespace ashlar {
 
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& ask) {
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request) {
   DeviceMask mask;
-  if (ask.count == 0) return mask;
+  if (request.count == 0) return mask;
   const auto milli = cluster.device_free_milli(node);
   const auto mib = cluster.device_free_mib(node);
   const std::int64_t full = cluster.facts(node).devices.memory_each.value;
-  if (ask.is_whole()) {
-    int missing = ask.count;
+  if (request.is_whole()) {
+    int missing = request.count;
     for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
       if (milli[i] == kWholeDevice && mib[i] == full) {
         mask.set(static_cast<int>(i));
@@ -25,7 +25,7 @@ DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceReque
   }
   int best = -1;
   for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] >= ask.milli_each.value && mib[i] >= ask.memory_each.value && (full == 0 || mib[i] > 0) &&
+    if (milli[i] >= request.milli_each.value && mib[i] >= request.memory_each.value && (full == 0 || mib[i] > 0) &&
         (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
       best = static_cast<int>(i);
   if (best >= 0) mask.set(best);
@@ -332,8 +332,8 @@ bool State::is_consistent() const {
     digest += placement_cell(MemberId(row));
     counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
     counted.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
-    if (const DeviceRequest& ask = demand(m.demand).devices; ask.count > 0)
-      ++classes[m.node.row()][device_class_of(ask)];
+    if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0)
+      ++classes[m.node.row()][device_class_of(request)];
   }
   if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
                   cluster_.device_class_counts().end()))

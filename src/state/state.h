@@ -189,6 +189,6 @@ void apply(State& state, const Event& event);
 
 /// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device
 /// with least left free. Fewer than requested if there are not enough.
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& ask);
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request);
 
 }  // namespace ashlar

@@ -39,11 +39,11 @@ struct Guard {
   const char* operator()(const DemandDefined& e) const {
     if (!is_near(e.id, s.demand_rows())) return "a demand's row is out of bounds";
     if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is redefined";
-    const DeviceRequest& ask = e.demand.devices;
-    if (ask.count < 0 || ask.count > kDevicesPerNodeMax || ask.milli_each.value < 0 ||
-        ask.milli_each.value > kWholeDevice)
+    const DeviceRequest& request = e.demand.devices;
+    if (request.count < 0 || request.count > kDevicesPerNodeMax || request.milli_each.value < 0 ||
+        request.milli_each.value > kWholeDevice)
       return "a demand requests an impossible number of GPUs";
-    if (ask.memory_each.value < 0 || ask.memory_each.value > kDeviceMemoryMax)
+    if (request.memory_each.value < 0 || request.memory_each.value > kDeviceMemoryMax)
       return "a demand requests an impossible GPU memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
       // "more than exists" is an amount that waits forever

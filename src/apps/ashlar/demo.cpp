@@ -227,7 +227,7 @@ void compare(Stage& stage, pid_t builder) {
       {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
   std::printf(
       "\n  lost: held by members of gangs whose other members had no place; waited: more than 2 s, to the last bind or "
-      "the\n  end; split: over several racks although one could hold the gang; twice: GPUs promised to whole-GPU pods "
+      "the\n  end; split: over several racks although one could hold the gang; twice: GPUs given to whole-GPU pods "
       "and to\n  shares at once. See docs/benchmarks.md.\n");
 }
 

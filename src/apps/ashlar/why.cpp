@@ -16,10 +16,10 @@ namespace {
 
 using boost::json::object;
 
-std::string asks_text(const object& why) {
-  const boost::json::value* asks = why.if_contains("asks");
-  if (asks == nullptr) return {};
-  const object& a = asks->as_object();
+std::string requests_text(const object& why) {
+  const boost::json::value* requests = why.if_contains("asks");
+  if (requests == nullptr) return {};
+  const object& a = requests->as_object();
   std::string text;
   if (number_of(a, "gpus") > 0) text = std::to_string(number_of(a, "gpus")) + " GPU";
   if (number_of(a, "milliGpu") > 0) text = milli_word(number_of(a, "milliGpu")) + " GPU";
@@ -28,21 +28,21 @@ std::string asks_text(const object& why) {
 
 std::string headline(const object& why) {
   std::string line = text_of(why, "name");
-  std::string asks = asks_text(why);
+  std::string requests = requests_text(why);
   if (const boost::json::value* gang = why.if_contains("gang")) {
     const object& g = gang->as_object();
     line += "   gang of " + std::to_string(number_of(g, "size"));
     const boost::json::value* uniform = g.if_contains("uniform");
     const bool is_uniform = uniform == nullptr || uniform->as_bool();
-    if (!asks.empty() && is_uniform) line += " x " + asks;
+    if (!requests.empty() && is_uniform) line += " x " + requests;
     if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
     const std::int64_t held = number_of(g, "held");
     line += " (" + std::to_string(number_of(g, "present") + held) + " exist" +
             (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " + std::to_string(number_of(g, "bound")) +
             " bound)";
-    if (!asks.empty() && !is_uniform) line += ", this pod " + asks;
-  } else if (!asks.empty()) {
-    line += "   " + asks;
+    if (!requests.empty() && !is_uniform) line += ", this pod " + requests;
+  } else if (!requests.empty()) {
+    line += "   " + requests;
   }
   std::string state = text_of(why, "state");
   for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

@@ -34,7 +34,7 @@ void Scene::add(const Act& act, Millis now) {
 
 void Scene::tell(const std::string& line) {
   news_.push_back(line);
-  ++told_;
+  ++reported_;
   if (news_.size() > kNewsMax) news_.pop_front();
 }
 

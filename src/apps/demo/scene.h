@@ -44,13 +44,13 @@ class Scene {
   /// The latest events, newest last.
   const std::deque<std::string>& news() const { return news_; }
   /// Events so far, of which news() keeps the latest.
-  std::size_t told() const { return told_; }
+  std::size_t reported() const { return reported_; }
   void tell(const std::string& line);
 
  private:
   std::vector<Job> jobs_;
   std::deque<std::string> news_;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
 };
 
 }  // namespace ashlar::demo

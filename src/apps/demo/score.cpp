@@ -11,7 +11,7 @@ constexpr Millis kLate{500};  ///< a job that waits longer could have used idle 
 
 double seconds(Millis time) { return static_cast<double>(time.value) / 1000; }
 
-/// GPUs of each node that are promised beyond those that it has. Shares are packed as well as they can be.
+/// GPUs of each node that are given beyond those that it has. Shares are packed as well as they can be.
 int double_booked(const Scene& scene) {
   std::array<int, kNodes> milli{};
   for (const Job& job : scene.jobs()) {

@@ -20,7 +20,7 @@ struct Score {
   int gangs_split = 0;        ///< started, members in more than one rack although one could have held them all
   /// held by members of gangs while other members had no place
   double lost_gpu_seconds = 0;
-  /// of GPUs that are promised to more than they have: whole ones and shares together
+  /// of GPUs that are given to more than they have: whole ones and shares together
   double double_booked_gpu_seconds = 0;
   double idle_gpu_seconds = 0;  ///< idle while waiting work would have fitted by count
   Millis finished;              ///< last job over; the script's length if some never ran

@@ -179,9 +179,9 @@ void Screen::show(const Scene& scene, Millis elapsed, Millis length, const std::
     if (noted_ != note) std::printf("%s\n", note.c_str());
     noted_ = note;
     const auto& news = scene.news();
-    const std::size_t dropped = scene.told() - news.size();
-    for (told_ = std::max(told_, dropped); told_ < scene.told(); ++told_)
-      std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[told_ - dropped].c_str());
+    const std::size_t dropped = scene.reported() - news.size();
+    for (reported_ = std::max(reported_, dropped); reported_ < scene.reported(); ++reported_)
+      std::printf("%4lld s  %s\n", static_cast<long long>(elapsed.value / 1000), news[reported_ - dropped].c_str());
     std::fflush(stdout);
     return;
   }

@@ -33,7 +33,7 @@ class Screen {
  private:
   bool is_terminal_;
   ViewOptions options_;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
   std::string noted_;
 };
 

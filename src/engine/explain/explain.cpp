@@ -30,9 +30,9 @@ struct Tally {
 
 /// Milli-GPU that the request could use on the node: of its idle devices, or of the one device with most left for a
 /// share.
-std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
+std::int64_t free_for(const Cluster& cluster, const DeviceRequest& request, NodeId n) {
   const std::int64_t idle = std::max(cluster.idle_devices()[n.row()], 0);
-  if (ask.is_whole()) return kWholeDevice * idle;
+  if (request.is_whole()) return kWholeDevice * idle;
   if (cluster.idle_devices()[n.row()] < 0) return 0;
   std::int64_t most = 0;
   for (const std::int32_t milli : cluster.device_free_milli(n))
@@ -41,10 +41,10 @@ std::int64_t free_for(const Cluster& cluster, const DeviceRequest& ask, NodeId n
 }
 
 /// Free MiB on the device with most free memory among those of the node with enough compute for the request.
-std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
+std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& request, NodeId n) {
   const auto milli = cluster.device_free_milli(n);
   const auto mib = cluster.device_free_mib(n);
-  const std::int32_t needed = ask.is_whole() ? kWholeDevice : ask.milli_each.value;
+  const std::int32_t needed = request.is_whole() ? kWholeDevice : request.milli_each.value;
   const bool has_idle = cluster.idle_devices()[n.row()] > 0;
   std::int64_t most = 0;
   for (std::size_t i = 0; i < milli.size(); ++i)
@@ -53,9 +53,9 @@ std::int64_t most_device_memory(const Cluster& cluster, const DeviceRequest& ask
 }
 
 /// Whether the node that refuses the request has enough devices, but not with the memory.
-bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& ask, NodeId n) {
+bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& request, NodeId n) {
   return cluster.facts(n).devices.memory_each.value != 0 &&
-         free_for(cluster, ask, n) >= (ask.is_whole() ? ask.milli_total() : ask.milli_each.value);
+         free_for(cluster, request, n) >= (request.is_whole() ? request.milli_total() : request.milli_each.value);
 }
 
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource
@@ -125,13 +125,13 @@ struct Room {
   std::size_t shortest = 0;  ///< the group that lacks most
 };
 
-Room room_of(State& state, FitTables& fit_tables, const std::vector<Ask>& asks, LevelId within) {
+Room room_of(State& state, FitTables& fit_tables, const std::vector<MemberNeed>& needs, LevelId within) {
   Room room;
   std::uint64_t lack_most = 0;
-  for (std::size_t a = 0; a < asks.size(); ++a) {
-    const std::uint64_t members = asks[a].members;
-    const std::uint64_t cap = asks.size() == 1 ? UINT64_MAX : members;
-    FitTable& view = fit_tables.counted(state, asks[a].demand, asks[a].constraint, 0);
+  for (std::size_t a = 0; a < needs.size(); ++a) {
+    const std::uint64_t members = needs[a].members;
+    const std::uint64_t cap = needs.size() == 1 ? UINT64_MAX : members;
+    FitTable& view = fit_tables.counted(state, needs[a].demand, needs[a].constraint, 0);
     room.needed += members;
     room.everywhere += std::min(view.room_everywhere(), cap);
     if (const std::uint64_t lack = members - std::min(view.room_everywhere(), members); lack > lack_most) {
@@ -213,12 +213,12 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     return verdict;
   }
   const Job& j = state.job(job);
-  const std::vector<Ask> asks = asks_of(state, job);
-  const Room room = room_of(state, fit_tables, asks, j.within);
-  const Ask& short_ask = asks[room.shortest];
-  FitTable& view = fit_tables.counted(state, short_ask.demand, short_ask.constraint, 0);
+  const std::vector<MemberNeed> needs = needs_of(state, job);
+  const Room room = room_of(state, fit_tables, needs, j.within);
+  const MemberNeed& short_need = needs[room.shortest];
+  FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
   const NodeView node_view = view.node_view(state);
-  Tally tally{short_ask.demand, short_ask.constraint, {}};
+  Tally tally{short_need.demand, short_need.constraint, {}};
   for (std::size_t n = 0; n < state.cluster().rows(); ++n)
     if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)
       count_node(state, profile, node_view, NodeId(n), tally);
@@ -227,7 +227,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto together = [&](std::uint64_t alone, DomainId domain) {
-    const bool is_exact = asks.size() == 1 || alone < room.needed;
+    const bool is_exact = needs.size() == 1 || alone < room.needed;
     return static_cast<std::int64_t>(is_exact ? alone : members_together(state, fit_tables, profile, job, domain));
   };
   const std::int64_t everywhere =

@@ -145,8 +145,7 @@ class Rehearsal {
   }
 
   DemandId with_devices(DemandId demand, std::int32_t most) {
-    const DeviceRequest& ask = state_.demand(demand).devices;
-    if (!ask.is_whole() || ask.count <= most) return demand;
+    if (const DeviceRequest& d = state_.demand(demand).devices; !d.is_whole() || d.count <= most) return demand;
     auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
     if (!is_new) return it->second;
     Demand fewer = state_.demand(demand);
@@ -224,7 +223,8 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
                    .level = r.original().within});
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
-    if (const DeviceRequest& ask = r.state().demand(m.demand).devices; ask.is_whole()) most = std::max(most, ask.count);
+    if (const DeviceRequest& request = r.state().demand(m.demand).devices; request.is_whole())
+      most = std::max(most, request.count);
   const std::int64_t devices = largest(
       std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
   if (devices > 0)

@@ -64,7 +64,7 @@ class PendingQueue {
   };
   /// A reservation as it was when it held a job.
   struct Holder {
-    JobId job;  ///< to which it was promised
+    JobId job;  ///< for which it was reserved
     std::uint64_t edition = 0;
     friend auto operator<=>(const Holder&, const Holder&) = default;
   };

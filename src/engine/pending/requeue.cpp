@@ -40,7 +40,9 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
 }
 
 /// How many devices a node must have for it, free or not.
-std::int32_t devices_of_a_node(const DeviceRequest& ask) { return ask.is_whole() ? ask.count : std::min(ask.count, 1); }
+std::int32_t devices_of_a_node(const DeviceRequest& request) {
+  return request.is_whole() ? request.count : std::min(request.count, 1);
+}
 
 std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nodes) {
   std::int32_t most = 0;

@@ -64,8 +64,8 @@ void BestNodes::look_at(const State& state, NodeRating& rating, std::uint64_t dr
 NodeId BestNodes::find(const State& state, NodeRating& rating, std::uint64_t draw) {
   points_.assign(groups_.size(), 0);
   rating.add_domain_points(state, points_);
-  const DeviceRequest& ask = state.demand(rating.demand()).devices;
-  const std::int64_t devices_least = ask.count > 0 && ask.is_whole() ? ask.count : 0;
+  const DeviceRequest& request = state.demand(rating.demand()).devices;
+  const std::int64_t devices_least = request.count > 0 && request.is_whole() ? request.count : 0;
   const auto idle = state.cluster().group_idle_devices();
   NodeId best;
   std::uint64_t best_key = 0;

@@ -59,9 +59,9 @@ bool is_consolidated(const State& state, JobId job) {
   bool is_so = true;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
-    const DeviceRequest& ask = state.demand(m.demand).devices;
+    const DeviceRequest& request = state.demand(m.demand).devices;
     const bool is_last = ++seen == waiting;
-    is_so = is_so && ask.count > 0 && ask.is_whole() && (is_last || ask.count >= largest);
+    is_so = is_so && request.count > 0 && request.is_whole() && (is_last || request.count >= largest);
   });
   return is_so;
 }

@@ -41,16 +41,17 @@ HeldByNode held_by(const State& state, JobId job) {
 /// Members that the node could take if nothing else ran there.
 std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n, const Held& held) {
   std::int64_t fits = kFitsMax;
-  const DeviceRequest& ask = demand.devices;
-  if (ask.count > 0) {
+  const DeviceRequest& request = demand.devices;
+  if (request.count > 0) {
     const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
     const std::int64_t memory = cluster.facts(n).devices.memory_each.value;  // 0 = not known, not checked
-    const bool has_memory = memory == 0 || ask.memory_each.value <= memory;
-    if (ask.is_whole())
-      fits = std::min(fits, has_memory ? devices / ask.count : 0);
+    const bool has_memory = memory == 0 || request.memory_each.value <= memory;
+    if (request.is_whole())
+      fits = std::min(fits, has_memory ? devices / request.count : 0);
     else
-      fits = std::min(
-          fits, ask.milli_each.value <= 0 ? 0 : devices * shares_in_device(ask, kWholeDevice, memory, memory != 0));
+      fits = std::min(fits, request.milli_each.value <= 0
+                                ? 0
+                                : devices * shares_in_device(request, kWholeDevice, memory, memory != 0));
     if (fits <= 0) return 0;  // most nodes that are refused lack devices
   }
   for (const ResourceAmount& a : demand.amounts) {
@@ -69,17 +70,17 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
 /// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
 class EmptyDomain {
  public:
-  EmptyDomain(const State& state, const std::vector<Ask>& asks, const HeldByNode& held)
-      : state_(state), asks_(asks), held_(held) {}
+  EmptyDomain(const State& state, const std::vector<MemberNeed>& needs, const HeldByNode& held)
+      : state_(state), needs_(needs), held_(held) {}
 
   void add(NodeId n) {
     if (!state_.cluster().is_live(n)) return;
     const std::size_t at = fits_.size();
     bool is_useful = false;
-    for (const Ask& ask : asks_) {
-      const bool is_meant = is_meant_for(state_.cluster().constraint(ask.constraint), state_.cluster().facts(n),
+    for (const MemberNeed& need : needs_) {
+      const bool is_meant = is_meant_for(state_.cluster().constraint(need.constraint), state_.cluster().facts(n),
                                          state_.cluster().counts());
-      fits_.push_back(is_meant ? fits_when_empty(state_.cluster(), state_.demand(ask.demand), n, held_on(n)) : 0);
+      fits_.push_back(is_meant ? fits_when_empty(state_.cluster(), state_.demand(need.demand), n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -89,8 +90,8 @@ class EmptyDomain {
   }
 
   EverFits judge(std::uint32_t& steps) const {
-    if (!has_room_for_each() || (asks_.size() > 1 && !has_enough_for_all())) return EverFits::kNo;
-    if (asks_.size() == 1 || fits_apart()) return EverFits::kYes;
+    if (!has_room_for_each() || (needs_.size() > 1 && !has_enough_for_all())) return EverFits::kNo;
+    if (needs_.size() == 1 || fits_apart()) return EverFits::kYes;
     return nodes_.size() > kPackingNodesMax ? EverFits::kUnproven : search(steps);
   }
 
@@ -100,13 +101,13 @@ class EmptyDomain {
     const auto it = held_.find(n);
     return it == held_.end() ? kNothing : it->second;
   }
-  std::uint64_t fits(std::size_t node, std::size_t ask) const { return fits_[node * asks_.size() + ask]; }
+  std::uint64_t fits(std::size_t node, std::size_t need) const { return fits_[node * needs_.size() + need]; }
 
   bool has_room_for_each() const {
-    for (std::size_t a = 0; a < asks_.size(); ++a) {
+    for (std::size_t a = 0; a < needs_.size(); ++a) {
       std::uint64_t room = 0;
       for (std::size_t n = 0; n < nodes_.size(); ++n) room += fits(n, a);
-      if (room < asks_[a].members) return false;
+      if (room < needs_[a].members) return false;
     }
     return true;
   }
@@ -117,12 +118,12 @@ class EmptyDomain {
     double milli = 0;
     // sums of int64 amounts may leave the range; a relative error of 2^-50 does not matter
     std::vector<double> asked(cluster.resource_count(), 0);
-    for (const Ask& ask : asks_) {
-      const Demand& demand = state_.demand(ask.demand);
+    for (const MemberNeed& need : needs_) {
+      const Demand& demand = state_.demand(need.demand);
       for (const ResourceAmount& a : demand.amounts)
         if (a.resource.row() < asked.size())
-          asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(ask.members);
-      milli += static_cast<double>(demand.devices.milli_total()) * static_cast<double>(ask.members);
+          asked[a.resource.row()] += static_cast<double>(a.amount) * static_cast<double>(need.members);
+      milli += static_cast<double>(demand.devices.milli_total()) * static_cast<double>(need.members);
     }
     for (std::size_t r = 0; r < asked.size(); ++r) {
       double total = 0;
@@ -138,13 +139,13 @@ class EmptyDomain {
 
   /// Whether this is enough if each node takes members of one kind only.
   bool fits_apart() const {
-    std::size_t ask = 0;
-    std::uint64_t left = asks_[0].members;
+    std::size_t need = 0;
+    std::uint64_t left = needs_[0].members;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      left -= std::min(left, fits(n, ask));
+      left -= std::min(left, fits(n, need));
       if (left > 0) continue;
-      if (++ask == asks_.size()) return true;
-      left = asks_[ask].members;
+      if (++need == needs_.size()) return true;
+      left = needs_[need].members;
     }
     return false;
   }
@@ -164,11 +165,11 @@ class EmptyDomain {
     std::vector<PackingNode> nodes;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       nodes.push_back(node_beside(held_on(nodes_[n]), nodes_[n]));
-      for (std::size_t a = 0; a < asks_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
+      for (std::size_t a = 0; a < needs_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
     }
     std::vector<PackingGroup> groups;
-    for (const Ask& ask : asks_)
-      groups.push_back({&state_.demand(ask.demand), static_cast<std::uint32_t>(ask.members)});
+    for (const MemberNeed& need : needs_)
+      groups.push_back({&state_.demand(need.demand), static_cast<std::uint32_t>(need.members)});
     switch (SmallPacking(std::move(nodes), groups).search(steps)) {
       case SmallPacking::Outcome::kFound:
         return EverFits::kYes;
@@ -181,7 +182,7 @@ class EmptyDomain {
   }
 
   const State& state_;
-  const std::vector<Ask>& asks_;
+  const std::vector<MemberNeed>& needs_;
   const HeldByNode& held_;
   std::vector<NodeId> nodes_;
   std::vector<std::uint64_t> fits_;  ///< [node][request]
@@ -194,20 +195,20 @@ bool could_ever_take(const State& state, DemandId demand, ConstraintId constrain
          is_meant_for(state.cluster().constraint(constraint), state.cluster().facts(n), state.cluster().counts());
 }
 
-std::vector<Ask> asks_of(const State& state, JobId job) {
+std::vector<MemberNeed> needs_of(const State& state, JobId job) {
   const Job& j = state.job(job);
   std::uint32_t left = j.members_needed();
-  std::vector<Ask> asks;
+  std::vector<MemberNeed> needs;
   for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
     const Member& m = state.member(id);
     if (m.is_placed()) continue;
     --left;
-    auto it = std::find_if(asks.begin(), asks.end(),
-                           [&](const Ask& a) { return a.demand == m.demand && a.constraint == m.constraint; });
-    if (it == asks.end()) it = asks.insert(asks.end(), {m.demand, m.constraint, 0});
+    auto it = std::find_if(needs.begin(), needs.end(),
+                           [&](const MemberNeed& a) { return a.demand == m.demand && a.constraint == m.constraint; });
+    if (it == needs.end()) it = needs.insert(needs.end(), {m.demand, m.constraint, 0});
     ++it->members;
   }
-  return asks;
+  return needs;
 }
 
 namespace {
@@ -226,9 +227,9 @@ DomainId domain_held(const State& state, JobId job) {
 }  // namespace
 
 EverFits ever_fits(const State& state, JobId job) {
-  std::vector<Ask> asks = asks_of(state, job);
+  std::vector<MemberNeed> needs = needs_of(state, job);
   // Largest device requests first: what is left for the others is then what they can use.
-  std::stable_sort(asks.begin(), asks.end(), [&](const Ask& a, const Ask& b) {
+  std::stable_sort(needs.begin(), needs.end(), [&](const MemberNeed& a, const MemberNeed& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
   });
   const LevelId within = state.job(job).within;
@@ -237,7 +238,7 @@ EverFits ever_fits(const State& state, JobId job) {
   // Surplus may wait for members of its own job too: when they end it can take their place.
   const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
-    EmptyDomain all(state, asks, held);
+    EmptyDomain all(state, needs, held);
     for (std::size_t n = 0; n < state.cluster().rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
@@ -245,7 +246,7 @@ EverFits ever_fits(const State& state, JobId job) {
   EverFits best = EverFits::kNo;
   for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
     if (!only.is_none() && only != DomainId(d)) continue;
-    EmptyDomain domain(state, asks, held);
+    EmptyDomain domain(state, needs, held);
     for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
     const EverFits verdict = domain.judge(steps);
     if (verdict == EverFits::kYes) return verdict;

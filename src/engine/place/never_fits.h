@@ -12,13 +12,13 @@
 namespace ashlar {
 
 /// Like members of a job that are needed together.
-struct Ask {
+struct MemberNeed {
   DemandId demand;
   ConstraintId constraint;
   std::uint64_t members = 0;
 };
 /// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
-std::vector<Ask> asks_of(const State& state, JobId job);
+std::vector<MemberNeed> needs_of(const State& state, JobId job);
 
 /// members put on a node while a proof is searched: about 2 ms
 inline constexpr std::uint32_t kProofStepsMax = 10'000;

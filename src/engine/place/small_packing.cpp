@@ -16,9 +16,9 @@ bool is_idle(const PackingNode& node, std::size_t device) {
 }
 
 /// Whether the device could take one such share.
-bool takes_share(const PackingNode& node, const DeviceRequest& ask, std::size_t device) {
+bool takes_share(const PackingNode& node, const DeviceRequest& request, std::size_t device) {
   if (is_idle(node, device) && node.idle_devices <= 0) return false;
-  return shares_in_device(ask, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
+  return shares_in_device(request, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
 }
 
 /// Everything but the devices of a share.
@@ -28,12 +28,12 @@ bool has_room(const PackingNode& node, const Demand& demand) {
   for (const HostPort& asked : demand.ports)
     if (std::any_of(node.ports.begin(), node.ports.end(), [&](const HostPort& taken) { return asked.clashes(taken); }))
       return false;
-  const DeviceRequest& ask = demand.devices;
-  if (ask.count <= 0) return true;
+  const DeviceRequest& request = demand.devices;
+  if (request.count <= 0) return true;
   if (node.idle_devices < 0) return false;
-  if (!ask.is_whole()) return ask.milli_each.value > 0;
-  return node.idle_devices >= ask.count &&
-         (ask.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= ask.memory_each.value);
+  if (!request.is_whole()) return request.milli_each.value > 0;
+  return node.idle_devices >= request.count &&
+         (request.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= request.memory_each.value);
 }
 
 /// Takes what a member requests except the device of a share.
@@ -52,10 +52,10 @@ void take(PackingNode& node, const Demand& demand) {
   }
 }
 
-void take_share(PackingNode& node, const DeviceRequest& ask, std::size_t device) {
+void take_share(PackingNode& node, const DeviceRequest& request, std::size_t device) {
   if (is_idle(node, device)) --node.idle_devices;
-  node.milli[device] -= ask.milli_each.value;
-  node.mib[device] -= ask.memory_each.value;
+  node.milli[device] -= request.milli_each.value;
+  node.mib[device] -= request.memory_each.value;
 }
 
 /// Like members that the node could take if no others did; may overestimate.
@@ -64,12 +64,13 @@ std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
   std::int64_t room = kFitsMax;
   for (const ResourceAmount& a : demand.amounts) room = std::min(room, node.free[a.resource.row()] / a.amount);
   if (!demand.ports.empty()) room = 1;
-  const DeviceRequest& ask = demand.devices;
-  if (ask.count > 0 && ask.is_whole()) room = std::min<std::int64_t>(room, node.idle_devices / ask.count);
-  if (ask.count > 0 && !ask.is_whole()) {
+  const DeviceRequest& request = demand.devices;
+  if (request.count > 0 && request.is_whole()) room = std::min<std::int64_t>(room, node.idle_devices / request.count);
+  if (request.count > 0 && !request.is_whole()) {
     std::int64_t shares = 0;
     for (std::size_t c = 0; c < node.milli.size(); ++c)
-      if (takes_share(node, ask, c)) shares += shares_in_device(ask, node.milli[c], node.mib[c], node.full_mib != 0);
+      if (takes_share(node, request, c))
+        shares += shares_in_device(request, node.milli[c], node.mib[c], node.full_mib != 0);
     room = std::min(room, shares);
   }
   return static_cast<std::uint64_t>(room);

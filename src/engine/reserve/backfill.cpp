@@ -17,7 +17,7 @@ void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Hol
   cycle.held[head.job_class] = cycle.plan.actions.size();
   e.pending.hold(head, holders, behind.entry.job, cycle.is_beyond_limit);
   if (e.options.has_verdicts)
-    report(e, cycle, head.entry.job, held_until(behind.promised_at(cycle.plan.at), cycle.plan.at));
+    report(e, cycle, head.entry.job, held_until(behind.reserved_at(cycle.plan.at), cycle.plan.at));
 }
 
 /// Lists in cycle.binding the reservations that the job could break; false if it certainly would.
@@ -88,8 +88,8 @@ static_assert(std::size(kRules) == std::size(kBlockingNames));
 
 const BackfillRule& backfill_rule(const Profile& profile) { return kRules[static_cast<std::size_t>(profile.blocking)]; }
 
-Verdict held_until(Millis promised, Millis now) {
-  return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {promised.value, 0, 0}}}};
+Verdict held_until(Millis reserved, Millis now) {
+  return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {reserved.value, 0, 0}}}};
 }
 
 RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial) {

@@ -19,7 +19,7 @@ struct BackfillRule {
 const BackfillRule& backfill_rule(const Profile& profile);
 
 /// "Held until then."
-Verdict held_until(Millis promised, Millis now);
+Verdict held_until(Millis reserved, Millis now);
 
 /// Whether a job has room beside the reservations in cycle.binding, by the count of members on each node.
 enum class RoomBeside : std::uint8_t { kUnknown, kNone, kPlaced };

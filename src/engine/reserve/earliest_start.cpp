@@ -86,7 +86,7 @@ EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservatio
 std::size_t EarliestStart::stretch_from(std::size_t first) {
   if (ahead_.empty()) return kAll;
   const Millis at = moments_[first - 1].at;
-  Millis until = Millis::max();  // at that time a promised job starts or ends
+  Millis until = Millis::max();  // at that time a job with a reservation starts or ends
   for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kBeside)
       until = std::min(until, p->ends);
@@ -133,13 +133,13 @@ std::size_t EarliestStart::enough_devices() {
     free += state_.demand(state_.member(m).demand).devices.count;
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
-  std::vector<std::int64_t> asks;
+  std::vector<std::int64_t> sizes;
   state_.each_member(job_, [&](MemberId, const Member& m) {
-    const DeviceRequest& ask = state_.demand(m.demand).devices;
-    if (!m.is_placed()) asks.push_back(ask.is_whole() ? ask.count : 0);
+    const DeviceRequest& request = state_.demand(m.demand).devices;
+    if (!m.is_placed()) sizes.push_back(request.is_whole() ? request.count : 0);
   });
-  std::sort(asks.begin(), asks.end());
-  for (std::size_t i = 0; i < asks.size() && i < needed; ++i) asked += asks[i];
+  std::sort(sizes.begin(), sizes.end());
+  for (std::size_t i = 0; i < sizes.size() && i < needed; ++i) asked += sizes[i];
   std::size_t count = 0;
   for (std::size_t e = 0; free < asked && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) free += ends_[e].devices;
@@ -188,11 +188,11 @@ bool EarliestStart::seat(const Reservation& reservation) {
     if (!state_.is_live(place.member) || !state_.cluster().is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
     if (m.job != reservation.entry.job || m.is_placed()) return false;
-    const DeviceRequest& ask = state_.demand(m.demand).devices;
-    DeviceMask devices = choose_devices(state_.cluster(), place.node, ask);
-    if (devices.count() < ask.count && drop_outranked(m.job, place.node))
-      devices = choose_devices(state_.cluster(), place.node, ask);
-    if (devices.count() < ask.count) return false;
+    const DeviceRequest& request = state_.demand(m.demand).devices;
+    DeviceMask devices = choose_devices(state_.cluster(), place.node, request);
+    if (devices.count() < request.count && drop_outranked(m.job, place.node))
+      devices = choose_devices(state_.cluster(), place.node, request);
+    if (devices.count() < request.count) return false;
     context_.trial.place(place.member, place.node, devices);
   }
   return true;

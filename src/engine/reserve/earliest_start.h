@@ -1,6 +1,6 @@
 // EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the
 // reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends, inside a trial;
-// a galloping search needs O(log ends) placements for each stretch of time between the starts and ends of the promised
+// a galloping search needs O(log ends) placements for each stretch of time between the starts and ends of the reserved
 // jobs.
 #pragma once
 
@@ -47,7 +47,7 @@ class EarliestStart {
   EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead);
 
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
-  /// and with the promised jobs that run then.
+  /// and with the jobs with reservations that run then.
   std::optional<Millis> run(Millis before = Millis::max());
 
  private:
@@ -57,7 +57,7 @@ class EarliestStart {
   };
   enum class Presence : std::uint8_t { kApart, kBeside };
 
-  /// Whether the promised job and this one, started at that time, overlap.
+  /// Whether the reservation's job and this one, started at that time, overlap.
   Presence presence_of(const Reservation& reservation, Millis at) const;
   static constexpr std::size_t kAll = SIZE_MAX;
 
@@ -65,8 +65,8 @@ class EarliestStart {
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
-  /// The last moment up to which the same promised jobs overlap this one as after moment number `first`; kAll: it is
-  /// the last of all.
+  /// The last moment up to which the same jobs with reservations overlap this one as after moment number `first`; kAll:
+  /// it is the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
@@ -78,7 +78,7 @@ class EarliestStart {
   std::size_t enough_quota();
   /// What the job's members use of a queue above it.
   QuotaVector held_of(JobId job, QueueId queue) const;
-  /// Whether the job can be placed after this many ends, with promised jobs in place.
+  /// Whether the job can be placed after this many ends, with jobs with reservations in place.
   bool fits_after(std::size_t moments);
   /// Places the job, over other schedulers' nominations that it outranks if there is no other way.
   bool place();
@@ -86,7 +86,7 @@ class EarliestStart {
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
   void evict_until(std::size_t moments);
-  /// Puts a promised job on its nodes; false if something unforeseen is in the way.
+  /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way.
   bool seat(const Reservation& reservation);
 
   const PlacementContext& context_;
@@ -96,7 +96,7 @@ class EarliestStart {
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;
   ExpectedEnds ends_;
-  std::vector<Millis> others_;  ///< ends of promised jobs
+  std::vector<Millis> others_;  ///< ends of jobs with reservations
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   std::vector<std::size_t> checkpoints_;

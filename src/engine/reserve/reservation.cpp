@@ -19,9 +19,9 @@ bool is_idle(const DeviceRoom& room, std::int64_t full_mib) {
   return room.milli == kWholeDevice && room.mib == full_mib;
 }
 
-void take_device(DeviceRoom& room, const DeviceRequest& ask, int sign = 1) {
-  room.milli -= sign * ask.milli_each.value;
-  room.mib -= sign * ask.memory_each.value;
+void take_device(DeviceRoom& room, const DeviceRequest& request, int sign = 1) {
+  room.milli -= sign * request.milli_each.value;
+  room.mib -= sign * request.memory_each.value;
 }
 
 /// A member is added (or removed, with sign -1) with these devices; any more that it requests is owed to it.
@@ -61,19 +61,19 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
   for (const DeviceRoom& device : room.devices) idle += is_idle(device, full_mib) ? 1 : 0;
   bool has_shares = false;
   claims.each([&](const Demand& demand) {
-    const DeviceRequest& ask = demand.devices;
-    if (ask.count > 0 && ask.is_whole()) seating.whole += ask.count;
-    has_shares = has_shares || (ask.count > 0 && !ask.is_whole());
+    const DeviceRequest& request = demand.devices;
+    if (request.count > 0 && request.is_whole()) seating.whole += request.count;
+    has_shares = has_shares || (request.count > 0 && !request.is_whole());
   });
   seating.fits = idle >= seating.whole;
   if (!has_shares || !seating.fits) return seating;
   std::vector<DeviceRoom> rooms = room.devices;
   claims.each([&](const Demand& demand) {
-    const DeviceRequest& ask = demand.devices;
-    if (ask.count == 0 || ask.is_whole() || !seating.fits) return;
+    const DeviceRequest& request = demand.devices;
+    if (request.count == 0 || request.is_whole() || !seating.fits) return;
     int best = -1;
     for (std::size_t i = 0; i < rooms.size(); ++i) {
-      if (shares_in_device(ask, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
+      if (shares_in_device(request, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
       if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole requests need it
       if (best < 0 || rooms[i].milli < rooms[static_cast<std::size_t>(best)].milli) best = static_cast<int>(i);
     }
@@ -83,13 +83,13 @@ Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mi
     }
     DeviceRoom& seat = rooms[static_cast<std::size_t>(best)];
     if (is_idle(seat, full_mib)) --idle;
-    take_device(seat, ask);
-    seating.shares.push_back({best, &ask});
+    take_device(seat, request);
+    seating.shares.push_back({best, &request});
   });
   return seating;
 }
 
-/// What is left of an amount beside the claims; kPlenty or thereabouts if the promised job does not request it.
+/// What is left of an amount beside the claims; kPlenty or thereabouts if the reservation's job does not request it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
   if (left < Reservation::kPlenty / 2)
@@ -148,7 +148,7 @@ bool has_by_key(const State& state, const Reservation& reservation, const Reserv
   return taken.amount == 0 || taken.amount <= left;
 }
 
-/// Whether every queue above the promised job has this much left for the taker, beyond all that is promised to others.
+/// Whether every queue above the reservation's job has this much left for the taker, beyond what others reserved.
 bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
   return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(),
                      [&](const Reservation::QuotaSpare& spare) {
@@ -192,8 +192,8 @@ void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
 bool requests_whole_devices(const State& state, JobId job) {
   bool is_so = false;
   state.each_member(job, [&](MemberId, const Member& m) {
-    const DeviceRequest& ask = state.demand(m.demand).devices;
-    is_so = is_so || (!m.is_placed() && ask.count > 0 && ask.is_whole());
+    const DeviceRequest& request = state.demand(m.demand).devices;
+    is_so = is_so || (!m.is_placed() && request.count > 0 && request.is_whole());
   });
   return is_so;
 }
@@ -258,7 +258,7 @@ Millis Reservation::next_look(const State& state, Millis now) const {
   return has_news(state, now) ? made_at + kRenewedAfter : at;
 }
 
-Millis Reservation::promised_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
+Millis Reservation::reserved_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
 
 bool Reservation::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);
@@ -267,17 +267,17 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
   for (const Trial::Step& step : steps) {
     const auto* placement = std::get_if<Trial::Placement>(&step);
     if (placement == nullptr) continue;
-    const Spare* promised = find(placement->node);
-    if (promised == nullptr) continue;
+    const Spare* reserved = find(placement->node);
+    if (reserved == nullptr) continue;
     const Demand& demand = state.demand(state.member(placement->member).demand);
-    const Claims claims{promised->claims, taken.job};
+    const Claims claims{reserved->claims, taken.job};
     if (has_clash(claims, demand)) return false;
     if (beside == Beside::kItsDevices)
-      for (const auto& [device, ask] :
-           seat_claims(promised->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
+      for (const auto& [device, request] :
+           seat_claims(reserved->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
         if (placement->devices.test(device)) return false;
-    auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == promised; });
-    if (it == left.end()) it = left.insert(left.end(), {promised, promised->room});
+    auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == reserved; });
+    if (it == left.end()) it = left.insert(left.end(), {reserved, reserved->room});
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
@@ -298,21 +298,22 @@ std::int64_t fit_by_amounts(const Room& room, const Claims& claims, const Demand
 }
 
 /// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none.
-std::int64_t fit_by_devices(const Room& room, const Claims& claims, const DeviceRequest& ask, std::int64_t full_mib) {
-  if (room.devices.empty() || ask.count == 0) return kFitsMax;
+std::int64_t fit_by_devices(const Room& room, const Claims& claims, const DeviceRequest& request,
+                            std::int64_t full_mib) {
+  if (room.devices.empty() || request.count == 0) return kFitsMax;
   std::int64_t idle = -room.owed, shares = 0;
   for (const DeviceRoom& device : room.devices) {
     if (is_idle(device, full_mib))
       ++idle;
-    else if (!ask.is_whole())
-      shares += shares_in_device(ask, device.milli, device.mib, full_mib > 0);
+    else if (!request.is_whole())
+      shares += shares_in_device(request, device.milli, device.mib, full_mib > 0);
   }
   claims.each([&](const Demand& demand) {
     if (demand.devices.count > 0 && demand.devices.is_whole()) idle -= demand.devices.count;
   });
   idle = std::max<std::int64_t>(idle, 0);
-  if (ask.is_whole()) return idle / ask.count;
-  return shares + idle * shares_in_device(ask, kWholeDevice, full_mib, full_mib > 0);
+  if (request.is_whole()) return idle / request.count;
+  return shares + idle * shares_in_device(request, kWholeDevice, full_mib, full_mib > 0);
 }
 
 }  // namespace
@@ -354,8 +355,9 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
     const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).devices.memory_each.value);
     if (!seating.shares.empty()) {
       std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
-      for (const auto& [device, ask] : seating.shares) take_device(left[static_cast<std::size_t>(device)], *ask);
-      for (const auto& [device, ask] : seating.shares)
+      for (const auto& [device, request] : seating.shares)
+        take_device(left[static_cast<std::size_t>(device)], *request);
+      for (const auto& [device, request] : seating.shares)
         block_device(trial, spare.node, device,
                      beside == Beside::kItsDevices ? DeviceRoom{} : left[static_cast<std::size_t>(device)]);
     }

@@ -1,4 +1,4 @@
-// Reservation: the time and nodes promised to a job that cannot start yet, and what is left over beside it for jobs
+// Reservation: the time and nodes reserved for a job that cannot start yet, and what is left over beside it for jobs
 // behind (EASY backfill). It changes only when something unforeseen happens, so it holds as long as running jobs end by
 // their expected ends.
 #pragma once
@@ -16,11 +16,11 @@ namespace ashlar {
 
 /// How far other jobs are kept off a reservation.
 enum class Beside : std::uint8_t {
-  kItsDevices,  ///< off the devices where promised shares are expected, whatever else fits on them
-  kItsNeeds,    ///< so that the promised job still fits
+  kItsDevices,  ///< off the devices where reserved shares are expected, whatever else fits on them
+  kItsNeeds,    ///< so that the reservation's job still fits
 };
 
-/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: promised shares
+/// How a job is placed that would break a reservation where it fits best. The last try blocks nothing: reserved shares
 /// may find other devices than those where they are expected.
 struct TryBesideReservations {
   Beside beside;
@@ -36,13 +36,13 @@ struct Reservation {
     std::int64_t mib = 0;
     friend bool operator==(const DeviceRoom&, const DeviceRoom&) = default;
   };
-  /// What a member of a promised job will take of a node.
+  /// What a member of a job with a reservation will take of a node.
   struct Claim {
     JobId job;
     Demand demand;
     friend bool operator==(const Claim&, const Claim&) = default;
   };
-  /// What a node has free at the promised time, without the claims; unlimited (kPlenty) for amounts that the job does
+  /// What a node has free at the reserved time, without the claims; unlimited (kPlenty) for amounts that the job does
   /// not request.
   struct Room {
     std::int64_t owed = 0;              ///< idle devices that belong to pods whose devices are not known
@@ -54,10 +54,10 @@ struct Reservation {
   struct Spare {
     NodeId node;
     Room room;
-    std::vector<Claim> claims;  ///< of this job, and of other promised jobs that run there at that time
+    std::vector<Claim> claims;  ///< of this job, and of other jobs with reservations that run there at that time
     friend bool operator==(const Spare&, const Spare&) = default;
   };
-  /// What a queue above the job has left at the promised time, with the promised job counted; kPlenty if it has no
+  /// What a queue above the job has left at the reserved time, with the reservation's job counted; kPlenty if it has no
   /// limit.
   struct QuotaSpare {
     QueueId queue;
@@ -65,7 +65,7 @@ struct Reservation {
     std::vector<std::int64_t> left_by_key = {};  ///< by QueueTree::keys(); plenty of those not listed
     friend bool operator==(const QuotaSpare&, const QuotaSpare&) = default;
   };
-  /// Another promised job that will have started by then and counts against the same queues.
+  /// Another job with a reservation that will have started by then and counts against the same queues.
   struct QuotaClaim {
     JobId job;
     QueueId queue;  ///< its own
@@ -108,15 +108,15 @@ struct Reservation {
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
-  /// The promised time for reports: never a time that has passed.
-  Millis promised_at(Millis now) const;
+  /// The reserved time for reports: never a time that has passed.
+  Millis reserved_at(Millis now) const;
   /// Whether it would be useless for a job of that queue to keep off. A job that waits for quota is delayed only by
   /// jobs under the same limit.
   bool concerns(const State& state, QueueId queue) const {
     return limiting.is_none() || state.queues().is_within(queue, limiting);
   }
 
-  /// Whether it makes room for that job, promised behind it.
+  /// Whether it makes room for that job, reserved behind it.
   bool has_claims_of(JobId job) const {
     return std::any_of(quota_claims.begin(), quota_claims.end(), [&](const QuotaClaim& c) { return c.job == job; });
   }
@@ -132,7 +132,7 @@ struct Reservation {
 
   /// Whether it holds if these placements, all of one job, last beyond it.
   bool allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const;
-  /// Whether the queues above the promised job have quota for another one's minimum needs beyond the reservation.
+  /// Whether the queues above the reservation's job have quota for another one's minimum needs beyond the reservation.
   bool spares_quota_for(const State& state, JobId job) const;
   /// Keeps from the job that is placed in the trial next what the reservation needs of the capacity that is free there.
   void block(Trial& trial, JobId from, Beside beside) const;
@@ -140,9 +140,9 @@ struct Reservation {
   void charge(const State& state, std::span<const Trial::Step> steps);
   /// Whether it has claims of shares, which need a specific device.
   bool has_shares() const;
-  /// Whether the promised job takes exactly the nodes that it was promised.
+  /// Whether the reservation's job takes exactly the nodes that were reserved for it.
   bool has_places_of(std::span<const Trial::Step> steps) const;
-  /// What its nodes and the queues above the job have left over, with the job and those promised beside it placed in
+  /// What its nodes and the queues above the job have left over, with the job and those reserved beside it placed in
   /// the trial.
   void note_spares(const State& state, std::span<const Trial::Step> steps);
   void note_quota_spares(const State& state);

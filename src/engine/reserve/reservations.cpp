@@ -175,7 +175,7 @@ const Reservation* Reservations::find(JobId job) const {
 
 void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end,
                            std::span<const Trial::Step> steps) {
-  // Only a job with a promised place of its own that takes another or ends at another time leaves more than was
+  // Only a job with a reserved place of its own that takes another or ends at another time leaves more than was
   // assumed.
   const Reservation* own = find(entry.job);
   const bool is_otherwise =

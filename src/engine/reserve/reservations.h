@@ -1,4 +1,4 @@
-// Reservations: those of the first waiting job of each queue, which is promised the earliest time at which it can be
+// Reservations: those of the first waiting job of each queue, which is reserved the earliest time at which it can be
 // placed on named nodes, by the expected ends, its quota, constraints and topology. A job behind it that may still run
 // then starts only on what is left over.
 #pragma once
@@ -50,7 +50,7 @@ class Reservations {
   /// Drops those selected by the predicate and no others.
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
-  /// Whether the promised job can start before the promised time at present. `context.trial` is empty and stays so.
+  /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.

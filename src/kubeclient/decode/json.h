@@ -25,8 +25,8 @@ void read_meta(Value value, Meta& meta, std::string& problem);
 /// Notes the first problem.
 void note(std::string& problem, std::string_view where, const Error& error);
 
-void read_spec(Value value, PodBuilder& draft, std::string& problem);
-void read_status(Value value, PodBuilder& draft, std::string& problem);
+void read_spec(Value value, PodBuilder& builder, std::string& problem);
+void read_status(Value value, PodBuilder& builder, std::string& problem);
 /// Returns the condition's type.
 std::string read_condition(Value value, Condition& condition, std::string& problem);
 

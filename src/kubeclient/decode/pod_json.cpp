@@ -60,16 +60,16 @@ bool read_node_term(Value value, NodeTerm& term) {
   return known;
 }
 
-void read_node_affinity(Value value, PodBuilder& draft) {
+void read_node_affinity(Value value, PodBuilder& builder) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
       if (is_null(member)) return;
-      draft.rules.has_required_affinity = true;
+      builder.rules.has_required_affinity = true;
       each_field(member, [&](std::string_view inner, Value terms) {
         if (inner != "nodeSelectorTerms") return;
         each_item(terms, [&](Value term) {
-          if (!read_node_term(term, draft.rules.required_affinity.emplace_back()))
-            draft.refuse("spec.affinity.nodeAffinity.required: operator");
+          if (!read_node_term(term, builder.rules.required_affinity.emplace_back()))
+            builder.refuse("spec.affinity.nodeAffinity.required: operator");
         });
       });
     } else if (key == "preferredDuringSchedulingIgnoredDuringExecution") {
@@ -83,32 +83,32 @@ void read_node_affinity(Value value, PodBuilder& draft) {
             known = read_node_term(part, term.term);
         });
         if (known)
-          draft.rules.preferred_affinity.push_back(std::move(term));
+          builder.rules.preferred_affinity.push_back(std::move(term));
         else
-          draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
+          builder.ignore("spec.affinity.nodeAffinity.preferred: operator");
       });
     }
   });
 }
 
-void read_label_selector(Value value, LabelSelector& selector, PodBuilder& draft) {
+void read_label_selector(Value value, LabelSelector& selector, PodBuilder& builder) {
   if (is_null(value)) return;
   selector.present = true;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "matchLabels")
       read_labels(member, selector.match_labels);
     else if (key == "matchExpressions" && !read_requirements(member, selector.expressions))
-      draft.refuse("labelSelector: operator");
+      builder.refuse("labelSelector: operator");
   });
   sort_by_key(selector.match_labels);
 }
 
-void read_affinity_term(Value value, PodAffinityTerm& term, PodBuilder& draft) {
+void read_affinity_term(Value value, PodAffinityTerm& term, PodBuilder& builder) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "labelSelector")
-      read_label_selector(member, term.selector, draft);
+      read_label_selector(member, term.selector, builder);
     else if (key == "namespaceSelector")
-      read_label_selector(member, term.namespace_selector, draft);
+      read_label_selector(member, term.namespace_selector, builder);
     else if (key == "namespaces")
       read_texts(member, term.namespaces);
     else if (key == "topologyKey")
@@ -122,28 +122,28 @@ bool has_items(Value value) {
   return any;
 }
 
-void read_affinity(Value value, PodBuilder& draft) {
+void read_affinity(Value value, PodBuilder& builder) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "nodeAffinity") return read_node_affinity(member, draft);
+    if (key == "nodeAffinity") return read_node_affinity(member, builder);
     if (key != "podAffinity" && key != "podAntiAffinity") return;
     const bool is_anti = key == "podAntiAffinity";
     each_field(member, [&](std::string_view inner, Value terms) {
       if (inner == "preferredDuringSchedulingIgnoredDuringExecution") {
         if (has_items(terms))
-          draft.ignore(is_anti ? "spec.affinity.podAntiAffinity.preferred" : "spec.affinity.podAffinity.preferred");
+          builder.ignore(is_anti ? "spec.affinity.podAntiAffinity.preferred" : "spec.affinity.podAffinity.preferred");
       } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution" && is_anti) {
         each_item(terms, [&](Value term) {
-          read_affinity_term(term, draft.rules.required_anti_affinity.emplace_back(), draft);
+          read_affinity_term(term, builder.rules.required_anti_affinity.emplace_back(), builder);
         });
-        if (!draft.rules.required_anti_affinity.empty()) draft.refuse("spec.affinity.podAntiAffinity.required");
+        if (!builder.rules.required_anti_affinity.empty()) builder.refuse("spec.affinity.podAntiAffinity.required");
       } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution" && has_items(terms)) {
-        draft.refuse("spec.affinity.podAffinity.required");
+        builder.refuse("spec.affinity.podAffinity.required");
       }
     });
   });
 }
 
-void read_toleration(Value value, PodBuilder& draft) {
+void read_toleration(Value value, PodBuilder& builder) {
   Toleration toleration;
   bool known = true;
   each_field(value, [&](std::string_view key, Value member) {
@@ -161,9 +161,9 @@ void read_toleration(Value value, PodBuilder& draft) {
   });
   // An unknown toleration tolerates nothing: the pod may wait longer, but is never placed where it must not be.
   if (known)
-    draft.rules.tolerations.push_back(std::move(toleration));
+    builder.rules.tolerations.push_back(std::move(toleration));
   else
-    draft.ignore("spec.tolerations[]: operator or effect");
+    builder.ignore("spec.tolerations[]: operator or effect");
 }
 
 void read_ports(Value value, std::vector<HostPort>& ports) {
@@ -186,7 +186,7 @@ void read_ports(Value value, std::vector<HostPort>& ports) {
   });
 }
 
-void read_container(Value value, bool is_init, PodBuilder& draft, std::string& problem) {
+void read_container(Value value, bool is_init, PodBuilder& builder, std::string& problem) {
   ContainerBuilder container;
   std::vector<HostPort> ports;
   each_field(value, [&](std::string_view key, Value member) {
@@ -200,46 +200,46 @@ void read_container(Value value, bool is_init, PodBuilder& draft, std::string& p
       each_field(member, [&](std::string_view inner, Value part) {
         if (inner != "requests") return;
         if (!read_quantities(part, container.requests, "spec.containers[].resources.requests", problem))
-          draft.pod.lacks_amounts = true;
+          builder.pod.lacks_amounts = true;
       });
     }
   });
   if (!is_init || container.is_sidecar)
-    draft.rules.host_ports.insert(draft.rules.host_ports.end(), ports.begin(), ports.end());
-  (is_init ? draft.init_containers : draft.containers).push_back(std::move(container));
+    builder.rules.host_ports.insert(builder.rules.host_ports.end(), ports.begin(), ports.end());
+  (is_init ? builder.init_containers : builder.containers).push_back(std::move(container));
 }
 
-void read_pod_level(Value value, PodBuilder& draft, std::string& problem) {
+void read_pod_level(Value value, PodBuilder& builder, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key != "requests") return;
     each_field(member, [&](std::string_view name, Value quantity) {
-      draft.has_pod_level = true;
+      builder.has_pod_level = true;
       const PooledString kept(name);
-      draft.pod_level_names.push_back(kept);
-      if (Result<void> added = add_quantity(draft.pod_level, kept, quantity_of(quantity)); !added) {
+      builder.pod_level_names.push_back(kept);
+      if (Result<void> added = add_quantity(builder.pod_level, kept, quantity_of(quantity)); !added) {
         note(problem, "spec.resources.requests", added.error());
-        draft.pod.lacks_amounts = true;
+        builder.pod.lacks_amounts = true;
       }
     });
   });
 }
 
-void read_spread(Value value, PodBuilder& draft) {
+void read_spread(Value value, PodBuilder& builder) {
   each_item(value, [&](Value item) {
     each_field(item, [&](std::string_view key, Value member) {
       if (key != "whenUnsatisfiable") return;
       if (text_of(member) == "ScheduleAnyway")
-        draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+        builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
       else
-        draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+        builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
     });
   });
 }
 
-void read_volumes(Value value, PodBuilder& draft) {
+void read_volumes(Value value, PodBuilder& builder) {
   each_item(value, [&](Value item) {
     each_field(item, [&](std::string_view source, Value) {
-      if (const std::string_view path = hard_volume_source(source); !path.empty()) draft.refuse(path);
+      if (const std::string_view path = hard_volume_source(source); !path.empty()) builder.refuse(path);
     });
   });
 }
@@ -290,13 +290,13 @@ std::string read_condition(Value value, Condition& condition, std::string& probl
   return type;
 }
 
-void read_spec(Value value, PodBuilder& draft, std::string& problem) {
-  Pod& pod = draft.pod;
+void read_spec(Value value, PodBuilder& builder, std::string& problem) {
+  Pod& pod = builder.pod;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "containers")
-      each_item(member, [&](Value item) { read_container(item, false, draft, problem); });
+      each_item(member, [&](Value item) { read_container(item, false, builder, problem); });
     else if (key == "initContainers")
-      each_item(member, [&](Value item) { read_container(item, true, draft, problem); });
+      each_item(member, [&](Value item) { read_container(item, true, builder, problem); });
     else if (key == "nodeName")
       pod.node_name = text_of(member);
     else if (key == "schedulerName")
@@ -306,65 +306,65 @@ void read_spec(Value value, PodBuilder& draft, std::string& problem) {
     else if (key == "priorityClassName")
       pod.priority_class = text_of(member);
     else if (key == "tolerations")
-      each_item(member, [&](Value item) { read_toleration(item, draft); });
+      each_item(member, [&](Value item) { read_toleration(item, builder); });
     else if (key == "nodeSelector")
-      read_labels(member, draft.rules.node_selector);
+      read_labels(member, builder.rules.node_selector);
     else if (key == "affinity")
-      read_affinity(member, draft);
+      read_affinity(member, builder);
     else if (key == "overhead") {
-      if (!read_quantities(member, draft.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
+      if (!read_quantities(member, builder.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
     } else if (key == "resources")
-      read_pod_level(member, draft, problem);
+      read_pod_level(member, builder, problem);
     else if (key == "volumes")
-      read_volumes(member, draft);
+      read_volumes(member, builder);
     else if (key == "topologySpreadConstraints")
-      read_spread(member, draft);
+      read_spread(member, builder);
     else if (key == "schedulingGates")
       each_item(member, [&](Value) { pod.scheduling_gates += pod.scheduling_gates < 255; });
     else if (key == "resourceClaims") {
-      if (has_items(member)) draft.refuse("spec.resourceClaims");
+      if (has_items(member)) builder.refuse("spec.resourceClaims");
     } else if (key == "schedulingGroup") {
       each_field(member, [&](std::string_view inner, Value part) {
         if (inner == "podGroupName") pod.group_name = text_of(part);
       });
     } else if (key == "workloadRef" && !is_null(member)) {
-      draft.refuse("spec.workloadRef");  // the gang link of Kubernetes 1.35, removed since
+      builder.refuse("spec.workloadRef");  // the gang link of Kubernetes 1.35, removed since
     }
   });
 }
 
-void read_status(Value value, PodBuilder& draft, std::string& problem) {
+void read_status(Value value, PodBuilder& builder, std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "phase")
-      draft.pod.phase = read_phase(text_of(member));
+      builder.pod.phase = read_phase(text_of(member));
     else if (key == "nominatedNodeName")
-      draft.pod.nominated_node_name = text_of(member);
+      builder.pod.nominated_node_name = text_of(member);
     else if (key == "containerStatuses")
-      each_item(member, [&](Value item) { read_container_status(item, draft.statuses, problem); });
+      each_item(member, [&](Value item) { read_container_status(item, builder.statuses, problem); });
     else if (key == "initContainerStatuses")
-      each_item(member, [&](Value item) { read_container_status(item, draft.init_statuses, problem); });
+      each_item(member, [&](Value item) { read_container_status(item, builder.init_statuses, problem); });
     else if (key == "conditions") {
       each_item(member, [&](Value item) {
         Condition condition;
         const std::string type = read_condition(item, condition, problem);
         if (type == "PodScheduled")
-          draft.pod.scheduled = std::move(condition);
+          builder.pod.scheduled = std::move(condition);
         else if (type == "PodResizePending")
-          draft.resize_infeasible = condition.reason == "Infeasible";
+          builder.resize_infeasible = condition.reason == "Infeasible";
       });
     }
   });
 }
 
 void read_object(Value value, Pod& pod, std::string& problem) {
-  thread_local PodBuilder draft;
+  thread_local PodBuilder builder;
   thread_local SharedParts shared;
-  draft.reset();
+  builder.reset();
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "metadata") {
       Meta meta;
       read_meta(member, meta, problem);
-      Pod& p = draft.pod;
+      Pod& p = builder.pod;
       p.ns = std::move(meta.ns);
       p.name = std::move(meta.name);
       p.uid = std::move(meta.uid);
@@ -373,15 +373,15 @@ void read_object(Value value, Pod& pod, std::string& problem) {
       p.owner_kind = std::move(meta.owner_kind);
       p.created = meta.created;
       p.deletion_requested = meta.deletion_requested;
-      draft.labels = std::move(meta.labels);
-      draft.annotations = std::move(meta.annotations);
+      builder.labels = std::move(meta.labels);
+      builder.annotations = std::move(meta.annotations);
     } else if (key == "spec") {
-      read_spec(member, draft, problem);
+      read_spec(member, builder, problem);
     } else if (key == "status") {
-      read_status(member, draft, problem);
+      read_status(member, builder, problem);
     }
   });
-  pod = finish_pod(draft, shared);
+  pod = finish_pod(builder, shared);
 }
 
 }  // namespace ashlar::kube::json

@@ -127,46 +127,46 @@ bool read_node_term(const pb::NodeSelectorTerm& from, NodeTerm& term) {
   return read_requirements(from.matchfields(), term.fields) && known;
 }
 
-void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& draft) {
+void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& builder) {
   selector.present = true;
   read_labels(from.matchlabels(), selector.match_labels);
   sort_by_key(selector.match_labels);
-  if (!read_requirements(from.matchexpressions(), selector.expressions)) draft.refuse("labelSelector: operator");
+  if (!read_requirements(from.matchexpressions(), selector.expressions)) builder.refuse("labelSelector: operator");
 }
 
-void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& draft) {
+void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& builder) {
   if (affinity.has_required()) {
-    draft.rules.has_required_affinity = true;
+    builder.rules.has_required_affinity = true;
     for (const pb::NodeSelectorTerm& term : affinity.required().nodeselectorterms())
-      if (!read_node_term(term, draft.rules.required_affinity.emplace_back()))
-        draft.refuse("spec.affinity.nodeAffinity.required: operator");
+      if (!read_node_term(term, builder.rules.required_affinity.emplace_back()))
+        builder.refuse("spec.affinity.nodeAffinity.required: operator");
   }
   for (const pb::PreferredSchedulingTerm& preferred : affinity.preferred()) {
     PreferredTerm term;
     term.weight = preferred.weight();
     if (read_node_term(preferred.preference(), term.term))
-      draft.rules.preferred_affinity.push_back(std::move(term));
+      builder.rules.preferred_affinity.push_back(std::move(term));
     else
-      draft.ignore("spec.affinity.nodeAffinity.preferred: operator");
+      builder.ignore("spec.affinity.nodeAffinity.preferred: operator");
   }
 }
 
-void read_affinity(const pb::Affinity& affinity, PodBuilder& draft) {
-  if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), draft);
-  if (affinity.podaffinity().required_size() > 0) draft.refuse("spec.affinity.podAffinity.required");
-  if (affinity.podaffinity().preferred_size() > 0) draft.ignore("spec.affinity.podAffinity.preferred");
-  if (affinity.podantiaffinity().preferred_size() > 0) draft.ignore("spec.affinity.podAntiAffinity.preferred");
+void read_affinity(const pb::Affinity& affinity, PodBuilder& builder) {
+  if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), builder);
+  if (affinity.podaffinity().required_size() > 0) builder.refuse("spec.affinity.podAffinity.required");
+  if (affinity.podaffinity().preferred_size() > 0) builder.ignore("spec.affinity.podAffinity.preferred");
+  if (affinity.podantiaffinity().preferred_size() > 0) builder.ignore("spec.affinity.podAntiAffinity.preferred");
   for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().required()) {
-    PodAffinityTerm& term = draft.rules.required_anti_affinity.emplace_back();
-    if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, draft);
-    if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, draft);
+    PodAffinityTerm& term = builder.rules.required_anti_affinity.emplace_back();
+    if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, builder);
+    if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, builder);
     for (const std::string& ns : from.namespaces()) term.namespaces.emplace_back(ns);
     term.topology_key = from.topologykey();
-    draft.refuse("spec.affinity.podAntiAffinity.required");
+    builder.refuse("spec.affinity.podAntiAffinity.required");
   }
 }
 
-void read_toleration(const pb::Toleration& from, PodBuilder& draft) {
+void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
   Toleration toleration;
   toleration.key = from.key();
   toleration.value = from.value();
@@ -175,22 +175,22 @@ void read_toleration(const pb::Toleration& from, PodBuilder& draft) {
   const bool known =
       read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
   if (known)
-    draft.rules.tolerations.push_back(std::move(toleration));
+    builder.rules.tolerations.push_back(std::move(toleration));
   else
-    draft.ignore("spec.tolerations[]: operator or effect");
+    builder.ignore("spec.tolerations[]: operator or effect");
 }
 
-void read_container(const pb::Container& from, bool is_init, PodBuilder& draft, std::string& problem) {
+void read_container(const pb::Container& from, bool is_init, PodBuilder& builder, std::string& problem) {
   ContainerBuilder container;
   container.name = from.name();
   container.is_sidecar = is_init && from.restartpolicy() == "Always";
   const bool is_sound =
       read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
-  if (!is_sound) draft.pod.lacks_amounts = true;
+  if (!is_sound) builder.pod.lacks_amounts = true;
   if (!is_init || container.is_sidecar) {
     for (const pb::ContainerPort& port : from.ports()) {
       if (port.hostport() == 0) continue;
-      HostPort& host_port = draft.rules.host_ports.emplace_back();
+      HostPort& host_port = builder.rules.host_ports.emplace_back();
       host_port.port = static_cast<std::uint16_t>(port.hostport());
       if (port.hostip() != "0.0.0.0") host_port.host_ip = port.hostip();
       const std::string& protocol = port.protocol();
@@ -199,12 +199,12 @@ void read_container(const pb::Container& from, bool is_init, PodBuilder& draft, 
                                                 : HostPort::Protocol::kTcp;
     }
   }
-  (is_init ? draft.init_containers : draft.containers).push_back(std::move(container));
+  (is_init ? builder.init_containers : builder.containers).push_back(std::move(container));
 }
 
-void read_volume(const pb::VolumeSource& source, PodBuilder& draft) {
+void read_volume(const pb::VolumeSource& source, PodBuilder& builder) {
   const auto refuse_if = [&](bool present, std::string_view name) {
-    if (present) draft.refuse(hard_volume_source(name));
+    if (present) builder.refuse(hard_volume_source(name));
   };
   refuse_if(source.has_persistentvolumeclaim(), "persistentVolumeClaim");
   refuse_if(source.has_ephemeral(), "ephemeral");
@@ -215,35 +215,35 @@ void read_volume(const pb::VolumeSource& source, PodBuilder& draft) {
   refuse_if(source.has_rbd(), "rbd");
 }
 
-void read_spec(const pb::PodSpec& spec, PodBuilder& draft, std::string& problem) {
-  Pod& pod = draft.pod;
+void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& problem) {
+  Pod& pod = builder.pod;
   pod.node_name = spec.nodename();
   pod.scheduler_name = spec.schedulername();
   pod.priority = spec.priority();
   pod.priority_class = spec.priorityclassname();
   pod.group_name = spec.schedulinggroup().podgroupname();
   pod.scheduling_gates = static_cast<std::uint8_t>(std::min(255, spec.schedulinggates_size()));
-  for (const pb::Container& container : spec.containers()) read_container(container, false, draft, problem);
-  for (const pb::Container& container : spec.initcontainers()) read_container(container, true, draft, problem);
-  for (const pb::Toleration& toleration : spec.tolerations()) read_toleration(toleration, draft);
-  read_labels(spec.nodeselector(), draft.rules.node_selector);
-  if (spec.has_affinity()) read_affinity(spec.affinity(), draft);
-  if (!read_quantities(spec.overhead(), draft.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
+  for (const pb::Container& container : spec.containers()) read_container(container, false, builder, problem);
+  for (const pb::Container& container : spec.initcontainers()) read_container(container, true, builder, problem);
+  for (const pb::Toleration& toleration : spec.tolerations()) read_toleration(toleration, builder);
+  read_labels(spec.nodeselector(), builder.rules.node_selector);
+  if (spec.has_affinity()) read_affinity(spec.affinity(), builder);
+  if (!read_quantities(spec.overhead(), builder.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
   for (const pb::QuantityPair& pair : spec.resources().requests()) {
-    draft.has_pod_level = true;
-    draft.pod_level_names.emplace_back(pair.key());
+    builder.has_pod_level = true;
+    builder.pod_level_names.emplace_back(pair.key());
   }
-  if (!read_quantities(spec.resources().requests(), draft.pod_level, "spec.resources.requests", problem))
+  if (!read_quantities(spec.resources().requests(), builder.pod_level, "spec.resources.requests", problem))
     pod.lacks_amounts = true;
-  for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), draft);
+  for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), builder);
   for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
     if (spread.whenunsatisfiable() == "ScheduleAnyway")
-      draft.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
     else
-      draft.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+      builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
   }
-  if (spec.resourceclaims_size() > 0) draft.refuse("spec.resourceClaims");
-  if (spec.has_workloadref()) draft.refuse("spec.workloadRef");
+  if (spec.resourceclaims_size() > 0) builder.refuse("spec.resourceClaims");
+  if (spec.has_workloadref()) builder.refuse("spec.workloadRef");
 }
 
 template <class Statuses>
@@ -260,38 +260,38 @@ void read_container_statuses(const Statuses& statuses, std::vector<ContainerBuil
   }
 }
 
-void read_status(const pb::PodStatus& status, PodBuilder& draft, std::string& problem) {
-  draft.pod.phase = read_phase(status.phase());
-  draft.pod.nominated_node_name = status.nominatednodename();
-  read_container_statuses(status.containerstatuses(), draft.statuses, problem);
-  read_container_statuses(status.initcontainerstatuses(), draft.init_statuses, problem);
+void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& problem) {
+  builder.pod.phase = read_phase(status.phase());
+  builder.pod.nominated_node_name = status.nominatednodename();
+  read_container_statuses(status.containerstatuses(), builder.statuses, problem);
+  read_container_statuses(status.initcontainerstatuses(), builder.init_statuses, problem);
   for (const pb::Condition& condition : status.conditions()) {
     if (condition.type() == "PodScheduled") {
-      draft.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(),
-                             millis_of(condition.lasttransitiontime())};
+      builder.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(),
+                               millis_of(condition.lasttransitiontime())};
     } else if (condition.type() == "PodResizePending") {
-      draft.resize_infeasible = condition.reason() == "Infeasible";
+      builder.resize_infeasible = condition.reason() == "Infeasible";
     }
   }
 }
 
 void read_object(const pb::Pod& from, Pod& pod, std::string& problem) {
-  thread_local PodBuilder draft;
+  thread_local PodBuilder builder;
   thread_local SharedParts shared;
-  draft.reset();
-  read_meta(from.metadata(), draft.pod);
+  builder.reset();
+  read_meta(from.metadata(), builder.pod);
   bool has_controller = false;
   for (const pb::OwnerReference& owner : from.metadata().ownerreferences()) {
-    if (has_controller || (!draft.pod.owner_uid.empty() && !owner.controller())) continue;
+    if (has_controller || (!builder.pod.owner_uid.empty() && !owner.controller())) continue;
     has_controller = owner.controller();
-    draft.pod.owner_uid = owner.uid();
-    draft.pod.owner_kind = owner.kind();
+    builder.pod.owner_uid = owner.uid();
+    builder.pod.owner_kind = owner.kind();
   }
-  read_labels(from.metadata().labels(), draft.labels);
-  read_annotations(from.metadata(), draft.annotations);
-  read_spec(from.spec(), draft, problem);
-  read_status(from.status(), draft, problem);
-  pod = finish_pod(draft, shared);
+  read_labels(from.metadata().labels(), builder.labels);
+  read_annotations(from.metadata(), builder.annotations);
+  read_spec(from.spec(), builder, problem);
+  read_status(from.status(), builder, problem);
+  pod = finish_pod(builder, shared);
 }
 
 void read_object(const pb::Node& from, Node& node, std::string& problem) {

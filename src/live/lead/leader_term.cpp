@@ -321,16 +321,16 @@ void LeaderTerm::restore_devices(PodSlot slot) {
 /// Nodes whose devices are claimed more than once take nothing new; the log names the claimants.
 void LeaderTerm::say_overfull_devices() {
   const Cluster& cluster = state_->cluster();
-  if (cluster.overfull_device_count() == 0) return overfull_told_.clear();
+  if (cluster.overfull_device_count() == 0) return overfull_reported_.clear();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const DeviceMask devices = cluster.is_live(NodeId(row)) ? cluster.overfull_devices(NodeId(row)) : DeviceMask{};
-    const auto told = overfull_told_.find(static_cast<std::uint32_t>(row));
-    const DeviceMask before = told == overfull_told_.end() ? DeviceMask{} : told->second;
+    const auto reported = overfull_reported_.find(static_cast<std::uint32_t>(row));
+    const DeviceMask before = reported == overfull_reported_.end() ? DeviceMask{} : reported->second;
     if (devices == before) continue;
     if (devices.is_empty())
-      overfull_told_.erase(told);
+      overfull_reported_.erase(reported);
     else
-      overfull_told_[static_cast<std::uint32_t>(row)] = devices;
+      overfull_reported_[static_cast<std::uint32_t>(row)] = devices;
     if (((devices.low & ~before.low) | (devices.high & ~before.high)) == 0 || !options_.log) continue;
     std::string pods;
     for (PodSlot slot = 0; slot < tracker_.pods().slots(); ++slot) {

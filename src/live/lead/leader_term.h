@@ -143,7 +143,7 @@ class LeaderTerm {
   Millis look_again_at_ = Millis::max(), news_since_ = Millis::max(), next_tick_{0};
   Millis pending_since_ = Millis::max();
   std::uint64_t steps_ = 0;
-  std::map<std::uint32_t, DeviceMask> overfull_told_;  ///< by row of the node
+  std::map<std::uint32_t, DeviceMask> overfull_reported_;  ///< by row of the node
   /// pods to which they are to be written back; with the generation
   std::map<PodSlot, std::uint32_t> devices_due_;
   bool is_deciding_ = true;

@@ -98,7 +98,7 @@ class NamesOf final : public ReasonNames {
 /// Nodes by kube-scheduler's term for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
-  for (const Reason& r : told_reasons(c, verdict)) {
+  for (const Reason& r : reported_reasons(c, verdict)) {
     if (r.code == ReasonCode::kTaintNotTolerated) {
       counts.merge(untolerated(c, ConstraintId(r.subject)));
       continue;
@@ -130,34 +130,34 @@ bool waits_for_pods_to_leave(const Verdict& verdict) {
                      [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
 }
 
-std::vector<Reason> told_reasons(const TextContext& c, const Verdict& verdict) {
-  std::vector<Reason> told = verdict.reasons;
+std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdict) {
+  std::vector<Reason> reported = verdict.reasons;
   const auto has = [&](ReasonCode code) {
-    return std::any_of(told.begin(), told.end(), [&](const Reason& r) { return r.code == code; });
+    return std::any_of(reported.begin(), reported.end(), [&](const Reason& r) { return r.code == code; });
   };
   const bool would_fit_empty =
       has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_to_leave(verdict));
-  if (would_fit_empty) std::erase_if(told, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
-  const auto devices =
-      std::find_if(told.begin(), told.end(), [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
-  if (devices == told.end()) return told;
+  if (would_fit_empty) std::erase_if(reported, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
+  const auto devices = std::find_if(reported.begin(), reported.end(),
+                                    [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
+  if (devices == reported.end()) return reported;
   const ObjectNames& names = c.tables.names;
   const auto counts_devices = [&](const Reason& r) {
     if (r.code != ReasonCode::kInsufficientResource) return false;
     const PooledString name = names.resource_name(ResourceId(r.subject));
     return name == kGpuResource || name == kGpuMilliResource;
   };
-  for (const Reason& r : told)
+  for (const Reason& r : reported)
     if (counts_devices(r)) devices->numbers[0] = std::max(devices->numbers[0], r.numbers[0]);
-  std::erase_if(told, counts_devices);
-  return told;
+  std::erase_if(reported, counts_devices);
+  return reported;
 }
 
-std::string headline_text(const TextContext& c, const std::vector<Reason>& told) {
-  if (told.empty()) return {};
-  std::string text = reason_text(c, told[0]);
-  if (told[0].code == ReasonCode::kExceedsCluster && told.size() > 1)
-    text += " (at the time of the verdict: " + reason_text(c, told[1]) + ")";
+std::string headline_text(const TextContext& c, const std::vector<Reason>& reported) {
+  if (reported.empty()) return {};
+  std::string text = reason_text(c, reported[0]);
+  if (reported[0].code == ReasonCode::kExceedsCluster && reported.size() > 1)
+    text += " (at the time of the verdict: " + reason_text(c, reported[1]) + ")";
   return text;
 }
 
@@ -200,7 +200,7 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   // kube-scheduler's sentence comes first: tools expect it at the beginning.
   text.message = availability(c, verdict);
   std::string more;
-  for (const Reason& r : told_reasons(c, verdict)) {
+  for (const Reason& r : reported_reasons(c, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
                          r.code == ReasonCode::kNoSuchDomain || r.code == ReasonCode::kExceedsCluster ||
                          r.code == ReasonCode::kLimitReached;

@@ -138,7 +138,7 @@ std::string_view remedy_name(Remedy::Kind kind) {
 
 void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
   w.key("reasons").begin_array();
-  for (const Reason& r : told_reasons(context, verdict)) {
+  for (const Reason& r : reported_reasons(context, verdict)) {
     w.begin_object()
         .member("code", reason_name(r.code))
         .member("message", reason_text(context, r))
@@ -150,7 +150,7 @@ void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& ver
   w.end_array();
 }
 
-void write_ask(JsonWriter& w, const State& state, const PodRecord& pod) {
+void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
   if (pod.demand.is_none() || pod.demand.row() >= state.demand_rows()) return;
   const Demand& demand = state.demand(pod.demand);
   w.key("asks").begin_object();
@@ -215,10 +215,10 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = replica.text_context();
   const bool is_for_pods_to_leave = verdict.kind == VerdictKind::kNeverFits && waits_for_pods_to_leave(verdict);
-  const std::vector<Reason> told = told_reasons(context, verdict);
+  const std::vector<Reason> reported = reported_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_pods_to_leave;
-  return {is_never ? "Never" : "Waiting", std::string(reason_name(told[0].code)) + ": " + headline_text(context, told),
-          is_never ? 5 : 4};
+  return {is_never ? "Never" : "Waiting",
+          std::string(reason_name(reported[0].code)) + ": " + headline_text(context, reported), is_never ? 5 : 4};
 }
 
 void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
@@ -296,7 +296,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
   if (subject.pod != kNoPod) {
     const PodRecord& pod = tables.pods[subject.pod];
     write_pod_line(w, tables, subject.pod);
-    write_ask(w, replica.state(), pod);
+    write_request(w, replica.state(), pod);
     w.member("ageMillis", (replica.now() - pod.created).value);
     if (!pod.node_name.empty() && !subject.is_whole_gang)
       w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
@@ -355,7 +355,7 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
   const PooledString ns = is_gang ? tables.gangs[owner.gang].ns : tables.pods[owner.pod].ns;
   const PooledString name = is_gang ? tables.gangs[owner.gang].name : tables.pods[owner.pod].name;
   const Job& j = replica.state().job(job.entry.job);
-  const std::vector<Reason> told = told_reasons(context, job.verdict);
+  const std::vector<Reason> reported = reported_reasons(context, job.verdict);
   w.begin_object()
       .member("name", ns.str() + "/" + name.str())
       .member("queue", tables.names.queues.name(job.queue).view());
@@ -364,8 +364,8 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
       .member("gpusAhead", devices_ahead);
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (replica.now() - j.submitted).value);
-  w.member("reason", told.empty() ? std::string_view("PendingEvaluation") : reason_name(told[0].code));
-  w.member("message", headline_text(context, told)).end_object();
+  w.member("reason", reported.empty() ? std::string_view("PendingEvaluation") : reason_name(reported[0].code));
+  w.member("message", headline_text(context, reported)).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only`, those of that queue.

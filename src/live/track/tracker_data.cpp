@@ -2,11 +2,11 @@
 
 namespace ashlar::kube {
 
-TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners told)
+TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners reported)
     : Tables(with.levels),
       options(std::move(with)),
       out(to),
-      listeners(std::move(told)),
+      listeners(std::move(reported)),
       translator(names, out, [this](const PooledString& ns) { return labels_of_namespace(ns); }),
       anti_affinity([this](const PooledString& ns) { return labels_of_namespace(ns); }),
       exclusion_constraints(anti_affinity, translator) {

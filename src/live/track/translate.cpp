@@ -86,15 +86,15 @@ void sort_by_resource(Demand& demand) {
             [](const ResourceAmount& a, const ResourceAmount& b) { return a.resource < b.resource; });
 }
 
-Result<MiB> memory_each(const PooledString& ask) {
-  const Result<MiB> memory = parse_gpu_memory(ask);
+Result<MiB> memory_each(const PooledString& request) {
+  const Result<MiB> memory = parse_gpu_memory(request);
   return memory ? memory : invalid("ashlar.dev/gpu-memory " + memory.error().message);
 }
 
-Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_ask) {
+Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_request) {
   const std::int64_t whole = amount_of(pod.requests, kGpuResource);
   const std::int64_t milli = amount_of(pod.requests, kGpuMilliResource);
-  DeviceRequest ask;
+  DeviceRequest request;
   if (whole != 0 && milli != 0)
     return invalid("requests both nvidia.com/gpu and ashlar.dev/gpu-milli; use only one of the two");
   if (milli > kWholeDevice && milli % kWholeDevice != 0)
@@ -102,35 +102,35 @@ Result<DeviceRequest> device_request(const Pod& pod, const PooledString* memory_
   if (whole > kDevicesPerNodeMax || milli > std::int64_t{kDevicesPerNodeMax} * kWholeDevice)
     return invalid("requests more than 128 GPUs of one node");
   if (whole > 0)
-    ask.count = static_cast<std::int32_t>(whole);
+    request.count = static_cast<std::int32_t>(whole);
   else if (milli >= kWholeDevice)
-    ask.count = static_cast<std::int32_t>(milli / kWholeDevice);
+    request.count = static_cast<std::int32_t>(milli / kWholeDevice);
   else if (milli > 0)
-    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
-  if (memory_ask == nullptr) return ask;
-  if (ask.count == 0)
+    request = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+  if (memory_request == nullptr) return request;
+  if (request.count == 0)
     return invalid(
         "requests ashlar.dev/gpu-memory but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits");
-  const Result<MiB> memory = memory_each(*memory_ask);
+  const Result<MiB> memory = memory_each(*memory_request);
   if (!memory) return memory.error();
-  ask.memory_each = *memory;
-  return ask;
+  request.memory_each = *memory;
+  return request;
 }
 
 /// Never fewer devices than the pod may hold.
-DeviceRequest devices_held(const Pod& pod, const PooledString* memory_ask) {
+DeviceRequest devices_held(const Pod& pod, const PooledString* memory_request) {
   const std::int64_t most = kDevicesPerNodeMax;
   const std::int64_t whole = std::clamp<std::int64_t>(amount_of(pod.requests, kGpuResource), 0, most);
   const std::int64_t milli =
       std::clamp<std::int64_t>(amount_of(pod.requests, kGpuMilliResource), 0, most * kWholeDevice);
-  DeviceRequest ask;
+  DeviceRequest request;
   if (whole == 0 && milli > 0 && milli < kWholeDevice)
-    ask = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
+    request = {1, MilliGpu(static_cast<std::int32_t>(milli)), MiB(0)};
   else
-    ask.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeDevice - 1) / kWholeDevice));
-  if (memory_ask == nullptr || ask.count == 0) return ask;
-  if (const Result<MiB> memory = memory_each(*memory_ask); memory) ask.memory_each = *memory;
-  return ask;
+    request.count = static_cast<std::int32_t>(std::min(most, whole + (milli + kWholeDevice - 1) / kWholeDevice));
+  if (memory_request == nullptr || request.count == 0) return request;
+  if (const Result<MiB> memory = memory_each(*memory_request); memory) request.memory_each = *memory;
+  return request;
 }
 
 }  // namespace
@@ -159,11 +159,11 @@ Demand Translator::plain_demand(const Pod& pod) {
   return demand;
 }
 
-Result<Demand> Translator::build_demand(const Pod& pod, const PooledString* memory_ask) {
+Result<Demand> Translator::build_demand(const Pod& pod, const PooledString* memory_request) {
   Demand demand = plain_demand(pod);
   for (const Amount& a : pod.requests.extended)
     if (a.value > 0 && names_.is_refused(a.name)) return invalid(refusal_text(a.name));
-  const Result<DeviceRequest> devices = device_request(pod, memory_ask);
+  const Result<DeviceRequest> devices = device_request(pod, memory_request);
   if (!devices) return devices.error();
   demand.devices = *devices;
   return demand;
@@ -183,16 +183,16 @@ bool Translator::is_demand_of(const Pod& pod, DemandId id) {
 
 Result<DemandId> Translator::demand(const Pod& pod) {
   const PooledString* setting = find_setting(pod, kGpuMemoryAsk);
-  const PooledString memory_ask = setting == nullptr ? PooledString() : *setting;
+  const PooledString memory_request = setting == nullptr ? PooledString() : *setting;
   const bool is_blank = setting != nullptr && setting->empty();  // a request that cannot be read, unlike none
   for (const Seen& s : seen_)
-    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_ask == memory_ask &&
+    if (!s.id.is_none() && s.requests == pod.requests && s.rules == pod.rules && s.memory_request == memory_request &&
         !is_blank)
       return s.id;
   Result<Demand> built = build_demand(pod, setting);
   if (!built) return built.error();
   const DemandId id = intern(std::move(built).value());
-  seen_[next_seen_] = {pod.requests, pod.rules, memory_ask, id};
+  seen_[next_seen_] = {pod.requests, pod.rules, memory_request, id};
   next_seen_ = (next_seen_ + 1) % kSeen;
   return id;
 }

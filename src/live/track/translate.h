@@ -90,10 +90,10 @@ class Translator {
   struct Seen {
     Resources requests;
     std::shared_ptr<const PodRules> rules;
-    PooledString memory_ask;
+    PooledString memory_request;
     DemandId id;
   };
-  Result<Demand> build_demand(const Pod& pod, const PooledString* memory_ask);
+  Result<Demand> build_demand(const Pod& pod, const PooledString* memory_request);
   /// Everything but devices.
   Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);

@@ -4,8 +4,8 @@
 namespace ashlar {
 
 DeviceMask choose_best_fit_device(const NodeView& view, NodeId node) {
-  const DeviceRequest& ask = view.demand.devices;
-  if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
+  const DeviceRequest& request = view.demand.devices;
+  if (request.count == 0 || request.is_whole()) return first_idle_devices(view, node);
   const auto milli = view.nodes.device_free_milli(node);
   std::size_t best = milli.size();
   for (std::size_t c = 0; c < milli.size(); ++c)

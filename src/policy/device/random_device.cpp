@@ -6,8 +6,8 @@
 namespace ashlar {
 
 DeviceMask choose_random_device(const NodeView& view, NodeId node) {
-  const DeviceRequest& ask = view.demand.devices;
-  if (ask.count == 0 || ask.is_whole()) return first_idle_devices(view, node);
+  const DeviceRequest& request = view.demand.devices;
+  if (request.count == 0 || request.is_whole()) return first_idle_devices(view, node);
   const std::size_t devices = view.nodes.device_free_milli(node).size();
   std::uint64_t fitting = 0;
   for (std::size_t c = 0; c < devices; ++c) fitting += share_fits_device(view, node, c) ? 1 : 0;

@@ -27,7 +27,7 @@ void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std:
 
 /// Stops counting at `enough`.
 std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enough) {
-  const DeviceRequest& ask = view.demand.devices;
+  const DeviceRequest& request = view.demand.devices;
   const auto milli = view.nodes.device_free_milli(node);
   const auto mib = view.nodes.device_free_mib(node);
   const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
@@ -35,10 +35,10 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
   if (idle_left < 0) return 0;  // more devices are owed than exist: any of the shared ones may be among them
   std::int32_t found = 0;
   for (std::size_t c = 0; c < milli.size() && found < enough; ++c) {
-    if (milli[c] < ask.milli_each.value) continue;
+    if (milli[c] < request.milli_each.value) continue;
     const bool is_idle = milli[c] == kWholeDevice && mib[c] == full_mib;
     if (is_idle && idle_left-- <= 0) continue;
-    found += shares_in_device(ask, milli[c], mib[c], full_mib != 0);
+    found += shares_in_device(request, milli[c], mib[c], full_mib != 0);
   }
   return found;
 }
@@ -46,13 +46,13 @@ std::int32_t shares_on_node(const NodeView& view, NodeId node, std::int32_t enou
 }  // namespace
 
 void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-  const DeviceRequest& ask = view.demand.devices;
-  if (ask.count <= 0) return;
-  if (ask.is_whole()) return lower_by_whole_devices(view, rows, fits);
+  const DeviceRequest& request = view.demand.devices;
+  if (request.count <= 0) return;
+  if (request.is_whole()) return lower_by_whole_devices(view, rows, fits);
   const auto free = view.nodes.free_milli().subspan(rows.first, rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (fits[i] == 0) continue;
-    if (free[i] < ask.milli_each.value || ask.milli_each.value <= 0)
+    if (free[i] < request.milli_each.value || request.milli_each.value <= 0)
       fits[i] = 0;
     else
       fits[i] = static_cast<std::uint16_t>(

@@ -14,15 +14,17 @@ void lower_by_device_fit(const NodeView& view, NodeRange rows, std::span<std::ui
 
 /// Shares of this size that one device with these free amounts takes. `checks_memory` is false where device memory is
 /// not known.
-inline std::int32_t shares_in_device(const DeviceRequest& ask, std::int32_t free_milli, std::int64_t free_mib,
+inline std::int32_t shares_in_device(const DeviceRequest& request, std::int32_t free_milli, std::int64_t free_mib,
                                      bool checks_memory) {
-  const std::int32_t each = ask.milli_each.value;
+  const std::int32_t each = request.milli_each.value;
   if (free_milli < each) return 0;
   const std::int32_t by_milli = free_milli < 2 * each ? 1 : free_milli / each;
   if (!checks_memory) return by_milli;
-  if (ask.memory_each.value <= 0) return free_mib > 0 ? by_milli : 0;
+  if (request.memory_each.value <= 0) return free_mib > 0 ? by_milli : 0;
   std::int32_t n = 0;
-  for (std::int64_t used = ask.memory_each.value; n < by_milli && used <= free_mib; used += ask.memory_each.value) ++n;
+  for (std::int64_t used = request.memory_each.value; n < by_milli && used <= free_mib;
+       used += request.memory_each.value)
+    ++n;
   return n;
 }
 

@@ -17,11 +17,11 @@ Points alike_points(const DeviceClassCounts& held, std::size_t own) {
 }  // namespace
 
 void add_gpu_clustering(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const DeviceRequest& ask = view.demand.devices;
-  if (ask.count == 0) return;
+  const DeviceRequest& request = view.demand.devices;
+  if (request.count == 0) return;
   const auto free = view.nodes.free_milli().subspan(rows.first, rows.count);
   const auto held = view.nodes.device_class_counts().subspan(rows.first, rows.count);
-  const std::size_t own = device_class_of(ask);
+  const std::size_t own = device_class_of(request);
   for (std::size_t i = 0; i < rows.count; ++i)
     points[i] += kFillMax * (kMilliMax - free[i]) / kMilliMax + alike_points(held[i], own);
 }

@@ -27,7 +27,7 @@ void add_for_no_devices(std::span<const std::int32_t> devices, std::span<const s
 
 /// 500..1000 by what stays free on the best shared device; 0..400 where an idle device must be opened.
 Points points_for_share(const NodeView& view, NodeId node) {
-  const DeviceRequest& ask = view.demand.devices;
+  const DeviceRequest& request = view.demand.devices;
   const auto milli = view.nodes.device_free_milli(node);
   const auto mib = view.nodes.device_free_mib(node);
   const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
@@ -35,22 +35,22 @@ Points points_for_share(const NodeView& view, NodeId node) {
   bool has_shared = false;
   for (std::size_t c = 0; c < milli.size(); ++c) {
     const bool is_idle = milli[c] == kWholeDevice && mib[c] == full_mib;
-    if (is_idle || shares_in_device(ask, milli[c], mib[c], full_mib != 0) == 0) continue;
+    if (is_idle || shares_in_device(request, milli[c], mib[c], full_mib != 0) == 0) continue;
     has_shared = true;
     least = std::min(least, milli[c]);
   }
-  if (has_shared) return kPointsMax - (least - ask.milli_each.value) / 2;
+  if (has_shared) return kPointsMax - (least - request.milli_each.value) / 2;
   return std::max(kShareOnIdleMax - kPerIdleDeviceShared * (view.nodes.idle_devices()[node.row()] - 1), 0);
 }
 
 }  // namespace
 
 void add_pack_tight(const NodeView& view, NodeRange rows, std::span<Points> points) {
-  const DeviceRequest& ask = view.demand.devices;
+  const DeviceRequest& request = view.demand.devices;
   const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
-  if (ask.count == 0)
+  if (request.count == 0)
     return add_for_no_devices(view.nodes.devices().subspan(rows.first, rows.count), idle, points.first(rows.count));
-  if (ask.is_whole()) return add_for_whole_devices(idle, ask.count, points.first(rows.count));
+  if (request.is_whole()) return add_for_whole_devices(idle, request.count, points.first(rows.count));
   for (std::size_t i = 0; i < rows.count; ++i) points[i] += points_for_share(view, NodeId(rows.first + i));
 }
 

@@ -35,7 +35,7 @@ std::int32_t signed_number(Words& words, std::string_view form) {
 /// A job statement without its members.
 struct JobForm {
   Workload workload;
-  std::vector<MemberAsk> groups;
+  std::vector<MemberRequest> groups;
   Millis runs = Millis::max();
   NodeId on;
   DeviceMask devices;
@@ -60,17 +60,17 @@ JobId take_new_job(CaseReading& c, Words& words) {
   return c.file.names.jobs.of(name);
 }
 
-void take_groups(CaseReading& c, Words& words, std::vector<MemberAsk>& groups) {
+void take_groups(CaseReading& c, Words& words, std::vector<MemberRequest>& groups) {
   do {
-    MemberAsk ask;
-    ask.count = static_cast<std::uint32_t>(words.take_count(kGroupsForm));
-    if (ask.count > 100'000) words.fail(fmt::format("{} members", ask.count), "at most 100000");
+    MemberRequest request;
+    request.count = static_cast<std::uint32_t>(words.take_count(kGroupsForm));
+    if (request.count > 100'000) words.fail(fmt::format("{} members", request.count), "at most 100000");
     if (!words.accept("x")) {
       words.take("x");
       words.fail("no \"x\" between number and members", kGroupsForm);
     }
-    take_ask(words, c.file.names, ask);
-    groups.push_back(std::move(ask));
+    take_request(words, c.file.names, request);
+    groups.push_back(std::move(request));
   } while (words.accept("+"));
 }
 
@@ -105,27 +105,27 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
                  kJobOptionsForm);
     }
     if (words.has_failed()) return;
-    if (!form.groups.empty()) take_ask(words, c.file.names, form.groups.back());
+    if (!form.groups.empty()) take_request(words, c.file.names, form.groups.back());
   }
 }
 
-void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberAsk>& groups,
+void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberRequest>& groups,
                  std::vector<MemberSpec>& out) {
   CaseNames& names = c.file.names;
-  for (const MemberAsk& ask : groups) {
-    if (ask.demand.devices.count == 0 && ask.demand.devices.memory_each.value > 0)
+  for (const MemberRequest& request : groups) {
+    if (request.demand.devices.count == 0 && request.demand.devices.memory_each.value > 0)
       words.fail("card-memory without a GPU", "\"500 milli card-memory=10GiB\"");
-    DemandId demand = names.demands.find(ask.demand);
+    DemandId demand = names.demands.find(request.demand);
     if (demand.is_none()) {
-      demand = names.demands.add(ask.demand);
-      add_event(c, c.latest, EventBody(DemandDefined{demand, ask.demand}));
+      demand = names.demands.add(request.demand);
+      add_event(c, c.latest, EventBody(DemandDefined{demand, request.demand}));
     }
-    ConstraintId constraint = names.constraints.find(ask.constraint);
+    ConstraintId constraint = names.constraints.find(request.constraint);
     if (constraint.is_none()) {
-      constraint = names.constraints.add(ask.constraint);
-      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, ask.constraint}));
+      constraint = names.constraints.add(request.constraint);
+      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, request.constraint}));
     }
-    for (std::uint32_t i = 0; i < ask.count; ++i) {
+    for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
       out.push_back({member, demand, constraint});
       names.members[job.row()].push_back(member);
@@ -155,7 +155,7 @@ void read_job(CaseReading& c, Words& words) {
   JobForm form;
   form.workload.job = take_new_job(c, words);
   form.groups.emplace_back();
-  take_ask(words, c.file.names, form.groups.back());
+  take_request(words, c.file.names, form.groups.back());
   take_job_options(c, words, form);
   finish_job(c, words, std::move(form), {});
 }
@@ -174,14 +174,14 @@ void read_foreign(CaseReading& c, Words& words) {
   form.workload.job = take_new_job(c, words);
   form.workload.is_ours = false;
   form.groups.emplace_back();
-  take_ask(words, c.file.names, form.groups.back());
+  take_request(words, c.file.names, form.groups.back());
   take_job_options(c, words, form);
   finish_job(c, words, std::move(form), {});
 }
 
 void read_grow(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
-  std::vector<MemberAsk> groups;
+  std::vector<MemberRequest> groups;
   take_groups(c, words, groups);
   std::uint32_t least = 0;
   if (words.accept("min"))

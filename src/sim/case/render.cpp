@@ -19,11 +19,11 @@ std::string counted_name(const CaseFile& file, std::int64_t number) {
 }
 
 std::string held_devices(const State& state, const Member& m) {
-  const DeviceRequest& ask = state.demand(m.demand).devices;
-  if (ask.count == 0) return {};
-  if (!ask.is_whole())
-    return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), ask.milli_each.value);
-  const int unknown = ask.count - m.devices.count();
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  if (request.count == 0) return {};
+  if (!request.is_whole())
+    return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), request.milli_each.value);
+  const int unknown = request.count - m.devices.count();
   return device_ranges(m.devices) + (unknown > 0 ? fmt::format("{}{}?", m.devices.is_empty() ? "" : "+", unknown) : "");
 }
 

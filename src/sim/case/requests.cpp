@@ -56,7 +56,7 @@ NodeTerm term_of(Words& words, CaseNames& names, std::string_view text) {
   return term;
 }
 
-void take_devices(Words& words, MemberAsk& ask) {
+void take_devices(Words& words, MemberRequest& request) {
   const std::int64_t number = words.take_count("a number of GPUs, \"4 gpu\", or a fraction of one, \"500 milli\"");
   const bool is_share = words.peek() == "milli";
   if (!is_share && words.peek() != "gpu") {
@@ -70,12 +70,13 @@ void take_devices(Words& words, MemberAsk& ask) {
   if (!is_share && number > kDevicesPerNodeMax)
     words.fail(fmt::format("no node has {} GPUs", number), fmt::format("at most {} gpu", kDevicesPerNodeMax));
   if (is_share)
-    ask.demand.devices = {1, MilliGpu(static_cast<std::int32_t>(number)), ask.demand.devices.memory_each};
+    request.demand.devices = {1, MilliGpu(static_cast<std::int32_t>(number)), request.demand.devices.memory_each};
   else
-    ask.demand.devices = {static_cast<std::int32_t>(number), MilliGpu(kWholeDevice), ask.demand.devices.memory_each};
+    request.demand.devices = {static_cast<std::int32_t>(number), MilliGpu(kWholeDevice),
+                              request.demand.devices.memory_each};
 }
 
-void take_port(Words& words, MemberAsk& ask) {
+void take_port(Words& words, MemberRequest& request) {
   const KeyValue port = key_value(words.take("a port such as 8080 or 53/udp"), '/');
   std::int64_t number = number_in(port.key);
   if (number < 1 || number > 65535)
@@ -83,11 +84,11 @@ void take_port(Words& words, MemberAsk& ask) {
   const bool is_udp = port.value == "udp";
   if (port.has_value && !is_udp && port.value != "tcp")
     words.fail(fmt::format("\"{}\" is not a protocol", port.value), "tcp or udp");
-  ask.demand.ports.push_back(
+  request.demand.ports.push_back(
       {static_cast<std::uint8_t>(is_udp ? 17 : 6), 0, static_cast<std::uint16_t>(words.has_failed() ? 0 : number)});
 }
 
-void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
+void take_tolerations(Words& words, CaseNames& names, MemberRequest& request) {
   constexpr std::string_view kForm = "tolerated taints such as key=value, key, key=value:NoSchedule or *";
   for (const std::string_view text : split(words.take(kForm), ',')) {
     const KeyValue effect = key_value(text, ':');
@@ -97,17 +98,17 @@ void take_tolerations(Words& words, CaseNames& names, MemberAsk& ask) {
     if (taint.key != "*") t.key = names.label_keys.of(taint.key);
     if (taint.has_value) t.value = names.labels.of(taint.key == "*" ? taint.value : effect.key);
     if (effect.has_value) t.effect = effect_of(words, effect.value);
-    ask.constraint.tolerations.push_back(t);
+    request.constraint.tolerations.push_back(t);
   }
 }
 
-void take_models(Words& words, CaseNames& names, MemberAsk& ask) {
+void take_models(Words& words, CaseNames& names, MemberRequest& request) {
   if (!words.accept("model")) {
     words.take("model");
     words.fail("\"needs\" takes models", "\"needs model h100,a100\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
-    ask.constraint.models.push_back(names.models.of(model));
+    request.constraint.models.push_back(names.models.of(model));
 }
 
 void add_amount(Demand& demand, NamedAmount added) {
@@ -162,36 +163,36 @@ NamedAmount take_amount(Words& words, CaseNames& names) {
   return named;
 }
 
-void take_ask(Words& words, CaseNames& names, MemberAsk& ask) {
-  if (ask.demand.amounts.empty()) add_amount(ask.demand, {resource::kPods, 1});
+void take_request(Words& words, CaseNames& names, MemberRequest& request) {
+  if (request.demand.amounts.empty()) add_amount(request.demand, {resource::kPods, 1});
   while (!words.is_at_end()) {
     const std::string_view word = words.peek();
     const bool is_negative = word[0] == '-' && word.size() > 1;
     if (is_negative || (word[0] >= '0' && word[0] <= '9')) {
-      take_devices(words, ask);
+      take_devices(words, request);
     } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
       if (named.amount <= 0) words.fail("no resources requested", "an amount above 0");
-      add_amount(ask.demand, named);
+      add_amount(request.demand, named);
     } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
       words.take(kAmountForm);
       const Result<MiB> memory = parse_gpu_memory(key_value(word).value);
       if (!memory) words.fail("card-memory " + memory.error().message);
-      ask.demand.devices.memory_each = memory ? *memory : MiB(0);
+      request.demand.devices.memory_each = memory ? *memory : MiB(0);
     } else if (words.accept("needs")) {
-      take_models(words, names, ask);
+      take_models(words, names, request);
     } else if (words.accept("selector")) {
       for (auto& e : term_of(words, names, words.take(kExpressionForm)).all)
-        ask.constraint.selector.all.push_back(std::move(e));
+        request.constraint.selector.all.push_back(std::move(e));
     } else if (words.accept("affinity")) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';'))
-        ask.constraint.any_of.push_back(term_of(words, names, term));
+        request.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
       const auto weight = static_cast<std::int32_t>(words.take_count("a weight", 100));
-      ask.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
+      request.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
     } else if (words.accept("tolerates")) {
-      take_tolerations(words, names, ask);
+      take_tolerations(words, names, request);
     } else if (words.accept("port")) {
-      take_port(words, ask);
+      take_port(words, request);
     } else {
       return;
     }

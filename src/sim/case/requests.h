@@ -11,7 +11,7 @@
 namespace ashlar::sim {
 
 /// What the members of one group need from their nodes.
-struct MemberAsk {
+struct MemberRequest {
   std::uint32_t count = 1;
   Demand demand;
   Constraint constraint;
@@ -19,7 +19,7 @@ struct MemberAsk {
 
 /// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b",
 /// "selector x=y", ... Stops at the first word that does not.
-void take_ask(Words& words, CaseNames& names, MemberAsk& ask);
+void take_request(Words& words, CaseNames& names, MemberRequest& request);
 /// Takes "NAME=AMOUNT" if the next word is one of a resource: its row and amount in the smallest unit; kNone if it is
 /// not one.
 struct NamedAmount {

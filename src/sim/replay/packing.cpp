@@ -61,8 +61,9 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
       models.push_back(trace.catalog_.find_model(name));
       if (models.back().is_none()) return invalid("pod " + pod.name + ": no node has the model '" + name + "'");
     }
-    const DeviceRequest ask{.count = pod.gpus, .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeDevice)};
-    const MemberSize size{ask, pod.cpu, Bytes(pod.memory.value << 20)};
+    const DeviceRequest request{.count = pod.gpus,
+                                .milli_each = pod.gpus > 0 ? pod.milli_each : MilliGpu(kWholeDevice)};
+    const MemberSize size{request, pod.cpu, Bytes(pod.memory.value << 20)};
     const MemberNeed need{trace.catalog_.demand(demand_of(size)), trace.catalog_.constraint(models), 1};
     const auto [kind, is_new] = kinds.try_emplace({need.demand, need.constraint}, KindId::none());
     if (is_new) kind->second = trace.catalog_.add_kind({.needs = {need}, .within = {}, .prefer = {}});

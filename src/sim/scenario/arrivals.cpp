@@ -27,10 +27,11 @@ KindId kind_of_shape(const JobShape& shape, std::int32_t number, const Scenario&
   for (const MemberShape& group : shape.groups) {
     std::vector<DeviceClassId> models;
     for (const std::string& model : group.models) models.push_back(catalog.model(model));
-    const DeviceRequest ask{group.gpus, group.gpus > 0 ? group.milli_each : MilliGpu(kWholeDevice), group.gpu_memory};
+    const DeviceRequest request{group.gpus, group.gpus > 0 ? group.milli_each : MilliGpu(kWholeDevice),
+                                group.gpu_memory};
     const Bytes memory(group.memory.value + number * kMebibyte);
-    kind.needs.push_back({catalog.demand(demand_of({ask, group.cpu, memory})), catalog.constraint(std::move(models)),
-                          static_cast<std::uint32_t>(group.members)});
+    kind.needs.push_back({catalog.demand(demand_of({request, group.cpu, memory})),
+                          catalog.constraint(std::move(models)), static_cast<std::uint32_t>(group.members)});
   }
   return catalog.add_kind(std::move(kind));
 }
@@ -74,9 +75,9 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
 KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog) {
   const ConstraintId anywhere = catalog.constraint({});
   const auto member = [&](std::int32_t size) {
-    const DeviceRequest ask{.count = law.is_processors ? 0 : size};
+    const DeviceRequest request{.count = law.is_processors ? 0 : size};
     const std::int64_t cores = law.is_processors ? 1000 : law.cpu_per_gpu.value;
-    return catalog.demand(demand_of({ask, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
+    return catalog.demand(demand_of({request, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
   };
   JobKind kind;
   const std::int32_t whole = width / law.gpus_per_member, rest = width % law.gpus_per_member;

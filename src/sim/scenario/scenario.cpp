@@ -245,57 +245,57 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     YAML::Mark mark;
     std::string where;
   };
-  std::vector<Draft> drafts;
+  std::vector<Draft> builders;
   std::vector<std::string> names;
   for (const auto& [item, where] : root.items("queues")) {
     YamlMap map(mistake, item, where);
     map.require("name", "the queue's name");
-    Draft draft;
-    draft.queue.name = map.text("name").value_or("");
-    draft.parent = map.text("parent").value_or("");
-    draft.mark = item.Mark();
-    draft.where = where;
-    if (draft.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
-    if (draft.queue.name == "root") map.reject("name", std::string(config::kRootIsNoQueue));
-    if (std::find(names.begin(), names.end(), draft.queue.name) != names.end())
-      map.reject("name", "expected every queue once, got \"" + draft.queue.name + "\" twice");
+    Draft builder;
+    builder.queue.name = map.text("name").value_or("");
+    builder.parent = map.text("parent").value_or("");
+    builder.mark = item.Mark();
+    builder.where = where;
+    if (builder.queue.name.empty()) map.reject_self("expected the queue's name, got nothing");
+    if (builder.queue.name == "root") map.reject("name", std::string(config::kRootIsNoQueue));
+    if (std::find(names.begin(), names.end(), builder.queue.name) != names.end())
+      map.reject("name", "expected every queue once, got \"" + builder.queue.name + "\" twice");
     if (const YAML::Node* node = map.find("quota")) {
       YamlMap quota(mistake, *node, map.path("quota"));
-      read_quota(quota, draft.queue.quota);
+      read_quota(quota, builder.queue.quota);
       quota.finish();
     }
     map.finish();
-    names.push_back(draft.queue.name);
-    drafts.push_back(std::move(draft));
+    names.push_back(builder.queue.name);
+    builders.push_back(std::move(builder));
   }
   // Parents before children: pass over the drafts until no pass adds one; what then remains is a cycle.
   std::unordered_map<std::string, std::int32_t> rows;
-  std::vector<bool> is_placed(drafts.size(), false);
+  std::vector<bool> is_placed(builders.size(), false);
   for (bool has_added = true; has_added && !mistake.happened();) {
     has_added = false;
-    for (std::size_t i = 0; i < drafts.size(); ++i) {
-      Draft& draft = drafts[i];
-      const auto parent = rows.find(draft.parent);
-      if (is_placed[i] || (!draft.parent.empty() && parent == rows.end())) continue;
-      draft.queue.parent = draft.parent.empty() ? -1 : parent->second;
+    for (std::size_t i = 0; i < builders.size(); ++i) {
+      Draft& builder = builders[i];
+      const auto parent = rows.find(builder.parent);
+      if (is_placed[i] || (!builder.parent.empty() && parent == rows.end())) continue;
+      builder.queue.parent = builder.parent.empty() ? -1 : parent->second;
       int depth = 1;
-      for (std::int32_t above = draft.queue.parent; above >= 0;
+      for (std::int32_t above = builder.queue.parent; above >= 0;
            above = scenario.queues[static_cast<std::size_t>(above)].parent)
         ++depth;
       if (depth > kQueueDepthMax)
-        return mistake.reject(draft.mark, draft.where + ".parent",
+        return mistake.reject(builder.mark, builder.where + ".parent",
                               "expected queues at most " + std::to_string(kQueueDepthMax) + " below one another");
-      rows.emplace(draft.queue.name, static_cast<std::int32_t>(scenario.queues.size()));
-      scenario.queues.push_back(draft.queue);
+      rows.emplace(builder.queue.name, static_cast<std::int32_t>(scenario.queues.size()));
+      scenario.queues.push_back(builder.queue);
       is_placed[i] = has_added = true;
     }
   }
-  for (std::size_t i = 0; i < drafts.size(); ++i) {
+  for (std::size_t i = 0; i < builders.size(); ++i) {
     if (is_placed[i]) continue;
-    const bool is_known = std::find(names.begin(), names.end(), drafts[i].parent) != names.end();
-    mistake.reject(drafts[i].mark, drafts[i].where + ".parent",
-                   is_known ? "expected a tree, got a circle through \"" + drafts[i].queue.name + "\""
-                            : YamlMap::no_such("queue", drafts[i].parent, without(names, drafts[i].queue.name)));
+    const bool is_known = std::find(names.begin(), names.end(), builders[i].parent) != names.end();
+    mistake.reject(builders[i].mark, builders[i].where + ".parent",
+                   is_known ? "expected a tree, got a circle through \"" + builders[i].queue.name + "\""
+                            : YamlMap::no_such("queue", builders[i].parent, without(names, builders[i].queue.name)));
   }
   if (scenario.queues.empty()) scenario.queues.push_back({.name = "default"});
 }

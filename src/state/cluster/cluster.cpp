@@ -349,7 +349,7 @@ void Cluster::remove_node(NodeId n) {
   note_change(n);
 }
 
-void Cluster::apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign) {
+void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign) {
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
@@ -379,7 +379,7 @@ void Cluster::apply_ask(NodeId n, const Demand& demand, const DeviceMask& device
 
 void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
-  apply_ask(n, demand, devices, 1);
+  apply_demand(n, demand, devices, 1);
   for (const HostPort& p : demand.ports) {
     ports_[n.row()].push_back(p);
     digest_ += cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
@@ -388,7 +388,7 @@ void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices
 
 void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
-  apply_ask(n, demand, devices, -1);
+  apply_demand(n, demand, devices, -1);
   for (const HostPort& p : demand.ports) {
     auto& ports = ports_[n.row()];
     const auto it = std::find(ports.begin(), ports.end(), p);

@@ -138,7 +138,7 @@ class Cluster : public NodeColumns {
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   void note_company(std::span<const NodeId> changed);
-  void apply_ask(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
+  void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   std::size_t live_count_ = 0;
   std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots

@@ -19,11 +19,11 @@ inline constexpr std::size_t kDeviceClasses = 10;
 using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
 
 /// The kind of a request of at least one device.
-inline std::size_t device_class_of(const DeviceRequest& ask) {
-  return ask.is_whole() ? static_cast<std::size_t>(ask.count < static_cast<std::int32_t>(kDeviceClasses) - 1
-                                                       ? ask.count
-                                                       : static_cast<std::int32_t>(kDeviceClasses) - 1)
-                        : 0;
+inline std::size_t device_class_of(const DeviceRequest& request) {
+  return request.is_whole() ? static_cast<std::size_t>(request.count < static_cast<std::int32_t>(kDeviceClasses) - 1
+                                                           ? request.count
+                                                           : static_cast<std::int32_t>(kDeviceClasses) - 1)
+                            : 0;
 }
 
 class NodeColumns {

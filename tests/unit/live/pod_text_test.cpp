@@ -334,11 +334,11 @@ TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
   const std::vector<Reason> expected{{ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
                                      {ReasonCode::kInsufficientGpu, 0, {4, 1'000, 2'000}},
                                      {ReasonCode::kPortTaken, gpu, {1, 0, 0}}};
-  EXPECT_EQ(told_reasons(context(), verdict), expected);
+  EXPECT_EQ(reported_reasons(context(), verdict), expected);
   verdict.reasons = {{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}, {ReasonCode::kInsufficientResource, gpu, {2, 1, 2}}};
-  EXPECT_EQ(told_reasons(context(), verdict), (std::vector<Reason>{{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}}));
+  EXPECT_EQ(reported_reasons(context(), verdict), (std::vector<Reason>{{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}}));
   verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}}};
-  EXPECT_EQ(told_reasons(context(), verdict), verdict.reasons) << "said as it is where no reason is about cards";
+  EXPECT_EQ(reported_reasons(context(), verdict), verdict.reasons) << "said as it is where no reason is about cards";
 }
 
 TEST_F(Texts, AGangIsNamedWithItsSize) {
@@ -418,7 +418,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
   EXPECT_TRUE(waits_for_pods_to_leave(of_web));
-  EXPECT_EQ(headline_text(context(), told_reasons(context(), of_web)),
+  EXPECT_EQ(headline_text(context(), reported_reasons(context(), of_web)),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "

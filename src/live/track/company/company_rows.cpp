@@ -65,9 +65,9 @@ NamespaceId CompanyRows::namespace_row(const PooledString& ns) {
   NamespaceId id = names_.namespaces.find(ns);
   if (!id.is_none()) return id;
   id = names_.namespaces.add(ns);
-  if (id.row() >= told_.size()) told_.resize(id.row() + 1);
-  told_[id.row()] = labels_of_namespace(ns);
-  out_.add(NamespaceSeen{id, told_[id.row()]});
+  if (id.row() >= reported_.size()) reported_.resize(id.row() + 1);
+  reported_[id.row()] = labels_of_namespace(ns);
+  out_.add(NamespaceSeen{id, reported_[id.row()]});
   return id;
 }
 
@@ -75,9 +75,9 @@ void CompanyRows::note_namespace_changed(const PooledString& ns) {
   const NamespaceId id = names_.namespaces.find(ns);
   if (id.is_none()) return;
   NamespaceLabels labels = labels_of_namespace(ns);
-  if (labels == told_[id.row()]) return;
-  told_[id.row()] = std::move(labels);
-  out_.add(NamespaceSeen{id, told_[id.row()]});
+  if (labels == reported_[id.row()]) return;
+  reported_[id.row()] = std::move(labels);
+  out_.add(NamespaceSeen{id, reported_[id.row()]});
 }
 
 LabelSetId CompanyRows::label_set(const PooledString& ns, const Labels& labels) {
@@ -140,8 +140,8 @@ std::size_t CompanyRows::note_taken() {
 void CompanyRows::add_to(ObjectNames::InUse& in_use) const {
   label_sets_.each([&](LabelSetId, const LabelSet& set) { in_use.add(set); });
   selectors_.each([&](PodSelectorId, const PodSelector& selector) { in_use.add(selector); });
-  for (std::size_t ns = 0; ns < told_.size(); ++ns)
-    if (in_use.namespaces.has(ns)) in_use.add(told_[ns].labels);
+  for (std::size_t ns = 0; ns < reported_.size(); ++ns)
+    if (in_use.namespaces.has(ns)) in_use.add(reported_[ns].labels);
 }
 
 }  // namespace ashlar::kube

@@ -47,7 +47,7 @@ class CompanyRows {
   NamespaceLookup namespaces_;
   ValueRows<LabelSetId, LabelSet> label_sets_;
   ValueRows<PodSelectorId, PodSelector> selectors_;
-  std::vector<NamespaceLabels> told_;  ///< by row of the namespace
+  std::vector<NamespaceLabels> reported_;  ///< by row of the namespace
 };
 
 }  // namespace ashlar::kube

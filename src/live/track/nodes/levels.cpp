@@ -110,8 +110,8 @@ void take_levels(TrackerData& t, GangRecord& g) {
 /// The engine has different ones. A started gang keeps its own.
 bool has_other_levels(const TrackerData& t, const GangRecord& g) {
   if (g.job.is_none()) return false;
-  const JobOwner& told = t.owners[g.job.row()];
-  return told.within != g.within || told.prefer != g.prefer;
+  const JobOwner& reported = t.owners[g.job.row()];
+  return reported.within != g.within || reported.prefer != g.prefer;
 }
 
 }  // namespace ashlar::kube

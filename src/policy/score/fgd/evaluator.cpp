@@ -185,9 +185,9 @@ void make_key(std::span<const std::int32_t> free, std::uint64_t rest, std::uint6
 constexpr std::uint64_t kFragmentMark = 0xff;
 
 std::uint64_t rest_of_key(std::uint64_t rank, std::uint64_t rank_after, std::uint64_t model_slot,
-                          const DeviceRequest& ask) {
-  const auto milli = static_cast<std::uint64_t>(std::min(ask.milli_each.value, kWholeDevice));
-  return rank | rank_after << 11 | model_slot << 22 | milli << 38 | static_cast<std::uint64_t>(ask.count) << 50;
+                          const DeviceRequest& request) {
+  const auto milli = static_cast<std::uint64_t>(std::min(request.milli_each.value, kWholeDevice));
+  return rank | rank_after << 11 | model_slot << 22 | milli << 38 | static_cast<std::uint64_t>(request.count) << 50;
 }
 
 bool holds(const std::uint64_t a[3], const std::uint64_t b[3]) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
@@ -211,10 +211,10 @@ double FgdEvaluator::remembered_fragment(std::span<const std::int32_t> free, std
 }
 
 FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const std::int32_t ranks[2],
-                                           std::size_t model_slot, const DeviceRequest& ask) {
+                                           std::size_t model_slot, const DeviceRequest& request) {
   const double before = remembered_fragment(free, ranks[0], model_slot);
-  if (ask.count == 0 || ask.is_whole()) {
-    std::int32_t missing = ask.count;
+  if (request.count == 0 || request.is_whole()) {
+    std::int32_t missing = request.count;
     for (std::size_t c = 0; c < free.size() && missing > 0; ++c)
       if (free[c] == kWholeDevice) {
         free[c] = 0;
@@ -223,7 +223,7 @@ FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const s
     return {score_of(before, remembered_fragment(free, ranks[1], model_slot)), -1};
   }
   Answer best;
-  const std::int32_t milli = ask.milli_each.value;
+  const std::int32_t milli = request.milli_each.value;
   for (std::size_t c = 0; c < free.size(); ++c) {
     if (free[c] < milli || std::find(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(c), free[c]) !=
                                free.begin() + static_cast<std::ptrdiff_t>(c))
@@ -236,21 +236,21 @@ FgdEvaluator::Answer FgdEvaluator::compute(std::span<std::int32_t> free, const s
   return best;
 }
 
-FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& ask) {
+FgdEvaluator::Answer FgdEvaluator::best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& request) {
   std::array<std::int32_t, kDevicesPerNodeMax> devices;
   const std::span<std::int32_t> free(devices.data(), node.free_milli.size());
   read_devices(node.free_milli, free);
   const std::int32_t ranks[2] = {rank_of(node.free_cpu_milli), rank_of(node.free_cpu_milli - cpu_asked)};
   const std::size_t model_slot = slot_of(node.model);
-  if (free.size() > kMemoDevicesMax) return compute(free, ranks, model_slot, ask);
+  if (free.size() > kMemoDevicesMax) return compute(free, ranks, model_slot, request);
   std::uint64_t key[3];
   make_key(free,
-           rest_of_key(static_cast<std::uint64_t>(ranks[0]), static_cast<std::uint64_t>(ranks[1]), model_slot, ask),
+           rest_of_key(static_cast<std::uint64_t>(ranks[0]), static_cast<std::uint64_t>(ranks[1]), model_slot, request),
            key);
   Slot* slot = &find(key);
   if (holds(slot->key, key))
     return {static_cast<std::int32_t>(slot->value & 0xff), static_cast<std::int32_t>(slot->value >> 8) - 1};
-  const Answer answer = compute(free, ranks, model_slot, ask);
+  const Answer answer = compute(free, ranks, model_slot, request);
   std::copy(key, key + 3, slot->key);
   slot->value = static_cast<std::uint64_t>(answer.score) | static_cast<std::uint64_t>(answer.device + 1) << 8;
   return answer;

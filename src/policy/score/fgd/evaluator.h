@@ -33,7 +33,7 @@ class FgdEvaluator {
     std::int32_t score = 0;
     std::int32_t device = -1;
   };
-  Answer best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& ask);
+  Answer best(const FgdNode& node, std::int64_t cpu_asked, const DeviceRequest& request);
 
   /// F in milli-GPU.
   double fragment(const FgdNode& node) const;
@@ -53,7 +53,7 @@ class FgdEvaluator {
   std::size_t slot_of(DeviceClassId model) const;
   double fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot) const;
   Answer compute(std::span<std::int32_t> free, const std::int32_t ranks[2], std::size_t model_slot,
-                 const DeviceRequest& ask);
+                 const DeviceRequest& request);
   double remembered_fragment(std::span<const std::int32_t> free, std::int32_t rank, std::size_t model_slot);
   Slot& find(const std::uint64_t key[3]);
 
