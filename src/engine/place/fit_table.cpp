@@ -58,10 +58,11 @@ FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId const
     const std::size_t tables_max = std::max<std::size_t>(8, bytes_max_ / bytes_of_a_table(state.cluster()));
     if (tables_.size() >= tables_max) forget(tables_.find(uses_.back()));
     uses_.push_front(kind);
-    it = tables_.emplace(kind, Slot{FitTable(*profile_, demand, constraint), uses_.begin()}).first;
+    it = tables_.emplace(kind, Slot{FitTable(*profile_, demand, constraint), uses_.begin(), 0}).first;
   } else {
     uses_.splice(uses_.begin(), uses_, it->second.use);
   }
+  it->second.used_at = state.cluster().change_count();
   it->second.table.open(state, draw, limit_);
   return it->second.table;
 }
@@ -74,7 +75,12 @@ FitTable& FitTables::counted(const State& state, DemandId demand, ConstraintId c
 
 void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
   if (!state.cluster().remembers(since)) return;
-  for (auto& [kind, slot] : tables_) slot.table.pass_over_undone_changes(state, since);
+  for (const Kind& kind : uses_) {
+    Slot& slot = tables_.at(kind);
+    if (slot.used_at < since) break;  // no table behind it in the list has been used later
+    slot.table.pass_over_undone_changes(state, since);
+    slot.used_at = since;
+  }
   Ledger(state).forget_undone_changes(since);
 }
 

@@ -86,7 +86,7 @@ class FitTables {
   /// The same with its counts up to date.
   FitTable& counted(const State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw);
   /// All changes of the cluster since then were undone exactly: tables that have not seen them need not look at them.
-  /// Cost: O(tables + changes seen).
+  /// Cost: O(tables used since then + changes that they have seen).
   void pass_over_undone_changes(State& state, std::uint64_t since);
   void forget_all();
   /// Drops tables of rows that were reassigned. Cost: O(tables).
@@ -103,6 +103,7 @@ class FitTables {
   struct Slot {
     FitTable table;
     std::list<Kind>::iterator use;
+    std::uint64_t used_at = 0;  ///< count of the cluster's changes at its last use, at most
   };
   void forget(std::map<Kind, Slot>::iterator it);
 

@@ -101,8 +101,8 @@ std::size_t EarliestStart::stretch_from(std::size_t first) {
 }
 
 std::size_t EarliestStart::least_within(std::size_t first, std::size_t last) {
-  // Within one stretch more ends never mean less capacity, so if its end is not enough nothing in it is.
-  if (last != kAll && !fits_after(last)) return 0;
+  // Within one stretch more ends never mean less capacity. Most searches end early in the first one, so its end, before
+  // which there may be thousands, is looked at last.
   std::size_t failed = first - 1;
   std::size_t next = first;
   for (std::size_t step = 1; failed < last; step *= 2) {
