@@ -42,7 +42,25 @@ bool is_in_parts(const EquivalenceClass& key) { return !key.only.is_none() || !k
 bool waits_for_room(const Verdict& verdict) {
   return verdict.wake_on == WakeOn::kCapacity || verdict.wake_on == WakeOn::kQuota;
 }
+/// Of like members.
+std::int64_t devices_of_one(const PendingQueue::Class& job_class) {
+  return job_class.devices / std::max<std::int64_t>(job_class.key.members_waiting, 1);
+}
+
+void unlist_kind(PendingQueue::KindsByDevices& listed, const PendingQueue::Class& job_class, ClassId id) {
+  const auto kinds = listed.find(devices_of_one(job_class));
+  if (kinds == listed.end()) return;
+  const auto it = kinds->second.find({job_class.key.demand, job_class.key.constraint});
+  if (it == kinds->second.end()) return;
+  it->second.erase(id);
+  if (it->second.empty()) kinds->second.erase(it);
+  if (kinds->second.empty()) listed.erase(kinds);
+}
 }  // namespace
+
+PendingQueue::KindsByDevices& PendingQueue::kinds_like(const Class& job_class) {
+  return job_class.verdict.kind == VerdictKind::kNeverFits ? never_fitting_ : waiting_for_capacity_;
+}
 
 void PendingQueue::list_head(ClassId id) {
   const Class& job_class = classes_[id.row()];
@@ -61,7 +79,7 @@ void PendingQueue::list_head(ClassId id) {
   }
   if (job_class.verdict.wake_on == WakeOn::kCapacity) {
     if (!is_in_parts(job_class.key))
-      waiting_for_capacity_[{job_class.key.demand, job_class.key.constraint}].insert(id);
+      kinds_like(job_class)[devices_of_one(job_class)][{job_class.key.demand, job_class.key.constraint}].insert(id);
     else
       waiting_in_parts_.insert(id);
   } else if (job_class.verdict.wake_on == WakeOn::kQuota) {
@@ -92,11 +110,7 @@ void PendingQueue::unlist_head(ClassId id) {
     note_first(job_class.key.queue);
   }
   if (waits_for == WakeOn::kCapacity && !is_in_parts(job_class.key)) {
-    if (const auto it = waiting_for_capacity_.find({job_class.key.demand, job_class.key.constraint});
-        it != waiting_for_capacity_.end()) {
-      it->second.erase(id);
-      if (it->second.empty()) waiting_for_capacity_.erase(it);
-    }
+    unlist_kind(kinds_like(job_class), job_class, id);
   } else if (waits_for == WakeOn::kCapacity) {
     waiting_in_parts_.erase(id);
   } else if (waits_for == WakeOn::kQuota) {

@@ -135,10 +135,15 @@ class PendingQueue {
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
   /// Queues whose blocked heads have changed since the last call, or a superset.
   std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
-  /// Closed classes that wait for capacity or for quota.
-  const std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>& waiting_for_capacity() const {
-    return waiting_for_capacity_;
-  }
+  /// Parked classes of like members by the devices of one member, then by kind, so that nodes without as many are
+  /// compared with no kind.
+  using Kinds = std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>;
+  using KindsByDevices = std::map<std::int64_t, Kinds>;
+  /// Those that wait for capacity.
+  const KindsByDevices& waiting_for_capacity() const { return waiting_for_capacity_; }
+  /// Those that were found never to fit.
+  const KindsByDevices& never_fitting() const { return never_fitting_; }
+  /// Those that wait for quota.
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
   /// Those of them with unlike members, and those placed in part.
   const std::set<ClassId>& waiting_in_parts() const { return waiting_in_parts_; }
@@ -156,6 +161,8 @@ class PendingQueue {
   friend struct EngineFields;
   void list_head(ClassId id);
   void unlist_head(ClassId id);
+  /// The list of parked classes of its verdict.
+  KindsByDevices& kinds_like(const Class& job_class);
   void list_held(ClassId id);
   void unlist_held(ClassId id);
   void note_first(QueueId queue);
@@ -180,7 +187,7 @@ class PendingQueue {
   std::map<QueueId, Head> first_of_queue_;
   std::set<Head> first_heads_;
   std::uint64_t head_changes_ = 0;
-  std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>> waiting_for_capacity_;
+  KindsByDevices waiting_for_capacity_, never_fitting_;
   std::set<ClassId> waiting_for_quota_;
   std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue
   std::set<QueueId> moved_heads_;                      ///< queues of such classes whose blocked heads have changed

@@ -39,9 +39,11 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
   return fits > 0;
 }
 
-/// How many devices a node must have for it, free or not.
-std::int32_t devices_of_a_node(const DeviceRequest& request) {
-  return request.is_whole() ? request.count : std::min(request.count, 1);
+/// Whether the node might have as many devices free; one may be shared.
+bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
+  if (!cluster.is_live(n)) return false;
+  return devices == 0 || cluster.idle_devices()[n.row()] >= devices ||
+         (devices == 1 && cluster.free_milli()[n.row()] > 0);
 }
 
 std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nodes) {
@@ -140,21 +142,26 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
   const auto any_freed = [&](const auto& holds) {
     return std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), holds);
   };
-  const auto never_fits = [&](ClassId id) { return e.pending.never_fits(id); };
+  for (const auto& [devices, kinds] : e.pending.waiting_for_capacity()) {
+    if (!any_freed([&, least = devices](NodeId n) { return has_devices_free(state.cluster(), least, n); })) continue;
+    for (const auto& [of, classes] : kinds) {
+      const auto [demand, constraint] = of;
+      if (!any_freed([&, d = demand, c = constraint](NodeId n) { return could_take(state, *e.profile, d, c, n); }))
+        continue;
+      for (const ClassId id : classes)
+        if (has_room_with_freed(e, state, e.pending.class_at(id).key)) news.activated.push_back(id);
+    }
+  }
+  if (!news.has_other_nodes) return;
   const std::int32_t devices_max = most_devices(state.cluster(), news.freed_nodes);
-  for (const auto& [of, classes] : e.pending.waiting_for_capacity()) {
-    const DemandId demand = of.first;
-    const ConstraintId constraint = of.second;
-    if (devices_of_a_node(state.demand(demand).devices) > devices_max) continue;  // neither now nor ever
-    const auto could_ever = [&](NodeId n) {
-      return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n);
-    };
-    if (news.has_other_nodes && any_freed(could_ever))
-      std::copy_if(classes.begin(), classes.end(), std::inserter(e.to_prove, e.to_prove.end()), never_fits);
-    if (!any_freed([&](NodeId n) { return could_take(state, *e.profile, demand, constraint, n); })) continue;
-    if (std::all_of(classes.begin(), classes.end(), never_fits)) continue;
-    for (const ClassId id : classes)
-      if (!never_fits(id) && has_room_with_freed(e, state, e.pending.class_at(id).key)) news.activated.push_back(id);
+  for (const auto& [devices, kinds] : e.pending.never_fitting()) {
+    if (devices > devices_max) break;  // ascending
+    for (const auto& [of, classes] : kinds) {
+      const auto could_ever = [&, demand = of.first, constraint = of.second](NodeId n) {
+        return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n);
+      };
+      if (any_freed(could_ever)) e.to_prove.insert(classes.begin(), classes.end());
+    }
   }
 }
 
