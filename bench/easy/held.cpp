@@ -18,13 +18,13 @@ std::vector<JobId> HeldJobs::newly(State& state, Engine& engine) {
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& job_class) {
     const bool lacks_room = !job_class.is_active && (job_class.verdict.wake_on == WakeOn::kCapacity ||
                                                      job_class.verdict.wake_on == WakeOn::kQuota);
-    const auto is_new = [&](const PendingQueue::Entry& entry) {
-      return !known_.contains(state.job(entry.job).backlog_seq);
-    };
+    std::vector<PendingQueue::Entry> unknown;
+    job_class.each_job([&](const PendingQueue::Entry& entry) {
+      if (!known_.contains(state.job(entry.job).backlog_seq)) unknown.push_back(entry);
+    });
     // jobs of a class have the same place; most often all of them are known
-    if (lacks_room || std::none_of(job_class.jobs.begin(), job_class.jobs.end(), is_new)) return;
-    if (!could_start(state, engine, job_class.jobs.begin()->job)) return;
-    std::copy_if(job_class.jobs.begin(), job_class.jobs.end(), std::back_inserter(held), is_new);
+    if (lacks_room || unknown.empty() || !could_start(state, engine, unknown.front().job)) return;
+    held.insert(held.end(), unknown.begin(), unknown.end());
   });
   std::sort(held.begin(), held.end());
   std::vector<JobId> jobs;
@@ -39,7 +39,8 @@ std::vector<JobId> heads_before(State& state, Engine& engine, JobId job) {
   const PendingQueue::Entry entry = engine.pending().entry_of(job);
   std::map<QueueId, PendingQueue::Entry> first, first_held;
   engine.pending().each_class([&](ClassId, const PendingQueue::Class& job_class) {
-    const PendingQueue::Entry& head = *job_class.jobs.begin();
+    PendingQueue::Entry head = job_class.jobs.empty() ? *job_class.held.begin() : *job_class.jobs.begin();
+    if (!job_class.held.empty()) head = std::min(head, *job_class.held.begin());
     if (head.is_surplus || !(head < entry) || engine.pending().never_fits(engine.pending().class_id(head.job))) return;
     auto& firsts = could_start(state, engine, head.job) ? first_held : first;
     const auto [it, is_first] = firsts.try_emplace(job_class.key.queue, head);
