@@ -181,8 +181,11 @@ void Reservations::account(const State& state, const PendingQueue::Entry& entry,
   const bool is_otherwise =
       own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  drop([&](const Reservation& p) {
-    return entry < p.entry && (p.at == Millis::max() || (end > p.at && !p.allows(state, steps, Beside::kItsNeeds)));
+  const QueueId queue = state.job(entry.job).queue;
+  drop([&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
+    if (p.at == Millis::max()) return entry < p.entry;
+    return (entry < p.entry || !p.concerns(state, queue)) && end > p.at &&
+           !p.allows(state, steps, Beside::kItsNeeds);
   });
   for (Reservation& p : reservations_) {
     if (end > p.at) p.charge(state, steps);
