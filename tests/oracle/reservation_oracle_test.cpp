@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "draw.h"
 #include "engine/quota.h"
@@ -251,9 +254,10 @@ struct EarliestTally {
 };
 
 /// Ends of those who run. Who starts in this decision and comes after the first of all was not there when that one got
-/// its reservation.
+/// its reservation, unless it is outside the limit that the first waits for (`is_outside`): such a job may break a
+/// reservation, which is then made anew.
 std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& world, const std::map<int, Millis>& started,
-                                      int first, Millis now) {
+                                      int first, Millis now, const std::function<bool(int)>& is_outside) {
   std::multimap<Millis, int> ends;
   const auto turn = [&](int job) {
     const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
@@ -261,7 +265,10 @@ std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& worl
   };
   for (const auto& [job, at] : started)
     if (world.jobs[static_cast<std::size_t>(job)].placed() > 0)
-      ends.emplace(at == now && turn(first) < turn(job) ? now : at + workload_of(story, JobId(job)).estimate.p90, job);
+      ends.emplace(at == now && turn(first) < turn(job) && !is_outside(job)
+                       ? now
+                       : at + workload_of(story, JobId(job)).estimate.p90,
+                   job);
   return ends;
 }
 
@@ -269,12 +276,19 @@ std::multimap<Millis, int> known_ends(const Story& story, const PlainWorld& worl
 /// every job runs as long as expected.
 void compare_with_earliest(const Story& story, EarliestTally& tally) {
   std::map<int, Millis> started;
-  std::map<int, Millis> made;  ///< reservations of this decision
+  std::map<int, Millis> made;               ///< reservations of this decision
+  std::set<std::pair<int, int>> outsiders;  ///< who starts outside the limit that such a job waits for
   PlayOptions options{.has_checks = false};
-  options.after = [&](const State&, const Engine& engine, const Plan& plan) {
+  options.after = [&](const State& state, const Engine& engine, const Plan& plan) {
     made.clear();
-    for (const Reservation& p : engine.reservations())
-      if (p.made_at == plan.at) made.emplace(static_cast<int>(p.entry.job.row()), p.at);
+    for (const Reservation& p : engine.reservations()) {
+      if (p.made_at != plan.at) continue;
+      made.emplace(static_cast<int>(p.entry.job.row()), p.at);
+      for (const Action& action : plan.actions)
+        if (const auto* bind = std::get_if<Bind>(&action);
+            bind != nullptr && !p.concerns(state, state.job(bind->job).queue))
+          outsiders.emplace(static_cast<int>(p.entry.job.row()), static_cast<int>(bind->job.row()));
+    }
     tally.at_most += engine.reservations().size() == Reservations::kMax ? 1 : 0;
     return std::string();
   };
@@ -284,8 +298,10 @@ void compare_with_earliest(const Story& story, EarliestTally& tally) {
     const int first = first_waiting(mirror);
     if (!made.contains(first)) return std::string();
     ++tally.made;
-    const Millis earliest =
-        earliest_in_plain(mirror.world(), first, known_ends(story, mirror.world(), started, first, plan.at));
+    const Millis earliest = earliest_in_plain(mirror.world(), first,
+                                              known_ends(story, mirror.world(), started, first, plan.at, [&](int job) {
+                                                return outsiders.contains({first, job});
+                                              }));
     if (made.at(first) > earliest && tally.too_late++ < 5)
       tally.text += "\nseed " + std::to_string(story.seed) + ": at " + std::to_string(plan.at.value) + " ms job " +
                     std::to_string(first) + " (" + kind_of(mirror.world(), first) + ") is promised " +
