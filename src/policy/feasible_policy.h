@@ -21,7 +21,7 @@ struct FeasiblePolicy {
   ReasonCode reason;  ///< the reason a node is counted under when this is the first rule to refuse it
   /// by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
   FactsKernel holds = nullptr;
-  /// by who is placed in the node's domains, which the state keeps together with the facts
+  /// by the pods that are placed in the node's domains, which the state keeps together with the facts
   NodeRule admits = nullptr;
   FeasibleKernel lower = nullptr;  ///< by what is free
   /// of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)

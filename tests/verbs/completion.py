@@ -89,6 +89,16 @@ def all_is_offered(program, folder):
     return results
 
 
+def help_fits(program):
+    """Whether every --help fits a terminal of 80 columns, and calls verbs so, as messages do."""
+    results = []
+    for path, _, _ in commands(program):
+        text = subprocess.run([program, *path, "--help"], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True).stdout
+        wrong = [line for line in text.splitlines() if len(line) > 80 or "subcommand" in line.lower()]
+        results.append(report(not wrong, f"{' '.join(['ashlar', *path])}: --help fits 80 columns", "\n       ".join(wrong)))
+    return results
+
+
 def scripts_are_whole(program):
     """By the shells that are there; the others at least close what they open."""
     results = []
@@ -138,7 +148,7 @@ def check_completion(program, folder):
     for words, expected in OFFERED:
         found = offered(program, folder, words)
         results.append(report(found == (["with space"] if expected == "with space" else expected.split()), f"{words} gives {expected!r}", str(found)))
-    results += all_is_offered(program, folder)
+    results += all_is_offered(program, folder) + help_fits(program)
     results.append(at_a_prompt(program, folder, "ashlar sim ru", "ashlar sim run "))
     results.append(at_a_prompt(program, folder, "ashlar nodes --output=j", "ashlar nodes --output=json"))
     results.append(at_a_prompt(program, folder, "ashlar replay with", "ashlar replay with\\ space/"))

@@ -182,7 +182,7 @@ REFUSED = [
 LIED_TO = [
     ("why a/b", "{}", 1, "the answer is not a Why object"),
     ("why a/b", '{"kind":"Why","name":"a/b"}', 1, "has another form"),
-    ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"asks":{"gpus":0,"milliGpu":500}}', 0, "a/b   0.5 GPU   BOUND\n"),
+    ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"requests":{"gpus":0,"milliGpu":500}}', 0, "a/b   0.5 GPU   BOUND\n"),
     ("why a/b", NEVER_FITS, 0, "  ExceedsClusterMax: too small (now: 1 node is short)\nALSO        TaintNotTolerated: 2 nodes\n"),
     ("why a/b -o json", "[]", 1, "the answer is not JSON"),
     ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"gang":{"priorityTrouble":"no class"}}', 4,

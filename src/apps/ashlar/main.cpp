@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/ashlar/shared/help.h"
 #include "apps/ashlar/shared/usage.h"
 #include "sim/trace/text_source.h"
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
   const PlainText plain(std::cerr);
   CLI::App app{"Ashlar decides which workload runs on which accelerators, when, and next to which others."};
   app.name("ashlar");
+  app.formatter(ashlar::help_form());
   app.require_subcommand(1);
 #define ASHLAR_ADD(verb, in_group) \
   ashlar::add_##verb(app);         \

@@ -183,7 +183,8 @@ void add_packing_replay(CLI::App& sim) {
       ->required()
       ->type_name("FILE")
       ->check(any_file());
-  verb->add_option("--pods", options->pods, "Pod list: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]")
+  verb->add_option("--pods", options->pods,
+                   "Pod list: name, cpu_milli, memory_mib, num_gpu, gpu_milli and, if wanted, gpu_spec")
       ->required()
       ->type_name("FILE")
       ->check(any_file());
@@ -352,6 +353,7 @@ void add_sim(CLI::App& app) {
   add_packing_replay(*sim);
   add_queue_replay(*sim);
   add_run(*sim);
+  for (CLI::App* verb : sim->get_subcommands([](CLI::App*) { return true; })) verb->group("Verbs");
 }
 
 }  // namespace ashlar

@@ -17,13 +17,11 @@ namespace {
 using boost::json::object;
 
 std::string requests_text(const object& why) {
-  const boost::json::value* requests = why.if_contains("asks");
+  const boost::json::value* requests = why.if_contains("requests");
   if (requests == nullptr) return {};
   const object& a = requests->as_object();
-  std::string text;
-  if (number_of(a, "gpus") > 0) text = std::to_string(number_of(a, "gpus")) + " GPU";
-  if (number_of(a, "milliGpu") > 0) text = milli_word(number_of(a, "milliGpu")) + " GPU";
-  return text;
+  const std::int64_t milli = number_of(a, "gpus") * 1000 + number_of(a, "milliGpu");
+  return milli > 0 ? quota_text(static_cast<std::int64_t>(QuotaDimension::kMilliGpu), milli) : std::string();
 }
 
 std::string headline(const object& why) {

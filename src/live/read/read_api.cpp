@@ -153,7 +153,7 @@ void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& ver
 void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
   if (pod.demand.is_none() || pod.demand.row() >= state.demand_rows()) return;
   const Demand& demand = state.demand(pod.demand);
-  w.key("asks").begin_object();
+  w.key("requests").begin_object();
   w.member("gpus", static_cast<std::int64_t>(demand.devices.is_whole() ? demand.devices.count : 0));
   if (!demand.devices.is_whole()) w.member("milliGpu", demand.devices.milli_total());
   w.member("milliCores", amount_of(demand, resource::kCpu))

@@ -112,6 +112,7 @@ void read_queue(CaseReading& c, Words& words) {
       queue, queue == QueueId(0u) ? QueueId::none() : QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
   if (words.accept("quota")) take_quota(c, words, defined);
   if (words.accept("parent")) defined.parent = take_parent(c, words);
+  if (defined.parent == queue) return words.fail("a queue cannot be its own parent", "another queue, or no parent");
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   stated(c, queue) = defined;

@@ -184,8 +184,8 @@ Result<RestartOverhead> parse_restart_overhead(std::string_view text) {
     if (error != std::errc() || overhead[i] < 0 || overhead[i] > kOverheadMax ||
         (is_last ? rest != end : rest == end || *rest != ','))
       return invalid(
-          "--restart-overhead: expected three whole numbers of at most 1000000 seconds such as 7,30,60, got '" +
-          std::string(text) + "'");
+          "--restart-overhead: expected three whole numbers of at most 1000000 seconds such as 7,30,60, got \"" +
+          std::string(text) + "\"");
     at = rest + 1;
   }
   return overhead;

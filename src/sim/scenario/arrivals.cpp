@@ -62,7 +62,7 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
     stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
   } else if (law.load) {
     const double devices = static_cast<double>(scenario.devices());
-    if (devices == 0) return invalid(scenario.path + ": stream '" + law.name + "' has a load, but no node has GPUs");
+    if (devices == 0) return invalid(scenario.path + ": stream \"" + law.name + "\" has a load, but no node has GPUs");
     stream.gap_millis = device_time / weight / (*law.load * devices);
   } else {
     stream.spread_until = law.until ? law.until : scenario.horizon;

@@ -82,6 +82,7 @@ TEST(CaseLanguage, RefusesProfilesThatCannotDecideAndTreesThatAreTooDeep) {
   std::string from_below = kCluster;
   for (int i = 19; i > 0; --i) from_below += "queue q" + std::to_string(i) + " parent q" + std::to_string(i - 1) + "\n";
   expect_error(from_below + "queue q0\n" + kBlock, "17:", "at most 15 below one another");
+  expect_error(kCluster + "queue a parent a\n" + kBlock, "3:16:", "a queue cannot be its own parent");
   expect_error(kCluster + "queue a parent b\nqueue c\n" + kBlock, "3:16:", "there is no queue \"b\"");
 }
 

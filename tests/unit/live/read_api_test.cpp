@@ -159,7 +159,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
       document(
           "Why",
           R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
-          R"("queue":"default","asks":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
+          R"("queue":"default","requests":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
           R"("cards":"1,3")"));
   see(bound(pod("plain", 0), "n0"));
   leader_term->turn();
@@ -240,7 +240,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
       document(
           "Why",
           R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs )"
-          R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","asks":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+          R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","requests":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
           R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
           R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs requested","subject":1,"numbers":)"
           R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
@@ -256,7 +256,7 @@ TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 300}};
   see(p);
   leader_term->turn();
-  EXPECT_NE(why("p").find(R"("asks":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos)
+  EXPECT_NE(why("p").find(R"("requests":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos)
       << why("p");
 }
 
