@@ -23,6 +23,7 @@ GONE = {
     "has_told_trouble_": "has_reported_trouble_", "told_again_after": "reported_again_after", "keep_to_the_beat": "decide_at_cadence",
     "told": "reported", "told_": "reported_", "told_reasons": "reported_reasons", "Ask": "MemberNeed", "asks": "needs, requests", "asks_": "needs_", "asks_of": "needs_of",
     "MemberAsk": "MemberRequest", "memory_ask": "memory_request", "take_ask": "take_request", "draft": "builder", "promised": "reserved", "promised_at": "reserved_at",
+    "law": "spec, distribution, process", "ScenarioFailureLaw": "ScenarioFailureProcess", "resources_asked": "resources_requested",
 }
 
 

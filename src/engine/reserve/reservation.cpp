@@ -104,7 +104,7 @@ bool holds_claims(const Room& room, const Claims& claims, std::int64_t full_mib)
   return seat_claims(room, claims, full_mib).fits;
 }
 
-std::vector<ResourceId> resources_asked(const State& state, JobId job, bool& requests_devices) {
+std::vector<ResourceId> resources_requested(const State& state, JobId job, bool& requests_devices) {
   std::vector<ResourceId> asked;
   state.each_member(job, [&](MemberId, const Member& m) {
     const Demand& demand = state.demand(m.demand);
@@ -388,7 +388,7 @@ bool Reservation::has_shares() const {
 
 void Reservation::note_spares(const State& state, std::span<const Trial::Step> steps) {
   bool requests_devices = false;
-  const std::vector<ResourceId> asked = resources_asked(state, entry.job, requests_devices);
+  const std::vector<ResourceId> asked = resources_requested(state, entry.job, requests_devices);
   for (const Reservation::Place& place : places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(

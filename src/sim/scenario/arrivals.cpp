@@ -44,11 +44,11 @@ double device_time_of(const JobShape& shape) {
   return devices * mean_of(shape.duration);
 }
 
-Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario& scenario, Catalog& catalog) {
+Result<ScenarioWork::Stream> stream_of(const ArrivalStream& spec, const Scenario& scenario, Catalog& catalog) {
   ScenarioWork::Stream stream;
-  stream.law = &law;
+  stream.spec = &spec;
   double weight = 0, device_time = 0;
-  for (const JobShape& shape : law.jobs) {
+  for (const JobShape& shape : spec.jobs) {
     weight += shape.weight;
     device_time += shape.weight * device_time_of(shape);
     ScenarioWork::Shape ready{&shape, {}, weight, {}};
@@ -58,77 +58,79 @@ Result<ScenarioWork::Stream> stream_of(const ArrivalStream& law, const Scenario&
       ready.queues_up_to.emplace_back(static_cast<std::uint32_t>(queue), queue_weight += share);
     stream.shapes.push_back(std::move(ready));
   }
-  if (law.rate_per_hour) {
-    stream.gap_millis = 3'600'000.0 / *law.rate_per_hour;
-  } else if (law.load) {
+  if (spec.rate_per_hour) {
+    stream.gap_millis = 3'600'000.0 / *spec.rate_per_hour;
+  } else if (spec.load) {
     const double devices = static_cast<double>(scenario.devices());
-    if (devices == 0) return invalid(scenario.path + ": stream \"" + law.name + "\" has a load, but no node has GPUs");
-    stream.gap_millis = device_time / weight / (*law.load * devices);
+    if (devices == 0) return invalid(scenario.path + ": stream \"" + spec.name + "\" has a load, but no node has GPUs");
+    stream.gap_millis = device_time / weight / (*spec.load * devices);
   } else {
-    stream.spread_until = law.until ? law.until : scenario.horizon;
-    ASHLAR_CHECK(law.count.has_value() && stream.spread_until.has_value());
-    stream.gap_millis = static_cast<double>((*stream.spread_until - law.start).value) / static_cast<double>(*law.count);
+    stream.spread_until = spec.until ? spec.until : scenario.horizon;
+    ASHLAR_CHECK(spec.count.has_value() && stream.spread_until.has_value());
+    stream.gap_millis =
+        static_cast<double>((*stream.spread_until - spec.start).value) / static_cast<double>(*spec.count);
   }
   return stream;
 }
 
-KindId trace_kind(const ScenarioTrace& law, std::int32_t width, Catalog& catalog) {
+KindId trace_kind(const ScenarioTrace& spec, std::int32_t width, Catalog& catalog) {
   const ConstraintId anywhere = catalog.constraint({});
   const auto member = [&](std::int32_t size) {
-    const DeviceRequest request{.count = law.is_processors ? 0 : size};
-    const std::int64_t cores = law.is_processors ? 1000 : law.cpu_per_gpu.value;
-    return catalog.demand(demand_of({request, MilliCores(cores * size), Bytes(law.memory_per_gpu.value * size)}));
+    const DeviceRequest request{.count = spec.is_processors ? 0 : size};
+    const std::int64_t cores = spec.is_processors ? 1000 : spec.cpu_per_gpu.value;
+    return catalog.demand(demand_of({request, MilliCores(cores * size), Bytes(spec.memory_per_gpu.value * size)}));
   };
   JobKind kind;
-  const std::int32_t whole = width / law.gpus_per_member, rest = width % law.gpus_per_member;
-  if (whole > 0) kind.needs.push_back({member(law.gpus_per_member), anywhere, static_cast<std::uint32_t>(whole)});
+  const std::int32_t whole = width / spec.gpus_per_member, rest = width % spec.gpus_per_member;
+  if (whole > 0) kind.needs.push_back({member(spec.gpus_per_member), anywhere, static_cast<std::uint32_t>(whole)});
   if (rest > 0) kind.needs.push_back({member(rest), anywhere, 1});
   return catalog.add_kind(std::move(kind));
 }
 
-Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& law, const Scenario& scenario, Catalog& catalog,
+Result<ScenarioWork::Trace> trace_of(const ScenarioTrace& spec, const Scenario& scenario, Catalog& catalog,
                                      std::vector<std::string>& notes) {
-  ScenarioWork::Trace trace{.law = &law, .jobs = {}, .order = {}, .queue_of_vc = {}, .kinds = {}};
-  if (law.format == ScenarioTrace::Format::kSwf) {
-    Result<SwfTrace> swf = read_swf(law.path);
+  ScenarioWork::Trace trace{.spec = &spec, .jobs = {}, .order = {}, .queue_of_vc = {}, .kinds = {}};
+  if (spec.format == ScenarioTrace::Format::kSwf) {
+    Result<SwfTrace> swf = read_swf(spec.path);
     if (!swf) return swf.error();
     if (swf->skipped > 0)
-      notes.push_back(law.path + ": " + std::to_string(swf->skipped) + " of " +
+      notes.push_back(spec.path + ": " + std::to_string(swf->skipped) + " of " +
                       std::to_string(swf->skipped + std::ssize(swf->trace.jobs)) +
                       " jobs are skipped: they have no run time or no processors");
     trace.jobs = std::move(swf->trace);
   } else {
-    Result<JobTrace> jobs = read_jobs(law.path);
+    Result<JobTrace> jobs = read_jobs(spec.path);
     if (!jobs) return jobs.error();
     trace.jobs = *std::move(jobs);
   }
   for (const std::string& vc : trace.jobs.vcs) {
     const auto it = std::find_if(scenario.queues.begin(), scenario.queues.end(),
                                  [&](const ScenarioQueue& q) { return q.name == vc; });
-    if (law.queue < 0 && it == scenario.queues.end()) {
+    if (spec.queue < 0 && it == scenario.queues.end()) {
       const auto row = static_cast<std::uint32_t>(trace.queue_of_vc.size());
       const auto first = std::find_if(trace.jobs.jobs.begin(), trace.jobs.jobs.end(),
                                       [&](const TraceJob& job) { return job.vc == row; });
-      return invalid(law.path + ":" + std::to_string(first->line) + ": virtual cluster '" + vc +
+      return invalid(spec.path + ":" + std::to_string(first->line) + ": virtual cluster '" + vc +
                      "' is not a queue of " + scenario.path + "; add it to queues, or give the trace one queue");
     }
-    trace.queue_of_vc.push_back(static_cast<std::uint32_t>(law.queue >= 0 ? law.queue : it - scenario.queues.begin()));
+    trace.queue_of_vc.push_back(
+        static_cast<std::uint32_t>(spec.queue >= 0 ? spec.queue : it - scenario.queues.begin()));
   }
   for (const TraceJob& job : trace.jobs.jobs)
-    if (static_cast<double>(job.submit.value) * law.time_scale > kTimeMax)
-      return invalid(law.path + ": a submit time of " + std::to_string(job.submit.value / 1000) +
+    if (static_cast<double>(job.submit.value) * spec.time_scale > kTimeMax)
+      return invalid(spec.path + ": a submit time of " + std::to_string(job.submit.value / 1000) +
                      " s times time_scale lies beyond 30,000 years");
   for (std::uint32_t i = 0; i < trace.jobs.jobs.size(); ++i) trace.order.push_back(i);
   const auto& jobs = trace.jobs.jobs;
   std::stable_sort(trace.order.begin(), trace.order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return jobs[a].submit < jobs[b].submit; });
-  if (law.limit && static_cast<std::int64_t>(trace.order.size()) > *law.limit)
-    trace.order.resize(static_cast<std::size_t>(*law.limit));
+  if (spec.limit && static_cast<std::int64_t>(trace.order.size()) > *spec.limit)
+    trace.order.resize(static_cast<std::size_t>(*spec.limit));
   std::vector<std::int32_t> widths;
   for (const std::uint32_t row : trace.order) widths.push_back(jobs[row].gpus);
   std::sort(widths.begin(), widths.end());
   widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
-  for (const std::int32_t width : widths) trace.kinds.emplace_back(width, trace_kind(law, width, catalog));
+  for (const std::int32_t width : widths) trace.kinds.emplace_back(width, trace_kind(spec, width, catalog));
   return trace;
 }
 
@@ -142,33 +144,33 @@ class Source {
 class StreamSource final : public Source {
  public:
   explicit StreamSource(const ScenarioWork::Stream& stream)
-      : stream_(stream), rng_(stream.law->seed), at_(static_cast<double>(stream.law->start.value)) {}
+      : stream_(stream), rng_(stream.spec->seed), at_(static_cast<double>(stream.spec->start.value)) {}
 
   bool next(SimJob& out) override {
-    const ArrivalStream& law = *stream_.law;
-    if (law.count && drawn_ >= *law.count) return false;
+    const ArrivalStream& spec = *stream_.spec;
+    if (spec.count && drawn_ >= *spec.count) return false;
     at_ += gap();
     if (at_ > kTimeMax) return false;  // a stream this slow adds nothing to any simulation
     Millis submit(std::llround(at_));
     // rounding loses none of them
     if (stream_.spread_until) submit = std::min(submit, *stream_.spread_until - Millis(1));
-    if (law.until && submit >= *law.until) return false;
+    if (spec.until && submit >= *spec.until) return false;
     ++drawn_;
     const ScenarioWork::Shape& shape = pick_shape();
     const std::uint32_t queue = pick_queue(shape);
     out = {.submit = submit,
-           .duration = draw_duration(shape.law->duration, rng_),
-           .priority = shape.law->priority,
+           .duration = draw_duration(shape.spec->duration, rng_),
+           .priority = shape.spec->priority,
            .queue = queue_row(queue),
            .kind = shape.kinds.front(),
            .vc = queue};
     if (shape.kinds.size() > 1) out.kind = shape.kinds[rng_.below(shape.kinds.size())];
     Millis believed = out.duration;
-    if (shape.law->estimate_error > 0)
+    if (shape.spec->estimate_error > 0)
       believed = Millis(std::max<std::int64_t>(
           1, std::llround(static_cast<double>(out.duration.value) *
-                          std::exp(shape.law->estimate_error * normal_quantile(rng_.uniform())))));
-    if (shape.law->has_estimate) out.estimate = {believed, believed};
+                          std::exp(shape.spec->estimate_error * normal_quantile(rng_.uniform())))));
+    if (shape.spec->has_estimate) out.estimate = {believed, believed};
     out.order_hint = believed.value;
     return true;
   }
@@ -178,10 +180,10 @@ class StreamSource final : public Source {
   /// left, each of which arrives at a uniformly random time of the remaining window: a Poisson process conditioned on
   /// its count.
   double gap() {
-    if (stream_.law->process == ArrivalStream::Process::kUniform) return drawn_ > 0 ? stream_.gap_millis : 0.0;
+    if (stream_.spec->process == ArrivalStream::Process::kUniform) return drawn_ > 0 ? stream_.gap_millis : 0.0;
     if (!stream_.spread_until) return rng_.exponential(stream_.gap_millis);
     const double rest = static_cast<double>(stream_.spread_until->value) - at_;
-    return -rest * std::expm1(-rng_.exponential(1.0 / static_cast<double>(*stream_.law->count - drawn_)));
+    return -rest * std::expm1(-rng_.exponential(1.0 / static_cast<double>(*stream_.spec->count - drawn_)));
   }
   const ScenarioWork::Shape& pick_shape() {
     const auto& shapes = stream_.shapes;
@@ -216,7 +218,7 @@ class TraceSource final : public Source {
     const std::uint32_t queue = trace_.queue_of_vc[job.vc];
     const auto kind = std::lower_bound(trace_.kinds.begin(), trace_.kinds.end(), std::pair{job.gpus, KindId(0u)});
     const Millis believed(std::max<std::int64_t>(1, job.estimate.value));
-    out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.law->time_scale)),
+    out = {.submit = Millis(std::llround(static_cast<double>(job.submit.value) * trace_.spec->time_scale)),
            .duration = job.duration,
            .estimate = {believed, believed},
            .order_hint = job.estimate.value,
@@ -266,13 +268,13 @@ class Merge {
 
 Result<ScenarioWork> ScenarioWork::make(const Scenario& scenario, Catalog& catalog) {
   ScenarioWork work;
-  for (const ArrivalStream& law : scenario.arrivals) {
-    Result<Stream> stream = stream_of(law, scenario, catalog);
+  for (const ArrivalStream& spec : scenario.arrivals) {
+    Result<Stream> stream = stream_of(spec, scenario, catalog);
     if (!stream) return stream.error();
     work.streams_.push_back(*std::move(stream));
   }
-  for (const ScenarioTrace& law : scenario.traces) {
-    Result<Trace> trace = trace_of(law, scenario, catalog, work.notes_);
+  for (const ScenarioTrace& spec : scenario.traces) {
+    Result<Trace> trace = trace_of(spec, scenario, catalog, work.notes_);
     if (!trace) return trace.error();
     work.traces_.push_back(*std::move(trace));
   }
@@ -288,7 +290,7 @@ JobFeed ScenarioWork::feed() const {
 
 std::int64_t ScenarioWork::jobs_expected() const {
   std::int64_t sum = 0;
-  for (const Stream& stream : streams_) sum += stream.law->count.value_or(0);
+  for (const Stream& stream : streams_) sum += stream.spec->count.value_or(0);
   for (const Trace& trace : traces_) sum += static_cast<std::int64_t>(trace.order.size());
   return sum;
 }

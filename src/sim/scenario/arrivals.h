@@ -35,20 +35,20 @@ class ScenarioWork {
 
   /// A shape of an arrival stream, ready to draw.
   struct Shape {
-    const JobShape* law = nullptr;
+    const JobShape* spec = nullptr;
     std::vector<KindId> kinds;                                   ///< never empty
     double weight_up_to = 0;                                     ///< cumulative
     std::vector<std::pair<std::uint32_t, double>> queues_up_to;  ///< queue and cumulative weight
   };
   struct Stream {
-    const ArrivalStream* law = nullptr;
+    const ArrivalStream* spec = nullptr;
     std::vector<Shape> shapes;
     double gap_millis = 0;  ///< mean time between arrivals
     /// if only the number of jobs is given: exactly that many arrive before this time
     std::optional<Millis> spread_until;
   };
   struct Trace {
-    const ScenarioTrace* law = nullptr;
+    const ScenarioTrace* spec = nullptr;
     JobTrace jobs;
     std::vector<std::uint32_t> order;                    ///< rows by submission
     std::vector<std::uint32_t> queue_of_vc;              ///< index into Scenario::queues

@@ -9,18 +9,18 @@ namespace {
 constexpr int kMeanShares = 1 << 16;
 constexpr double kMillisMax = 9e15;  ///< longer than any run; keeps the conversion to integers defined
 
-double seconds_at(const DurationDistribution& law, double u) {
-  switch (law.kind) {
+double seconds_at(const DurationDistribution& distribution, double u) {
+  switch (distribution.kind) {
     case DurationDistribution::Kind::kFixed:
-      return law.first;
+      return distribution.first;
     case DurationDistribution::Kind::kExponential:
-      return -law.first * std::log1p(-u);
+      return -distribution.first * std::log1p(-u);
     case DurationDistribution::Kind::kLognormal:
-      return law.first * std::exp(law.second * normal_quantile(u));
+      return distribution.first * std::exp(distribution.second * normal_quantile(u));
     case DurationDistribution::Kind::kUniform:
-      return law.first + (law.second - law.first) * u;
+      return distribution.first + (distribution.second - distribution.first) * u;
   }
-  return law.first;
+  return distribution.first;
 }
 
 }  // namespace
@@ -48,21 +48,22 @@ double normal_quantile(double u) {
 
 namespace {
 
-/// Duration below which the share `u` in (0, 1) of all jobs lies; whole milliseconds, clamped to [law.min, law.max].
-Millis quantile_of(const DurationDistribution& law, double u) {
-  const double millis = std::clamp(seconds_at(law, u) * 1000.0, 0.0, kMillisMax);
-  return std::clamp(Millis(std::llround(millis)), law.min, std::max(law.min, law.max));
+/// Duration below which the share `u` in (0, 1) of all jobs lies; whole milliseconds between its min and max.
+Millis quantile_of(const DurationDistribution& distribution, double u) {
+  const double millis = std::clamp(seconds_at(distribution, u) * 1000.0, 0.0, kMillisMax);
+  return std::clamp(Millis(std::llround(millis)), distribution.min, std::max(distribution.min, distribution.max));
 }
 
 }  // namespace
 
-Millis draw_duration(const DurationDistribution& law, Rng& rng) {
-  return quantile_of(law, law.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform());
+Millis draw_duration(const DurationDistribution& distribution, Rng& rng) {
+  return quantile_of(distribution, distribution.kind == DurationDistribution::Kind::kFixed ? 0.5 : rng.uniform());
 }
 
-double mean_of(const DurationDistribution& law) {
+double mean_of(const DurationDistribution& distribution) {
   double sum = 0;
-  for (int i = 0; i < kMeanShares; ++i) sum += static_cast<double>(quantile_of(law, (i + 0.5) / kMeanShares).value);
+  for (int i = 0; i < kMeanShares; ++i)
+    sum += static_cast<double>(quantile_of(distribution, (i + 0.5) / kMeanShares).value);
   return sum / kMeanShares;
 }
 

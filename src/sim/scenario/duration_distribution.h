@@ -8,10 +8,10 @@
 
 namespace ashlar::sim {
 
-Millis draw_duration(const DurationDistribution& law, Rng& rng);
-/// In milliseconds, by the midpoints of 65,536 equal shares; the error is below 0.1 % for the laws of the scenario
+Millis draw_duration(const DurationDistribution& distribution, Rng& rng);
+/// In milliseconds, by the midpoints of 65,536 equal shares; the error is below 0.1 % for those of the scenario
 /// language with sigma up to 2.5.
-double mean_of(const DurationDistribution& law);
+double mean_of(const DurationDistribution& distribution);
 /// The standard normal distribution's quantile (Acklam 2003; relative error below 1.2e-9).
 double normal_quantile(double u);
 

@@ -65,17 +65,17 @@ NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains)
   return facts;
 }
 
-/// Failures by a law: those of all nodes together are as frequent as all nodes' own, and each takes a node at random.
-std::vector<ScenarioFailure> drawn_failures(const ScenarioFailureLaw& law, std::size_t nodes) {
+/// Failures drawn: those of all nodes together are as frequent as all nodes' own, and each takes a node at random.
+std::vector<ScenarioFailure> drawn_failures(const ScenarioFailureProcess& process, std::size_t nodes) {
   std::vector<ScenarioFailure> failures;
-  Rng rng(law.seed);
-  const double gap = static_cast<double>(law.mean_between.value) / static_cast<double>(nodes);
-  double at = static_cast<double>(law.start.value);
+  Rng rng(process.seed);
+  const double gap = static_cast<double>(process.mean_between.value) / static_cast<double>(nodes);
+  double at = static_cast<double>(process.start.value);
   for (;;) {
     at += rng.exponential(gap);
-    if (at >= static_cast<double>(law.until.value)) return failures;
+    if (at >= static_cast<double>(process.until.value)) return failures;
     failures.push_back(
-        {static_cast<std::uint32_t>(rng.below(nodes)), Millis(static_cast<std::int64_t>(at)), law.lasts});
+        {static_cast<std::uint32_t>(rng.below(nodes)), Millis(static_cast<std::int64_t>(at)), process.lasts});
   }
 }
 
@@ -83,8 +83,8 @@ std::vector<ScenarioFailure> drawn_failures(const ScenarioFailureLaw& law, std::
 std::vector<NodeChange> changes_of(const Scenario& scenario) {
   std::vector<NodeChange> changes;
   std::vector<ScenarioFailure> failures = scenario.failures;
-  for (const ScenarioFailureLaw& law : scenario.failure_laws) {
-    const std::vector<ScenarioFailure> drawn = drawn_failures(law, scenario.nodes.size());
+  for (const ScenarioFailureProcess& process : scenario.failure_processes) {
+    const std::vector<ScenarioFailure> drawn = drawn_failures(process, scenario.nodes.size());
     failures.insert(failures.end(), drawn.begin(), drawn.end());
   }
   for (const ScenarioFailure& failure : failures) {

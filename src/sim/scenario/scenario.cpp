@@ -301,38 +301,39 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
 }
 
 /// `{mean_between: 30d, for: 1h, until: 90d}`: any node, at random.
-ScenarioFailureLaw read_failure_law(YamlMap& map, const Scenario& scenario) {
+ScenarioFailureProcess read_failure_law(YamlMap& map, const Scenario& scenario) {
   constexpr double kFailuresMax = 1e6;  // against typing errors
   // Another odd constant than that of streams, so that failures and work are independent.
-  constexpr std::uint64_t kLawStep = 0xd1342543de82ef95ull;
-  ScenarioFailureLaw law;
-  law.mean_between = map.duration("mean_between").value_or(Millis(0));
-  if (law.mean_between.value <= 0) map.reject("mean_between", "expected a time above 0, got 0");
-  law.lasts = map.duration("for");
-  law.start = map.duration("start").value_or(Millis(0));
+  constexpr std::uint64_t kProcessStep = 0xd1342543de82ef95ull;
+  ScenarioFailureProcess process;
+  process.mean_between = map.duration("mean_between").value_or(Millis(0));
+  if (process.mean_between.value <= 0) map.reject("mean_between", "expected a time above 0, got 0");
+  process.lasts = map.duration("for");
+  process.start = map.duration("start").value_or(Millis(0));
   const std::optional<Millis> until = map.duration("until");
   if (!until && !scenario.horizon) map.reject_self("expected an end: \"until\" here, or \"horizon\" of the scenario");
-  law.until = until ? *until : scenario.horizon.value_or(Millis::max());
-  if (law.until <= law.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
+  process.until = until ? *until : scenario.horizon.value_or(Millis::max());
+  if (process.until <= process.start) map.reject_self("expected \"start\" before \"until\" and the horizon");
   const auto seed = map.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"});
-  law.seed = seed ? static_cast<std::uint64_t>(*seed) : scenario.seed + kLawStep * (scenario.failure_laws.size() + 1);
+  process.seed =
+      seed ? static_cast<std::uint64_t>(*seed) : scenario.seed + kProcessStep * (scenario.failure_processes.size() + 1);
   for (const char* const key : {"node", "at"})
     if (map.has(key))
       map.reject(key, "expected no \"" + std::string(key) + "\" beside \"mean_between\", which is of every node");
   const double expected = static_cast<double>(scenario.nodes.size()) *
-                          static_cast<double>((law.until - law.start).value) /
-                          static_cast<double>(std::max<std::int64_t>(law.mean_between.value, 1));
+                          static_cast<double>((process.until - process.start).value) /
+                          static_cast<double>(std::max<std::int64_t>(process.mean_between.value, 1));
   if (expected > kFailuresMax)
     map.reject("mean_between", "expected at most 1000000 failures in all, got about " +
                                    std::to_string(static_cast<std::int64_t>(std::min(expected, 1e18))));
-  return law;
+  return process;
 }
 
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("failures")) {
     YamlMap map(mistake, item, where);
     if (map.has("mean_between")) {
-      scenario.failure_laws.push_back(read_failure_law(map, scenario));
+      scenario.failure_processes.push_back(read_failure_law(map, scenario));
       map.finish();
       continue;
     }

@@ -113,7 +113,7 @@ struct ScenarioFailure {
 };
 
 /// Nodes that fail at random, independently.
-struct ScenarioFailureLaw {
+struct ScenarioFailureProcess {
   Millis mean_between;          ///< of one node
   std::optional<Millis> lasts;  ///< none = for good
   Millis start{0}, until;
@@ -132,7 +132,7 @@ struct Scenario {
   std::vector<ArrivalStream> arrivals;
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
-  std::vector<ScenarioFailureLaw> failure_laws;
+  std::vector<ScenarioFailureProcess> failure_processes;
   std::int64_t devices() const;  ///< of all nodes together
 };
 
