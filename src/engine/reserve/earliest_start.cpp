@@ -1,6 +1,7 @@
 #include "engine/reserve/earliest_start.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
@@ -12,20 +13,22 @@ ExpectedEnds::ExpectedEnds(const State& state, Millis now) : ends_(state.timelin
     put_off_.push_back(*next_);
     put_off_.back().at = state.job(next_->job).expected_end(now);
   }
-  std::sort(put_off_.begin(), put_off_.end());
+  std::make_heap(put_off_.begin(), put_off_.end(), std::greater<>());  // few of them are listed
 }
 
 bool ExpectedEnds::reaches(std::size_t count) const {
   while (listed_.size() < count) {
-    const Timeline::End* end = put_off_listed_ < put_off_.size() ? &put_off_[put_off_listed_] : nullptr;
+    const Timeline::End* end = put_off_.empty() ? nullptr : &put_off_.front();
     const bool is_put_off = end != nullptr && (next_ == ends_.end() || *end < *next_);
     if (!is_put_off) end = next_ == ends_.end() ? nullptr : &*next_;
     if (end == nullptr || end->at == Millis::max()) break;
     listed_.push_back(*end);
-    if (is_put_off)
-      ++put_off_listed_;
-    else
+    if (is_put_off) {
+      std::pop_heap(put_off_.begin(), put_off_.end(), std::greater<>());
+      put_off_.pop_back();
+    } else {
       ++next_;
+    }
   }
   return listed_.size() >= count;
 }

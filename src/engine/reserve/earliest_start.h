@@ -35,10 +35,9 @@ class ExpectedEnds {
   static std::default_sentinel_t end() { return std::default_sentinel; }
 
  private:
-  std::vector<Timeline::End> put_off_;  ///< those that outlast their estimate, in order
+  mutable std::vector<Timeline::End> put_off_;  ///< those that outlast their estimate and are not listed: a heap
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
-  mutable std::size_t put_off_listed_ = 0;
   mutable Timeline::Ends::Iterator next_;
 };
 
