@@ -58,9 +58,11 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
     return s.node.row() < nodes &&
            s.room.devices.size() <= static_cast<std::size_t>(state.cluster().devices()[s.node.row()]);
   });
-  const bool are_queues =
-      std::all_of(p.quota_spares.begin(), p.quota_spares.end(),
-                  [&](const Reservation::QuotaSpare& s) { return s.queue.row() < state.queues().rows(); });
+  const auto is_queue = [&](QueueId queue) { return queue.row() < state.queues().rows(); };
+  const auto has_queue = [&](const auto& of) { return is_queue(of.queue); };
+  const bool are_queues = (p.limiting.is_none() || is_queue(p.limiting)) &&
+                          std::all_of(p.quota_spares.begin(), p.quota_spares.end(), has_queue) &&
+                          std::all_of(p.quota_claims.begin(), p.quota_claims.end(), has_queue);
   const bool are_places = std::all_of(p.places.begin(), p.places.end(),
                                       [&](const Reservation::Place& at) { return at.node.row() < nodes; });
   return state.is_live(p.entry.job) && are_nodes && are_queues && are_places;

@@ -31,7 +31,7 @@ struct Present {
   std::uint64_t edition = 0;  ///< of its reservation; 0: it holds nobody any more
 };
 
-/// The reservation is renewed if it is due.
+/// The reservation is renewed if it is due, or the job or those ahead of it are others than when it was made.
 Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
   const Millis now = cycle.plan.at;
   if (!e.pending.contains(job)) return {};
@@ -40,13 +40,20 @@ Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
   if (job_class.is_active && job_class.jobs.contains(head.entry)) return {.is_awake = true};
   const PendingQueue::Head* first = e.pending.first_waiting(job_class.key.queue);
   if (first == nullptr || *first != head) return {};
-  const Reservation* reservation = e.reservations.find(job);
-  if (reservation == nullptr || is_due(*reservation, state, now)) {
+  const auto renew = [&](const PendingQueue::Head& waiting) {
+    const Reservation* made = e.reservations.find(waiting.entry.job);
+    if (e.reservations.is_kept(state, e.pending, waiting, now) && !made->may_be_earlier) return;
     ++cycle.plan.examined;
     Trial trial(state);
     Rng draws(e.draws.state());
-    reservation = &e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, head, now);
-  }
+    e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, waiting, now);
+  };
+  // those that have come ahead of it take from what it was reserved
+  for (const PendingQueue::Head& ahead :
+       e.reservations.heads_ahead(state, e.pending, head.entry, job_class.key.queue).heads)
+    renew(ahead);
+  renew(head);
+  const Reservation* reservation = e.reservations.find(job);
   return {.edition = reservation->edition};
 }
 
@@ -78,11 +85,16 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     const Present& at = holders.at(holder.job);
     return !at.is_awake && at.edition != holder.edition;
   };
+  // a job whose order has changed may be behind those that it held; its reservation is like before
+  const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Entry& held) {
+    return e.pending.contains(holder.job) && held < e.pending.entry_of(holder.job);
+  };
   std::vector<PendingQueue::Head> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
     if ((job_class.is_beyond_limit && have_heads_changed) ||
-        std::any_of(job_class.holders.begin(), job_class.holders.end(), has_changed) ||
+        std::any_of(job_class.holders.begin(), job_class.holders.end(),
+                    [&](const auto& h) { return has_changed(h) || is_overtaken(h, head.entry); }) ||
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }

@@ -90,6 +90,14 @@ Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const Pen
   return ahead;
 }
 
+bool Reservations::is_kept(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked,
+                           Millis now) const {
+  const Reservation* made = find(blocked.entry.job);
+  return made != nullptr && made->job_class == pending.class_at(blocked.job_class).key &&
+         made->entry == blocked.entry && made->limiting == limiting(pending, blocked, made) &&
+         !made->is_due(state, now);
+}
+
 const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending,
                                     const PendingQueue::Head& blocked, Millis now) {
   const State& state = context.trial.state();
@@ -98,9 +106,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const auto it = std::find_if(reservations_.begin(), reservations_.end(),
                                [&](const Reservation& p) { return p.entry.job == job; });
   const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
-  const bool is_kept = it != reservations_.end() && it->job_class == job_class.key && it->entry == blocked.entry &&
-                       it->limiting == limiting && !it->is_due(state, now);
-  if (is_kept && (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now))) return *it;
+  if (is_kept(state, pending, blocked, now) &&
+      (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now)))
+    return *it;
   std::vector<Reservation> claimed;  // those that make room for this job, as they are now
   for (const Reservation& p : reservations_)
     if (p.entry.job != job && p.has_claims_of(job)) claimed.push_back(p);

@@ -32,6 +32,8 @@ class Reservations {
   /// empty and stays so.
   const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
                         Millis now);
+  /// Whether to() would not ask anew: it has one, for the job as it waits now, and nothing is due.
+  bool is_kept(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) const;
   /// These placements were decided and last until `end` at most: reservations of jobs ahead of `entry` have less left
   /// over, later ones must be recomputed.
   void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);

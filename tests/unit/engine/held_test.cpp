@@ -2,8 +2,12 @@
 // looked at.
 #include <gtest/gtest.h>
 
+#include <type_traits>
+#include <vector>
+
 #include "../state/small_state.h"
 #include "engine/engine.h"
+#include "engine/engine_fields.h"
 
 namespace ashlar {
 namespace {
@@ -112,6 +116,54 @@ TEST_F(Held, AHeldJobThatEndsLeavesTheOthersHeld) {
   const Plan plan = decide();
   ASSERT_EQ(plan.actions.size(), 4u);
   EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(kFirstHeld + 1));
+}
+
+/// Two nodes: half of one is taken until 100 s, the other whole until 120 s. A whole one is promised to a head in a
+/// queue of its own at 100 s for 50 s, and a job in the root queue of half a node and 110 s is held.
+class HeldByAnotherQueue : public testing::Test {
+ protected:
+  HeldByAnotherQueue() : two_(small_state(2)), other_(*builtin_profile("ashlar")) {
+    tell(two_, DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    for (std::uint32_t q = 1; q < 3; ++q)
+      tell(two_, QueueDefined{QueueId(q), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+    tell(two_, Submitted{lasting(workload(0, 0, 1, kFourDevices), Millis(100'000))});
+    tell(two_, Bound{MemberId(0u), NodeId(0u), {}});
+    tell(two_, Submitted{lasting(workload(4, 4, 1, kWholeNode), Millis(120'000))});
+    tell(two_, Bound{MemberId(4u), NodeId(1u), {}});
+    Workload head = lasting(workload(1, 1, 1, kWholeNode), Millis(50'000));
+    head.priority = 1;
+    head.queue = QueueId(1u);
+    tell(two_, Submitted{head});
+    tell(two_, Submitted{lasting(workload(5, 5, 1, kFourDevices), Millis(110'000))});
+    EXPECT_EQ(next().actions.size(), 0u);
+    EXPECT_EQ(other_.pending().held_classes().size(), 1u);
+  }
+  Plan next() { return other_.decide(two_, two_.now()); }
+
+  State two_;
+  Engine other_;
+};
+
+TEST_F(HeldByAnotherQueue, AJobThatHasComeBeforeItsHolderStarts) {
+  tell(two_, PriorityChanged{kHead, -1}, Millis(200));
+  EXPECT_EQ(next().actions.size(), 1u);
+}
+
+TEST_F(HeldByAnotherQueue, AJobStartsThatEndsBeforeWhatIsPromisedToOneAheadOfItsHolder) {
+  Workload wide = lasting(workload(2, 2, 2, kWholeNode), Millis(50'000));
+  wide.priority = 2;
+  wide.queue = QueueId(2u);
+  tell(two_, Submitted{wide}, Millis(200));
+  EXPECT_EQ(next().actions.size(), 1u) << "it is promised both nodes at 120 s, and the holder one at 170 s";
+}
+
+TEST_F(HeldByAnotherQueue, AReservationThatNamesAnUnknownQueueIsNotSound) {
+  EXPECT_TRUE(EngineFields::is_sound(other_, two_));
+  EngineFields::each(other_, [](auto& field) {
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(field)>, std::vector<Reservation>>)
+      for (Reservation& reservation : field) reservation.limiting = QueueId(99u);
+  });
+  EXPECT_FALSE(EngineFields::is_sound(other_, two_));
 }
 
 }  // namespace

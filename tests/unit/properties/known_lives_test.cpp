@@ -81,14 +81,14 @@ TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
             "20608 decisions, 5136 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 482 GangPartial 292 "
             "InsufficientGPU 520 InsufficientResource 186 NeverFits 970 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "592 Placed 3270 PortTaken 114 QuotaExhausted 592 ReservationHeld 178 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 576 Waits 1889; plans 051c9b3767129d38");
+            "592 Placed 3270 PortTaken 114 QuotaExhausted 592 ReservationHeld 180 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 576 Waits 1891; plans 8ae36716a19b62c5");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU "
-      "665 InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 "
-      "PortTaken 112 ReservationHeld 67 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented "
-      "685 Waits 2112; plans 942a8615d050d20a");
+      "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 665 "
+      "InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 PortTaken 112 "
+      "ReservationHeld 67 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2112; plans "
+      "2057708e6dce3436");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
@@ -115,10 +115,10 @@ TEST(KnownLives, OfPublishedProfiles) {
             "NodesNotReady 1 OverQuota 591 Placed 3353 PortTaken 115 QuotaExhausted 591 SelectorMismatch "
             "10 TaintNotTolerated 5 TopologyFragmented 570 Waits 1647; plans 5e5c1630f66a7802");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20614 decisions, 5156 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 485 GangPartial 316 "
-            "InsufficientGPU 511 InsufficientResource 172 NeverFits 1009 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "640 Placed 3314 PortTaken 110 QuotaExhausted 640 ReservationHeld 213 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 588 Waits 1932; plans cc01d5a9fcaca06e");
+            "20614 decisions, 5156 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 486 GangPartial 316 "
+            "InsufficientGPU 511 InsufficientResource 176 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 208 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1931; plans f0c6e812dd89219e");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20574 decisions, 5043 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 479 GangPartial "
             "291 InsufficientGPU 432 InsufficientResource 169 NeverFits 981 NoMatchingDevice 6 "

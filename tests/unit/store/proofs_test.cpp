@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/driver.h"
+#include "log_folder.h"
 #include "random_world.h"
 #include "store/decision_log.h"
 #include "store/replay.h"
