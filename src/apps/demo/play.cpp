@@ -117,7 +117,7 @@ Score Play::run() {
     finished = api_.now();
     if (next_ == script_.acts.size() && scene_.is_over()) break;
   }
-  const Score score = keeper.finish(scene_, start, finished);
+  Score score = keeper.finish(scene_, start, finished);
   for (Job& job : scene_.jobs())
     if (!job.is_over && !(options_.keeps_waiting_jobs && !job.is_bound())) remove_pods(job);
   const Millis patience = api_.now() + kRemovalPatience;

@@ -28,6 +28,7 @@ void each_command(const CommandSpec& command, const std::string& path,
 
 std::vector<std::string> names_of(const std::vector<CommandSpec>& verbs) {
   std::vector<std::string> names;
+  names.reserve(verbs.size());
   for (const CommandSpec& verb : verbs) names.push_back(verb.name);
   return names;
 }
@@ -36,8 +37,10 @@ std::vector<std::string> names_of(const std::vector<CommandSpec>& verbs) {
 
 /// "'ashlar why -o' | 'ashlar why --output'"
 std::string bash_patterns(const std::string& path, const std::vector<std::string>& words) {
+  const std::string start = path + " ";
   std::vector<std::string> patterns;
-  for (const std::string& word : words) patterns.push_back(quoted(path + " " + word));
+  patterns.reserve(words.size());
+  for (const std::string& word : words) patterns.push_back(quoted(start + word));
   return joined(patterns, " | ");
 }
 

@@ -66,7 +66,7 @@ class LeaderTerm {
   }
   void take(PriorityClassesNote&& note) { tracker_.note_priority_classes(note.problem); }
   void take(WatchedChange&& change) {
-    std::visit([this](auto&& one) { take(std::move(one)); }, std::move(change));
+    std::visit([this](auto&& one) { take(std::forward<decltype(one)>(one)); }, std::move(change));
   }
 
   /// Decides if there is something to decide and the window has a place for its bindings. Returns when to be called
