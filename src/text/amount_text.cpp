@@ -112,7 +112,7 @@ Result<MiB> parse_gpu_memory(std::string_view text) {
 Result<std::int64_t> parse_quota(std::int64_t dimension, std::string_view text) {
   const ResourceId counted = quota_key(dimension).resource;
   const bool is_milli = counted.is_none() || counted == resource::kCpu;
-  const Result<std::int64_t> amount =
+  Result<std::int64_t> amount =
       is_bytes(counted) ? parse_quantity(without_b(text), 1) : parse_quantity(text, is_milli ? 1000 : 1);
   if (amount && *amount < 0) return invalid("\"" + std::string(text) + "\" is negative");
   return amount;

@@ -97,13 +97,13 @@ config::SchedulerConfig settings(const SchedulerFlags& options) {
   if (!options.scheduler_names.empty()) config->scheduler_names = options.scheduler_names;
   const std::string source =
       options.scheduler_names.empty() ? options.config_file + ": schedulerNames" : "--scheduler-name";
+  const std::string expected = source + ": expected one name without commas and spaces, got \"";
   for (const std::string& name : config->scheduler_names) {
     if (name.empty()) refuse(kBadInput, "--scheduler-name: expected a name, got \"\"");
     if (const std::string problem = option_as_value("--scheduler-name", name); !problem.empty())
       refuse(kBadInput, problem);
     if (name.find_first_of(", \t") != std::string::npos)
-      refuse(kBadInput,
-             source + ": expected one name without commas and spaces, got \"" + name + "\"; give each name by itself");
+      refuse(kBadInput, (expected + name).append("\"; give each name by itself"));
   }
   if (!options.profile.empty()) {
     Result<config::ProfileSpec> profile = config::find_whole_profile(options.profile);

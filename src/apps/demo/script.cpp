@@ -180,10 +180,12 @@ double Script::gpu_hours() const {
 }
 
 Script contended() {
+  constexpr int kNotebooks = 120;
   const std::string rack = "rack", block = "block";
   std::vector<Act> acts;
+  acts.reserve(kNotebooks);
   // Interactive work, which alone would keep a few GPUs of every node busy, all the time.
-  for (int i = 0; i < 120; ++i)
+  for (int i = 0; i < kNotebooks; ++i)
     acts.push_back({.at = at(0.3 * i),
                     .name = "notebook-" + std::to_string(i),
                     .team = i % 3 == 0 ? "vision" : "research",

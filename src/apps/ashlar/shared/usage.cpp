@@ -71,7 +71,7 @@ std::string what_is_wrong(const Command& command, const CLI::ParseError& error) 
   for (const std::string& word : unknown)
     if (word.size() > 1 && word.front() == '-') return unknown_word(command, word);
   if (!unknown.empty()) return unknown_word(command, unknown.front());
-  const std::string message = error.what();
+  std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     const std::string option = option_text(*command.app, message);
     return option.empty() ? "expected a verb: " + fmt::format("{}", fmt::join(verbs_of(*command.app), ", "))
