@@ -232,17 +232,17 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
 
 /// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations.
 void help_those_held(EngineData& e, State& state, const News& news) {
+  if (news.freed_nodes.empty()) return;
   std::vector<ClassId> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    const FitsLimit limit = limit_of(e.reservations, job_class.holders_seen);
     const auto has_room = [&](const MemberRun& run, NodeId n) {
       if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
       const Cluster& cluster = state.cluster();
       const NodeView view{cluster, state.demand(run.demand), cluster.constraint(run.constraint), &e.profile->mix, 0};
       std::uint16_t fits = kFitsMax;
-      for (const PendingQueue::Holder& holder : job_class.holders_seen)
-        if (const Reservation* reservation = e.reservations.find(holder.job); reservation != nullptr)
-          reservation->lower_by_claims(view, {n.row(), 1}, {&fits, 1});
+      limit.lower(view, {n.row(), 1}, {&fits, 1});
       return fits > 0;
     };
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
