@@ -1,5 +1,7 @@
 #include "engine/quota.h"
 
+#include <algorithm>
+
 namespace ashlar {
 namespace {
 
@@ -52,11 +54,7 @@ QuotaVector quota_needed(const State& state, JobId job) {
   return sum;
 }
 
-std::optional<Reason> quota_refusal(const State& state, JobId job) {
-  const QueueId queue = state.job(job).queue;
-  if (!state.queues().is_limited(queue)) return std::nullopt;
-  const std::optional<Reason> refusal = state.queues().refusal(queue, quota_needed(state, job));
-  if (state.queues().keys().empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
+std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job) {
   std::vector<std::int64_t> by_key;
   std::uint32_t left = state.job(job).members_needed();
   for (MemberId m = state.job(job).first; !m.is_none() && left > 0; m = state.member(m).next) {
@@ -64,7 +62,15 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
     --left;
     add_anywhere(state, m, by_key);
   }
-  const std::optional<Reason> other = refusal_by_key(state, queue, by_key);
+  return by_key;
+}
+
+std::optional<Reason> quota_refusal(const State& state, JobId job) {
+  const QueueId queue = state.job(job).queue;
+  if (!state.queues().is_limited(queue)) return std::nullopt;
+  const std::optional<Reason> refusal = state.queues().refusal(queue, quota_needed(state, job));
+  if (state.queues().keys().empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
+  const std::optional<Reason> other = refusal_by_key(state, queue, quota_needed_by_key(state, job));
   return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
 }
 
@@ -87,10 +93,51 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   return within;
 }
 
+std::int64_t members_within_class_quota(const State& state, QueueId queue, const Demand& demand,
+                                        DeviceClassId device_class) {
+  const QueueTree& queues = state.queues();
+  std::int64_t members = kUnlimited;
+  if (device_class.is_none()) return members;
+  for (std::size_t k = 0; k < queues.keys().size(); ++k) {
+    if (queues.keys()[k].device_class != device_class) continue;
+    const std::int64_t each = amount_of(demand, queues.keys()[k]);
+    if (each <= 0) continue;
+    for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
+      if (const std::int64_t limit = queues.limit(k, q); limit != kUnlimited)
+        members = std::min(members, std::max<std::int64_t>(limit - queues.used(k, q), 0) / each);
+  }
+  return members;
+}
+
+bool is_class_limited(const State& state, QueueId queue, DeviceClassId device_class) {
+  const QueueTree& queues = state.queues();
+  if (device_class.is_none()) return false;
+  for (std::size_t k = 0; k < queues.keys().size(); ++k)
+    if (queues.keys()[k].device_class == device_class)
+      for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
+        if (queues.limit(k, q) != kUnlimited) return true;
+  return false;
+}
+
+bool waits_for_class_quota(const Verdict& verdict) {
+  return verdict.wake_on == WakeOn::kQuota && !verdict.reasons.empty() &&
+         !quota_key(verdict.reasons.front().numbers[0]).device_class.is_none();
+}
+
+Reason with_usage_of_now(const State& state, Reason reason) {
+  const QueueTree& queues = state.queues();
+  const auto key = std::find(queues.keys().begin(), queues.keys().end(), quota_key(reason.numbers[0]));
+  if (key == queues.keys().end()) return reason;
+  const auto k = static_cast<std::size_t>(key - queues.keys().begin());
+  reason.numbers[1] = queues.used(k, QueueId(reason.subject));
+  reason.numbers[2] = queues.limit(k, QueueId(reason.subject));
+  return reason;
+}
+
 QueueId limiting_queue(const Verdict& verdict) {
-  if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty()) return QueueId::none();
-  const Reason& reason = verdict.reasons.front();
-  return quota_key(reason.numbers[0]).device_class.is_none() ? QueueId(reason.subject) : QueueId::none();
+  if (verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty() || waits_for_class_quota(verdict))
+    return QueueId::none();
+  return QueueId(verdict.reasons.front().subject);
 }
 
 }  // namespace ashlar

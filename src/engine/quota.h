@@ -14,6 +14,9 @@ namespace ashlar {
 /// The usage of the members needed together. Sums beyond int64 count as the largest.
 QuotaVector quota_needed(const State& state, JobId job);
 
+/// The same by key (QueueTree::keys), as far as it does not depend on the node.
+std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job);
+
 /// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 
@@ -22,6 +25,20 @@ void add_by_key(const State& state, MemberId member, NodeId node, std::vector<st
 
 /// How many of the job's waiting members, in rank order, its queue admits; those needed must already be within quota.
 std::uint32_t members_within_quota(const State& state, JobId job);
+
+/// How many members with this demand the limits of the queue and of those above it still admit on nodes of that device
+/// class; kUnlimited if none binds there.
+std::int64_t members_within_class_quota(const State& state, QueueId queue, const Demand& demand,
+                                        DeviceClassId device_class);
+
+/// Whether the queue, or one above it, limits anything on nodes of that device class.
+bool is_class_limited(const State& state, QueueId queue, DeviceClassId device_class);
+
+/// Whether the verdict waits for quota of one device class.
+bool waits_for_class_quota(const Verdict& verdict);
+
+/// The reason kQuotaExhausted with the usage and the limit of now.
+Reason with_usage_of_now(const State& state, Reason reason);
 
 /// The queue whose quota the verdict waits for; none if it waits for something else, or for quota of one device class:
 /// capacity of another class would do as well.

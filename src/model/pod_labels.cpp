@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/label_operator.h"
+
 namespace ashlar {
 namespace {
 
@@ -39,21 +41,8 @@ bool holds(const LabelExpression& e, const std::vector<PodLabel>& labels) {
   const auto it = std::lower_bound(labels.begin(), labels.end(), e.key,
                                    [](const PodLabel& l, LabelKeyId key) { return l.key < key; });
   const bool is_present = it != labels.end() && it->key == e.key;
-  const auto is_listed = [&] { return std::find(e.values.begin(), e.values.end(), it->id) != e.values.end(); };
-  switch (e.op) {
-    case LabelExpression::Op::kIn:
-      return is_present && is_listed();
-    case LabelExpression::Op::kNotIn:
-      return !is_present || !is_listed();
-    case LabelExpression::Op::kExists:
-      return is_present;
-    case LabelExpression::Op::kDoesNotExist:
-      return !is_present;
-    case LabelExpression::Op::kGreater:
-    case LabelExpression::Op::kLess:
-      return false;
-  }
-  return false;
+  const bool is_listed = is_present && std::find(e.values.begin(), e.values.end(), it->id) != e.values.end();
+  return holds(e.op, is_present, is_listed);
 }
 
 bool hold(const std::vector<LabelExpression>& all, const std::vector<PodLabel>& labels) {

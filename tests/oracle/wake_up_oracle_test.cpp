@@ -11,10 +11,8 @@
 #include <set>
 
 #include "draw.h"
-#include "engine/engine_fields.h"
-#include "engine/quota.h"
+#include "look_at_all.h"
 #include "state/ledger.h"
-#include "state/state_fields.h"
 #include "story.h"
 
 namespace ashlar::oracle {
@@ -22,46 +20,11 @@ namespace {
 
 constexpr std::uint64_t kWakeUpStories = 2000;
 
-/// Members started by a plan, by job.
-std::map<std::uint32_t, int> started_by(const Plan& plan) {
-  std::map<std::uint32_t, int> members;
-  for (const Action& action : plan.actions)
-    if (const auto* bind = std::get_if<Bind>(&action)) ++members[bind->job.value];
-  return members;
-}
-
 std::string text_of(const std::map<std::uint32_t, int>& members) {
   std::string text;
   for (const auto& [job, count] : members)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " of job " + std::to_string(job);
   return text.empty() ? "nothing" : text;
-}
-
-/// Everybody leaves and enters again: shapes that nobody is in are forgotten, and come back open.
-void open_everything(State& state) {
-  std::vector<JobId> waiting;
-  for (std::size_t row = 0; row < state.job_rows(); ++row)
-    if (state.is_live(JobId(row)) && state.job(JobId(row)).is_in_backlog) waiting.emplace_back(row);
-  StateFields::each(state, [&](auto& column) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, std::vector<BacklogChange>>)
-      for (const bool has_entered : {false, true})
-        for (const JobId job : waiting) column.push_back({job, has_entered});
-  });
-}
-
-/// What an engine would start that looks at everybody; promises are kept as they were made.
-std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
-  State copy = state;
-  StateFields::forget_caches(copy);
-  Engine other(engine.profile());
-  std::vector<const void*> fields;
-  EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
-  std::size_t at = 0;
-  EngineFields::each(
-      other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
-  EngineFields::rebuild(other);
-  open_everything(copy);
-  return started_by(other.decide(copy, now));
 }
 
 struct Counts {
@@ -83,17 +46,6 @@ bool has_unlike_waiting(const State& state) {
     if (kinds.size() > 1) return true;
   }
   return false;
-}
-
-/// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a
-/// job that waits for quota by now and was closed for want of room? Such a one stays promised against all, and who
-/// looks at it anew promises it against those under its limit only.
-bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {
-  const bool is_by_lot = engine.profile().device == find_device("random");
-  const auto reservations = engine.reservations();
-  return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
-    return p.made_at == now && (is_by_lot || (p.limiting.is_none() && quota_refusal(state, p.entry.job)));
-  });
 }
 
 std::string slept_through(const Story& story, Counts& counts) {

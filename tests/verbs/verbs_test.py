@@ -68,7 +68,12 @@ a-node-with-a-name-of-35-characters  -                         0     0  -       
 shared                               -                         4     1  .??#       1.5          1  -
 """
 QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
-    "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0}],
+    "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":4000,"pendingJobs":0,"pendingGpus":0,
+    "limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":0,"limit":4000},
+    {"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":500,"limit":4000},
+    {"resource":"cpu","model":"","unit":"milliCores","used":1500,"limit":64000},
+    {"resource":"memory","model":"H100","unit":"bytes","used":1073741824,"limit":1099511627776},
+    {"resource":"example.com/nic","model":"","unit":"count","used":2,"limit":8}]}],
     "jobs":[{"name":"a-namespace-of-23-chars/a-pod-of-16-char","queue":"a-queue-whose-name-has-31-letters","position":1,"gpus":8,"gpusAhead":0,
     "ageMillis":61000,"reason":"InsufficientGPU","message":"m"},{"name":"a/b","queue":"q","position":12,"gpus":1,"gpusAhead":1024,"ageMillis":0,
     "reason":""}],"shown":2,"total":2,
@@ -76,7 +81,13 @@ QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-
 QUEUES_TABLE = """\
 QUEUE                              USED-GPU  QUOTA-GPU  WAITING  WAIT-GPU
 a-queue-whose-name-has-31-letters       8.5         16        1         8
-q                                         0       none        0         0
+q                                         0          4        0         0
+
+QUEUE  LIMIT                USED  QUOTA
+q      nvidia.com/gpu@H100   0.5      4
+q      cpu                   1.5     64
+q      memory@H100          1GiB   1TiB
+q      example.com/nic         2      8
 
 NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU

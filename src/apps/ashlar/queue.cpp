@@ -8,6 +8,7 @@
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
 #include "apps/ashlar/verbs.h"
+#include "model/demand.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
 
@@ -31,6 +32,31 @@ std::string queues_text(const object& answer, const std::string& only) {
                std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
   }
   return table.text();
+}
+
+/// What `queues_text` has no column for: all limits but that of GPUs on all nodes.
+std::string limits_text(const object& answer) {
+  Table table({"QUEUE", "LIMIT", ">USED", ">QUOTA"});
+  bool has_any = false;
+  for (const boost::json::value& value : answer.at("queues").as_array()) {
+    const object& q = value.as_object();
+    const boost::json::value* const limits = q.if_contains("limits");
+    if (limits == nullptr) continue;  // an older scheduler does not report them
+    for (const boost::json::value& one : limits->as_array()) {
+      const object& limit = one.as_object();
+      const std::string model = text_of(limit, "model"), unit = text_of(limit, "unit");
+      if (unit == "milliGpu" && model.empty()) continue;
+      const auto amount = [&](const char* field) {
+        const std::int64_t number = number_of(limit, field);
+        if (unit == "milliGpu" || unit == "milliCores") return milli_word(number);
+        return unit == "bytes" ? amount_word(resource::kMemory, number) : std::to_string(number);
+      };
+      table.add({text_of(q, "name"), text_of(limit, "resource") + (model.empty() ? "" : "@" + model), amount("used"),
+                 amount("limit")});
+      has_any = true;
+    }
+  }
+  return has_any ? '\n' + table.text() : std::string();
 }
 
 std::string jobs_text(const object& answer, bool is_wide) {
@@ -89,8 +115,8 @@ void add_queue(CLI::App& app) {
         ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
     print_answer(*options, body, "QueueList", [&](const object& answer) {
       const bool is_wide = options->output == "wide";
-      return queues_text(answer, *only) + jobs_text(answer, is_wide) + rest_text(answer, *is_all) +
-             held_text(answer, is_wide, *is_all);
+      return queues_text(answer, *only) + limits_text(answer) + jobs_text(answer, is_wide) +
+             rest_text(answer, *is_all) + held_text(answer, is_wide, *is_all);
     });
   });
 }

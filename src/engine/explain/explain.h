@@ -35,7 +35,7 @@ struct Remedy {
   NodeId node;              ///< kMoreNodes: empty nodes like this one
   struct Limit {
     QueueId queue;
-    QuotaDimension dimension = QuotaDimension::kMilliGpu;
+    QuotaKey of = {};
     std::int64_t lacking = 0;
     friend bool operator==(const Limit&, const Limit&) = default;
   };

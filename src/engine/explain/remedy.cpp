@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "engine/explain/explain.h"
+#include "engine/explain/rehearsal.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
@@ -18,157 +19,6 @@ namespace {
 
 constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members examined to find which devices to free
 constexpr std::size_t kDomainsMax = 4;          ///< domains tried for free devices or new nodes, the emptiest first
-
-/// How the job is changed before it is tried.
-struct Change {
-  std::optional<LevelId> within;           ///< in place of its own
-  std::uint32_t members_max = UINT32_MAX;  ///< at most this many of its waiting members, the first by rank
-  std::int32_t devices_max = INT32_MAX;    ///< no member requests more whole devices
-};
-
-/// The job on a copy of the state, where it can be changed and tried.
-class Rehearsal {
- public:
-  Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
-      : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
-    state.each_member(job, [&](MemberId id, const Member& m) {
-      (m.is_placed() ? placed_ : waiting_).push_back({id, m});
-    });
-    const Job& j = state.job(job);
-    if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
-    needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
-    original_ = {.job = job,
-                 .queue = j.queue,
-                 .priority = j.priority,
-                 .members_min = j.is_each_needed ? 0 : j.members_min,
-                 .within = j.within,
-                 .prefer = j.prefer,
-                 .submitted = j.submitted,
-                 .estimate = j.estimate,
-                 .order_hint = j.order_hint};
-    reserve_for_those_ahead();
-  }
-
-  State& state() { return state_; }
-  std::uint32_t needed() const { return needed_; }
-  const Workload& original() const { return original_; }
-  bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
-  int tries() const { return tries_; }
-  std::size_t placed() const { return placed_.size(); }
-  /// The needed members unchanged, those with most devices first.
-  std::vector<MemberSpec> needed_members() const {
-    std::vector<MemberSpec> members;
-    for (std::size_t m = 0; m < needed_; ++m)
-      members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
-    const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
-    std::stable_sort(members.begin(), members.end(),
-                     [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
-    return members;
-  }
-  ResourceId counts_devices() const { return counts_devices_; }
-
-  /// Whether it would start with this change.
-  bool starts(const Change& change) {
-    if (is_used_up()) return false;
-    ++tries_;
-    become(change);
-    if (quota_refusal(state_, job_)) return false;
-    return is_placed_beside_reservations();
-  }
-  /// Whether it would start unchanged if no limit applied.
-  bool starts_without_limits() {
-    if (is_used_up()) return false;
-    ++tries_;
-    become({});
-    return is_placed_beside_reservations();
-  }
-  /// The changed job, in the copy.
-  void become(const Change& change) {
-    const Millis now = state_.now();
-    ashlar::apply(state_, {now, Ended{job_}});
-    Workload w = original_;
-    if (change.within) w.within = *change.within;
-    const std::size_t kept = std::min<std::size_t>(change.members_max, waiting_.size());
-    if (kept < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept);
-    std::size_t seen = 0;
-    std::vector<std::pair<MemberId, Member>> all = placed_;
-    all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
-    for (const auto& [id, m] : all)
-      w.members.push_back(
-          {id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
-    ashlar::apply(state_, {now, Submitted{w}});
-    for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
-  }
-
- private:
-  /// By the engine's own steps: anywhere, then on what the reservations leave over.
-  bool is_placed_beside_reservations() {
-    const Millis end = state_.job(job_).late_end_if_started(state_.now());
-    std::vector<const Reservation*> binding;
-    for (const Reservation& p : ahead_)
-      if (p.at != Millis::max() && end > p.at) binding.push_back(&p);
-    if (!std::all_of(binding.begin(), binding.end(),
-                     [&](const Reservation* p) { return p->spares_quota_for(state_, job_); }))
-      return false;
-    Trial trial(state_);
-    const auto places = [&](Beside beside) {
-      Rng draws(1);
-      const bool is_placed =
-          place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
-      trial.unblock();
-      return is_placed && std::all_of(binding.begin(), binding.end(),
-                                      [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
-    };
-    if (places(Beside::kItsDevices)) return true;
-    for (const auto& [beside, blocks] : kTriesBesideReservations) {
-      trial.rollback_to(0);
-      if (binding.empty()) break;
-      if (blocks)
-        for (const Reservation* p : binding) p->block(trial, job_, beside);
-      if (places(beside)) return true;
-    }
-    return false;
-  }
-  /// The reservations of queue heads ahead of it: as the engine has them, or computed here if it has not made them yet.
-  void reserve_for_those_ahead() {
-    if (!backfill_rule(engine_.profile()).makes_reservations || !entry_) return;
-    const PendingQueue& pending = engine_.pending();
-    Reservations reservations = engine_.reservation_book();
-    for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue).heads) {
-      Trial trial(state_);
-      Rng draws(1);
-      ahead_.push_back(reservations.to({trial, fit_tables_, engine_.profile(), draws}, pending, head, state_.now()));
-    }
-  }
-  std::uint32_t members_within_quota_or_needed() const {
-    return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed());
-  }
-
-  DemandId with_devices(DemandId demand, std::int32_t most) {
-    if (const DeviceRequest& d = state_.demand(demand).devices; !d.is_whole() || d.count <= most) return demand;
-    auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
-    if (!is_new) return it->second;
-    Demand fewer = state_.demand(demand);
-    for (ResourceAmount& a : fewer.amounts)
-      if (a.resource == counts_devices_) a.amount -= fewer.devices.count - most;
-    fewer.devices.count = most;
-    ashlar::apply(state_, {state_.now(), DemandDefined{it->second, std::move(fewer)}});
-    return it->second;
-  }
-
-  State state_;
-  const Engine& engine_;
-  FitTables fit_tables_;
-  JobId job_;
-  ResourceId counts_devices_;
-  Workload original_;
-  std::optional<PendingQueue::Entry> entry_;
-  std::vector<Reservation> ahead_;
-  std::vector<std::pair<MemberId, Member>> placed_, waiting_;
-  std::uint32_t needed_ = 0;
-  std::map<std::pair<DemandId, std::int32_t>, DemandId> fewer_;
-  int tries_ = 0;
-};
 
 /// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more
 /// does not mean harder.
@@ -187,18 +37,42 @@ std::int64_t largest(std::int64_t high, Works&& works) {
   return found;
 }
 
-/// Every limit from the queue upwards that the job would exceed, and by how much.
+/// Every limit from the queue upwards that the job would exceed wherever it is placed, and by how much.
 std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
+  const QueueTree& queues = state.queues();
   const QuotaVector asked = quota_needed(state, job);
+  const std::vector<std::int64_t> asked_by_key = quota_needed_by_key(state, job);
   std::vector<Remedy::Limit> limits;
-  for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < state.queues().rows(); q = state.queues().parent(q))
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = state.queues().quota(q)[d];
-      if (limit == kUnlimited || asked[d] == 0) continue;
-      const std::int64_t lacking = asked[d] - (limit - state.queues().used(q)[d]);
-      if (lacking > 0) limits.push_back({q, static_cast<QuotaDimension>(d), lacking});
-    }
+  for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q)) {
+    const auto add = [&](const QuotaKey& of, std::int64_t amount, std::int64_t limit, std::int64_t used) {
+      if (limit == kUnlimited || amount == 0) return;
+      if (const std::int64_t lacking = amount - (limit - used); lacking > 0) limits.push_back({q, of, lacking});
+    };
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      add(quota_key(static_cast<std::int64_t>(d)), asked[d], queues.quota(q)[d], queues.used(q)[d]);
+    for (std::size_t k = 0; k < asked_by_key.size(); ++k)
+      add(queues.keys()[k], asked_by_key[k], queues.limit(k, q), queues.used(k, q));
+  }
   return limits;
+}
+
+/// Limits by device class: as much more as the job lacks where it fits best. Of a single one no more than it needs for
+/// what has no place on nodes of other classes, if its members are alike.
+void add_class_quota(Rehearsal& r, std::vector<Remedy>& out) {
+  std::vector<Remedy::Limit> limits = r.class_limits_in_the_way();
+  if (limits.empty() || !r.starts_with(limits)) return;
+  const std::vector<MemberSpec> members = r.needed_members();
+  const auto amount = [&](const MemberSpec& m) { return amount_of(r.state().demand(m.demand), limits[0].of); };
+  const std::int64_t each = amount(members.front());
+  const bool are_alike = std::all_of(members.begin(), members.end(), [&](const auto& m) { return amount(m) == each; });
+  if (limits.size() == 1 && are_alike && each > 0) {
+    const std::int64_t lacking = limits[0].lacking;
+    const std::int64_t spared = largest((lacking - 1) / each, [&](std::int64_t count) {
+      return r.starts_with({{{limits[0].queue, limits[0].of, lacking - count * each}}});
+    });
+    limits[0].lacking -= spared * each;
+  }
+  out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
 }
 
 void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
@@ -481,6 +355,7 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
       out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
     return out;
   }
+  add_class_quota(rehearsal, out);
   add_free_devices(rehearsal, engine.profile(), job, out);
   add_more_nodes(rehearsal, job, options.node_names, out);
   return out;

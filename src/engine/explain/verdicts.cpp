@@ -37,7 +37,10 @@ Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
     return now.kind == verdict.kind ? now : verdict;
   }
   if (verdict.wake_on != WakeOn::kQuota) return verdict;
-  if (const std::optional<Reason> refusal = quota_refusal(state, job)) verdict.reasons = {*refusal};
+  if (const std::optional<Reason> refusal = quota_refusal(state, job))
+    verdict.reasons = {*refusal};
+  else if (waits_for_class_quota(verdict))
+    verdict.reasons.front() = with_usage_of_now(state, verdict.reasons.front());
   return verdict;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/grown.h"
+#include "engine/pending/class_room.h"
 #include "engine/place/never_fits.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -118,9 +119,60 @@ struct News {
   std::vector<ClassId> activated;
 };
 
-void help_those_short_of_quota(const EngineData& e, const State& state, News& news) {
-  for (const ClassId id : e.pending.waiting_for_quota())
-    if (is_quota_news_for(state, e.pending.class_at(id))) news.activated.push_back(id);
+/// The first waiting members of the class that must start together, by kind.
+std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
+  std::vector<MemberRun> runs = key.runs;
+  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
+  std::uint32_t left = key.members_needed;
+  std::vector<MemberRun> needed;
+  for (const MemberRun& run : runs) {
+    const std::uint32_t members = std::min(left, run.members);
+    left -= members;
+    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
+      return n.demand == run.demand && n.constraint == run.constraint;
+    });
+    if (same != needed.end())
+      same->members += members;
+    else if (members > 0)
+      needed.push_back({run.demand, run.constraint, members});
+  }
+  return needed;
+}
+
+/// Whether a freed node could take a member of the job, or a limit may have been lowered or freed by what left it: a
+/// node that is gone or of a class that the queue, or one above it, limits.
+bool is_node_news_for(State& state, const Profile& profile, const News& news, QueueId queue,
+                      std::span<const MemberRun> needed) {
+  return news.has_other_nodes || std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
+           return !state.cluster().is_live(n) || is_class_limited(state, queue, state.cluster().models()[n.row()]) ||
+                  std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
+                    return could_take(state, profile, run.demand, run.constraint, n);
+                  });
+         });
+}
+
+/// For a class that a limit by device class refused, and no other limit would. It is looked at again if it may have
+/// room within all limits; and so that its verdict stays true, if there is no capacity even without them, or the limit
+/// has changed.
+bool is_class_quota_news_for(EngineData& e, State& state, const News& news, const PendingQueue::Class& job_class) {
+  const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
+  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) return true;  // no table shows its room
+  const Reason& reported = job_class.verdict.reasons.front();
+  if (news.has_quota && with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
+  const std::vector<MemberRun> needed = needed_runs(job_class.key);
+  if (!news.has_quota && !is_node_news_for(state, *e.profile, news, job_class.key.queue, needed)) return false;
+  return !placement_rule(*e.profile).is_room_exact ||
+         lacking_within_class_quota(e.fit_tables, state, job_class.key, needed) != Lacking::kQuota;
+}
+
+void help_those_short_of_quota(EngineData& e, State& state, News& news) {
+  for (const ClassId id : e.pending.waiting_for_quota()) {
+    const PendingQueue::Class& job_class = e.pending.class_at(id);
+    if (!is_quota_news_for(state, job_class)) continue;
+    if (!waits_for_class_quota(job_class.verdict) || quota_refusal(state, job_class.jobs.begin()->job) ||
+        is_class_quota_news_for(e, state, news, job_class))
+      news.activated.push_back(id);
+  }
   if (!news.has_quota) return;
   // A limit has changed: a job that waits for capacity may now request more than its queue can ever have.
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
@@ -163,26 +215,6 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
       if (any_freed(could_ever)) e.to_prove.insert(classes.begin(), classes.end());
     }
   }
-}
-
-/// The first waiting members of the class that must start together, by kind.
-std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
-  std::vector<MemberRun> runs = key.runs;
-  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
-  std::uint32_t left = key.members_needed;
-  std::vector<MemberRun> needed;
-  for (const MemberRun& run : runs) {
-    const std::uint32_t members = std::min(left, run.members);
-    left -= members;
-    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
-      return n.demand == run.demand && n.constraint == run.constraint;
-    });
-    if (same != needed.end())
-      same->members += members;
-    else if (members > 0)
-      needed.push_back({run.demand, run.constraint, members});
-  }
-  return needed;
 }
 
 /// Whether each kind of the needed members has room by itself, in one domain of the level that they must stay within.
@@ -239,17 +271,17 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
 
 /// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations.
 void help_those_held(EngineData& e, State& state, const News& news) {
+  if (news.freed_nodes.empty()) return;
   std::vector<ClassId> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    const FitsLimit limit = limit_of(e.reservations, job_class.holders_seen);
     const auto has_room = [&](const MemberRun& run, NodeId n) {
       if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
       const Cluster& cluster = state.cluster();
       const NodeView view{cluster, state.demand(run.demand), cluster.constraint(run.constraint), &e.profile->mix, 0};
       std::uint16_t fits = kFitsMax;
-      for (const PendingQueue::Holder& holder : job_class.holders_seen)
-        if (const Reservation* reservation = e.reservations.find(holder.job); reservation != nullptr)
-          reservation->lower_by_claims(view, {n.row(), 1}, {&fits, 1});
+      limit.lower(view, {n.row(), 1}, {&fits, 1});
       return fits > 0;
     };
     const std::vector<MemberRun> needed = needed_runs(job_class.key);

@@ -61,20 +61,6 @@ const Reservation* broken_reservation(const EngineData& e, const State& state, c
   return nullptr;
 }
 
-/// What these reservations keep, for tables of nodes. Valid while none of them changes.
-FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueue::Holder> holders) {
-  FitsLimit limit;
-  std::vector<const Reservation*> kept;
-  for (const PendingQueue::Holder& holder : holders) {
-    limit.editions.push_back(holder.edition);
-    kept.push_back(reservations.find(holder.job));
-  }
-  limit.lower = [kept](const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
-    for (const Reservation* reservation : kept) reservation->lower_by_claims(view, rows, fits);
-  };
-  return limit;
-}
-
 /// By Blocking.
 constexpr BackfillRule kRules[] = {
     {.is_strict = true, .has_blocking_heads = true},
@@ -90,6 +76,21 @@ const BackfillRule& backfill_rule(const Profile& profile) { return kRules[static
 
 Verdict held_until(Millis reserved, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {reserved.value, 0, 0}}}};
+}
+
+FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueue::Holder> holders) {
+  FitsLimit limit;
+  std::vector<const Reservation*> kept;
+  for (const PendingQueue::Holder& holder : holders) {
+    const Reservation* reservation = reservations.find(holder.job);
+    if (reservation == nullptr) continue;
+    limit.editions.push_back(holder.edition);
+    kept.push_back(reservation);
+  }
+  limit.lower = [kept](const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
+    for (const Reservation* reservation : kept) reservation->lower_by_claims(view, rows, fits);
+  };
+  return limit;
 }
 
 RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial) {

@@ -1,6 +1,8 @@
 // backfill: which jobs may start although a job ahead of them waits: one rule for each Blocking, in a table.
 #pragma once
 
+#include <span>
+
 #include "engine/cycle.h"
 #include "engine/data.h"
 #include "state/trial.h"
@@ -20,6 +22,10 @@ const BackfillRule& backfill_rule(const Profile& profile);
 
 /// "Held until then."
 Verdict held_until(Millis reserved, Millis now);
+
+/// What these reservations keep of each node, for others that last beyond them; those that are no more keep nothing.
+/// Valid while none of them changes.
+FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueue::Holder> holders);
 
 /// Whether a job has room beside the reservations in cycle.binding, by the count of members on each node.
 enum class RoomBeside : std::uint8_t { kUnknown, kNone, kPlaced };

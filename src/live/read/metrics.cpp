@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "live/read/held.h"
+#include "live/read/queue_limits.h"
 #include "live/read/read_replica.h"
 #include "live/track/hold_text.h"
 #include "live/track/nodes/levels.h"
@@ -252,6 +253,14 @@ void add_quotas(Snapshot& out, ReadReplica& replica) {
     const std::int64_t quota = state.queues().quota(queue)[0];
     out.set("ashlar_queue_guaranteed_gpus", "GPU quota of the queue", labels,
             quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
+    for (const ReadLimit& limit : limits_of(state, names, queue)) {
+      const prometheus::Labels of{{"queue", names.queues.name(queue).str()},
+                                  {"resource", limit.resource},
+                                  {"model", limit.model.empty() ? "any" : limit.model}};
+      out.set("ashlar_queue_limit", "Limit of the queue, in GPUs, cores, bytes or pieces", of,
+              limit.in_whole_units(limit.limit));
+      out.set("ashlar_queue_limit_used", "What the queue uses of that limit", of, limit.in_whole_units(limit.used));
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kubeclient/json_writer.h"
 #include "live/read/held.h"
 #include "live/read/pod_text.h"
+#include "live/read/queue_limits.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
@@ -76,6 +77,16 @@ bool has_begun(const Tables& tables, const GangRecord& gang) {
                      [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kBound; });
 }
 
+/// "2 GPUs more quota", "2 example.com/nic more quota on H100 nodes".
+std::string more_quota_text(const ObjectNames& names, const Remedy::Limit& limit) {
+  const QuotaKey& of = limit.of;
+  std::string text = quota_text(quota_number(of), limit.lacking);
+  if (!of.resource.is_none() && of.resource != resource::kCpu && of.resource != resource::kMemory)
+    text += " " + names.resource_name(of.resource).str();
+  text += " more quota";
+  return of.device_class.is_none() ? text : text + " on " + names.models.name(of.device_class).str() + " nodes";
+}
+
 /// The change that would have to hold: "it had 7 members".
 std::string remedy_text(const Tables& tables, const GangRecord* gang, const Remedy& r) {
   const ObjectNames& names = tables.names;
@@ -103,7 +114,7 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
       std::string text;
       for (const Remedy::Limit& l : r.limits)
         text += (text.empty() ? "queue " : " and queue ") + names.queues.name(l.queue).str() + " had " +
-                quota_text(static_cast<std::int64_t>(l.dimension), l.lacking) + " more quota";
+                more_quota_text(names, l);
       return text;
     }
     case Remedy::Kind::kFreeDevices:
@@ -425,6 +436,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
       w.null();
     else
       w.integer(tree.quota(queue)[0]);
+    write_limits(w, replica.state(), names, queue);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/label_operator.h"
+
 namespace ashlar {
 namespace {
 
@@ -22,22 +24,10 @@ bool expression_holds(const LabelExpression& e, const NodeFacts& facts) {
   const auto it = std::lower_bound(facts.labels.begin(), facts.labels.end(), e.key,
                                    [](const NodeLabel& l, LabelKeyId key) { return l.key < key; });
   const bool is_present = it != facts.labels.end() && it->key == e.key;
-  const auto is_listed = [&] { return names(e.values, it->id); };
-  switch (e.op) {
-    case LabelExpression::Op::kIn:
-      return is_present && is_listed();
-    case LabelExpression::Op::kNotIn:
-      return !is_present || !is_listed();
-    case LabelExpression::Op::kExists:
-      return is_present;
-    case LabelExpression::Op::kDoesNotExist:
-      return !is_present;
-    case LabelExpression::Op::kGreater:
-      return is_present && it->number != NodeLabel::kNotANumber && it->number > e.number;
-    case LabelExpression::Op::kLess:
-      return is_present && it->number != NodeLabel::kNotANumber && it->number < e.number;
-  }
-  return false;
+  const bool is_number = is_present && it->number != NodeLabel::kNotANumber;
+  if (e.op == LabelExpression::Op::kGreater) return is_number && it->number > e.number;
+  if (e.op == LabelExpression::Op::kLess) return is_number && it->number < e.number;
+  return holds(e.op, is_present, is_present && names(e.values, it->id));
 }
 
 }  // namespace

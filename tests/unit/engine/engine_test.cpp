@@ -451,7 +451,7 @@ TEST(Remedies, SayHowMuchQuotaIsLacking) {
   const std::vector<Remedy> found = remedies_for(s, 0);
   const Remedy* quota = remedy(found, Remedy::Kind::kMoreQuota);
   ASSERT_NE(quota, nullptr);
-  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(1u), QuotaDimension::kMilliGpu, 4'000}}));
+  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(1u), QuotaKey{}, 4'000}}));
 }
 
 TEST(Remedies, SayWhichWiderLevelWouldDo) {
@@ -517,14 +517,14 @@ TEST(Remedies, NameEveryLimitThatMustBeRaised) {
   const std::vector<Remedy> found = find_remedies(s, engine, JobId(1u));
   const Remedy* quota = remedy(found, Remedy::Kind::kMoreQuota);
   ASSERT_NE(quota, nullptr);
-  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000}}));
+  EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(2u), QuotaKey{}, 1'000}}));
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, 7'000, kUnlimited}});
   engine.decide(s, Millis(1));
   const std::vector<Remedy> both = find_remedies(s, engine, JobId(1u));
   ASSERT_NE(remedy(both, Remedy::Kind::kMoreQuota), nullptr);
   EXPECT_EQ(remedy(both, Remedy::Kind::kMoreQuota)->limits,
-            (std::vector<Remedy::Limit>{{QueueId(2u), QuotaDimension::kMilliGpu, 1'000},
-                                        {QueueId(1u), QuotaDimension::kMilliCores, 1'000}}));
+            (std::vector<Remedy::Limit>{{QueueId(2u), QuotaKey{}, 1'000},
+                                        {QueueId(1u), QuotaKey{resource::kCpu, {}}, 1'000}}));
 }
 
 TEST(Remedies, CountAllGroupsOfTheJob) {

@@ -118,7 +118,7 @@ World with_nodes(World w, NodeId like, std::int64_t count) {
 }
 World with_quota(World w, const std::vector<Remedy::Limit>& limits, std::int64_t less) {
   for (const Remedy::Limit& l : limits)
-    (l.queue == kTeam ? w.of_team : w.of_company)[static_cast<std::size_t>(l.dimension)] += l.lacking - less;
+    (l.queue == kTeam ? w.of_team : w.of_company)[static_cast<std::size_t>(quota_number(l.of))] += l.lacking - less;
   return w;
 }
 /// The fewest of the running pods whose end lets it start; 0 if even all do not.

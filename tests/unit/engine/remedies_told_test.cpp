@@ -72,7 +72,7 @@ struct ToldWorld {
       if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
       if (!r.node.is_none()) text += " like " + std::to_string(r.node.value);
       for (const Remedy::Limit& l : r.limits)
-        text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(static_cast<int>(l.dimension)) + "]+" +
+        text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(quota_number(l.of)) + "]+" +
                 std::to_string(l.lacking);
     }
     EXPECT_EQ(state.digest(), digest);
@@ -178,6 +178,42 @@ TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
   job.members_min = 2;
   tell(w.state, Submitted{job});
   EXPECT_EQ(w.offers(), "quota 0 q2[1]+4000 q1[0]+2000");
+}
+
+/// Two nodes of class 0 and one of class 1 with 8 GPUs each; queue 1 may have 4 GPUs of class 0 and 1 of a resource.
+ToldWorld with_class_limit() {
+  ToldWorld w(3);
+  NodeFacts other = w.state.cluster().facts(NodeId(2u));
+  other.devices.device_class = DeviceClassId(1u);
+  for (std::uint32_t n = 0; n < 2; ++n) {
+    NodeFacts facts = w.state.cluster().facts(NodeId(n));
+    facts.devices.device_class = DeviceClassId(0u);
+    tell(w.state, NodeSeen{NodeId(n), facts});
+  }
+  tell(w.state, NodeSeen{NodeId(2u), other});
+  tell(w.state, QueueDefined{QueueId(1u),
+                             QueueId(0u),
+                             {kUnlimited, kUnlimited, kUnlimited},
+                             {{{ResourceId::none(), DeviceClassId(0u)}, 4000}}});
+  return w;
+}
+std::string offers_for_gang_of_eights(ToldWorld& w, std::uint32_t members) {
+  Workload job;
+  job.job = kWaiting;
+  job.queue = QueueId(1u);
+  const DemandId eight = w.define(demand_for(8));
+  for (std::uint32_t m = 0; m < members; ++m) job.members.push_back({MemberId(m), eight, kAnywhere});
+  job.members_min = members;
+  tell(w.state, Submitted{job});
+  return w.offers();
+}
+
+TEST(RemediesTold, ALimitOfAClassLacksWhatHasNoPlaceOnOtherClasses) {
+  const std::string of_class = " q1[" + std::to_string(quota_number({ResourceId::none(), DeviceClassId(0u)})) + "]+";
+  ToldWorld all_three = with_class_limit();
+  EXPECT_EQ(offers_for_gang_of_eights(all_three, 3), "members 1, cards 4, quota 0" + of_class + "12000");
+  ToldWorld one_elsewhere = with_class_limit();
+  EXPECT_EQ(offers_for_gang_of_eights(one_elsewhere, 2), "members 1, cards 4, quota 0" + of_class + "4000");
 }
 
 TEST(RemediesTold, NothingHelpsWhereNoNodeIsAllowed) {

@@ -60,5 +60,105 @@ TEST(Wake, OtherOrdersOfTheSameMembersAreOtherClasses) {
   EXPECT_EQ(engine.decide(s, s.now()).examined, 2u);
 }
 
+/// Nodes 0 and 1 of class 0, node 2 of class 1; queue 1 may have 8 GPUs of class 0, and has them on node 0. Job 2 of
+/// another queue is on node 1, and job 3 on node 2, each in two halves: members 10 and 11, 12 and 13.
+State two_classes() {
+  State s = small_state(2);
+  NodeFacts other = eight_devices();
+  other.devices.device_class = DeviceClassId(1u);
+  tell(s, NodeSeen{NodeId(2u), other});
+  tell(s, QueueDefined{QueueId(1u),
+                       QueueId(0u),
+                       {kUnlimited, kUnlimited, kUnlimited},
+                       {{{ResourceId::none(), DeviceClassId(0u)}, 8000}}});
+  tell(s, QueueDefined{QueueId(2u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  const auto run = [&](std::uint32_t job, std::uint32_t queue, std::uint32_t node) {
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      Workload w = workload(job + half, job + half, 1, kFourDevices);
+      w.queue = QueueId(queue);
+      tell(s, Submitted{w});
+      tell(s, Bound{w.members[0].member, NodeId(node), {}});
+    }
+  };
+  run(10, 1, 0);
+  run(12, 2, 1);
+  run(14, 2, 2);
+  return s;
+}
+
+/// A gang of two with 4 GPUs each waits in queue 1: the limit refuses it, though half of node 1 is free.
+struct RefusedGang {
+  State s = two_classes();
+  Engine engine{*builtin_profile("ashlar")};
+  RefusedGang() {
+    tell(s, Ended{JobId(12u)});
+    tell(s, Ended{JobId(13u)});
+    Workload gang = workload(20, 20, 2, kFourDevices);
+    gang.queue = QueueId(1u);
+    tell(s, Submitted{gang});
+    engine.decide(s, s.now());
+  }
+  std::uint32_t examined() { return engine.decide(s, s.now()).examined; }
+  bool runs() const { return s.job(JobId(20u)).members_placed == 2; }
+  VerdictKind verdict() const { return engine.verdict_of(JobId(20u)).kind; }
+};
+
+TEST(Wake, AJobThatALimitOfAClassRefusesSleepsUntilTheClassOrOtherNodesHaveRoom) {
+  RefusedGang of_class;
+  ASSERT_EQ(of_class.verdict(), VerdictKind::kOverQuota);
+  tell(of_class.s, NodeSeen{NodeId(3u), eight_devices()});  // more room where the limit is reached
+  EXPECT_EQ(of_class.examined(), 0u);
+  tell(of_class.s, Ended{JobId(14u)});  // half of what it needs, on another class
+  EXPECT_EQ(of_class.examined(), 0u);
+  tell(of_class.s, Ended{JobId(10u)});  // and half within the limit
+  EXPECT_EQ(of_class.examined(), 1u);
+  EXPECT_TRUE(of_class.runs());
+
+  RefusedGang elsewhere;
+  tell(elsewhere.s, Ended{JobId(14u)});
+  EXPECT_EQ(elsewhere.examined(), 0u);
+  tell(elsewhere.s, Ended{JobId(15u)});
+  EXPECT_EQ(elsewhere.examined(), 1u);
+  EXPECT_TRUE(elsewhere.runs());
+}
+
+TEST(Wake, AJobThatALimitOfAClassRefusesIsLookedAtOnceTheLimitIsHighEnough) {
+  RefusedGang gang;
+  const auto limit = [&](std::int64_t milli) {
+    tell(gang.s, QueueDefined{QueueId(1u),
+                              QueueId(0u),
+                              {kUnlimited, kUnlimited, kUnlimited},
+                              {{{ResourceId::none(), DeviceClassId(0u)}, milli}}});
+  };
+  limit(12'000);
+  EXPECT_EQ(gang.examined(), 1u);  // so that its verdict has the limit of now
+  EXPECT_FALSE(gang.runs());
+  tell(gang.s, NodeSeen{NodeId(3u), eight_devices()});
+  EXPECT_EQ(gang.examined(), 0u);
+  limit(16'000);
+  EXPECT_EQ(gang.examined(), 1u);
+  EXPECT_TRUE(gang.runs());
+}
+
+TEST(Wake, AJobThatALimitOfAClassRefusedIsLookedAtOnceIfNowTheCapacityIsShort) {
+  RefusedGang gang;
+  tell(gang.s, NodeGone{NodeId(1u)});
+  EXPECT_EQ(gang.examined(), 1u);
+  EXPECT_EQ(gang.verdict(), VerdictKind::kWaits);
+  tell(gang.s, NodeSeen{NodeId(4u), eight_devices()});  // and again if it is not
+  EXPECT_EQ(gang.examined(), 1u);
+  EXPECT_EQ(gang.verdict(), VerdictKind::kOverQuota);
+}
+
+TEST(Wake, OthersThatAreFreedOfALimitedClassWakeNobody) {
+  RefusedGang gang;
+  Workload other = workload(30, 30, 1, kOneDevice);
+  other.queue = QueueId(2u);
+  tell(gang.s, Submitted{other});
+  EXPECT_EQ(gang.examined(), 1u);
+  tell(gang.s, Ended{JobId(30u)});
+  EXPECT_EQ(gang.examined(), 0u);
+}
+
 }  // namespace
 }  // namespace ashlar

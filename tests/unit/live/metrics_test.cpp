@@ -90,7 +90,7 @@ struct MetricsOfATerm : ::testing::Test, TermBench {
 
 TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}},
-                            {"lab", "", {kUnlimited, kUnlimited, kUnlimited}}};
+                            {"lab", "", {kUnlimited, kUnlimited, kUnlimited}, {{"nvidia.com/gpu", "H100", 4'000}}}};
   begin();
   see(node_in("r0", "a"));
   see(node_in("r1", "b"));
@@ -128,6 +128,12 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
                    R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
                    R"(ashlar_queue_pending_jobs{queue="default",reason="ExceedsClusterMax"} 1)",
                    R"(ashlar_queue_pending_jobs{queue="team",reason="QuotaExhausted"} 2)"}));
+  EXPECT_EQ(lines({"ashlar_queue_limit"}),
+            (Lines{R"(ashlar_queue_limit_used{model="H100",queue="lab",resource="nvidia.com/gpu"} 0)",
+                   R"(ashlar_queue_limit_used{model="any",queue="team",resource="nvidia.com/gpu"} 1)",
+                   R"(ashlar_queue_limit{model="H100",queue="lab",resource="nvidia.com/gpu"} 4)",
+                   R"(ashlar_queue_limit{model="any",queue="team",resource="nvidia.com/gpu"} 2)"}));
+  EXPECT_EQ(lines({"ashlar_queue_limit"}, MetricsReader::kAnybody), Lines{});
   EXPECT_NEAR(number_of("ashlar_queue_share_ratio{queue=\"default\"}"), 2.0 / 22, 1e-9) << "the closed node has none";
   EXPECT_NEAR(number_of("ashlar_queue_share_ratio{queue=\"team\"}"), 1.0 / 22, 1e-9);
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_queue_s"}, MetricsReader::kAnybody),

@@ -391,6 +391,32 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
       "\n");
 }
 
+TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
+  options.tracker.queues = {
+      {"team", "", {kUnlimited, 8'000, kUnlimited}, {{"nvidia.com/gpu", "H100", 2'000}, {"x/nic", "", 3}}}};
+  begin();
+  Node big = node("n0", 8);
+  big.labels.push_back({PooledString("nvidia.com/gpu.product"), PooledString("H100")});
+  see(big);
+  const Labels of_team{{PooledString("ashlar.dev/queue"), PooledString("team")}};
+  see(bound(pod("runs", 2, of_team), "n0", "0-1"));
+  see(pod("p", 3, of_team));
+  leader_term->turn();
+  EXPECT_NE(queue().find(R"({"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":2000,"limit":2000})"),
+            std::string::npos)
+      << queue();
+  EXPECT_NE(queue().find(R"({"resource":"x/nic","model":"","unit":"count","used":0,"limit":3})"), std::string::npos)
+      << queue();
+  EXPECT_NE(queue().find(R"({"resource":"cpu","model":"","unit":"milliCores",)"), std::string::npos) << queue();
+  EXPECT_NE(queue().find(R"("reason":"QuotaExhausted","message":"queue team uses 2 of its 2 GPUs on H100 nodes")"),
+            std::string::npos)
+      << queue();
+  EXPECT_EQ(
+      remedies("p"),
+      R"("remedies":[{"kind":"MoreQuota","amount":0,"message":"queue team had 3 GPUs more quota on H100 nodes"}]})"
+      "\n");
+}
+
 TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
   begin();
   for (const char* name : {"a", "b"}) see(node(name, 8, "r0"));
@@ -521,10 +547,10 @@ TEST_F(Read, QueuesAreToldInFull) {
               "," +
               job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
                   exceeds("all nodes together have capacity for 0 of 2 members"), 10) +
-              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
-              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"pendingJobs":1,"pendingGpus":2},)"
-              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"pendingJobs":0,"pendingGpus":0},)"
-              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"pendingJobs":3,"pendingGpus":19}],)"
+              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":1000,"limit":2000}],"pendingJobs":1,"pendingGpus":2},)"
+              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"limits":[],"pendingJobs":3,"pendingGpus":19}],)"
               R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
               R"("message":"gang g waits until 2 of its pods exist without scheduling gates"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
               R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists the configured queues"}],"heldTotal":2)"));

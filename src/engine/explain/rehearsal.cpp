@@ -1,0 +1,168 @@
+#include "engine/explain/rehearsal.h"
+
+#include <algorithm>
+
+#include "engine/place/placement.h"
+#include "engine/quota.h"
+#include "engine/reserve/backfill.h"
+
+namespace ashlar {
+
+Rehearsal::Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
+    : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
+  state.each_member(job, [&](MemberId id, const Member& m) {
+    (m.is_placed() ? placed_ : waiting_).push_back({id, m});
+  });
+  const Job& j = state.job(job);
+  if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
+  needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
+  original_ = {.job = job,
+               .queue = j.queue,
+               .priority = j.priority,
+               .members_min = j.is_each_needed ? 0 : j.members_min,
+               .within = j.within,
+               .prefer = j.prefer,
+               .submitted = j.submitted,
+               .estimate = j.estimate,
+               .order_hint = j.order_hint};
+  reserve_for_those_ahead();
+}
+
+std::vector<MemberSpec> Rehearsal::needed_members() const {
+  std::vector<MemberSpec> members;
+  for (std::size_t m = 0; m < needed_; ++m)
+    members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
+  const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
+  std::stable_sort(members.begin(), members.end(),
+                   [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
+  return members;
+}
+
+bool Rehearsal::starts(const ChangedJob& change) {
+  if (is_used_up()) return false;
+  ++tries_;
+  become(change);
+  if (quota_refusal(state_, job_)) return false;
+  return is_placed_beside_reservations();
+}
+
+bool Rehearsal::starts_without_limits() {
+  if (is_used_up()) return false;
+  ++tries_;
+  become({});
+  return is_placed_beside_reservations();
+}
+
+void Rehearsal::become(const ChangedJob& change) {
+  const Millis now = state_.now();
+  ashlar::apply(state_, {now, Ended{job_}});
+  Workload w = original_;
+  if (change.within) w.within = *change.within;
+  const std::size_t kept = std::min<std::size_t>(change.members_max, waiting_.size());
+  if (kept < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept);
+  std::size_t seen = 0;
+  std::vector<std::pair<MemberId, Member>> all = placed_;
+  all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
+  for (const auto& [id, m] : all)
+    w.members.push_back(
+        {id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
+  ashlar::apply(state_, {now, Submitted{w}});
+  for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
+}
+
+bool Rehearsal::is_placed_beside_reservations() {
+  const Millis end = state_.job(job_).late_end_if_started(state_.now());
+  std::vector<const Reservation*> binding;
+  for (const Reservation& p : ahead_)
+    if (p.at != Millis::max() && end > p.at) binding.push_back(&p);
+  if (!std::all_of(binding.begin(), binding.end(),
+                   [&](const Reservation* p) { return p->spares_quota_for(state_, job_); }))
+    return false;
+  Trial trial(state_);
+  const auto places = [&](Beside beside) {
+    Rng draws(1);
+    const bool is_placed =
+        place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+    trial.unblock();
+    return is_placed && std::all_of(binding.begin(), binding.end(),
+                                    [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
+  };
+  if (places(Beside::kItsDevices)) return true;
+  for (const auto& [beside, blocks] : kTriesBesideReservations) {
+    trial.rollback_to(0);
+    if (binding.empty()) break;
+    if (blocks)
+      for (const Reservation* p : binding) p->block(trial, job_, beside);
+    if (places(beside)) return true;
+  }
+  return false;
+}
+
+void Rehearsal::reserve_for_those_ahead() {
+  if (!backfill_rule(engine_.profile()).makes_reservations || !entry_) return;
+  const PendingQueue& pending = engine_.pending();
+  Reservations reservations = engine_.reservation_book();
+  for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue).heads) {
+    Trial trial(state_);
+    Rng draws(1);
+    ahead_.push_back(reservations.to({trial, fit_tables_, engine_.profile(), draws}, pending, head, state_.now()));
+  }
+}
+
+std::uint32_t Rehearsal::members_within_quota_or_needed() const {
+  return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed());
+}
+
+DemandId Rehearsal::with_devices(DemandId demand, std::int32_t most) {
+  if (const DeviceRequest& d = state_.demand(demand).devices; !d.is_whole() || d.count <= most) return demand;
+  auto [it, is_new] = fewer_.try_emplace({demand, most}, DemandId(state_.demand_rows()));
+  if (!is_new) return it->second;
+  Demand fewer = state_.demand(demand);
+  for (ResourceAmount& a : fewer.amounts)
+    if (a.resource == counts_devices_) a.amount -= fewer.devices.count - most;
+  fewer.devices.count = most;
+  ashlar::apply(state_, {state_.now(), DemandDefined{it->second, std::move(fewer)}});
+  return it->second;
+}
+
+std::vector<Remedy::Limit> Rehearsal::class_limits_in_the_way() {
+  std::vector<Remedy::Limit> limits;
+  if (is_used_up()) return limits;
+  ++tries_;
+  become({});
+  Trial trial(state_);
+  Rng draws(1);
+  if (!place_anywhere({trial, fit_tables_, engine_.profile(), draws, needed_}, job_).is_placed) return limits;
+  const QueueTree& queues = state_.queues();
+  std::vector<std::int64_t> added;
+  each_placement(trial.steps(), [&](const Trial::Placement& placement) {
+    add_by_key(state_, placement.member, placement.node, added);
+  });
+  for (QueueId q = original_.queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
+    for (std::size_t k = 0; k < added.size(); ++k) {
+      const std::int64_t limit = queues.limit(k, q);
+      if (queues.keys()[k].device_class.is_none() || limit == kUnlimited || added[k] == 0) continue;
+      if (queues.used(k, q) > limit) limits.push_back({q, queues.keys()[k], queues.used(k, q) - limit});
+    }
+  return limits;
+}
+
+bool Rehearsal::starts_with(std::span<const Remedy::Limit> raised) {
+  for (const Remedy::Limit& limit : raised) raise(limit, 1);
+  const bool does = starts({});
+  for (const Remedy::Limit& limit : raised) raise(limit, -1);
+  return does;
+}
+
+void Rehearsal::raise(const Remedy::Limit& limit, std::int64_t times) {
+  const QueueTree& queues = state_.queues();
+  QueueDefined changed{limit.queue, queues.parent(limit.queue), queues.quota(limit.queue), {}};
+  for (std::size_t k = 0; k < queues.keys().size(); ++k) {
+    const std::int64_t most = queues.limit(k, limit.queue);
+    if (most == kUnlimited) continue;
+    changed.limits.push_back({queues.keys()[k], queues.keys()[k] == limit.of ? most + times * limit.lacking : most});
+  }
+  ashlar::apply(state_, {state_.now(), std::move(changed)});
+}
+
+}  // namespace ashlar

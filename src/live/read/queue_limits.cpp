@@ -1,0 +1,49 @@
+#include "live/read/queue_limits.h"
+
+#include "live/track/translate.h"
+
+namespace ashlar::kube {
+
+std::string_view ReadLimit::unit() const {
+  if (of.resource.is_none()) return "milliGpu";
+  if (of.resource == resource::kCpu) return "milliCores";
+  return of.resource == resource::kMemory || of.resource == resource::kEphemeralStorage ? "bytes" : "count";
+}
+
+double ReadLimit::in_whole_units(std::int64_t amount) const {
+  const bool is_milli = of.resource.is_none() || of.resource == resource::kCpu;
+  return static_cast<double>(amount) / (is_milli ? 1000 : 1);
+}
+
+std::vector<ReadLimit> limits_of(const State& state, const ObjectNames& names, QueueId queue) {
+  const QueueTree& tree = state.queues();
+  std::vector<ReadLimit> limits;
+  const auto add = [&](const QuotaKey& of, std::int64_t used, std::int64_t limit) {
+    if (limit == kUnlimited) return;
+    limits.push_back(
+        {.of = of,
+         .resource = of.resource.is_none() ? std::string(kGpuResource) : names.resource_name(of.resource).str(),
+         .model = of.device_class.is_none() ? std::string() : names.models.name(of.device_class).str(),
+         .used = used,
+         .limit = limit});
+  };
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    add(quota_key(static_cast<std::int64_t>(d)), tree.used(queue)[d], tree.quota(queue)[d]);
+  for (std::size_t k = 0; k < tree.keys().size(); ++k) add(tree.keys()[k], tree.used(k, queue), tree.limit(k, queue));
+  return limits;
+}
+
+void write_limits(JsonWriter& w, const State& state, const ObjectNames& names, QueueId queue) {
+  w.key("limits").begin_array();
+  for (const ReadLimit& limit : limits_of(state, names, queue))
+    w.begin_object()
+        .member("resource", limit.resource)
+        .member("model", limit.model)
+        .member("unit", limit.unit())
+        .member("used", limit.used)
+        .member("limit", limit.limit)
+        .end_object();
+  w.end_array();
+}
+
+}  // namespace ashlar::kube

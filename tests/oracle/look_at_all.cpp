@@ -1,0 +1,57 @@
+#include "look_at_all.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "engine/engine_fields.h"
+#include "engine/quota.h"
+#include "state/state_fields.h"
+
+namespace ashlar::oracle {
+namespace {
+
+/// Everybody leaves and enters again: shapes that nobody is in are forgotten, and come back open.
+void open_everything(State& state) {
+  std::vector<JobId> waiting;
+  for (std::size_t row = 0; row < state.job_rows(); ++row)
+    if (state.is_live(JobId(row)) && state.job(JobId(row)).is_in_backlog) waiting.emplace_back(row);
+  StateFields::each(state, [&](auto& column) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, std::vector<BacklogChange>>)
+      for (const bool has_entered : {false, true})
+        for (const JobId job : waiting) column.push_back({job, has_entered});
+  });
+}
+
+}  // namespace
+
+std::map<std::uint32_t, int> started_by(const Plan& plan) {
+  std::map<std::uint32_t, int> members;
+  for (const Action& action : plan.actions)
+    if (const auto* bind = std::get_if<Bind>(&action)) ++members[bind->job.value];
+  return members;
+}
+
+std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
+  State copy = state;
+  StateFields::forget_caches(copy);
+  Engine other(engine.profile());
+  std::vector<const void*> fields;
+  EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
+  std::size_t at = 0;
+  EngineFields::each(
+      other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  EngineFields::rebuild(other);
+  open_everything(copy);
+  return started_by(other.decide(copy, now));
+}
+
+bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {
+  const bool is_by_lot = engine.profile().device == find_device("random");
+  const auto reservations = engine.reservations();
+  return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
+    return p.made_at == now && (is_by_lot || (p.limiting.is_none() && quota_refusal(state, p.entry.job)));
+  });
+}
+
+}  // namespace ashlar::oracle

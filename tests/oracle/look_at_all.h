@@ -1,0 +1,21 @@
+// look_at_all: what an engine would start that looks at every waiting job, to compare with one that does not.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "engine/engine.h"
+
+namespace ashlar::oracle {
+
+/// Members started by a plan, by job.
+std::map<std::uint32_t, int> started_by(const Plan& plan);
+/// What an engine would start that looks at everybody; promises are kept as they were made.
+std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now);
+
+/// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a
+/// job that waits for quota by now and was closed for want of room? Such a one stays promised against all, and who
+/// looks at it anew promises it against those under its limit only.
+bool depends_on_the_look(const State& state, const Engine& engine, Millis now);
+
+}  // namespace ashlar::oracle
