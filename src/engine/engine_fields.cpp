@@ -30,6 +30,12 @@ bool has_sound_key(const EquivalenceClass& key, const State& state) {
          is_level(key.within) && is_level(key.prefer) && (key.only.is_none() || state.is_live(key.only));
 }
 
+/// A verdict of jobs that wait for quota names the queue whose limit it is.
+bool has_sound_verdict(const Verdict& verdict, const State& state) {
+  return verdict.wake_on != WakeOn::kQuota || verdict.reasons.empty() ||
+         verdict.reasons.front().subject < state.queues().rows();
+}
+
 }  // namespace
 
 bool EngineFields::are_sound(const PendingQueue& pending, const State& state) {
@@ -37,7 +43,7 @@ bool EngineFields::are_sound(const PendingQueue& pending, const State& state) {
   for (const BacklogChange& change : state.backlog_changes()) changed.insert(change.job);
   std::set<EquivalenceClass> keys;
   for (const PendingQueue::Class& job_class : pending.classes_) {
-    if (!has_sound_holders(job_class)) return false;
+    if (!has_sound_holders(job_class) || !has_sound_verdict(job_class.verdict, state)) return false;
     if (job_class.is_empty()) continue;
     bool are_its_jobs = has_sound_key(job_class.key, state) && keys.insert(job_class.key).second;
     job_class.each_job([&](const PendingQueue::Entry& e) {

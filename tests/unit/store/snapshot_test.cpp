@@ -163,6 +163,29 @@ TEST(Snapshot, whose_engine_is_forged_is_refused_or_can_be_decided_from) {
   EXPECT_GT(accepted, 300);
 }
 
+// The limit that a waiting job's verdict names is looked up by its row.
+TEST(Snapshot, whose_verdicts_name_an_unknown_queue_is_refused) {
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed < 20 && refused == 0; ++seed) {
+    Life life("ashlar", seed);
+    life.open();
+    life.run(60);
+    bool is_spoilt = false;
+    EngineFields::each(life.engine, [&](auto& column) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, std::vector<PendingQueue::Class>>)
+        for (PendingQueue::Class& job_class : column) {
+          if (job_class.is_active || job_class.is_empty() || job_class.verdict.wake_on != WakeOn::kQuota) continue;
+          job_class.verdict.reasons.front().subject = 5000;
+          is_spoilt = true;
+        }
+    });
+    if (!is_spoilt) continue;
+    EXPECT_FALSE(EngineFields::is_sound(life.engine, life.state));
+    ++refused;
+  }
+  EXPECT_EQ(refused, 1);
+}
+
 using Spoil = std::function<void(std::vector<Job>& jobs, std::vector<Member>& members)>;
 
 /// For what no single damaged byte brings about.
