@@ -264,9 +264,10 @@ TEST(ClassQuotaOracle, NoLimitIsExceededAndWhoeverCouldStartHasStarted) {
   EXPECT_GT(refused, 1'000);
 }
 
-/// Known faults: in this many of the histories below someone sleeps through a start, one under `strict` and one under
-/// EASY. It is the same if all jobs that a limit of a class refused are looked at whenever anything changes.
-constexpr int kSlept = 2;
+/// Known fault of the search for a place, not of waking: in this many of the histories below a gang within one rack is
+/// placed first where it exceeds a limit, and finds no other rack in which it would have to take some of the limited
+/// class but less. It is seen when another job has taken the first rack.
+constexpr int kSlept = 1;
 
 /// A job that a limit refused sleeps until it may have room: an engine that looks at everybody starts nobody else.
 TEST(ClassQuotaOracle, WhoLooksAtEverybodyStartsTheSame) {

@@ -70,6 +70,54 @@ class ClassQuota {
   std::size_t before_;
 };
 
+/// Blocks all that is free of what the key counts on the nodes of its class.
+void close_key(Trial& trial, const QuotaKey& key) {
+  const Cluster& cluster = trial.state().cluster();
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId n(row);
+    if (!cluster.is_live(n) || cluster.models()[row] != key.device_class) continue;
+    if (!key.resource.is_none()) {
+      const std::int64_t free = key.resource.row() < cluster.resource_count() ? cluster.free(key.resource)[row] : 0;
+      if (free > 0) trial.block(n, {.amounts = {{key.resource, free}}, .devices = {}, .ports = {}}, {});
+      continue;
+    }
+    for (std::size_t i = 0; i < cluster.device_free_milli(n).size(); ++i) {
+      const DeviceRequest rest{1, MilliGpu(cluster.device_free_milli(n)[i]), MiB(cluster.device_free_mib(n)[i])};
+      if (rest.milli_each.value <= 0) continue;
+      DeviceMask device;
+      device.set(static_cast<int>(i));
+      trial.block(n, {.amounts = {}, .devices = rest, .ports = {}}, device);
+    }
+  }
+}
+
+/// What the job finds no more on nodes of which it exceeds a limit: all that its members request, so that none goes
+/// there; but what the limit counts alone, if some of them take nothing of that.
+class Closed {
+ public:
+  explicit Closed(JobId job) : job_(job) {}
+
+  void add(const State& state, const QuotaKey& key) {
+    bool do_all_take = true;
+    state.each_member(job_, [&](MemberId, const Member& m) {
+      do_all_take = do_all_take && amount_of(state.demand(m.demand), key) > 0;
+    });
+    if (do_all_take)
+      classes_.push_back(key.device_class);
+    else
+      keys_.push_back(key);
+  }
+  void close(Trial& trial) const {
+    close_classes(trial, job_, classes_);
+    for (const QuotaKey& key : keys_) close_key(trial, key);
+  }
+
+ private:
+  JobId job_;
+  std::vector<DeviceClassId> classes_;
+  std::vector<QuotaKey> keys_;
+};
+
 }  // namespace
 
 void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> classes) {
@@ -99,7 +147,7 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
   Trial& trial = context.trial;
   ClassQuota quota(context, job, before);
   PlacementOutcome outcome{.is_placed = true};
-  std::vector<DeviceClassId> closed;
+  Closed closed(job);
   for (int tries = 0; tries < kClosedMax; ++tries) {
     const Placements placements = placements_since(trial, before);
     const std::optional<Reason> refusal = quota.refusal(placements);
@@ -108,11 +156,11 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
       return outcome;
     }
     if (!outcome.over_quota) outcome.over_quota = refusal;
-    const DeviceClassId device_class = quota_key(refusal->numbers[0]).device_class;
-    if (device_class.is_none()) break;
-    closed.push_back(device_class);
+    const QuotaKey key = quota_key(refusal->numbers[0]);
+    if (key.device_class.is_none()) break;
+    closed.add(trial.state(), key);
     const auto kept = static_cast<std::uint32_t>(quota.admitted(placements).size());
-    close_classes(trial, job, closed);
+    closed.close(trial);
     const auto place = [&](std::uint32_t members_max) {
       const PlacementContext rest{trial, context.fit_tables, context.profile, context.draws, members_max};
       const PlacementOutcome placed = members_max == 0 ? PlacementOutcome{} : place_anywhere(rest, job);
@@ -126,7 +174,7 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
     }
     // Those kept may stand in a domain that is too small for the others.
     trial.rollback_to(before);
-    close_classes(trial, job, closed);
+    closed.close(trial);
     if (kept == 0 || !place(context.members_max)) break;
   }
   trial.rollback_to(before);

@@ -142,7 +142,7 @@ TEST(KnownLives, OfPublishedProfiles) {
             "20603 decisions, 5177 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 485 GangPartial 287 "
             "InsufficientGPU 477 InsufficientResource 176 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "593 Placed 3380 PortTaken 121 QuotaExhausted 593 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 566 Waits 1650; plans d697023f5d11ee52");
+            "TopologyFragmented 566 Waits 1650; plans d1197a1f947e2c09");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
