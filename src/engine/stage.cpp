@@ -11,6 +11,7 @@
 #include "engine/published/cadence.h"
 #include "engine/published/preempt_by_count.h"
 #include "engine/reserve/held.h"
+#include "engine/reserve/holds.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -31,6 +32,7 @@ void refresh_reservations(EngineData& e, State& state, Cycle&) {
 }
 
 constexpr Stage kBefore[] = {
+    {"end holds", end_holds},
     {"absorb changes of the backlog", absorb_changes},
     {"forget outdated fit tables", forget_outdated_tables},
     {"refresh reservations", refresh_reservations},

@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/hold.h"
 #include "model/node.h"
 #include "model/pod_labels.h"
 #include "model/quota.h"
@@ -111,13 +112,16 @@ struct PodSelectorDefined {
 struct NamespaceSeen {
   NamespaceId id;
   NamespaceLabels labels;
-};               ///< new, or its labels have changed; not known: removed
+};  ///< new, or its labels have changed; not known: removed
+struct HoldPlaced {
+  Hold hold;
+};               ///< from now on; Ended of its job ends it before its time
 struct Tick {};  ///< time passed, nothing else
 
 using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
                                Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
                                EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
-                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen>;
+                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced>;
 
 struct Event {
   Millis at;

@@ -129,6 +129,12 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|is|are} excluded by the anti-affinity of existing pods",
      .per_node = "node(s) didn't satisfy existing pods anti-affinity rules"},
+    {.code = ReasonCode::kCapacityHeld,
+     .name = "CapacityHeld",
+     .numbers = {kOfNodes, {"until", kInstant}},
+     .is_about_nodes = true,
+     .english = "{0} {0|is|are} held for a maintenance or reservation{detail}",
+     .per_node = "node(s) are held for a maintenance or reservation"},
 };
 
 constexpr bool are_in_order() {

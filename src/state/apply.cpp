@@ -29,6 +29,7 @@ struct Applier {
     s.cluster_.upsert_node(e.node, e.facts);
     s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
+    take_held(e.node);
     note_node_change(e.node);
   }
   void operator()(const NodeCapacityChanged& e) {
@@ -72,7 +73,7 @@ struct Applier {
     s.settle_backlog(w.job);
   }
   void operator()(const MembersAdded& e) {
-    if (!s.is_live(e.job)) return;
+    if (!is_job(e.job)) return;
     s.job_row(e.job).members_min = std::max<std::uint32_t>(e.members_min, 1);
     s.job_row(e.job).is_each_needed = e.members_min == 0;
     s.add_members(e.job, e.members);
@@ -81,19 +82,17 @@ struct Applier {
   }
   void operator()(const MemberGone& e) {
     if (!s.is_live(e.member)) return;
-    note_end(s.member(e.member).job);
+    s.note_end(s.member(e.member).job, now);
     s.remove_member(e.member, now);
   }
   void operator()(const Ended& e) {
-    if (!s.is_live(e.job)) return;
-    note_end(e.job);
-    s.stop(e.job, now);
-    while (!s.job(e.job).first.is_none()) s.remove_member(s.job(e.job).first, now);
-    s.job_row(e.job).is_live = false;
-    s.settle_backlog(e.job);
+    if (s.is_live(e.job)) s.end(e.job, now);
+  }
+  void operator()(const HoldPlaced& e) {
+    if (!s.is_live(e.hold.job)) s.place_hold(e.hold, now);
   }
   void operator()(const Bound& e) {
-    if (!s.is_live(e.member) || !s.cluster_.is_live(e.node)) return;
+    if (!is_pod(e.member) || !s.cluster_.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
     const bool is_unknown = e.devices == DeviceMask::unknown();
     const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == m.devices);
@@ -104,7 +103,7 @@ struct Applier {
       }
       s.changed_nodes_.push_back(e.node);
       // Devices that the node does not have are owed, like unknown ones.
-      const DeviceMask stated = is_unknown ? DeviceMask{} : clip(e.devices, e.node);
+      const DeviceMask stated = is_unknown ? DeviceMask{} : s.clip(e.devices, e.node);
       s.place(e.member, e.node,
               e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
               Member::Phase::kBound);
@@ -118,9 +117,9 @@ struct Applier {
     if (s.is_live(e.member) && s.member(e.member).phase == Member::Phase::kAssumed) lose(e.member);
   }
   void operator()(const Evicted& e) {
-    if (!s.is_live(e.job)) return;
+    if (!is_job(e.job)) return;
     if (!e.member.is_none()) return evict_one(e);
-    note_end(e.job);
+    s.note_end(e.job, now);
     s.stop(e.job, now);
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
       if (s.member(m).is_placed()) {
@@ -133,7 +132,7 @@ struct Applier {
     s.send_to_tail(e.job);
   }
   void operator()(const EstimateChanged& e) {
-    if (!s.is_live(e.job)) return;
+    if (!is_job(e.job)) return;
     Job& j = s.job_row(e.job);
     if (j.is_started) s.timeline_.remove_end({j.end_at, j.devices_total, e.job});
     j.revise(e.estimate);
@@ -162,7 +161,7 @@ struct Applier {
     s.refresh_backlog(e.job);
   }
   void operator()(const Nominated& e) {
-    if (!s.is_live(e.member)) return;
+    if (!is_pod(e.member)) return;
     Member& m = s.member_row(e.member);
     if (m.phase == Member::Phase::kBound) return;
     if (m.is_placed()) {
@@ -211,8 +210,16 @@ struct Applier {
     return displaced;
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
-    for (const Displaced& d : displaced) s.place(d.member, node, clip(d.devices, node), d.phase);
+    for (const Displaced& d : displaced) s.place(d.member, node, s.clip(d.devices, node), d.phase);
   }
+  /// What is held of a node that was away.
+  void take_held(NodeId node) {
+    for (const Hold& hold : s.holds_)
+      for (const HoldPart& part : hold.parts)
+        if (part.node == node) s.take(part);
+  }
+  bool is_job(JobId id) const { return s.is_live(id) && !s.job(id).is_hold; }
+  bool is_pod(MemberId id) const { return s.is_live(id) && !s.job(s.member(id).job).is_hold; }
   /// The other members of its job stay where they are.
   void evict_one(const Evicted& e) {
     if (!s.is_live(e.member) || s.member(e.member).job != e.job) return;
@@ -229,27 +236,15 @@ struct Applier {
     ++s.job_row(e.job).evictions;
     s.send_to_tail(e.job);
   }
-  /// What the job holds is freed, and not at the time in the timeline.
-  void note_end(JobId job) {
-    if (s.job(job).members_placed > 0 && (!s.job(job).is_started || now != s.job(job).end_at)) ++s.unforeseen_frees_;
-  }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {
     const JobId job = s.member(id).job;
     ++s.unforeseen_frees_;
     s.note_freed(s.member(id).node);
     s.unplace(id);
-    if (s.job(job).members_placed == 0) s.stop(job, now);
+    s.stop_if_empty(job, now);
     s.refresh_backlog(job);
     s.settle_backlog(job);
-  }
-  /// Devices that the node does not have are dropped from a stated choice.
-  DeviceMask clip(const DeviceMask& devices, NodeId node) const {
-    DeviceMask kept;
-    devices.each([&](int i) {
-      if (i < s.cluster_.devices()[node.row()]) kept.set(i);
-    });
-    return kept;
   }
 };
 

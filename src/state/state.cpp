@@ -72,10 +72,15 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   m.phase = phase;
   link(id, node);
   placement_digest_ += placement_cell(id);
-  Job& j = jobs_[m.job.row()];
-  ++j.members_placed;
-  queues_.charge(j.queue, quota_of_demand(m.demand), 1);
-  queues_.charge(j.queue, demand(m.demand), cluster_.models()[node.row()], 1);
+  ++jobs_[m.job.row()].members_placed;
+  charge(m, node, 1);
+}
+
+void State::charge(const Member& member, NodeId node, std::int64_t times) {
+  const Job& j = job(member.job);
+  if (j.is_hold) return;
+  queues_.charge(j.queue, quota_of_demand(member.demand), times);
+  queues_.charge(j.queue, demand(member.demand), cluster_.models()[node.row()], times);
 }
 
 void State::unplace(MemberId id) {
@@ -85,20 +90,19 @@ void State::unplace(MemberId id) {
   cluster_.remove_pod(id, m.labels, m.constraint, m.node);
   if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
   unlink(id, m.node);
-  queues_.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
+  charge(m, m.node, -1);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
-  Job& j = jobs_[m.job.row()];
-  --j.members_placed;
-  queues_.charge(j.queue, quota_of_demand(m.demand), -1);
+  --jobs_[m.job.row()].members_placed;
 }
 
 void State::charge_new_keys(std::size_t first) {
   for (std::size_t key = first; key < queues_.keys().size(); ++key)
     for (const Member& m : members_) {
       const QuotaKey& of = queues_.keys()[key];
-      if (m.is_placed() && (of.device_class.is_none() || of.device_class == cluster_.models()[m.node.row()]))
+      if (m.is_placed() && !job(m.job).is_hold &&
+          (of.device_class.is_none() || of.device_class == cluster_.models()[m.node.row()]))
         queues_.charge(key, jobs_[m.job.row()].queue, amount_of(demand(m.demand), of));
     }
 }
@@ -107,7 +111,7 @@ void State::charge_by_class(NodeId node, std::int64_t times) {
   if (queues_.keys().empty()) return;
   for (const MemberId id : members_on(node)) {
     const Member& m = member(id);
-    queues_.charge(job(m.job).queue, demand(m.demand), cluster_.models()[node.row()], times);
+    if (!job(m.job).is_hold) queues_.charge(job(m.job).queue, demand(m.demand), cluster_.models()[node.row()], times);
   }
 }
 
@@ -161,6 +165,54 @@ void State::stop(JobId id, Millis now) {
   j.is_started = false;
   j.served += ran;
   if (j.remaining != Millis::max()) j.remaining = j.remaining > ran ? j.remaining - ran : Millis(0);
+}
+
+void State::end(JobId id, Millis now) {
+  note_end(id, now);
+  stop(id, now);
+  while (!job(id).first.is_none()) remove_member(job(id).first, now);
+  std::erase_if(holds_, [&](const Hold& hold) { return hold.job == id; });
+  jobs_[id.row()].is_live = false;
+  settle_backlog(id);
+}
+
+void State::note_end(JobId id, Millis now) {
+  if (job(id).members_placed > 0 && (!job(id).is_started || now != job(id).end_at)) ++unforeseen_frees_;
+}
+
+void State::place_hold(const Hold& hold, Millis now) {
+  Job& j = job_row(hold.job);
+  j = Job{};
+  j.is_live = j.is_hold = true;
+  j.is_ours = false;
+  j.submitted = j.queued_at = now;
+  if (hold.until != Millis::max()) j.remaining = std::max(Millis(0), hold.until - now);
+  j.estimate = {j.remaining, j.remaining};
+  std::vector<MemberSpec> members;
+  for (const HoldPart& part : hold.parts) members.push_back(part.member);
+  add_members(hold.job, members);
+  Hold& kept = holds_.emplace_back(hold);
+  std::erase_if(kept.parts, [&](const HoldPart& part) { return member(part.member.member).job != hold.job; });
+  run(hold.job, now);
+  for (const HoldPart& part : kept.parts) take(part);
+}
+
+void State::take(const HoldPart& part) {
+  const Member& m = member(part.member.member);
+  if (m.is_placed() || !cluster_.is_live(part.node)) return;
+  changed_nodes_.push_back(part.node);
+  place(part.member.member, part.node,
+        part.devices.is_empty() ? choose_devices(cluster_, part.node, demand(m.demand).devices)
+                                : clip(part.devices, part.node),
+        Member::Phase::kBound);
+}
+
+DeviceMask State::clip(const DeviceMask& devices, NodeId node) const {
+  DeviceMask kept;
+  devices.each([&](int i) {
+    if (i < cluster_.devices()[node.row()]) kept.set(i);
+  });
+  return kept;
 }
 
 void State::settle_backlog(JobId id) {
@@ -276,6 +328,8 @@ void State::remove_member(MemberId id, Millis now) {
   Member& m = members_[id.row()];
   const JobId job_id = m.job;
   forget_nomination(id);
+  if (jobs_[job_id.row()].is_hold)
+    for (Hold& hold : holds_) std::erase_if(hold.parts, [&](const HoldPart& p) { return p.member.member == id; });
   if (m.is_placed()) {
     const NodeId node = m.node;
     unplace(id);
@@ -298,7 +352,7 @@ void State::remove_member(MemberId id, Millis now) {
   cluster_.use(m.labels, -1);
   m = Member{};
   if (was_started) timeline_.add_end({j.end_at, j.devices_total, job_id});
-  if (j.members_placed == 0) stop(job_id, now);
+  stop_if_empty(job_id, now);
   refresh_backlog(job_id);  // the rest may fit where the whole did not
   settle_backlog(job_id);
 }
@@ -330,8 +384,10 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     on_nodes[m.node.row()].emplace_back(row);
     digest += placement_cell(MemberId(row));
-    counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
-    counted.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
+    if (!job(m.job).is_hold) {
+      counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
+      counted.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
+    }
     if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0)
       ++classes[m.node.row()][device_class_of(request)];
   }

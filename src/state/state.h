@@ -73,6 +73,8 @@ class State {
   /// Members of other schedulers' jobs for which a node is reserved though they are not bound to it (Nominated); in
   /// order of arrival.
   std::span<const MemberId> nominations() const { return nominations_; }
+  /// Holds that have not ended, in order of arrival.
+  std::span<const Hold> holds() const { return holds_; }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
   /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
   /// job ended before or after its time or has another estimate, a node was added or changed.
@@ -123,6 +125,21 @@ class State {
   void run(JobId id, Millis now);
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now);
+  /// The whole job is over; what it held is freed.
+  void end(JobId id, Millis now);
+  /// Its last member is no longer placed, so it no longer runs. A hold lasts all the same.
+  void stop_if_empty(JobId id, Millis now) {
+    if (job(id).members_placed == 0 && !job(id).is_hold) stop(id, now);
+  }
+  /// What the job holds is freed, and not at the time in the timeline.
+  void note_end(JobId id, Millis now);
+  void place_hold(const Hold& hold, Millis now);
+  /// Takes what the part holds, if its node is there and it does not yet.
+  void take(const HoldPart& part);
+  /// Devices that the node does not have are dropped from a stated choice.
+  DeviceMask clip(const DeviceMask& devices, NodeId node) const;
+  /// Charges a member placed on a node to its queues, or gives it back (-1).
+  void charge(const Member& member, NodeId node, std::int64_t times);
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
   /// Leaves and enters again, behind all others.
@@ -174,6 +191,7 @@ class State {
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
+  std::vector<Hold> holds_;
   std::uint64_t unforeseen_frees_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;

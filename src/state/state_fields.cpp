@@ -17,6 +17,8 @@ bool is_row_or_none(Id<Tag> id, std::size_t rows) {
 
 /// A job may name a queue that is defined later; a corrupt number must not create columns of gigabytes.
 constexpr std::size_t kQueueLeapMax = 1u << 22;
+/// A hold may name a node that is added later.
+constexpr std::size_t kNodeLeapMax = 1u << 27;
 
 /// Amounts and times that are added up stay far from overflow; Millis::max() means unknown where a time may be.
 bool is_number(std::int64_t v) { return v >= -(std::int64_t{1} << 60) && v <= (std::int64_t{1} << 60); }
@@ -165,10 +167,24 @@ bool StateFields::are_jobs_sound(const State& s) {
       last = m;
     }
     if (counted != j.members_present || counted != present[row] || last != j.last) return false;
-    const bool is_queue = j.queue.row() < s.queues_.parent_.size() + kQueueLeapMax;
+    const bool is_queue = j.is_hold ? j.queue.is_none() : j.queue.row() < s.queues_.parent_.size() + kQueueLeapMax;
     if (!is_queue || !is_row_or_none(j.within, levels) || !is_row_or_none(j.prefer, levels)) return false;
   }
-  return are_ends_sound(s);
+  return are_holds_sound(s) && are_ends_sound(s);
+}
+
+/// Each hold is a job that runs, and each of its parts a member of it.
+bool StateFields::are_holds_sound(const State& s) {
+  const auto is_member_of = [&](const HoldPart& part, JobId job) {
+    return s.is_live(part.member.member) && s.member(part.member.member).job == job && part.node.row() < kNodeLeapMax;
+  };
+  const auto is_sound = [&](const Hold& hold) {
+    return s.is_live(hold.job) && s.job(hold.job).is_hold && s.job(hold.job).is_started &&
+           is_time_or_unknown(hold.until) &&
+           all_of(hold.parts, [&](const HoldPart& part) { return is_member_of(part, hold.job); });
+  };
+  const auto jobs = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_hold; });
+  return static_cast<std::size_t>(jobs) == s.holds_.size() && all_of(s.holds_, is_sound);
 }
 
 /// Exactly one end for each started job, in order: each is found again when its job stops.

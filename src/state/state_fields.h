@@ -21,7 +21,8 @@ struct StateFields {
     visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
-        visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_);
+        visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
+        visit(s.holds_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
@@ -68,6 +69,7 @@ struct StateFields {
   static bool is_topology_sound(const Cluster& c);
   static bool is_company_sound(const State& s);
   static bool are_jobs_sound(const State& s);
+  static bool are_holds_sound(const State& s);
   static bool are_ends_sound(const State& s);
 };
 

@@ -117,6 +117,16 @@ struct Guard {
     return members(w.members);
   }
   const char* operator()(const MembersAdded& e) const { return members(e.members); }
+  const char* operator()(const HoldPlaced& e) const {
+    if (!is_near(e.hold.job, s.job_rows())) return "a hold's row is out of bounds";
+    if (!is_time_or_unknown(e.hold.until)) return "a hold's end is impossible";
+    for (const HoldPart& part : e.hold.parts) {
+      if (const char* problem = members({&part.member, 1})) return problem;
+      if (!is_near(part.node, s.cluster().rows())) return "a held node's row is out of bounds";
+      if (!is_placeable(part.member.demand)) return "an unsatisfiable demand is placed";
+    }
+    return nullptr;
+  }
   const char* operator()(const ConstraintChanged& e) const {
     return e.constraint.row() < StateFields::constraint_count(s) ? nullptr : "a constraint that was never defined";
   }
@@ -141,11 +151,11 @@ struct Guard {
                : "a node has an impossible amount of a resource";
   }
   const char* placed(MemberId member) const {
-    if (!s.is_live(member)) return nullptr;
-    const auto& amounts = s.demand(s.member(member).demand).amounts;
-    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); })
-               ? nullptr
-               : "an unsatisfiable demand is placed";
+    return !s.is_live(member) || is_placeable(s.member(member).demand) ? nullptr : "an unsatisfiable demand is placed";
+  }
+  bool is_placeable(DemandId id) const {
+    const auto& amounts = s.demand(id).amounts;
+    return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); });
   }
   const char* members(std::span<const MemberSpec> specs) const {
     for (const MemberSpec& m : specs) {

@@ -109,6 +109,9 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell_members(submitted->workload.members, out);
   } else if (const auto* added = std::get_if<MembersAdded>(&event.body)) {
     tell_members(added->members, out);
+  } else if (const auto* placed = std::get_if<HoldPlaced>(&event.body)) {
+    tell({NameKind::kJob, placed->hold.job.value}, out);
+    for (const HoldPart& part : placed->hold.parts) tell({NameKind::kMember, part.member.member.value}, out);
   } else if (const auto* queue = std::get_if<QueueDefined>(&event.body)) {
     tell({NameKind::kQueue, queue->id.value}, out);
     for (const QuotaLimit& limit : queue->limits) tell_counted(limit.of, out);

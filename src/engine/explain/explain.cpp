@@ -197,6 +197,20 @@ bool is_reported_first(const Reason& a, const Reason& b) {
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
+/// Nodes of which something is held and that do not take the member, and until when the first of these holds lasts.
+Reason held_capacity(const State& state, const FitTable& view) {
+  std::set<NodeId> nodes;
+  Millis until = Millis::max();
+  for (const Hold& hold : state.holds())
+    for (const HoldPart& part : hold.parts) {
+      const NodeId node = state.member(part.member.member).node;
+      if (node.is_none() || view.fits(node) > 0) continue;
+      nodes.insert(node);
+      until = std::min(until, hold.until);
+    }
+  return {ReasonCode::kCapacityHeld, 0, {static_cast<std::int64_t>(nodes.size()), until.value, 0}};
+}
+
 std::size_t nodes_kept_for_others(const State& state) {
   std::set<NodeId> nodes;
   for (const MemberId m : state.nominations())
@@ -224,6 +238,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
       count_node(state, profile, node_view, NodeId(n), tally);
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
+  if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.reasons.push_back(held);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
   const auto members = static_cast<std::int64_t>(room.needed);
   const auto together = [&](std::uint64_t alone, DomainId domain) {

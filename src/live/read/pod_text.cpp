@@ -78,6 +78,12 @@ class NamesOf final : public ReasonNames {
                  ? "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps"
                  : "the search stopped at its limit of " + limit;
     }
+    if (r.code == ReasonCode::kCapacityHeld) {
+      const Millis until(r.numbers[1]);
+      return has_times_ && until != Millis::max() && until > c_.now
+                 ? ", the first of them for " + duration_text(until - c_.now)
+                 : "";
+    }
     const Millis wait = Millis(r.numbers[0]) - c_.now;  // kReservationHeld
     return has_times_ && wait.value > 0
                ? ", which can start in " + duration_text(wait) + " at the latest if running jobs end as estimated"

@@ -262,6 +262,8 @@ constexpr Statement kStatements[] = {
     {"priority", read_priority, "priority NAME 100 at 1s"},
     {"estimate", read_estimate, "estimate NAME 60s at 1s"},
     {"nominate", read_nominate, "nominate NAME node0 at 1s"},
+    {"reserve", read_reserve, "reserve NAME 4 gpu on node0 until 60s at 1s"},
+    {"maintenance", read_maintenance, "maintenance node0 until 60s at 1s"},
     {"add", read_add, "add node h100x8 at 4s"},
     {"change", read_change, "change node0 labels zone=a at 1s"},
     {"cordon", read_cordon, "cordon node0 at 1s"},

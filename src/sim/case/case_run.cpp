@@ -56,6 +56,10 @@ class CasePlay {
   void note_jobs(const std::vector<Event>& batch) {
     for (const Event& event : batch) {
       if (const auto* submitted = std::get_if<Submitted>(&event.body)) submitted_.push_back(submitted->workload.job);
+      if (const auto* placed = std::get_if<HoldPlaced>(&event.body)) {
+        submitted_.push_back(placed->hold.job);
+        ended_at_[placed->hold.job.row()] = placed->hold.until;
+      }
       const auto* ended = std::get_if<Ended>(&event.body);
       if (ended != nullptr && ended->job.row() < ended_at_.size())
         ended_at_[ended->job.row()] = std::min(ended_at_[ended->job.row()], clock_.now());

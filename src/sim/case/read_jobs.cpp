@@ -1,4 +1,5 @@
-// The statements about jobs: job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate.
+// The statements about jobs: job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate; and
+// about what is held from them: reserve, maintenance.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -6,6 +7,7 @@
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
 #include "text/device_text.h"
+#include "text/duration_text.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::sim {
@@ -251,6 +253,57 @@ void read_nominate(CaseReading& c, Words& words) {
   const Millis at = take_at(c, words);
   if (words.has_failed() || members.empty()) return;
   add_event(c, at, EventBody(Nominated{members.front(), node, priority}));
+}
+
+namespace {
+
+/// "[until T] [at T]" and the event. The hold's row exists, its member gets the next one.
+void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& request, const HoldPart& place) {
+  if (words.accept("until")) hold.until = words.take_time();
+  const Millis at = take_at(c, words);
+  if (hold.until <= at && !words.has_failed())
+    words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(at)));
+  if (words.has_failed()) return;
+  std::vector<MemberSpec> members;
+  add_members(c, words, hold.job, {request}, members);
+  for (const MemberSpec& member : members) hold.parts.push_back({member, place.node, place.devices});
+  if (!words.has_failed()) add_event(c, at, EventBody(HoldPlaced{std::move(hold)}));
+}
+
+}  // namespace
+
+void read_reserve(CaseReading& c, Words& words) {
+  constexpr std::string_view kForm = "\"reserve NAME 4 gpu on node0\"";
+  Hold hold{.job = take_new_job(c, words), .parts = {}};
+  MemberRequest request;
+  take_request(words, c.file.names, request);
+  if (request.constraint != Constraint{}) words.fail("a reservation names its node and no rule for nodes", kForm);
+  if (!words.accept("on")) {
+    words.take(kForm);
+    words.fail("a reservation needs a node", kForm);
+  }
+  HoldPart place{.member = {}, .node = take_node(c, words), .devices = {}};
+  if (words.accept("cards")) place.devices = take_devices_of_node(words);
+  if (place.devices.count() > request.demand.devices.count)
+    words.fail("more GPUs are named than reserved", "at most as many as it reserves");
+  finish_hold(c, words, std::move(hold), request, place);
+}
+
+/// Everything that the node has, as a hold called "maintenance-NODE".
+void read_maintenance(CaseReading& c, Words& words) {
+  const NodeId node = take_node(c, words);
+  if (words.has_failed()) return;
+  const std::string name = "maintenance-" + std::string(c.file.names.nodes.name(node));
+  if (!c.file.names.jobs.find(name).is_none())
+    return words.fail(fmt::format("\"{}\" already exists", name), "one maintenance of a node in a case");
+  c.file.names.members.emplace_back();
+  Hold hold{.job = c.file.names.jobs.of(name), .parts = {}};
+  const NodeFacts& facts = c.facts[node.row()];
+  MemberRequest whole;
+  whole.demand.devices.count = facts.devices.count;
+  for (std::size_t r = 0; r < facts.allocatable.size(); ++r)
+    if (facts.allocatable[r] > 0) whole.demand.amounts.push_back({ResourceId(r), facts.allocatable[r]});
+  finish_hold(c, words, std::move(hold), whole, {.member = {}, .node = node, .devices = {}});
 }
 
 }  // namespace ashlar::sim

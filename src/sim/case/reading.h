@@ -74,5 +74,7 @@ void read_evict(CaseReading& c, Words& words);
 void read_priority(CaseReading& c, Words& words);
 void read_estimate(CaseReading& c, Words& words);
 void read_nominate(CaseReading& c, Words& words);
+void read_reserve(CaseReading& c, Words& words);
+void read_maintenance(CaseReading& c, Words& words);
 
 }  // namespace ashlar::sim

@@ -106,7 +106,7 @@ std::string number_text(const Reason& r, std::size_t index) {
     case ReasonUnit::kQuota:
       return quota_word(r.numbers[0], number);
     case ReasonUnit::kInstant:
-      return seconds_text(Millis(number));
+      return Millis(number) == Millis::max() ? "?" : seconds_text(Millis(number));
     default:
       return std::to_string(number);
   }
@@ -172,6 +172,11 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   CaseLine line{file.names.jobs.name(job), {}};
   if (!state.is_live(job)) return line;
   const Job& j = state.job(job);
+  if (j.is_hold) {
+    line.rest = "held " + placements(file, state, job);
+    if (j.end_at != Millis::max()) line.rest += "  until=" + seconds_text(j.end_at);
+    return line;
+  }
   if (j.members_placed > 0) line.rest = placements(file, state, job);
   if (j.members_placed == j.members_present && j.members_present >= j.members_min && j.members_placed > 0) return line;
   line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict);

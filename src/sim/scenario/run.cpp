@@ -101,6 +101,25 @@ std::vector<NodeChange> changes_of(const Scenario& scenario) {
   return changes;
 }
 
+/// Everything that a node has is held for its maintenance.
+std::vector<Event> holds_of(const Scenario& scenario, std::span<const NodeFacts> facts, Catalog& catalog) {
+  std::vector<Event> holds;
+  for (const ScenarioMaintenance& maintenance : scenario.maintenances) {
+    const NodeFacts& of = facts[maintenance.node];
+    Demand whole;
+    whole.devices.count = of.devices.count;
+    for (std::size_t r = 0; r < of.allocatable.size(); ++r)
+      if (of.allocatable[r] > 0) whole.amounts.push_back({ResourceId(r), of.allocatable[r]});
+    const std::size_t row = holds.size();
+    Hold hold{.job = JobId(row), .parts = {}};
+    if (maintenance.lasts) hold.until = maintenance.at + *maintenance.lasts;
+    hold.parts.push_back(
+        {{MemberId(row), catalog.demand(whole), catalog.constraint({})}, NodeId(maintenance.node), {}});
+    holds.push_back({maintenance.at, HoldPlaced{std::move(hold)}});
+  }
+  return holds;
+}
+
 }  // namespace
 
 Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
@@ -111,6 +130,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   Result<ScenarioWork> work = ScenarioWork::make(scenario, run.catalog_);
   if (!work) return work.error();
   run.work_ = *std::move(work);
+  run.holds_ = holds_of(scenario, run.facts_, run.catalog_);
   run.opening_.push_back({Millis(0), LevelsDefined{static_cast<std::uint32_t>(scenario.levels.size()),
                                                    domains.has_node_level() ? 1u : 0u}});
   run.catalog_.define(run.opening_);
@@ -138,6 +158,7 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   World world(clock, catalog_, work_.feed(), {});
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
+  world.set_holds(holds_);
   world.listen({.ended = [&](const JobOutcome& outcome) { meter.add(outcome); },
                 .load =
                     [&](Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs) {

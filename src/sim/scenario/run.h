@@ -44,6 +44,7 @@ class ScenarioRun {
   std::vector<NodeFacts> facts_;  ///< by NodeId
   std::vector<Event> opening_;
   std::vector<NodeChange> node_changes_;
+  std::vector<Event> holds_;
 };
 
 }  // namespace ashlar::sim

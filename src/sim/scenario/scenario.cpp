@@ -132,6 +132,7 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
   read_nodes(root, mistake, scenario);
   read_queues(root, mistake, scenario);
   read_failures(root, mistake, scenario);
+  read_maintenances(root, mistake, scenario);
   if (!mistake.happened()) read_arrival_streams(root, mistake, scenario);
   if (!mistake.happened()) read_traces(root, mistake, scenario);
   root.has("arrivals");
@@ -329,6 +330,18 @@ ScenarioFailureProcess read_failure_law(YamlMap& map, const Scenario& scenario) 
   return process;
 }
 
+/// The index of the node that the key "node" names, or 0 with a mistake.
+std::uint32_t read_node_name(YamlMap& map, const Scenario& scenario) {
+  const std::string name = map.text("node").value_or("");
+  const auto node = std::find_if(scenario.nodes.begin(), scenario.nodes.end(),
+                                 [&](const ScenarioNode& each) { return each.name == name; });
+  if (node != scenario.nodes.end()) return static_cast<std::uint32_t>(node - scenario.nodes.begin());
+  std::vector<std::string> names;
+  for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
+  map.reject("node", YamlMap::no_such("node", name, names));
+  return 0;
+}
+
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("failures")) {
     YamlMap map(mistake, item, where);
@@ -340,22 +353,30 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     map.require("node", "the name of a node");
     map.require("at", kDurationForm);
     ScenarioFailure failure;
-    const std::string name = map.text("node").value_or("");
-    const auto node = std::find_if(scenario.nodes.begin(), scenario.nodes.end(),
-                                   [&](const ScenarioNode& each) { return each.name == name; });
-    if (node == scenario.nodes.end()) {
-      std::vector<std::string> names;
-      for (const ScenarioNode& each : scenario.nodes) names.push_back(each.name);
-      map.reject("node", YamlMap::no_such("node", name, names));
-    } else {
-      failure.node = static_cast<std::uint32_t>(node - scenario.nodes.begin());
-    }
+    failure.node = read_node_name(map, scenario);
     failure.at = map.duration("at").value_or(Millis(0));
     failure.lasts = map.duration("for");
     map.finish();
     scenario.failures.push_back(failure);
   }
   std::stable_sort(scenario.failures.begin(), scenario.failures.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+}
+
+void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  for (const auto& [item, where] : root.items("maintenance")) {
+    YamlMap map(mistake, item, where);
+    map.require("node", "the name of a node");
+    map.require("at", kDurationForm);
+    ScenarioMaintenance maintenance;
+    maintenance.node = read_node_name(map, scenario);
+    maintenance.at = map.duration("at").value_or(Millis(0));
+    maintenance.lasts = map.duration("for");
+    if (maintenance.lasts && maintenance.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
+    map.finish();
+    scenario.maintenances.push_back(maintenance);
+  }
+  std::stable_sort(scenario.maintenances.begin(), scenario.maintenances.end(),
                    [](const auto& a, const auto& b) { return a.at < b.at; });
 }
 

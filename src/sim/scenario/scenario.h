@@ -112,6 +112,13 @@ struct ScenarioFailure {
   std::optional<Millis> lasts;  ///< none = for good
 };
 
+/// A node that takes no new jobs for a time, and runs those that it has to their end.
+struct ScenarioMaintenance {
+  std::uint32_t node = 0;  ///< index into Scenario::nodes
+  Millis at;
+  std::optional<Millis> lasts;  ///< none = for good
+};
+
 /// Nodes that fail at random, independently.
 struct ScenarioFailureProcess {
   Millis mean_between;          ///< of one node
@@ -133,7 +140,8 @@ struct Scenario {
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
   std::vector<ScenarioFailureProcess> failure_processes;
-  std::int64_t devices() const;  ///< of all nodes together
+  std::vector<ScenarioMaintenance> maintenances;  ///< ascending by time
+  std::int64_t devices() const;                   ///< of all nodes together
 };
 
 /// A limit against typing errors; more is an Error.

@@ -106,6 +106,13 @@ void World::set_node_changes(std::vector<NodeChange> changes, std::span<const No
   follows_members_ = follows_members_ || !node_changes_.empty();
 }
 
+void World::set_holds(std::vector<Event> holds) {
+  ASHLAR_CHECK(live_.empty() && member_rows_ == 0);
+  holds_ = std::move(holds);
+  live_.resize(holds_.size());
+  member_rows_ = static_cast<std::uint32_t>(holds_.size());
+}
+
 void World::drop_outdated_ends() {
   while (!due_.empty() && !is_current(due_.top())) due_.pop();
 }
@@ -117,6 +124,7 @@ Millis World::next_event() {
   if (!due_.empty()) at = std::min(at, due_.top().at);
   if (has_next_job_) at = std::min(at, next_job_.submit);
   if (next_node_change_ < node_changes_.size()) at = std::min(at, node_changes_[next_node_change_].at);
+  if (next_hold_ < holds_.size()) at = std::min(at, holds_[next_hold_].at);
   if (next_scripted_event_ < script_.size()) at = std::min(at, script_[next_scripted_event_].at);
   return at;
 }
@@ -133,9 +141,10 @@ void World::take(std::vector<Event>& out) {
     const Millis due_at = due_.empty() ? Millis::max() : due_.top().at;
     const Millis node_at =
         next_node_change_ < node_changes_.size() ? node_changes_[next_node_change_].at : Millis::max();
+    const Millis hold_at = next_hold_ < holds_.size() ? holds_[next_hold_].at : Millis::max();
     const Millis script_at = next_scripted_event_ < script_.size() ? script_[next_scripted_event_].at : Millis::max();
     const Millis job_at = has_next_job_ ? next_job_.submit : Millis::max();
-    const Millis at = std::min({due_at, node_at, script_at, job_at});
+    const Millis at = std::min({due_at, node_at, hold_at, script_at, job_at});
     if (at > now || at == Millis::max()) return;
     if (due_at == at) {
       const Due due = due_.top();
@@ -146,6 +155,8 @@ void World::take(std::vector<Event>& out) {
         end_job(due, out);
     } else if (node_at == at) {
       change_node(node_changes_[next_node_change_++], out);
+    } else if (hold_at == at) {
+      out.push_back(holds_[next_hold_++]);
     } else if (script_at == at) {
       happen(script_[next_scripted_event_++], out);
     } else {

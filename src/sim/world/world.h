@@ -72,8 +72,8 @@ struct WorldListeners {
   std::function<void(Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs)> load;
 };
 
-/// It makes no decisions. Order within one instant: answers to the last plan, ends and late answers, nodes, the script,
-/// arrivals.
+/// It makes no decisions. Order within one instant: answers to the last plan, ends and late answers, nodes, holds, the
+/// script, arrivals.
 class World final : public EventSource, public Actuator {
  public:
   /// Jobs of a feed; every action is carried out at once.
@@ -88,6 +88,9 @@ class World final : public EventSource, public Actuator {
   void open_with(std::vector<Event> events) { opening_ = std::move(events); }
   /// Nodes that fail and return, ascending by time; `facts` by NodeId row must outlive the world.
   void set_node_changes(std::vector<NodeChange> changes, std::span<const NodeFacts> facts);
+  /// What is held of nodes, ascending by time. The rows 0, 1, ... of jobs and of members are those of the holds, one
+  /// member each. Only with a feed, before its first job.
+  void set_holds(std::vector<Event> holds);
   void listen(WorldListeners listeners) { listeners_ = std::move(listeners); }
 
   /// When something will happen next; Millis::max() if never.
@@ -201,6 +204,8 @@ class World final : public EventSource, public Actuator {
   std::uint64_t turns_ = 0;
   std::vector<NodeChange> node_changes_;
   std::size_t next_node_change_ = 0;
+  std::vector<Event> holds_;
+  std::size_t next_hold_ = 0;
   std::span<const NodeFacts> facts_;
   bool follows_members_ = false;
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them

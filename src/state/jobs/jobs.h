@@ -37,6 +37,8 @@ struct Job {
   MemberId first, last;
   bool is_live = false;
   bool is_ours = true;
+  /// capacity that is held: belongs to no queue and counts against no quota, since what runs there later does
+  bool is_hold = false;
   bool is_in_backlog = false;
   /// at least members_min were placed together; has an end on the timeline while it lasts
   bool is_started = false;

@@ -415,10 +415,28 @@ nominate j none priority
   25: the line ends too early; expected a priority such as 100
 nominate j node0 priority x
   27: "x" is not a number; expected a priority such as 100
+reserve r 4 gpu
+  16: the line ends too early; expected "reserve NAME 4 gpu on node0"
+reserve r 4 gpu at 1s
+  17: a reservation needs a node; expected "reserve NAME 4 gpu on node0"
+reserve j 4 gpu on node0
+  9: job "j" already exists
+reserve r 4 gpu selector a=b on node0
+  26: a reservation names its node and no rule for nodes; expected "reserve NAME 4 gpu on node0"
+reserve r 1 gpu on node0 cards 0-1
+  32: more GPUs are named than reserved; expected at most as many as it reserves
+reserve r 1 gpu on node0 until 0s
+  32: it would end before it begins; expected "until" with a time after 0s
+maintenance
+  12: the line ends too early; expected the name of a node
+maintenance node7
+  13: there is no node "node7" at this point; did you mean "node0"?
+maintenance node0 until
+  24: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, add, change, cordon, uncordon, lose, drain, quota, tick
+  1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, lose, drain, quota, tick
 )";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

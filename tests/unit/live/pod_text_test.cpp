@@ -113,6 +113,8 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
   EXPECT_EQ(text(ReasonCode::kPortTaken, {2}), "2 nodes have the host port in use");
   EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {1}), "1 node is held for pods that other schedulers nominated");
   EXPECT_EQ(text(ReasonCode::kNominatedElsewhere, {2}), "2 nodes are held for pods that other schedulers nominated");
+  EXPECT_EQ(text(ReasonCode::kCapacityHeld, {1, INT64_MAX}), "1 node is held for a maintenance or reservation");
+  EXPECT_EQ(text(ReasonCode::kCapacityHeld, {2, INT64_MAX}), "2 nodes are held for a maintenance or reservation");
 }
 
 TEST_F(Texts, NodesThatAreClosedAreNamedWithTheTroubleOfTheFirst) {
@@ -183,6 +185,9 @@ TEST_F(Texts, APromiseIsSaidWithTheTimeThatIsLeft) {
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now + 1}),
             delay + ", which can start in 1ms at the latest if running jobs end as estimated");
   EXPECT_EQ(text(ReasonCode::kReservationHeld, {now}), delay);
+  EXPECT_EQ(text(ReasonCode::kCapacityHeld, {2, now + 90'000}),
+            "2 nodes are held for a maintenance or reservation, the first of them for 1m30s");
+  EXPECT_EQ(text(ReasonCode::kCapacityHeld, {1, now}), "1 node is held for a maintenance or reservation");
   const ConditionText said = said_of("p", {{ReasonCode::kReservationHeld, 0, {now + 90'000}}});
   EXPECT_EQ(said.reason, "SchedulerError");
   EXPECT_EQ(said.message, "ReservationHeld: " + delay) << "a time would be out of date when it is read";
@@ -205,6 +210,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kPortTaken,
        "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
+      {ReasonCode::kCapacityHeld, "0/1 nodes are available: 1 node(s) are held for a maintenance or reservation."},
       {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has capacity for 1 of 0 members."},
       {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have capacity for 1 of 0 members."},
       {ReasonCode::kNoSuchDomain, "0/1 nodes are available. no node has the label l/block."},

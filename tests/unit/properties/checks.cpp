@@ -262,7 +262,10 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
 
 std::string broken_rule(const State& before, const State& after, const Plan& plan, const OrderPolicy& order) {
   State replay = before;
-  std::set<JobId> started;
+  std::set<JobId> started, over;
+  for (const Hold& hold : before.holds())
+    if (hold.until <= plan.at) over.insert(hold.job);
+  for (const JobId job : over) Ledger(replay).end_hold(job, plan.at);
   for (const Action& action : plan.actions) {
     const auto* bind = std::get_if<Bind>(&action);
     if (bind == nullptr) return "an action that this profile must not take";

@@ -249,6 +249,26 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
     tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? DeviceMask{} : bind.devices});
 }
 
+/// A hold of one or two nodes, known or not, for a time, for ever or already over; or the end of one.
+void Outside::hold(const Move& move, const State& state, std::vector<Event>& out) {
+  const JobId job(static_cast<std::size_t>(kJobs + 8 + move.a % 4));
+  if (state.is_live(job) && move.b % 4 != 3) return tell(out, Ended{job});
+  if (state.is_live(job)) return tell(out, HoldPlaced{{.job = job, .parts = {}}});  // a duplicate
+  Hold hold{.job = job, .parts = {}};
+  if (move.a % 5 != 0) hold.until = now_ + Millis(20'000 * (move.c % 16) - 20'000);
+  hold.until = std::max(hold.until, Millis(0));
+  std::vector<std::uint8_t> promised;
+  for (int i = 0; i <= move.b % 2; ++i) {
+    HoldPart part{.member = {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)),
+                             ConstraintId(0u)},
+                  .node = NodeId(static_cast<std::size_t>((move.b + i) % kNodes)),
+                  .devices = {}};
+    if (move.c % 3 == 0) part.devices.set(move.b % 9);  // perhaps a device that the node does not have
+    hold.parts.push_back(part);
+  }
+  tell(out, HoldPlaced{std::move(hold)});
+}
+
 void Outside::disturb(const Move& move, const State& state, std::vector<Event>& out) {
   const NodeId node(static_cast<std::size_t>(move.a % kNodes));
   const JobId job(static_cast<std::size_t>(move.a % kJobs));
@@ -327,6 +347,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       for (int i = 0; i < 4; ++i) answer({move.kind, move.a + i, move.b + i, move.c}, state, out);
   } else if (move.kind < 22) {
     tell(out, Ended{JobId(static_cast<std::size_t>(move.a % kJobs))});
+  } else if (move.kind == 22 && options_.has_holds) {
+    hold(move, state, out);
   } else if (move.kind < 24 && options_.has_foreign) {  // another scheduler's pod, bound whether it fits or not
     const JobId job(static_cast<std::size_t>(kJobs + move.a % 8));
     std::vector<std::uint8_t> promised;

@@ -39,6 +39,7 @@ struct OutsideOptions {
   bool has_quota = true;
   bool has_foreign = true;       ///< pods of other schedulers, also more than fit
   bool has_node_changes = true;  ///< nodes that change their facts while in use
+  bool has_holds = false;        ///< also of more than fits
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
 };
 
@@ -67,6 +68,7 @@ class Outside {
   void introduce_company(std::vector<Event>& out) const;
   void submit(const Move& move, const State& state, std::vector<Event>& out);
   void answer(const Move& move, const State& state, std::vector<Event>& out);
+  void hold(const Move& move, const State& state, std::vector<Event>& out);
   void disturb(const Move& move, const State& state, std::vector<Event>& out);
   /// A member row that is not alive and not promised in this batch.
   MemberId spare_member(const State& state, std::vector<std::uint8_t>& promised) const;

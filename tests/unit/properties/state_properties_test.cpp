@@ -40,7 +40,7 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -55,7 +55,7 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first({.has_company = true}), second({.has_company = true});
+  Outside first({.has_holds = true, .has_company = true}), second({.has_holds = true, .has_company = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -104,7 +104,7 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -134,7 +134,7 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -149,7 +149,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -181,7 +181,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -214,7 +214,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -231,7 +231,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -274,7 +274,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -294,7 +294,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_holds = true, .has_company = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));

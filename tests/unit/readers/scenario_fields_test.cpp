@@ -229,6 +229,24 @@ TEST(ScenarioFields, OfRandomFailures) {
         << line.text;
 }
 
+constexpr Line kMaintenances[] = {
+    {"{node: node-0, at: 1h, for: 2h}, {node: node-0, at: 10m}", "no error"},
+    {"{at: 1h}", "s:2:15: maintenance[0]: expected the key \"node\": the name of a node"},
+    {"{node: node-0}",
+     "s:2:15: maintenance[0]: expected the key \"at\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
+    {"{node: node-1, at: 1h}", "s:2:22: maintenance[0].node: there is no node \"node-1\"; did you mean \"node-0\"?"},
+    {"{node: node-0, at: 1h, for: 0s}", "s:2:43: maintenance[0].for: expected a time above 0, got 0"},
+    {"{node: node-0, at: 1h, until: 2h}", "s:2:38: maintenance[0]: unknown key \"until\" (known: node, at, for)"},
+};
+
+TEST(ScenarioFields, OfMaintenances) {
+  for (const Line& line : kMaintenances)
+    EXPECT_EQ(message_of(kNode + "maintenance: [" + line.text +
+                         "]\narrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s}]}]\n"),
+              line.message)
+        << line.text;
+}
+
 TEST(ScenarioFields, OfStreams) {
   for (const Line& line : kStreams)
     EXPECT_EQ(message_of(kNode + "arrivals:\n- " + line.text + "\n"), line.message) << line.text;

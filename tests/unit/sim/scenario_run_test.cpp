@@ -91,6 +91,28 @@ TEST(ScenarioRun, AJobThatLosesItsNodeStartsOver) {
   EXPECT_EQ(r.preemptions, 0);
 }
 
+TEST(ScenarioRun, ANodeInMaintenanceFinishesItsJobsAndTakesNoOther) {
+  const std::string node = "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n";
+  const std::string jobs = "arrivals:\n" + job("gpus: 4, duration: 100s") + job("gpus: 8, duration: 10s");
+  const auto makespan = [&](const std::string& maintenance) {
+    return run(scenario(node + maintenance + jobs)).makespan_seconds;
+  };
+  EXPECT_DOUBLE_EQ(makespan(""), 110);
+  EXPECT_DOUBLE_EQ(makespan("maintenance: [{node: only, at: 50s, for: 200s}]\n"), 260);
+  EXPECT_DOUBLE_EQ(makespan("maintenance: [{node: only, at: 50s, for: 20s}]\n"), 110);
+  EXPECT_DOUBLE_EQ(makespan("maintenance: [{node: only, at: 50s, for: 200s}, {node: only, at: 60s, for: 400s}]\n"),
+                   470);
+  EXPECT_EQ(run(scenario(node + "maintenance: [{node: only, at: 50s}]\n" + jobs)).unfinished_jobs, 1);
+}
+
+TEST(ScenarioRun, ANodeThatFailsInItsMaintenanceIsStillInItWhenItReturns) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"
+      "maintenance: [{node: only, at: 10s, for: 290s}]\nfailures: [{node: only, at: 20s, for: 30s}]\narrivals:\n" +
+      job("gpus: 1, duration: 25s");
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 325);
+}
+
 TEST(ScenarioRun, MembersOfAGangMayDiffer) {
   // The workers take all four nodes; the leader needs the cores that they leave, and a second gang waits for all of it.
   const std::string text = kFourNodes + std::string("arrivals:\n") +

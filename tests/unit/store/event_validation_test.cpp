@@ -270,6 +270,22 @@ TEST_F(Guarded, an_endless_demand_is_never_placed) {
   EXPECT_EQ(refusal(Bound{MemberId(1), NodeId(0), {}}), "an unsatisfiable demand is placed");
   EXPECT_EQ(refusal(Nominated{MemberId(1), NodeId(0), 0}), "an unsatisfiable demand is placed");
   EXPECT_EQ(refusal(Bound{MemberId(2), NodeId(0), {}}), "") << "of nobody: applied to nothing";
+  const MemberSpec spec = endless.members[0];
+  EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(9), {{spec, NodeId(0), {}}}}}), "an unsatisfiable demand is placed");
+}
+
+TEST_F(Guarded, holds_name_rows_within_bounds_and_what_was_defined) {
+  EXPECT_EQ(refusal(HoldPlaced{}), "a hold's row is out of bounds");
+  EXPECT_EQ(refusal(HoldPlaced{{.job = JobId(5), .parts = {}}}), "") << "without an end";
+  EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(-1), {}}}), "a hold's end is impossible");
+  const HoldPart part{{MemberId(7), DemandId(0), ConstraintId(0)}, NodeId(0), {}};
+  EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(9), {part}}}), "");
+  HoldPart other = part;
+  other.node = NodeId::none();
+  EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(9), {other}}}), "a held node's row is out of bounds");
+  other = part;
+  other.member.demand = DemandId(99);
+  EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(9), {part, other}}}), "a demand that was never defined");
 }
 
 }  // namespace

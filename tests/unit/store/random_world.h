@@ -167,9 +167,18 @@ class RandomWorld {
       case 15:
         return add(events, NodeDevicesChanged{NodeId(node),
                                               {static_cast<std::int32_t>(draw(5)), MiB(0), DeviceClassId(draw(2))}});
+      case 16:
+        return hold(state, {job, now_ + Millis(draw(8000)), {{{member, {}, ConstraintId(0)}, NodeId(node), {}}}},
+                    events);
       default:
         return submit(state, events);
     }
+  }
+  void hold(const State& state, Hold hold, std::vector<Event>& events) {
+    MemberSpec& member = hold.parts[0].member;
+    if (state.is_live(hold.job) || state.is_live(member.member)) return;
+    member.demand = DemandId(draw(kDemands));
+    add(events, HoldPlaced{std::move(hold)});
   }
   void nominate(const State& state, MemberId member, std::uint32_t node, std::vector<Event>& events) {
     if (!state.is_live(member) || state.job(state.member(member).job).is_ours) return;

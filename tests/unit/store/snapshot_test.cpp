@@ -240,7 +240,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 224u);
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 1304u);
-  EXPECT_EQ(sizeof(State), 1896u);
+  EXPECT_EQ(sizeof(State), 1920u);
   EXPECT_EQ(sizeof(PendingQueue), 864u);
   EXPECT_EQ(sizeof(EngineData), 1240u);
 }
