@@ -29,7 +29,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "NodeDevicesChanged",
                                        "LabelSetDefined",
                                        "PodSelectorDefined",
-                                       "NamespaceSeen"};
+                                       "NamespaceSeen",
+                                       "DeviceHealthChanged"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

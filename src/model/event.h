@@ -52,6 +52,12 @@ struct NodeDevicesChanged {
 struct NodeGone {
   NodeId node;
 };  ///< its members are unplaced but not ended
+struct DeviceHealthChanged {
+  NodeId node;
+  DeviceMask unhealthy;
+  /// of a known node, whatever else changes of it: nothing new is placed on these devices (any that it does not have
+  /// count once it has them); members on them stay
+};
 struct Submitted {
   Workload workload;
 };
@@ -114,10 +120,11 @@ struct NamespaceSeen {
 };               ///< new, or its labels have changed; not known: removed
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
-                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
-                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
-                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen>;
+using EventBody =
+    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
+                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
+                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
+                 PodSelectorDefined, NamespaceSeen, DeviceHealthChanged>;
 
 struct Event {
   Millis at;

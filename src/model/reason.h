@@ -34,8 +34,9 @@ enum class ReasonCode : std::uint8_t {
   kLimitReached,
   kInsufficientGpuMemory,
   kPodAntiAffinity,
+  kUnhealthyGpu,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kPodAntiAffinity;
+inline constexpr ReasonCode kLastReason = ReasonCode::kUnhealthyGpu;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

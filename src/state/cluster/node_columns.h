@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "model/demand.h"
 #include "model/node.h"
+#include "state/cluster/withheld.h"
 
 namespace ashlar {
 
@@ -57,6 +58,14 @@ class NodeColumns {
     return std::span(device_free_mib_)
         .subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
+  /// The unhealthy devices of one node, ascending, with what is free on them.
+  std::span<const WithheldDevice> withheld(NodeId n) const {
+    return withheld_.among(first_device_[n.row()], static_cast<std::uint32_t>(device_count_[n.row()]));
+  }
+  std::size_t unhealthy_device_count() const { return withheld_.rows.size(); }
+  /// What was last reported of the node; perhaps also of devices that it does not have now.
+  const DeviceMask& reported_unhealthy(NodeId n) const { return unhealthy_[n.row()]; }  // for tests
+  DeviceMask unhealthy_devices(NodeId n) const { return unhealthy_[n.row()].among(device_count_[n.row()]); }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
   /// Idle devices of the ready nodes of each topology group.
   std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
@@ -72,6 +81,8 @@ class NodeColumns {
   std::vector<DeviceClassId> model_;
   std::vector<std::int32_t> device_free_milli_;
   std::vector<std::int64_t> device_free_mib_;
+  std::vector<DeviceMask> unhealthy_;  ///< as reported
+  WithheldDevices withheld_;           ///< one for each unhealthy device that exists
   std::vector<std::vector<HostPort>> ports_;
 };
 

@@ -25,8 +25,8 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
             "Tick LevelsDefined DemandDefined ConstraintDefined QueueDefined NodeSeen NodeGone Submitted MembersAdded "
             "MemberGone Ended Bound "
             "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
-            "NodeDevicesChanged LabelSetDefined PodSelectorDefined NamespaceSeen ");
-  EXPECT_EQ(std::variant_size_v<EventBody>, 23u);
+            "NodeDevicesChanged LabelSetDefined PodSelectorDefined NamespaceSeen DeviceHealthChanged ");
+  EXPECT_EQ(std::variant_size_v<EventBody>, 24u);
   EXPECT_EQ(std::variant_size_v<Action>, 2u);
 }
 
@@ -35,8 +35,8 @@ TEST(Format, an_event_has_the_documented_bytes) {
   EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00", 8));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_7) {
-  ASSERT_EQ(kFormatVersion, 7u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_8) {
+  ASSERT_EQ(kFormatVersion, 8u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);

@@ -167,6 +167,8 @@ class RandomWorld {
       case 15:
         return add(events, NodeDevicesChanged{NodeId(node),
                                               {static_cast<std::int32_t>(draw(5)), MiB(0), DeviceClassId(draw(2))}});
+      case 16:
+        return add(events, DeviceHealthChanged{NodeId(node), {draw(16), 0}});
       default:
         return submit(state, events);
     }
