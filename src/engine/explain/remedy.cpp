@@ -297,9 +297,7 @@ class FreedDevices {
       const auto mib = state_.cluster().device_free_mib(n);
       DeviceMask one;
       one.set(in_use.back());
-      give({n,
-            {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}},
-            one});
+      give({n, {{}, {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, {}}, one});
       --devices;
       ++count_;
     }

@@ -1,5 +1,5 @@
-// digest_cells: what each value of a node adds to the cluster's fingerprint. A column's cells count from its value 0, so
-// that one that was never written adds nothing.
+// digest_cells: what each value of a node adds to the cluster's fingerprint. The cells of a column count from its value
+// 0, so that one that was never written adds nothing.
 #pragma once
 
 #include <cstdint>

@@ -150,6 +150,8 @@ TEST_F(Devices, ThatTheNodesAnnotationCallsUnhealthyTakeNoNewPods) {
   step();
   EXPECT_EQ(state.cluster().unhealthy_device_count(), 0u);
   EXPECT_TRUE(said.empty()) << said[0];
+  gone(pod("six", 6));
+  gone(pod("p", 1));
   gone(node("n", 8));
   see(with_unhealthy("1", 2));
   step();
