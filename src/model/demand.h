@@ -79,10 +79,20 @@ struct DeviceMask {
   std::uint64_t high = 0;
   bool test(int i) const { return ((i < 64 ? low >> i : high >> (i - 64)) & 1) != 0; }
   void set(int i) { (i < 64 ? low : high) |= 1ull << (i & 63); }
+  void set(int i, bool is_in) {
+    if (is_in) return set(i);
+    (i < 64 ? low : high) &= ~(1ull << (i & 63));
+  }
   bool is_empty() const { return (low | high) == 0; }
   /// Means "devices, but not known which" in an event with what a pod holds.
   static constexpr DeviceMask unknown() { return {~0ull, ~0ull}; }
   int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
+  bool is_within(const DeviceMask& other) const { return ((low & ~other.low) | (high & ~other.high)) == 0; }
+  /// Those among the first `devices` of a node.
+  DeviceMask among(std::int32_t devices) const {
+    const auto below = [](std::int32_t bits) { return bits <= 0 ? 0 : bits >= 64 ? ~0ull : (1ull << bits) - 1; };
+    return {low & below(devices), high & below(devices - 64)};
+  }
   /// Calls `visit(device_index)` in ascending order.
   template <class Visit>
   void each(Visit&& visit) const {

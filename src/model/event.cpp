@@ -30,7 +30,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "LabelSetDefined",
                                        "PodSelectorDefined",
                                        "NamespaceSeen",
-                                       "HoldPlaced"};
+                                       "HoldPlaced",
+                                       "DeviceHealthChanged"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

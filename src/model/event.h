@@ -53,6 +53,12 @@ struct NodeDevicesChanged {
 struct NodeGone {
   NodeId node;
 };  ///< its members are unplaced but not ended
+struct DeviceHealthChanged {
+  NodeId node;
+  DeviceMask unhealthy;
+  /// of a known node, whatever else changes of it: nothing new is placed on these devices (any that it does not have
+  /// count once it has them); members on them stay
+};
 struct Submitted {
   Workload workload;
 };
@@ -118,10 +124,11 @@ struct HoldPlaced {
 };               ///< from now on; Ended of its job ends it before its time
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
-                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
-                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
-                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced>;
+using EventBody =
+    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
+                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
+                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
+                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged>;
 
 struct Event {
   Millis at;

@@ -135,6 +135,12 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|is|are} held for a maintenance or reservation{detail}",
      .per_node = "node(s) are held for a maintenance or reservation"},
+    {.code = ReasonCode::kUnhealthyGpu,
+     .name = "UnhealthyGPU",
+     .numbers = {kOfNodes, {"unhealthy", kCount}},
+     .is_about_nodes = true,
+     .english = "{0} would have enough free GPUs if {1} {1|GPU were|GPUs were} not unhealthy",
+     .per_node = "node(s) had unhealthy GPUs"},
 };
 
 constexpr bool are_in_order() {

@@ -35,8 +35,9 @@ enum class ReasonCode : std::uint8_t {
   kInsufficientGpuMemory,
   kPodAntiAffinity,
   kCapacityHeld,
+  kUnhealthyGpu,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kCapacityHeld;
+inline constexpr ReasonCode kLastReason = ReasonCode::kUnhealthyGpu;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

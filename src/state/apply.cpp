@@ -46,6 +46,17 @@ struct Applier {
     put_back(displaced, e.node);
     note_node_change(e.node);
   }
+  void operator()(const DeviceHealthChanged& e) {
+    if (!s.cluster_.is_live(e.node)) return;
+    const DeviceMask before = s.cluster_.unhealthy_devices(e.node);
+    s.cluster_.set_unhealthy(e.node, e.unhealthy);
+    const DeviceMask after = s.cluster_.unhealthy_devices(e.node);
+    if (after == before) return;
+    if (before.is_within(after))
+      s.changed_nodes_.push_back(e.node);
+    else
+      note_node_change(e.node);
+  }
   void operator()(const NodeGone& e) {
     if (!s.cluster_.is_live(e.node)) return;
     for (const MemberId m : s.members_on(e.node)) lose(m);

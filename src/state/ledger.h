@@ -37,6 +37,8 @@ class Ledger {
   void refresh_backlog(JobId id) const { state_->refresh_backlog(id); }
   /// Another scheduler's nomination is dropped for a job that outranks it.
   void drop_nomination(MemberId id, NodeId node) const { state_->drop_nomination(id, node); }
+  /// It counts again; its member is placed where it was.
+  void restore_nomination(MemberId id) const { state_->nominations_.push_back(id); }
   /// A hold's time is over.
   void end_hold(JobId id, Millis now) const { state_->end(id, now); }
   void note_freed(NodeId node) const { state_->note_freed(node); }

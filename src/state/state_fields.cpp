@@ -56,6 +56,8 @@ bool StateFields::are_numbers_sound(const State& s) {
       !are_small(c.device_free_milli_))
     return false;
   if (!all_of(c.device_free_mib_, is_mib)) return false;
+  if (!all_of(c.withheld_.rows, [](const WithheldDevice& w) { return is_small_number(w.milli) && is_mib(w.mib); }))
+    return false;
   const bool are_facts = all_of(
       c.facts_, [&](const NodeFacts& f) { return are_numbers(f.allocatable) && is_mib(f.devices.memory_each.value); });
   const bool are_weights = all_of(c.constraints_, [](const Constraint& k) {
@@ -76,7 +78,8 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (!has_rows(c.is_live_) || !has_rows(c.idle_devices_) || !has_rows(c.free_milli_) || !has_rows(c.device_count_) ||
       !has_rows(c.device_debt_))
     return false;
-  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_))
+  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_) ||
+      !has_rows(c.unhealthy_))
     return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;
   if (!all_of(c.free_, has_rows) || !all_of(c.allocatable_, has_rows) ||
@@ -98,7 +101,8 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
     if (!all_of(c.spare_devices_[width],
                 [&](std::uint32_t first) { return first <= devices && devices - first >= width; }))
       return false;
-  return is_topology_sound(c);
+  return std::ranges::equal(c.withheld_.rows, c.counted_unhealthy(), {}, &WithheldDevice::device) &&
+         is_topology_sound(c);
 }
 
 bool StateFields::is_topology_sound(const Cluster& c) {

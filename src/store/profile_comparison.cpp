@@ -1,6 +1,8 @@
 #include "store/profile_comparison.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "base/grown.h"
 #include "state/ledger.h"
@@ -63,6 +65,7 @@ void ProfileComparison::decide(const State& recorded, const Plan& plan) {
   compare(plan, other);
   for (const Plan* p : {&other, &plan})
     for (const Action& action : p->actions) align(recorded, job_of(action), plan.at);
+  align_nominations(recorded, plan.at);
 }
 
 void ProfileComparison::compare(const Plan& recorded, const Plan& other) {
@@ -78,6 +81,24 @@ void ProfileComparison::compare(const Plan& recorded, const Plan& other) {
     is.verdict = grown(verdicts_, job.row());
     comparisons_.push_back({job, is_same, judged == Judged::kNo, was, is});
     judged = is_same ? Judged::kSame : Judged::kDifferent;
+  }
+}
+
+/// Either profile may have dropped nominations that its jobs outrank, which is no action of its plan.
+void ProfileComparison::align_nominations(const State& recorded, Millis now) {
+  const auto lists = [](std::span<const MemberId> all, MemberId m) {
+    return std::find(all.begin(), all.end(), m) != all.end();
+  };
+  const std::vector<MemberId> mine(state_.nominations().begin(), state_.nominations().end());
+  for (const MemberId m : mine) {
+    if (lists(recorded.nominations(), m)) continue;
+    Ledger(state_).drop_nomination(m, state_.member(m).node);
+    align(recorded, state_.member(m).job, now);
+  }
+  for (const MemberId m : recorded.nominations()) {
+    if (lists(mine, m)) continue;
+    align(recorded, state_.member(m).job, now);
+    Ledger(state_).restore_nomination(m);
   }
 }
 

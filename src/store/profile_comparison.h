@@ -43,6 +43,7 @@ class ProfileComparison {
   enum class Judged : std::uint8_t { kNo, kSame, kDifferent };
   void compare(const Plan& recorded, const Plan& other);
   void align(const State& recorded, JobId job, Millis now);
+  void align_nominations(const State& recorded, Millis now);
 
   State state_;
   Engine engine_;

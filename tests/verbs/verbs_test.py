@@ -54,8 +54,8 @@ QUEUE = "sim queue --policy fifo"
 NEVER_FITS = """{"kind":"Why","name":"a/b","state":"Never","headline":"ExceedsClusterMax: too small (now: 1 node is short)","exitStatus":0,
     "reasons":[{"code":"ExceedsClusterMax","message":"too small"},{"code":"InsufficientGPU","message":"1 node is short"},
     {"code":"TaintNotTolerated","message":"2 nodes"}]}"""
-NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":1,"idleCards":0,"cardFreeMilli":[0],"freeMilliCores":0,"freePods":0,
-    "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","taints":["team=blue:NoSchedule","gone:NoExecute"]}]}"""
+NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":4,"idleCards":1,"cardFreeMilli":[0,1000,0,0],"freeMilliCores":0,"freePods":0,
+    "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","unhealthyCards":"2","taints":["team=blue:NoSchedule","gone:NoExecute"]}]}"""
 NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
     {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freePods":7,"domains":{}},
     {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freePods":110,
@@ -202,7 +202,7 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":[{}],"jobs":[]}', 1, "has another form"),
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
-    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
+    ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    unhealthy GPUs, which take no new pods: 2\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),

@@ -9,6 +9,7 @@
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
 #include "apps/ashlar/verbs.h"
+#include "text/device_text.h"
 
 namespace ashlar {
 namespace {
@@ -19,10 +20,13 @@ using boost::json::object;
 /// drawn as theirs.
 std::string devices_picture(const object& node) {
   std::string picture;
+  const DeviceMask unhealthy = parse_devices(text_of(node, "unhealthyCards"));
   std::int64_t idle = number_of(node, "idleCards");
   for (const boost::json::value& free : node.at("cardFreeMilli").as_array()) {
     const std::int64_t used = 1000 - free.as_int64();
-    if (used <= 0)
+    if (unhealthy.test(static_cast<int>(std::min<std::size_t>(picture.size(), kDevicesPerNodeMax - 1))))
+      picture += 'x';
+    else if (used <= 0)
       picture += idle-- > 0 ? '.' : '?';
     else
       picture += used >= 1000 ? '#' : static_cast<char>('0' + std::clamp<std::int64_t>(used / 100, 1, 9));
@@ -43,6 +47,8 @@ std::string trouble_text(const object& node) {
   if (const std::string closed = text_of(node, "closed"); !closed.empty()) text += "    closed: " + closed + '\n';
   if (const std::string devices = text_of(node, "closedCards"); !devices.empty())
     text += "    closed GPUs, claimed more than once: " + devices + '\n';
+  if (const std::string devices = text_of(node, "unhealthyCards"); !devices.empty())
+    text += "    unhealthy GPUs, which take no new pods: " + devices + '\n';
   if (const boost::json::value* taints = node.if_contains("taints"); taints != nullptr && !taints->as_array().empty()) {
     std::string list;
     for (const boost::json::value& taint : taints->as_array())

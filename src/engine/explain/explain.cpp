@@ -5,6 +5,7 @@
 
 #include "engine/place/never_fits.h"
 #include "engine/place/placement.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
 namespace {
@@ -58,6 +59,21 @@ bool lacks_only_memory(const Cluster& cluster, const DeviceRequest& request, Nod
          free_for(cluster, request, n) >= (request.is_whole() ? request.milli_total() : request.milli_each.value);
 }
 
+/// Unhealthy devices of the node with which it would have enough for the request; 0 if not even with them.
+std::int64_t unhealthy_missed(const Cluster& cluster, const DeviceRequest& request, NodeId n) {
+  const std::int64_t full_mib = cluster.facts(n).devices.memory_each.value;
+  const std::int64_t idle = cluster.idle_devices()[n.row()];
+  if (!request.is_whole() && idle < 0) return 0;
+  const auto would_do = [&](const WithheldDevice& device) {
+    if (!request.is_whole()) return shares_in_device(request, device.milli, device.mib, full_mib != 0) > 0;
+    return device.milli == kWholeDevice && device.mib == full_mib &&
+           (full_mib == 0 || full_mib >= request.memory_each.value);
+  };
+  const auto unhealthy = cluster.withheld(n);
+  const std::int64_t missed = std::count_if(unhealthy.begin(), unhealthy.end(), would_do);
+  return request.is_whole() && idle + missed < request.count ? 0 : missed;
+}
+
 /// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource
 /// that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
@@ -84,7 +100,15 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
-    if (policy->reason == ReasonCode::kInsufficientGpu && lacks_only_memory(state.cluster(), view.demand.devices, n)) {
+    const bool is_of_devices = policy->reason == ReasonCode::kInsufficientGpu;
+    if (const std::int64_t missed = is_of_devices ? unhealthy_missed(state.cluster(), view.demand.devices, n) : 0;
+        missed > 0) {
+      Reason& r = tally.of(ReasonCode::kUnhealthyGpu, 0);
+      ++r.numbers[0];
+      r.numbers[1] += missed;
+      continue;
+    }
+    if (is_of_devices && lacks_only_memory(state.cluster(), view.demand.devices, n)) {
       Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
       ++r.numbers[0];
       r.numbers[1] = std::max(r.numbers[1], most_device_memory(state.cluster(), view.demand.devices, n));
@@ -94,7 +118,7 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     }
     Reason& r = tally.of(policy->reason);
     ++r.numbers[0];
-    if (policy->reason == ReasonCode::kInsufficientGpu) {
+    if (is_of_devices) {
       r.numbers[1] = std::max(r.numbers[1], free_for(state.cluster(), view.demand.devices, n));
       r.numbers[2] = view.demand.devices.milli_total();
     }

@@ -150,8 +150,10 @@ class FreedDevices {
     for (const NodeId n : nodes) {
       const auto milli = state.cluster().device_free_milli(n);
       const auto mib = state.cluster().device_free_mib(n);
+      const DeviceMask unhealthy = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value)
+        if (!unhealthy.test(static_cast<int>(c)) &&
+            (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value))
           in_use_[n].push_back(static_cast<int>(c));
     }
   }
@@ -169,9 +171,7 @@ class FreedDevices {
       const auto mib = state_.cluster().device_free_mib(n);
       DeviceMask one;
       one.set(in_use.back());
-      give({n,
-            {.amounts = {}, .devices = {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, .ports = {}},
-            one});
+      give({n, {{}, {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, {}}, one});
       --devices;
       ++count_;
     }

@@ -331,6 +331,8 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
                  static_cast<double>(replica->tables().names.refused_resources().size()));
     snapshot.set("ashlar_gangs_without_level", "Gangs that wait because their topology level exceeds the limit", {},
                  static_cast<double>(gangs_without_level(replica->tables())));
+    snapshot.set("ashlar_cards_unhealthy", "GPUs that are reported unhealthy; they take no new pods", {},
+                 static_cast<double>(replica->state().cluster().unhealthy_device_count()));
     snapshot.set("ashlar_cards_overclaimed", "GPUs of which pods claim more than they have; they take no new pods", {},
                  static_cast<double>(replica->state().cluster().overfull_device_count()));
     snapshot.count("ashlar_steps_total", "Scheduling steps", {}, static_cast<double>(replica->numbers().steps));

@@ -477,6 +477,8 @@ http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerReques
     w.end_array();
     if (const DeviceMask closed = cluster.overfull_devices(node); !closed.is_empty())
       w.member("closedCards", devices_text(closed));
+    if (const DeviceMask unhealthy = cluster.unhealthy_devices(node); !unhealthy.is_empty())
+      w.member("unhealthyCards", devices_text(unhealthy));
     w.member("freeMilliCores", cluster.free(resource::kCpu)[row])
         .member("freeMemoryBytes", cluster.free(resource::kMemory)[row]);
     w.member("freePods", cluster.free(resource::kPods)[row]);

@@ -71,6 +71,8 @@ struct TrackerListeners {
 struct NodeRecord {
   Labels labels;
   NodeFacts facts;                     ///< as the engine has them; for a node that cannot be read the last valid ones
+  PooledString unhealthy_setting;      ///< the annotation that names its unhealthy devices
+  DeviceMask unhealthy;                ///< as the engine has them
   std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
 

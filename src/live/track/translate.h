@@ -24,6 +24,7 @@ inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
 inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";
+inline constexpr std::string_view kUnhealthyAnnotation = "ashlar.dev/unhealthy-gpus";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
 
 /// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr if it

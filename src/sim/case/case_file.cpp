@@ -268,6 +268,7 @@ constexpr Statement kStatements[] = {
     {"change", read_change, "change node0 labels zone=a at 1s"},
     {"cordon", read_cordon, "cordon node0 at 1s"},
     {"uncordon", read_uncordon, "uncordon node0 at 1s"},
+    {"device-health", read_device_health, "device-health node0 2 unhealthy at 1s"},
     {"lose", read_lose, "lose node0 at 1s"},
     {"drain", read_drain, "drain node0 at 1s"},
     {"quota", read_quota, "quota NAME gpu=16 at 1s"},

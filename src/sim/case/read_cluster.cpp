@@ -1,11 +1,13 @@
-// The statements about nodes: cluster, node, levels, add, change, cordon, uncordon, lose, drain.
+// The statements about nodes: cluster, node, levels, add, change, cordon, uncordon, device-health, lose, drain.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
+#include "base/grown.h"
 #include "sim/case/reading.h"
 #include "state/cluster/topology.h"
+#include "text/device_text.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::sim {
@@ -325,11 +327,35 @@ void read_cordon(CaseReading& c, Words& words) { set_ready(c, words, false); }
 
 void read_uncordon(CaseReading& c, Words& words) { set_ready(c, words, true); }
 
+void read_device_health(CaseReading& c, Words& words) {
+  constexpr std::string_view kForm = "GPUs of the node such as 2 or 0-3,6";
+  const NodeId node = take_node_that_is_there(c, words);
+  const std::string_view list = words.take(kForm);
+  const DeviceMask devices = parse_devices(list);
+  const std::int32_t count = words.has_failed() ? 0 : c.facts[node.row()].devices.count;
+  if (devices.is_empty())
+    words.fail(fmt::format("\"{}\" is not a list of GPUs", list), kForm);
+  else if (devices.among(count) != devices)
+    words.fail(fmt::format("the node has {} GPU{}", count, count == 1 ? "" : "s"),
+               count == 0 ? std::string("a node with GPUs") : fmt::format("0 to {}", count - 1));
+  const bool is_healthy = words.accept("healthy");
+  if (!is_healthy && !words.accept("unhealthy")) {
+    words.take("healthy or unhealthy");
+    words.fail("the GPUs' health is missing", "\"healthy\" or \"unhealthy\"");
+  }
+  const Millis at = take_at(c, words);
+  if (words.has_failed()) return;
+  DeviceMask& unhealthy = grown(c.unhealthy, node.row());
+  devices.each([&](int i) { unhealthy.set(i, !is_healthy); });
+  add_event(c, at, EventBody(DeviceHealthChanged{node, unhealthy}));
+}
+
 void read_lose(CaseReading& c, Words& words) {
   const NodeId node = take_node(c, words, true);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   c.lost.push_back(node);
+  if (node.row() < c.unhealthy.size()) c.unhealthy[node.row()] = {};
   add_event(c, at, EventBody(NodeGone{node}));
 }
 
@@ -340,6 +366,7 @@ void read_drain(CaseReading& c, Words& words) {
   if (words.has_failed()) return;
   NodeFacts facts = c.facts[node.row()];
   facts.is_ready = false;
+  if (node.row() < c.unhealthy.size()) c.unhealthy[node.row()] = {};
   add_event(c, at, EventBody(NodeGone{node}));
   finish_node(c, node, std::move(facts), at);
 }

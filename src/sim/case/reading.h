@@ -15,6 +15,7 @@ struct CaseReading {
   CaseFile& file;
   std::vector<NodeFacts> facts;            ///< [node] as last stated
   std::vector<NodeId> lost;                ///< and not added again
+  std::vector<DeviceMask> unhealthy;       ///< [node] as last stated
   std::vector<std::uint32_t> next_domain;  ///< [level] for domains named by number
   std::vector<QueueDefined> queues;        ///< as last stated
   /// Parents named before their own statement, with the error if there is none.
@@ -59,6 +60,7 @@ void read_add(CaseReading& c, Words& words);
 void read_change(CaseReading& c, Words& words);
 void read_cordon(CaseReading& c, Words& words);
 void read_uncordon(CaseReading& c, Words& words);
+void read_device_health(CaseReading& c, Words& words);
 void read_lose(CaseReading& c, Words& words);
 void read_drain(CaseReading& c, Words& words);
 

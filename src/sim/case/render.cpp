@@ -203,6 +203,8 @@ CaseLine render_node(const CaseFile& file, const State& state, NodeId node) {
   if (!state.cluster().is_live(node)) return {"node", fmt::format("{}  gone", file.names.nodes.name(node))};
   std::string text = fmt::format("{}  idle={}/{}", file.names.nodes.name(node),
                                  state.cluster().idle_devices()[node.row()], state.cluster().devices()[node.row()]);
+  if (const DeviceMask unhealthy = state.cluster().unhealthy_devices(node); !unhealthy.is_empty())
+    text += " unhealthy=" + device_ranges(unhealthy);
   for (std::size_t r = 0; r < state.cluster().resource_count(); ++r) {
     const std::int64_t free = state.cluster().free(ResourceId(r))[node.row()],
                        total = state.cluster().allocatable(ResourceId(r))[node.row()];

@@ -3,42 +3,9 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/digest.h"
+#include "state/cluster/digest_cells.h"
 
 namespace ashlar {
-namespace {
-
-/// Digest columns beyond the resources; resource r is column r.
-constexpr std::uint64_t kColumnFacts = 100;
-constexpr std::uint64_t kColumnDebt = 101;
-constexpr std::uint64_t kColumnPorts = 102;
-constexpr std::uint64_t kColumnDevice = 256;
-
-std::uint64_t cell(std::size_t row, std::uint64_t column, std::int64_t value) {
-  return mix64(static_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15ull + (static_cast<std::uint64_t>(row) << 20) +
-               column);
-}
-
-std::int64_t device_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
-
-std::uint64_t port_value(const HostPort& p) {
-  return mix64((static_cast<std::uint64_t>(p.protocol) << 56) ^ (static_cast<std::uint64_t>(p.address) << 16) ^
-               p.number);
-}
-
-std::int64_t facts_value(const NodeFacts& f) {
-  std::uint64_t h = hash_combine(static_cast<std::uint64_t>(f.devices.count),
-                                 f.devices.device_class.value + (f.is_ready ? 1ull << 40 : 0));
-  h = hash_combine(h, static_cast<std::uint64_t>(f.devices.memory_each.value));
-  for (const std::int64_t a : f.allocatable) h = hash_combine(h, static_cast<std::uint64_t>(a));
-  for (const NodeLabel& l : f.labels) h = hash_combine(h, l.id.value);
-  for (const Taint& t : f.taints)
-    h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
-  for (const DomainId d : f.domains) h = hash_combine(h, d.value);
-  return static_cast<std::int64_t>(h);
-}
-
-}  // namespace
 
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
 /// many.
@@ -100,6 +67,7 @@ void Cluster::ensure_row(NodeId n) {
   for (auto* column : {&idle_devices_, &free_milli_, &device_count_, &device_debt_}) column->resize(count, 0);
   first_device_.resize(count, 0);
   device_class_counts_.resize(count, DeviceClassCounts{});
+  unhealthy_.resize(count);
   model_.resize(count);
   ports_.resize(count);
 }
@@ -112,6 +80,17 @@ void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
 Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
   std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
+  if (WithheldDevice* withheld = withheld_of(row, i)) {
+    const std::uint64_t before =
+        cell(row, kColumnDevice + i, device_value(free_milli + withheld->milli, free_mib + withheld->mib));
+    const std::uint64_t after = cell(row, kColumnDevice + i, device_value(milli, mib));
+    withheld->milli = std::max(milli, 0);
+    withheld->mib = std::max<std::int64_t>(mib, 0);
+    overfull_devices_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
+    free_milli = milli - withheld->milli;
+    free_mib = mib - withheld->mib;
+    return {after - before, 0};
+  }
   // A shortage of one device is not taken from its neighbours.
   const Difference difference{cell(row, kColumnDevice + i, device_value(milli, mib)) -
                                   cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
@@ -126,6 +105,50 @@ void Cluster::set_device(std::size_t row, std::size_t i, std::int32_t milli, std
   const Difference difference = write_device(row, i, milli, mib);
   digest_ += difference.digest;
   free_milli_[row] += difference.milli;
+}
+
+Cluster::DeviceFree Cluster::device_free(std::size_t row, std::size_t i) const {
+  const std::size_t device = first_device_[row] + i;
+  DeviceFree free{device_free_milli_[device], device_free_mib_[device]};
+  for (const WithheldDevice& w : withheld_.among(static_cast<std::uint32_t>(device), 1)) {
+    free.milli += w.milli;
+    free.mib += w.mib;
+  }
+  return free;
+}
+
+/// Takes what is free on the unhealthy devices out of the columns; the digest and what is free in truth stay.
+void Cluster::hide_unhealthy(std::size_t row) {
+  unhealthy_[row].among(device_count_[row]).each([&](int i) {
+    const std::uint32_t device = first_device_[row] + static_cast<std::uint32_t>(i);
+    const WithheldDevice withheld{device, std::max(device_free_milli_[device], 0),
+                                  std::max<std::int64_t>(device_free_mib_[device], 0)};
+    device_free_milli_[device] -= withheld.milli;
+    device_free_mib_[device] -= withheld.mib;
+    free_milli_[row] -= withheld.milli;
+    withheld_.add(withheld);
+  });
+}
+
+/// Exactly undoes hide_unhealthy.
+void Cluster::show_unhealthy(std::size_t row) {
+  for (const WithheldDevice& w : withheld(NodeId(row))) {
+    device_free_milli_[w.device] += w.milli;
+    device_free_mib_[w.device] += w.mib;
+    free_milli_[row] += w.milli;
+  }
+  withheld_.remove(first_device_[row], static_cast<std::uint32_t>(device_count_[row]));
+}
+
+/// Rows of the devices that must be withheld, ascending.
+std::vector<std::uint32_t> Cluster::counted_unhealthy() const {
+  std::vector<std::uint32_t> devices;
+  for (std::size_t row = 0; row < rows(); ++row)
+    unhealthy_[row].among(device_count_[row]).each([&](int i) {
+      devices.push_back(first_device_[row] + static_cast<std::uint32_t>(i));
+    });
+  std::sort(devices.begin(), devices.end());
+  return devices;
 }
 
 void Cluster::set_debt(std::size_t row, std::int32_t debt) {
@@ -239,6 +262,7 @@ void Cluster::allot_resources(std::size_t row, const std::vector<std::int64_t>& 
 /// Before the node's facts have the new devices, since what is free depends on the memory that each had.
 void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
   const std::size_t row = n.row();
+  show_unhealthy(row);
   const auto wanted = static_cast<std::size_t>(devices.count);
   const auto had = static_cast<std::size_t>(device_count_[row]);
   const std::int64_t mib_before = facts_[row].devices.memory_each.value;
@@ -272,6 +296,7 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
     set_device(row, i, is_old ? milli[i] : kWholeDevice,
                is_old ? mib[i] + devices.memory_each.value - mib_before : devices.memory_each.value);
   }
+  hide_unhealthy(row);
 }
 
 template <class Change>
@@ -321,8 +346,21 @@ void Cluster::set_devices(NodeId n, const NodeDevices& devices) {
   });
 }
 
-void Cluster::remove_node(NodeId n) {
+void Cluster::set_unhealthy(NodeId n, const DeviceMask& unhealthy) {
   ASHLAR_CHECK(is_live(n));
+  const std::size_t row = n.row();
+  if (unhealthy_[row] == unhealthy) return;
+  show_unhealthy(row);
+  digest_ +=
+      cell(row, kColumnUnhealthy, health_value(unhealthy)) - cell(row, kColumnUnhealthy, health_value(unhealthy_[row]));
+  unhealthy_[row] = unhealthy;
+  hide_unhealthy(row);
+  recount_idle(n);
+  note_change(n);
+}
+
+void Cluster::remove_node(NodeId n) {
+  set_unhealthy(n, {});
   const std::size_t row = n.row();
   if (facts_[row].is_ready) count_idle(n, std::max(idle_devices_[row], 0), -1);
   digest_ -= cell(row, kColumnFacts, facts_value(facts_[row]));
@@ -361,10 +399,10 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
     Difference all;
     devices.each([&](int i) {
       ++named;
-      const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
-      const Difference one = write_device(row, static_cast<std::size_t>(i),
-                                          device_free_milli_[device] - sign * demand.devices.milli_each.value,
-                                          device_free_mib_[device] - sign * demand.devices.memory_each.value);
+      const auto at = static_cast<std::size_t>(i);
+      const DeviceFree free = device_free(row, at);
+      const Difference one = write_device(row, at, free.milli - sign * demand.devices.milli_each.value,
+                                          free.mib - sign * demand.devices.memory_each.value);
       all.digest += one.digest;
       all.milli += one.milli;
     });
@@ -406,10 +444,10 @@ std::uint64_t Cluster::recount_digest() const {
     sum += cell(row, kColumnDebt, device_debt_[row]) - cell(row, kColumnDebt, 0);
     if (is_live_[row] != 0) sum += cell(row, kColumnFacts, facts_value(facts_[row]));
     for (const HostPort& p : ports_[row]) sum += cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
+    sum += cell(row, kColumnUnhealthy, health_value(unhealthy_[row])) - cell(row, kColumnUnhealthy, 0);
     for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
-      const std::size_t device = first_device_[row] + i;
-      sum += cell(row, kColumnDevice + i, device_value(device_free_milli_[device], device_free_mib_[device])) -
-             cell(row, kColumnDevice + i, 0);
+      const DeviceFree free = device_free(row, i);
+      sum += cell(row, kColumnDevice + i, device_value(free.milli, free.mib)) - cell(row, kColumnDevice + i, 0);
     }
   }
   return sum + counts_.digest();
@@ -417,6 +455,9 @@ std::uint64_t Cluster::recount_digest() const {
 
 bool Cluster::is_consistent() const {
   if (recount_digest() != digest() || counted_overfull() != overfull_devices_) return false;
+  if (!std::ranges::equal(withheld_.rows, counted_unhealthy(), {}, &WithheldDevice::device)) return false;
+  for (const WithheldDevice& w : withheld_.rows)
+    if (w.milli < 0 || w.mib < 0 || device_free_milli_[w.device] > 0 || device_free_mib_[w.device] > 0) return false;
   std::vector<std::int64_t> group_idle(group_idle_devices_.size(), 0);
   std::size_t live = 0;
   for (std::size_t row = 0; row < rows(); ++row) {

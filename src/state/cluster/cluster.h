@@ -61,6 +61,9 @@ class Cluster : public NodeColumns {
   /// The same if only that changed of a live node. O(resources), O(devices).
   void set_capacity(NodeId n, const std::vector<std::int64_t>& allocatable);
   void set_devices(NodeId n, const NodeDevices& devices);
+  /// Nothing new is placed on these devices of a live node; what is taken there stays taken. O(devices + unhealthy
+  /// devices of the cluster).
+  void set_unhealthy(NodeId n, const DeviceMask& unhealthy);
   /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
   /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A
@@ -128,6 +131,21 @@ class Cluster : public NodeColumns {
     std::uint64_t digest = 0;
     std::int32_t milli = 0;
   };
+  /// What is free on a device, healthy or not.
+  struct DeviceFree {
+    std::int32_t milli = 0;
+    std::int64_t mib = 0;
+  };
+  DeviceFree device_free(std::size_t row, std::size_t i) const;
+  /// Nullptr if the device is healthy.
+  WithheldDevice* withheld_of(std::size_t row, std::size_t i) {
+    return withheld_.rows.empty() || !unhealthy_[row].test(static_cast<int>(i))
+               ? nullptr
+               : withheld_.find(first_device_[row] + static_cast<std::uint32_t>(i));
+  }
+  void hide_unhealthy(std::size_t row);
+  void show_unhealthy(std::size_t row);
+  std::vector<std::uint32_t> counted_unhealthy() const;
   Difference write_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_debt(std::size_t row, std::int32_t debt);

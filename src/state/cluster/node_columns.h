@@ -2,6 +2,7 @@
 // a policy sees. A Cluster keeps them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,39 @@ inline std::size_t device_class_of(const DeviceRequest& request) {
                                                            : static_cast<std::int32_t>(kDeviceClasses) - 1)
                             : 0;
 }
+
+/// Free amounts of one device, at least 0.
+struct WithheldDevice {
+  std::uint32_t device = 0;  ///< row of the columns by device
+  std::int32_t milli = 0;
+  std::int64_t mib = 0;
+  friend bool operator==(const WithheldDevice&, const WithheldDevice&) = default;
+};
+
+/// What is free on the unhealthy devices of all nodes. Nothing new is placed there, so the columns of free amounts show
+/// none of it. Few devices are unhealthy: O(log of them) to find one, O(of them) to add one.
+struct WithheldDevices {
+  std::vector<WithheldDevice> rows;  ///< ascending by device
+
+  /// Those among `count` rows of devices from `first` on.
+  std::span<const WithheldDevice> among(std::uint32_t first, std::uint32_t count) const {
+    if (rows.empty()) return {};
+    const auto from = std::ranges::lower_bound(rows, first, {}, &WithheldDevice::device);
+    return {from, std::ranges::lower_bound(from, rows.end(), first + count, {}, &WithheldDevice::device)};
+  }
+  /// nullptr if it is not withheld.
+  WithheldDevice* find(std::uint32_t device) {
+    const auto at = std::ranges::lower_bound(rows, device, {}, &WithheldDevice::device);
+    return at == rows.end() || at->device != device ? nullptr : &*at;
+  }
+  void add(const WithheldDevice& device) {
+    rows.insert(std::ranges::lower_bound(rows, device.device, {}, &WithheldDevice::device), device);
+  }
+  void remove(std::uint32_t first, std::uint32_t count) {
+    const auto from = std::ranges::lower_bound(rows, first, {}, &WithheldDevice::device);
+    rows.erase(from, std::ranges::lower_bound(from, rows.end(), first + count, {}, &WithheldDevice::device));
+  }
+};
 
 class NodeColumns {
  public:
@@ -57,6 +91,14 @@ class NodeColumns {
     return std::span(device_free_mib_)
         .subspan(first_device_[n.row()], static_cast<std::size_t>(device_count_[n.row()]));
   }
+  /// The unhealthy devices of one node, ascending, with what is free on them.
+  std::span<const WithheldDevice> withheld(NodeId n) const {
+    return withheld_.among(first_device_[n.row()], static_cast<std::uint32_t>(device_count_[n.row()]));
+  }
+  std::size_t unhealthy_device_count() const { return withheld_.rows.size(); }
+  /// What was last reported of the node; perhaps also of devices that it does not have now.
+  const DeviceMask& reported_unhealthy(NodeId n) const { return unhealthy_[n.row()]; }  // for tests
+  DeviceMask unhealthy_devices(NodeId n) const { return unhealthy_[n.row()].among(device_count_[n.row()]); }
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
   /// Idle devices of the ready nodes of each topology group.
   std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
@@ -72,6 +114,8 @@ class NodeColumns {
   std::vector<DeviceClassId> model_;
   std::vector<std::int32_t> device_free_milli_;
   std::vector<std::int64_t> device_free_mib_;
+  std::vector<DeviceMask> unhealthy_;  ///< as reported
+  WithheldDevices withheld_;           ///< one for each unhealthy device that exists
   std::vector<std::vector<HostPort>> ports_;
 };
 

@@ -109,6 +109,16 @@ cordon nod0
   8: there is no node "nod0" at this point; did you mean "node0"?
 uncordon #3
   10: there is no node "#3" at this point; known: node0
+device-health node0
+  20: the line ends too early; expected GPUs of the node such as 2 or 0-3,6
+device-health node0 first unhealthy
+  21: "first" is not a list of GPUs; expected GPUs of the node such as 2 or 0-3,6
+device-health node0 7,8 unhealthy
+  21: the node has 8 GPUs; expected 0 to 7
+device-health node0 2 sick
+  23: the GPUs' health is missing; expected "healthy" or "unhealthy"
+device-health nod0 2 unhealthy
+  15: there is no node "nod0" at this point; did you mean "node0"?
 lose
   5: the line ends too early; expected the name of a node
 lose nodeX
@@ -436,7 +446,7 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, lose, drain, quota, tick
+  1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota, tick
 )";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

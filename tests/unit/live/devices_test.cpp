@@ -116,6 +116,48 @@ TEST_F(Devices, ADeviceThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   EXPECT_EQ(where("seven"), "n");
 }
 
+TEST_F(Devices, ThatTheNodesAnnotationCallsUnhealthyTakeNoNewPods) {
+  const auto with_unhealthy = [](const std::string& list, std::int64_t gpus = 8) {
+    Node n = node("n", gpus);
+    if (!list.empty()) n.annotations = {{PooledString("ashlar.dev/unhealthy-gpus"), PooledString(list)}};
+    return n;
+  };
+  see(holding(pod("p", 1), "0"));
+  see(with_unhealthy("0,2-3"));
+  see(pod("six", 6));
+  see(pod("five", 5));
+  step();
+  EXPECT_EQ(where("p"), "n");
+  EXPECT_EQ(where("six"), "");
+  EXPECT_EQ(devices_text(record("five").devices), "1,4,5,6,7");
+  EXPECT_TRUE(said.empty()) << said[0];
+  gone(pod("five", 5));
+  see(with_unhealthy("0,2;3"));
+  see(with_unhealthy("0,2;3"));
+  step();
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"annotation ashlar.dev/unhealthy-gpus of node n is not a list of GPUs such "
+                                      "as 0,2-3: '0,2;3'; until it is corrected, the unhealthy GPUs stay 0,2,3"}));
+  EXPECT_EQ(idle_devices("n"), 5);
+  said.clear();
+  see(with_unhealthy("3,8"));
+  step();
+  EXPECT_EQ(said, (std::vector<std::string>{"annotation ashlar.dev/unhealthy-gpus of node n names GPUs that the node "
+                                            "does not have: '3,8', of 8 counted from 0; unhealthy are 3"}));
+  EXPECT_EQ(where("six"), "n");
+  said.clear();
+  see(with_unhealthy(""));
+  step();
+  EXPECT_EQ(state.cluster().unhealthy_device_count(), 0u);
+  EXPECT_TRUE(said.empty()) << said[0];
+  gone(pod("six", 6));
+  gone(pod("p", 1));
+  gone(node("n", 8));
+  see(with_unhealthy("1", 2));
+  step();
+  EXPECT_EQ(idle_devices("n"), 1);
+}
+
 TEST_F(Devices, SharesBeyondOneDeviceCloseIt) {
   see(holding(share("p", 600), "0"));
   see(holding(share("q", 600), "0"));

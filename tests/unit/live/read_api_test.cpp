@@ -594,6 +594,8 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   Node bare = node("n1", 0);
   bare.labels = {{PooledString("nvidia.com/gpu.product"), PooledString("H100")}};
   see(bare);
+  n.annotations = {{PooledString("ashlar.dev/unhealthy-gpus"), PooledString("1")}};
+  see(n);
   see(node("gone", 1));
   see(bound(pod("p", 1), "n0", "0"));
   see(bound(pod("q", 1), "n0", "0"));
@@ -607,7 +609,8 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   now += Millis(1'000);
   leader_term->turn();
   const std::string n0 =
-      R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,1000],"closedCards":"0","freeMilliCores":62500,)"
+      R"({"name":"n0","model":"","cards":2,"idleCards":0,"cardFreeMilli":[-2000,0],"closedCards":"0","unhealthyCards":"1",)"
+      R"("freeMilliCores":62500,)"
       R"("freeMemoryBytes":1073741824,"freePods":107,"domains":{"block":"b","rack":"r0"},"taints":["team=blue:NoSchedule",)"
       R"("node.kubernetes.io/unschedulable:NoSchedule","old=y=:PreferNoSchedule","x:NoExecute"]})";
   const std::string n1 =

@@ -95,6 +95,9 @@ class TrackerStory : public TrackerBench {
   static std::string words(const NodeDevicesChanged& e) {
     return "node " + row(e.node) + ": cards " + std::to_string(e.devices.count);
   }
+  static std::string words(const DeviceHealthChanged& e) {
+    return "node " + row(e.node) + ": unhealthy cards " + devices_of(e.unhealthy);
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;

@@ -21,6 +21,7 @@ struct NodeUse {
   std::map<ResourceId, std::int64_t> used;
   std::vector<std::int32_t> device_milli;
   std::vector<std::int64_t> device_mib;
+  DeviceMask unhealthy;
   std::int32_t devices_owed = 0;
   std::vector<HostPort> ports;
 };
@@ -30,6 +31,7 @@ NodeUse use_of(const State& state, NodeId node) {
   const NodeFacts& facts = state.cluster().facts(node);
   use.device_milli.assign(static_cast<std::size_t>(facts.devices.count), 0);
   use.device_mib.assign(static_cast<std::size_t>(facts.devices.count), 0);
+  use.unhealthy = state.cluster().reported_unhealthy(node);
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     const Member& m = state.member(MemberId(row));
     if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
@@ -94,7 +96,8 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
 std::int32_t idle_devices(const NodeUse& use) {
   std::int32_t idle = -use.devices_owed;
   for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
-    idle += use.device_milli[i] == 0 && use.device_mib[i] == 0 ? 1 : 0;
+    const bool is_healthy = !use.unhealthy.test(static_cast<int>(i));
+    idle += is_healthy && use.device_milli[i] == 0 && use.device_mib[i] == 0 ? 1 : 0;
     idle -= std::max(use.device_milli[i] - kWholeDevice, 0) / kWholeDevice;
   }
   return idle;
@@ -114,6 +117,7 @@ std::string device_fault(const NodeUse& use, const NodeFacts& facts, const Devic
       fault = "a card that the node does not have";
       return;
     }
+    if (use.unhealthy.test(index)) fault = "an unhealthy card";
     const bool is_idle = use.device_milli[i] == 0 && use.device_mib[i] == 0;
     opens_idle = opens_idle || is_idle;
     if (ask.is_whole() && !is_idle) fault = "a whole card that is in use";

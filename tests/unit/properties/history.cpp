@@ -373,6 +373,10 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
     NamespaceLabels labels{.is_known = move.c % 4 != 0, .labels = {}};
     if (move.b % 2 == 0 && labels.is_known) labels.labels = {{LabelKeyId(52u), LabelId(520u)}};
     tell(out, NamespaceSeen{NamespaceId(move.a % kNamespaces), labels});
+  } else if (move.kind == 39 && options_.has_health) {
+    const auto some = [](int bits) { return static_cast<std::uint64_t>(bits % 8 < 3 ? 0 : bits % 16); };
+    tell(out, DeviceHealthChanged{NodeId(static_cast<std::size_t>(move.a % kNodes)),
+                                  DeviceMask{some(move.b) | some(move.c) << 4, 0}});
   } else if (move.kind < 35) {
     disturb(move, state, out);
   } else if (move.kind == 35) {

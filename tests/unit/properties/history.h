@@ -41,6 +41,7 @@ struct OutsideOptions {
   bool has_node_changes = true;  ///< nodes that change their facts while in use
   bool has_holds = false;        ///< also of more than fits
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
+  bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
 };
 
 class Outside {

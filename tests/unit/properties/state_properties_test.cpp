@@ -40,7 +40,7 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -55,7 +55,8 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first({.has_holds = true, .has_company = true}), second({.has_holds = true, .has_company = true});
+  Outside first({.has_holds = true, .has_company = true, .has_health = true}),
+      second({.has_holds = true, .has_company = true, .has_health = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -104,7 +105,7 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -118,7 +119,7 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -134,7 +135,7 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -149,7 +150,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -181,7 +182,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -195,7 +196,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -214,7 +215,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -231,7 +232,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -256,7 +257,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -274,7 +275,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -294,7 +295,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -312,6 +313,75 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
   RC_ASSERT(parts.digest() == whole.digest());
   RC_ASSERT(parts.is_consistent());
   RC_ASSERT(StateFields::are_sound(parts));
+}
+
+RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
+  Outside outside({.has_company = true, .has_health = true});
+  State state = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
+  RC_PRE(state.cluster().is_live(node));
+  const State before = state;
+  const DeviceMask other{*rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<std::uint64_t>()};
+  apply(state, {outside.now(), DeviceHealthChanged{node, other}});
+  RC_ASSERT(state.is_consistent());
+  RC_ASSERT(StateFields::are_sound(state));
+  const auto milli = state.cluster().device_free_milli(node);
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (other.test(static_cast<int>(i))) RC_ASSERT(milli[i] <= 0);
+  apply(state, {outside.now(), DeviceHealthChanged{node, before.cluster().reported_unhealthy(node)}});
+  RC_ASSERT(state.digest() == before.digest());
+  RC_ASSERT(std::ranges::equal(state.cluster().idle_devices(), before.cluster().idle_devices()));
+  RC_ASSERT(std::ranges::equal(state.cluster().free_milli(), before.cluster().free_milli()));
+  RC_ASSERT(state.is_consistent());
+}
+
+// Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
+// node meanwhile is what would have happened without it.
+RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
+  Outside outside({.has_company = true, .has_health = true});
+  State first = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
+  RC_PRE(first.cluster().is_live(node));
+  State second = first;
+  const Event health{outside.now(), DeviceHealthChanged{node, {*rc::gen::inRange<std::uint64_t>(0, 256), 0}}};
+  const Event devices{outside.now(),
+                      NodeDevicesChanged{node,
+                                         {*rc::gen::inRange(0, 10), MiB(*rc::gen::inRange(0, 3) * 40'960),
+                                          DeviceClassId(*rc::gen::inRange(0u, 3u))}}};
+  apply(first, health);
+  apply(first, devices);
+  apply(second, devices);
+  apply(second, health);
+  RC_ASSERT(first.digest() == second.digest());
+  RC_ASSERT(std::ranges::equal(first.cluster().idle_devices(), second.cluster().idle_devices()));
+  RC_ASSERT(first.is_consistent());
+  RC_ASSERT(second.is_consistent());
+}
+
+RC_GTEST_PROP(DeviceHealth, OfAllDevicesTakenBackShowsWhatTrialsAndEventsDidMeanwhile, ()) {
+  Outside outside({.has_company = true});
+  State state = lived(*some_moves(), outside);
+  State plain = state;
+  const auto report = [&](const DeviceMask& unhealthy) {
+    for (std::size_t n = 0; n < state.cluster().rows(); ++n)
+      apply(state, {outside.now(), DeviceHealthChanged{NodeId(n), unhealthy}});
+  };
+  report(DeviceMask::unknown());
+  Trial trial(state), same(plain);
+  for (const Move& move : *some_moves()) {
+    const std::size_t steps = trial.steps().size();
+    try_something(trial, move, false);
+    for (std::size_t i = steps; i < trial.steps().size(); ++i) {
+      if (const auto* eviction = std::get_if<Trial::Eviction>(&trial.steps()[i])) same.evict(eviction->member);
+      if (const auto* placement = std::get_if<Trial::Placement>(&trial.steps()[i]))
+        same.place(placement->member, placement->node, placement->devices);
+    }
+  }
+  report({});
+  RC_ASSERT(state.digest() == plain.digest());
+  RC_ASSERT(std::ranges::equal(state.cluster().idle_devices(), plain.cluster().idle_devices()));
+  RC_ASSERT(std::ranges::equal(state.cluster().free_milli(), plain.cluster().free_milli()));
+  RC_ASSERT(state.is_consistent());
 }
 
 TEST(NodeChanges, NamesOnlyWhatChanged) {
@@ -341,6 +411,7 @@ TEST(NodeChanges, OfAnUnknownNodeChangeNothing) {
   const std::uint64_t digest = state.digest();
   apply(state, {Millis(1), NodeCapacityChanged{NodeId(3u), {1000}}});
   apply(state, {Millis(1), NodeDevicesChanged{NodeId(3u), {8, MiB(0), DeviceClassId(1u)}}});
+  apply(state, {Millis(1), DeviceHealthChanged{NodeId(3u), {1, 0}}});
   EXPECT_EQ(state.digest(), digest);
   EXPECT_EQ(state.cluster().rows(), 0u);
 }

@@ -333,6 +333,64 @@ TEST(State, ChoosesTheFittingDeviceWithLeastLeftForAShare) {
   EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices), devices(1));
 }
 
+TEST(DeviceHealth, UnhealthyDevicesTakeNothingNewAndKeepWhatIsOnThem) {
+  State s = small_state();
+  tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(0x0f)});
+  tell(s, Submitted{workload(1, 1, 1, kHalfADevice)});
+  tell(s, Bound{MemberId(1u), NodeId(0u), devices(0x10)});
+  const std::uint64_t digest = s.digest();
+  tell(s, DeviceHealthChanged{NodeId(0u), devices(0x31)});  // in use, half in use, idle
+  EXPECT_EQ(s.cluster().idle_devices()[0], 2);
+  EXPECT_EQ(s.cluster().free_milli()[0], 2000);
+  EXPECT_EQ(s.member(MemberId(0u)).devices, devices(0x0f));
+  EXPECT_EQ(s.queues().used(QueueId(0u))[0], 4500);
+  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices), devices(0x40));
+  EXPECT_TRUE(choose_devices(s.cluster(), NodeId(0u), s.demand(kFourDevices).devices).count() == 2);
+  EXPECT_NE(s.digest(), digest);
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 5) << "its first device is unhealthy";
+  EXPECT_TRUE(s.is_consistent());
+  tell(s, DeviceHealthChanged{NodeId(0u), {}});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 7);
+  EXPECT_EQ(s.cluster().free_milli()[0], 7500);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(DeviceHealth, OutlastsOtherReportsOfTheNodeUntilItIsGone) {
+  State s = small_state();
+  tell(s, DeviceHealthChanged{NodeId(0u), devices(0x82)});
+  NodeFacts facts = eight_devices();
+  facts.devices.count = 4;
+  tell(s, NodeDevicesChanged{NodeId(0u), facts.devices});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3);
+  EXPECT_EQ(s.cluster().unhealthy_device_count(), 1u);
+  tell(s, NodeSeen{NodeId(0u), eight_devices()});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 6);
+  EXPECT_EQ(s.cluster().unhealthy_devices(NodeId(0u)), devices(0x82));
+  tell(s, NodeGone{NodeId(0u)});
+  EXPECT_EQ(s.cluster().unhealthy_device_count(), 0u);
+  tell(s, DeviceHealthChanged{NodeId(0u), devices(1)});
+  tell(s, NodeSeen{NodeId(0u), eight_devices()});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 8);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(DeviceHealth, FreesANodeOnlyWhenADeviceIsHealthyAgain) {
+  State s = small_state();
+  const auto reported = [&](std::uint64_t unhealthy) {
+    Ledger(s).forget_freed_nodes();
+    Ledger(s).forget_changed_nodes();
+    tell(s, DeviceHealthChanged{NodeId(1u), devices(unhealthy)});
+    return std::pair(s.freed_nodes().size(), s.changed_nodes().size());
+  };
+  EXPECT_EQ(reported(0x03), std::pair(std::size_t{0}, std::size_t{1}));
+  EXPECT_EQ(reported(0x03), std::pair(std::size_t{0}, std::size_t{0}));
+  EXPECT_EQ(reported(0x06), std::pair(std::size_t{1}, std::size_t{1}));
+  EXPECT_EQ(reported(0x106), std::pair(std::size_t{0}, std::size_t{0})) << "the node has no ninth device";
+  EXPECT_EQ(reported(0), std::pair(std::size_t{1}, std::size_t{1}));
+}
+
 TEST(Trial, AnEvictionRollsBackPhaseAndDevices) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourDevices)});

@@ -26,8 +26,8 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
             "MemberGone Ended Bound "
             "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
             "NodeDevicesChanged LabelSetDefined PodSelectorDefined NamespaceSeen "
-            "HoldPlaced ");
-  EXPECT_EQ(std::variant_size_v<EventBody>, 24u);
+            "HoldPlaced DeviceHealthChanged ");
+  EXPECT_EQ(std::variant_size_v<EventBody>, 25u);
   EXPECT_EQ(std::variant_size_v<Action>, 2u);
 }
 

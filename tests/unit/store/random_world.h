@@ -170,6 +170,8 @@ class RandomWorld {
       case 16:
         return hold(state, {job, now_ + Millis(draw(8000)), {{{member, {}, ConstraintId(0)}, NodeId(node), {}}}},
                     events);
+      case 17:
+        return add(events, DeviceHealthChanged{NodeId(node), {draw(16), 0}});
       default:
         return submit(state, events);
     }

@@ -233,14 +233,37 @@ TEST(Snapshot, is_refused_if_a_member_is_in_no_list) {
   }));
 }
 
+TEST(Snapshot, is_refused_if_what_is_withheld_is_not_of_the_unhealthy_devices) {
+  Life life("ashlar", 7);
+  life.open();
+  life.run(30);
+  const Cluster& cluster = life.state.cluster();
+  NodeId node(0u);
+  while (!cluster.is_live(node) || cluster.devices()[node.row()] == 0) node = NodeId(node.row() + 1);
+  apply(life.state, {life.world.now(), DeviceHealthChanged{node, {1, 0}}});
+  const auto is_refused_with_rows = [&](const std::function<void(std::vector<WithheldDevice>&)>& spoil) {
+    State spoiled = life.state;
+    StateFields::each(spoiled, [&](auto& column) {
+      if constexpr (std::is_same_v<decltype(column), std::vector<WithheldDevice>&>) spoil(column);
+    });
+    State state;
+    Engine engine(profile_named("ashlar"));
+    return !read_snapshot(snapshot_of(spoiled, life.engine), state, engine).ok();
+  };
+  EXPECT_FALSE(is_refused_with_rows([](std::vector<WithheldDevice>&) {}));
+  EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.pop_back(); }));
+  EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.push_back(rows.back()); }));
+  EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.back().device = 1u << 26; }));
+}
+
 // A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
   EXPECT_EQ(sizeof(QueueTree), 224u);
   EXPECT_EQ(sizeof(Timeline), 24u);
-  EXPECT_EQ(sizeof(Cluster), 1304u);
-  EXPECT_EQ(sizeof(State), 1920u);
+  EXPECT_EQ(sizeof(Cluster), 1352u);
+  EXPECT_EQ(sizeof(State), 1968u);
   EXPECT_EQ(sizeof(PendingQueue), 864u);
   EXPECT_EQ(sizeof(EngineData), 1240u);
 }

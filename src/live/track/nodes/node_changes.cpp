@@ -1,5 +1,6 @@
 #include "live/track/nodes/node_changes.h"
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/foreign_pods.h"
@@ -31,6 +32,45 @@ void report_node(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
     for (EventBody& change : node_changes(node, record.facts, facts)) t.out.add(std::move(change));
   }
   record.facts = std::move(facts);
+}
+
+void log_unhealthy_setting(const TrackerData& t, const PooledString& node, const std::string& problem) {
+  if (t.listeners.log)
+    t.listeners.log(LogLevel::kWarning,
+                    {"annotation " + std::string(kUnhealthyAnnotation) + " of node " + node.str() + " " + problem,
+                     "node", PooledString(), node});
+}
+
+/// The devices that the node's annotation names. A list that cannot be read changes nothing; of another list what the
+/// node does not have is left out. Either is logged when the list or the node's number of devices changes.
+DeviceMask unhealthy_devices(TrackerData& t, const Node& node, NodeRecord& record, std::int32_t count) {
+  const PooledString* found = find_label(node.annotations, kUnhealthyAnnotation);
+  const PooledString setting = found == nullptr ? PooledString() : *found;
+  if (setting == record.unhealthy_setting && count == record.facts.devices.count) return record.unhealthy;
+  record.unhealthy_setting = setting;
+  const DeviceMask named = parse_devices(setting);
+  const DeviceMask known = named.among(count);
+  if (named.is_empty() && !setting.empty()) {
+    log_unhealthy_setting(t, node.name,
+                          "is not a list of GPUs such as 0,2-3: '" + bounded_words(setting.view()) +
+                              "'; until it is corrected, the unhealthy GPUs stay " +
+                              (record.unhealthy.is_empty() ? "none" : devices_text(record.unhealthy)));
+    return record.unhealthy;
+  }
+  if (known != named)
+    log_unhealthy_setting(t, node.name,
+                          "names GPUs that the node does not have: '" + bounded_words(setting.view()) + "', of " +
+                              std::to_string(count) + " counted from 0; unhealthy are " +
+                              (known.is_empty() ? "none" : devices_text(known)));
+  return known;
+}
+
+void report_health(TrackerData& t, NodeId node, const DeviceMask& unhealthy) {
+  NodeRecord& record = t.nodes[node.row()];
+  if (record.unhealthy == unhealthy) return;
+  record.reported_edition = ++t.nodes_edition;
+  record.unhealthy = unhealthy;
+  t.out.add(DeviceHealthChanged{node, unhealthy});
 }
 
 /// Anti-affinity of the node's pods applies to the domains that the node is in now.
@@ -81,8 +121,11 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
   facts.is_ready = !t.closing_of(id).is_closed();
-  if (!is_new && facts == record.facts) return;  // a heartbeat
-  report_node(t, id, std::move(facts), is_new);
+  const DeviceMask unhealthy = unhealthy_devices(t, node, record, facts.devices.count);
+  const bool is_heartbeat = !is_new && facts == record.facts;
+  if (!is_heartbeat) report_node(t, id, std::move(facts), is_new);
+  report_health(t, id, unhealthy);
+  if (is_heartbeat) return;
   log_refused_resources(t, refused, node.name);
   if (t.names.column_count() != columns || t.names.refused_resources().size() != refused) renew_demands(t);
   const auto on_unknown_node = is_new ? t.on_unknown_node.find(node.name) : t.on_unknown_node.end();
