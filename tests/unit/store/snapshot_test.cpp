@@ -214,12 +214,12 @@ TEST(Snapshot, is_refused_if_a_member_is_in_no_list) {
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
-  EXPECT_EQ(sizeof(QueueTree), 224u);
+  EXPECT_EQ(sizeof(QueueTree), 272u);
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 1304u);
-  EXPECT_EQ(sizeof(State), 1896u);
-  EXPECT_EQ(sizeof(PendingQueue), 816u);
-  EXPECT_EQ(sizeof(EngineData), 1192u);
+  EXPECT_EQ(sizeof(State), 1944u);
+  EXPECT_EQ(sizeof(PendingQueue), 976u);
+  EXPECT_EQ(sizeof(EngineData), 1352u);
 }
 
 }  // namespace
