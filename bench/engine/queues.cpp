@@ -84,9 +84,9 @@ double turn_seconds(World w, std::uint32_t queues) {
 void measure_queues(Report& report) {
   for (const std::uint32_t queues : {100u, 1000u})
     report.at_most("least-share: " + std::to_string(queues) + " queues x 100 waiting, the usage of one changes",
-                   change_of_usage_seconds(world_by("least-share", Blocking::kSkip), queues) * 1e6, "us", 20);
+                   change_of_usage_seconds(world_by("least-share", Blocking::kSkip), queues) * 1e6, "us", 5);
   report.at_most("the same with easy, 1000 queues",
-                 change_of_usage_seconds(world_by("least-share", Blocking::kEasy), 1000) * 1e6, "us", 20);
+                 change_of_usage_seconds(world_by("least-share", Blocking::kEasy), 1000) * 1e6, "us", 5);
   report.note("the same by-job with easy, 1000 queues, to compare",
               change_of_usage_seconds(world_by("by-job", Blocking::kEasy), 1000) * 1e6, "us");
   report.at_least("least-share: 10,000 pods of 1000 queues that take turns start",

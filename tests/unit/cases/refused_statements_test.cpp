@@ -150,7 +150,7 @@ profile ashlar order=lifo
 profile ashlar queue-order=fair
   16: unknown queue-order "fair"; expected by-job or least-share
 profile srtf queue-order=least-share
-  1: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
+  14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
   16: unknown card "first"; expected best-fit, random or fgd
 profile ashlar cadence=now
