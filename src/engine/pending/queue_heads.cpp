@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/grown.h"
-
 namespace ashlar {
 
 std::strong_ordering QueueHeads::Standing::operator<=>(const Standing& o) const {
@@ -18,7 +16,7 @@ std::strong_ordering QueueHeads::Standing::operator<=>(const Standing& o) const 
 }
 
 void QueueHeads::set_own(const QueueKeys& keys, QueueId queue, const ClassHead* head) {
-  Level& level = grown(levels_, queue.row());
+  Level& level = levels_[queue];
   if (level.own) level.items.erase(*level.own);
   level.own.reset();
   if (head == nullptr) return;
@@ -28,9 +26,8 @@ void QueueHeads::set_own(const QueueKeys& keys, QueueId queue, const ClassHead* 
 
 void QueueHeads::lift(const QueueKeys& keys, QueueId queue) {
   for (QueueId q = queue, above = keys.parent(q); !above.is_none(); q = above, above = keys.parent(q)) {
-    grown(levels_, std::max(q.row(), above.row()));
-    Level& level = levels_[q.row()];
-    std::set<Standing>& items = levels_[above.row()].items;
+    Level& level = levels_[q];
+    std::set<Standing>& items = levels_[above].items;
     std::optional<Standing> best;
     if (!level.items.empty()) {
       best = *level.items.begin();
@@ -66,18 +63,19 @@ bool QueueHeads::is_close_to_others(const Level& level, const Standing& item, Or
 }
 
 bool QueueHeads::rekey(const QueueKeys& keys, QueueId queue) {
-  if (queue.row() >= levels_.size() || levels_[queue.row()].items.empty()) return false;
+  const auto at = levels_.find(queue);
+  if (at == levels_.end() || at->second.items.empty()) return false;
   const OrderKey now = keys.key(queue);
   bool may_be_reordered = false;
-  if (Level& level = levels_[queue.row()]; level.own) {
+  if (const Level& level = at->second; level.own) {
     may_be_reordered = is_close_to_others(level, *level.own, now);
     const ClassHead head = level.own->head;
     set_own(keys, queue, &head);
   }
   for (QueueId q = queue, above = keys.parent(q); !above.is_none() && !may_be_reordered;
        q = above, above = keys.parent(q))
-    if (const Level& level = levels_[q.row()]; level.listed)
-      may_be_reordered = is_close_to_others(levels_[above.row()], *level.listed, keys.key(q));
+    if (const Level& level = levels_[q]; level.listed)
+      may_be_reordered = is_close_to_others(levels_[above], *level.listed, keys.key(q));
   lift(keys, queue);
   return may_be_reordered;
 }

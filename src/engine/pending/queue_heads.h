@@ -5,6 +5,8 @@
 
 #include <compare>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <queue>
 #include <set>
@@ -29,7 +31,8 @@ class QueueHeads {
   bool is_empty() const { return first() == nullptr; }
   /// The first of all; nullptr if there is none.
   const ClassHead* first() const {
-    return levels_.empty() || levels_[0].items.empty() ? nullptr : &levels_[0].items.begin()->head;
+    const auto root = levels_.find(kRoot);
+    return root == levels_.end() || root->second.items.empty() ? nullptr : &root->second.items.begin()->head;
   }
   /// Visits them in order until `visit` returns false. Cost: O(log queues) for each visited.
   template <class Visit>
@@ -38,13 +41,13 @@ class QueueHeads {
     const auto add = [&](const Level& level, std::set<Standing>::const_iterator at, std::span<const OrderKey> above) {
       if (at != level.items.end()) next.push({*at, above, &level, at});
     };
-    if (!levels_.empty()) add(levels_[0], levels_[0].items.begin(), {});
+    if (const auto root = levels_.find(kRoot); root != levels_.end()) add(root->second, root->second.items.begin(), {});
     while (!next.empty()) {
       const Cursor cursor = next.top();
       next.pop();
       add(*cursor.level, std::next(cursor.at), std::span(cursor.full.keys).first(cursor.depth));
       if (!cursor.at->child.is_none()) {
-        const Level& below = levels_[cursor.at->child.row()];
+        const Level& below = levels_.at(cursor.at->child);
         add(below, below.items.begin(), std::span(cursor.full.keys).first(cursor.depth + 1));
       } else if (!visit(cursor.full.head)) {
         return;
@@ -87,7 +90,8 @@ class QueueHeads {
   void lift(const QueueKeys& keys, QueueId queue);
   bool is_close_to_others(const Level& level, const Standing& item, OrderKey key) const;
 
-  std::vector<Level> levels_;  ///< by queue
+  static constexpr QueueId kRoot{0u};
+  std::map<QueueId, Level> levels_;
 };
 
 }  // namespace ashlar

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/grown.h"
 
 namespace ashlar {
 
@@ -18,13 +17,12 @@ void Work::assign(const std::set<ClassHead>& heads) {
   }
   by_queue_.clear();
   fronts_.clear();
-  for (const ClassHead& head : heads) grown(by_queue_, head.queue.row()).push_back(head);
-  for (std::size_t row = 0; row < by_queue_.size(); ++row)
-    if (!by_queue_[row].empty()) list_front(QueueId(row));
+  for (const ClassHead& head : heads) by_queue_[head.queue].push_back(head);
+  for (const auto& [queue, heap] : by_queue_) list_front(queue);
 }
 
 void Work::list_front(QueueId queue) {
-  const std::vector<ClassHead>& heap = by_queue_[queue.row()];
+  const std::vector<ClassHead>& heap = by_queue_[queue];
   if (heap.empty())
     fronts_.erase(*keys_, queue);
   else
@@ -34,7 +32,7 @@ void Work::list_front(QueueId queue) {
 void Work::add(const ClassHead& head) {
   ++size_;
   if (keys_->are_compared()) {
-    std::vector<ClassHead>& heap = grown(by_queue_, head.queue.row());
+    std::vector<ClassHead>& heap = by_queue_[head.queue];
     heap.push_back(head);
     std::push_heap(heap.begin(), heap.end(), std::greater<>());
     if (heap.front() == head) list_front(head.queue);
@@ -60,7 +58,7 @@ ClassHead Work::take() {
   --size_;
   if (keys_->are_compared()) {
     const ClassHead head = *fronts_.first();
-    std::vector<ClassHead>& heap = by_queue_[head.queue.row()];
+    std::vector<ClassHead>& heap = by_queue_[head.queue];
     std::pop_heap(heap.begin(), heap.end(), std::greater<>());
     heap.pop_back();
     list_front(head.queue);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -31,8 +32,8 @@ class Work {
   std::vector<ClassHead> heap_;  ///< the first in order on top
   bool is_top_taken_ = false;    ///< the top is being looked at; the next job of its class may take its place
   // else
-  std::vector<std::vector<ClassHead>> by_queue_;  ///< heaps
-  QueueHeads fronts_;                             ///< of those
+  std::map<QueueId, std::vector<ClassHead>> by_queue_;  ///< heaps
+  QueueHeads fronts_;                                   ///< of those
 };
 
 }  // namespace ashlar

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <type_traits>
+#include <vector>
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
+#include "engine/engine_fields.h"
 
 namespace ashlar {
 namespace {
@@ -150,6 +153,33 @@ TEST(QueueOrder, HeldJobsAreLookedAtWhenTheirQueuePassesTheHoldersQueue) {
   for (const Action& action : plan.actions) jobs.push_back(std::get<Bind>(action).job.value);
   EXPECT_EQ(jobs, (std::vector<unsigned>{4, 5, 3}));
   EXPECT_TRUE(engine.pending().held_classes().empty());
+}
+
+TEST(QueueOrder, IsThereAfterTheEngineWasReadBackThoughNothingHasChanged) {
+  State state = small_state(1);
+  const DemandId whole{20u};
+  tell(state, DemandDefined{whole, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+  for (const std::uint32_t queue : {1u, 2u}) define_queue(state, queue, 0, 16);
+  tell(state, Submitted{in_queue(workload(0, 0, 1, kFourDevices), 1)});
+  tell(state, Bound{MemberId(0u), NodeId(0u), devices(0x0f)});
+  tell(state, Submitted{in_queue(workload(1, 1, 1, whole), 1)});
+  tell(state, Submitted{in_queue(workload(2, 2, 1, whole), 2)});
+  Engine engine = least_share_engine(Blocking::kEasy), read_back = least_share_engine(Blocking::kEasy);
+  EXPECT_TRUE(engine.decide(state, Millis(0)).actions.empty());
+  std::vector<const void*> fields;
+  EngineFields::each(engine, [&](auto& field) { fields.push_back(&field); });
+  std::size_t at = 0;
+  EngineFields::each(read_back, [&](auto& field) {
+    field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]);
+  });
+  EngineFields::rebuild(read_back);
+  EXPECT_EQ(read_back.decide(state, Millis(0)).examined, 0u);
+  std::vector<unsigned> jobs;
+  read_back.pending().each_first_head([&](const PendingQueue::Head& head) {
+    jobs.push_back(head.entry.job.value);
+    return true;
+  });
+  EXPECT_EQ(jobs, (std::vector<unsigned>{2, 1})) << "the younger one, whose queue uses nothing";
 }
 
 }  // namespace

@@ -218,8 +218,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 1304u);
   EXPECT_EQ(sizeof(State), 1944u);
-  EXPECT_EQ(sizeof(PendingQueue), 976u);
-  EXPECT_EQ(sizeof(EngineData), 1352u);
+  EXPECT_EQ(sizeof(PendingQueue), 1000u);
+  EXPECT_EQ(sizeof(EngineData), 1376u);
 }
 
 }  // namespace
