@@ -18,7 +18,7 @@ struct Part {
 constexpr Part kParts[] = {
     {"starts", measure_starts},     {"reserved", measure_reserved}, {"gangs", measure_gangs},
     {"waiting", measure_waiting},   {"held", measure_held},         {"nodes", measure_nodes},
-    {"timeline", measure_timeline}, {"copies", measure_copies},
+    {"timeline", measure_timeline}, {"queues", measure_queues},     {"copies", measure_copies},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@ void measure_waiting(Report& report);   ///< one event while many kinds wait
 void measure_held(Report& report);      ///< one event while many are held by a reservation
 void measure_nodes(Report& report);     ///< nodes that change while many wait
 void measure_timeline(Report& report);  ///< ends of running jobs that come and go
+void measure_queues(Report& report);    ///< the order of queues by what they use
 void measure_copies(Report& report);    ///< a copy of state and engine
 
 }  // namespace ashlar::bench

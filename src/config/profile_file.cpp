@@ -122,8 +122,8 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   ProfileSpec spec;
   if (needs_kind) reader.refuse_other_kind(node, "Profile");
   if (!reader.is_map(node, "the profile",
-                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "blocking",
-                      "placement", "victim", "cadence", "seed", "domainSearch", "mix", "replay"})) {
+                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "queueOrder",
+                      "blocking", "placement", "victim", "cadence", "seed", "domainSearch", "mix", "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -142,6 +142,8 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   read_tiers(reader, node["tiers"], p);
   if (node["card"].IsDefined()) p.device = policy_of(reader, node["card"], device_policies(), "card");
   if (node["order"].IsDefined()) p.order = policy_of(reader, node["order"], order_policies(), "order");
+  if (node["queueOrder"].IsDefined())
+    p.queue_order = policy_of(reader, node["queueOrder"], queue_order_policies(), "queue order");
   p.blocking =
       static_cast<Blocking>(reader.choice(node, "blocking", static_cast<std::size_t>(p.blocking), kBlockingNames));
   p.placement = static_cast<PlacementRule>(

@@ -1,37 +1,10 @@
 #include "engine/cycle.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "engine/reserve/earliest_start.h"
 
 namespace ashlar {
-
-void Cycle::add_work(const PendingQueue::Head& head) {
-  if (!std::exchange(is_top_taken, false)) {
-    work.push_back(head);
-    std::push_heap(work.begin(), work.end(), std::greater<>());
-    return;
-  }
-  std::size_t hole = 0;
-  for (std::size_t child = 1; child < work.size(); child = 2 * hole + 1) {
-    if (child + 1 < work.size() && work[child + 1] < work[child]) ++child;
-    if (!(work[child] < head)) break;
-    work[hole] = work[child];
-    hole = child;
-  }
-  work[hole] = head;
-}
-
-PendingQueue::Head Cycle::take_work() {
-  if (is_top_taken) {
-    std::pop_heap(work.begin(), work.end(), std::greater<>());
-    work.pop_back();
-  }
-  is_top_taken = true;
-  return work.front();
-}
 
 const Cycle::ShadowTime& Cycle::shadow_time_for(const State& state, JobId job, std::int64_t devices) {
   for (const ShadowTime& r : shadow_times)

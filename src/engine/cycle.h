@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/pending/pending_queue.h"
+#include "engine/pending/work.h"
 #include "model/plan.h"
 
 namespace ashlar {
@@ -20,11 +21,11 @@ struct Cycle {
     std::int64_t extra = 0;
   };
 
+  explicit Cycle(const PendingQueue& pending) : work(pending.queue_keys()) {}
+
   Plan plan;
-  bool may_start_jobs = true;  ///< false between two beats
-  /// next job of every class still to be looked at: a heap with the first in order on top
-  std::vector<PendingQueue::Head> work;
-  bool is_top_taken = false;     ///< the top is being looked at; the next job of its class may take its place
+  bool may_start_jobs = true;    ///< false between two beats
+  Work work;                     ///< next job of every class still to be looked at
   bool has_begun = false;        ///< work was listed
   bool is_listed_whole = false;  ///< work holds every job, not only the first of each class
   /// By class with a job that was held: actions of the plan when one was last looked at. The quota was enough for it.
@@ -34,9 +35,6 @@ struct Cycle {
   bool is_beyond_limit = false;               ///< more heads wait ahead of it than may have a reservation
   std::vector<ShadowTime> shadow_times;
 
-  void add_work(const PendingQueue::Head& head);
-  bool has_work() const { return work.size() > (is_top_taken ? 1 : 0); }
-  PendingQueue::Head take_work();
   /// For a job with this many devices, from the ends known now; computed once per cycle and job.
   const ShadowTime& shadow_time_for(const State& state, JobId job, std::int64_t devices);
   /// A job was started: it uses part of what the reservations leave over.

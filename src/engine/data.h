@@ -44,7 +44,7 @@ struct EngineData {
   EngineData(Profile profile_given, EngineOptions options_given)
       : profile(std::make_shared<const Profile>(std::move(profile_given))),
         options(options_given),
-        pending(*profile->order),
+        pending(*profile->order, *profile->queue_order),
         fit_tables(*profile),
         draws(profile->seed) {}
 

@@ -31,7 +31,7 @@ Engine::Engine(const Engine&) = default;
 Engine::~Engine() = default;
 
 Plan Engine::decide(State& state, Millis now) {
-  Cycle cycle;
+  Cycle cycle(data_.pending);
   cycle.plan.based_on = state.revision();
   cycle.plan.at = now;
 #ifndef NDEBUG

@@ -21,6 +21,7 @@ struct EngineFields {
         visit(d.judged_on), visit(d.to_prove), visit(d.reported);
     auto& a = d.pending;
     visit(a.classes_), visit(a.spare_), visit(a.moved_heads_), visit(a.newcomers_of_parked_), visit(a.head_changes_);
+    visit(a.queue_keys_.keys_), visit(a.queue_keys_.tree_seen_);
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);
   }
   /// After the fields were read and found sound: what follows from them is made anew.

@@ -6,6 +6,7 @@
 
 #include "engine/cycle.h"
 #include "engine/explain/verdicts.h"
+#include "engine/pending/rekey.h"
 #include "engine/pending/requeue.h"
 #include "engine/place/advance.h"
 #include "engine/published/cadence.h"
@@ -33,6 +34,7 @@ void refresh_reservations(EngineData& e, State& state, Cycle&) {
 
 constexpr Stage kBefore[] = {
     {"end holds", end_holds},
+    {"rekey queues", rekey},
     {"absorb changes of the backlog", absorb_changes},
     {"forget outdated fit tables", forget_outdated_tables},
     {"refresh reservations", refresh_reservations},

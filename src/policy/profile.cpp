@@ -156,6 +156,11 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
         "victim",
         "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
             " does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: none"};
+  if (profile.victim != VictimRule::kNone && profile.queue_order->key != nullptr)
+    return ProfileProblem{"queueOrder",
+                          "victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the "
+                          "queue order by-job, not " +
+                              std::string(profile.queue_order->name)};
   return std::nullopt;
 }
 

@@ -15,6 +15,7 @@
 #include "policy/device_policy.h"
 #include "policy/feasible_policy.h"
 #include "policy/order_policy.h"
+#include "policy/queue_order_policy.h"
 #include "policy/score/fgd/mix.h"
 #include "policy/score_policy.h"
 
@@ -60,6 +61,7 @@ struct Profile {
   std::vector<std::vector<const ScorePolicy*>> tiers;  ///< compared in order; points add up inside a tier
   const DevicePolicy* device = nullptr;
   const OrderPolicy* order = nullptr;
+  const QueueOrderPolicy* queue_order = &default_queue_order();  ///< between queues; `order` inside each
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;

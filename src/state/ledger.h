@@ -47,6 +47,7 @@ class Ledger {
   void forget_backlog_changes() const { state_->backlog_changes_.clear(); }
   void forget_freed_nodes() const { state_->freed_nodes_.clear(); }
   void forget_changed_nodes() const { state_->changed_nodes_.clear(); }
+  void forget_usage_changes() const { state_->queues_.forget_usage_changes(); }
   /// See Cluster::forget_undone_changes.
   void forget_undone_changes(std::uint64_t since) const { state_->cluster_.forget_undone_changes(since); }
 

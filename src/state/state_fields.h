@@ -33,6 +33,8 @@ struct StateFields {
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();
+    s.queues_.usage_changes_.clear();
+    s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
     s.link_all();
     c.company_changed_.clear();

@@ -23,7 +23,7 @@ struct Written {
   std::string name;
   std::vector<std::string> feasible;
   std::vector<std::vector<std::string>> tiers;
-  std::string device, order;
+  std::string device, order, queue_order;
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
@@ -43,7 +43,7 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 }  // namespace
 
 // `replay` is left out: it concerns the world of a replayed trace, not decisions.
-static_assert(boost::pfr::tuple_size_v<Profile> == 13,
+static_assert(boost::pfr::tuple_size_v<Profile> == 14,
               "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
@@ -52,6 +52,7 @@ std::string bytes_of(const Profile& profile) {
             {},
             std::string(profile.device->name),
             std::string(profile.order->name),
+            std::string(profile.queue_order->name),
             profile.blocking,
             profile.placement,
             profile.victim,
@@ -95,6 +96,8 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (!device) return device.error();
   const auto order = known(find_order(w.order), "order", w.order);
   if (!order) return order.error();
+  const auto queue_order = known(find_queue_order(w.queue_order), "queue order", w.queue_order);
+  if (!queue_order) return queue_order.error();
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   for (const FgdClass& c : w.mix) {
     const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 &&
@@ -105,6 +108,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   profile.name = w.name;
   profile.device = *device;
   profile.order = *order;
+  profile.queue_order = *queue_order;
   profile.blocking = w.blocking;
   profile.placement = w.placement;
   profile.victim = w.victim;

@@ -102,7 +102,8 @@ void Rehearsal::reserve_for_those_ahead() {
   if (!backfill_rule(engine_.profile()).makes_reservations || !entry_) return;
   const PendingQueue& pending = engine_.pending();
   Reservations reservations = engine_.reservation_book();
-  for (const PendingQueue::Head& head : reservations.heads_ahead(state_, pending, *entry_, original_.queue).heads) {
+  for (const PendingQueue::Head& head :
+       reservations.heads_ahead(state_, pending, {*entry_, {}, original_.queue}).heads) {
     Trial trial(state_);
     Rng draws(1);
     ahead_.push_back(reservations.to({trial, fit_tables_, engine_.profile(), draws}, pending, head, state_.now()));

@@ -65,7 +65,7 @@ PendingQueue::KindsByDevices& PendingQueue::kinds_like(const Class& job_class) {
 void PendingQueue::list_head(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.jobs.empty()) return;
-  const Head head{*job_class.jobs.begin(), id};
+  const Head head = head_of(id, *job_class.jobs.begin());
   if (job_class.is_active) {
     active_heads_.insert(head);
     return;
@@ -92,7 +92,7 @@ void PendingQueue::list_head(ClassId id) {
 void PendingQueue::unlist_head(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.jobs.empty()) return;
-  const Head head{*job_class.jobs.begin(), id};
+  const Head head = head_of(id, *job_class.jobs.begin());
   if (job_class.is_active) {
     active_heads_.erase(head);
     return;
@@ -211,7 +211,7 @@ void PendingQueue::activate_behind_moved_heads() {
 void PendingQueue::list_held(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.held.empty()) return;
-  const Head head{*job_class.held.begin(), id};
+  const Head head = head_of(id, *job_class.held.begin());
   held_classes_.insert(head);
   if (head.entry.is_surplus) return;
   held_heads_[job_class.key.queue].insert(head);
@@ -221,7 +221,7 @@ void PendingQueue::list_held(ClassId id) {
 void PendingQueue::unlist_held(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.held.empty()) return;
-  const Head head{*job_class.held.begin(), id};
+  const Head head = head_of(id, *job_class.held.begin());
   held_classes_.erase(head);
   if (head.entry.is_surplus) return;
   const auto it = held_heads_.find(job_class.key.queue);
@@ -235,13 +235,36 @@ void PendingQueue::note_first(QueueId queue) {
   const auto it = first_of_queue_.find(queue);
   if (it == first_of_queue_.end() ? first == nullptr : first != nullptr && it->second == *first) return;
   ++head_changes_;
-  if (it != first_of_queue_.end()) {
-    first_heads_.erase(it->second);
-    if (first == nullptr) first_of_queue_.erase(it);
+  const bool is_listed = it != first_of_queue_.end();
+  if (!queue_keys_.are_compared()) {
+    if (is_listed) first_heads_.erase(it->second);
+    if (first != nullptr) first_heads_.insert(*first);
+  } else if (are_heads_keyed_) {
+    if (first != nullptr)
+      keyed_heads_.put(queue_keys_, queue, *first);
+    else
+      keyed_heads_.erase(queue_keys_, queue);
   }
-  if (first == nullptr) return;
-  first_heads_.insert(*first);
-  first_of_queue_.insert_or_assign(queue, *first);
+  if (first != nullptr)
+    first_of_queue_.insert_or_assign(queue, *first);
+  else
+    first_of_queue_.erase(it);
+}
+
+void PendingQueue::rekey(const QueueKeys::News& news) {
+  const auto key_heads = [&] {
+    keyed_heads_.clear();
+    for (const auto& [queue, head] : first_of_queue_) keyed_heads_.put(queue_keys_, queue, head);
+    are_heads_keyed_ = true;
+  };
+  if (!are_heads_keyed_ && !news.is_tree_other) key_heads();
+  bool may_be_reordered = news.is_tree_other;
+  for (const QueueKeys::News::Changed& changed : news.keys) {
+    queue_keys_.set(changed.queue, changed.key);
+    if (!news.is_tree_other && keyed_heads_.rekey(queue_keys_, changed.queue)) may_be_reordered = true;
+  }
+  if (news.is_tree_other) key_heads();
+  if (may_be_reordered) ++head_changes_;
 }
 
 void PendingQueue::hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit) {
@@ -289,7 +312,9 @@ void PendingQueue::wake_held(ClassId id) {
 }
 
 void PendingQueue::list_anew() {
-  PendingQueue listed(*order_);
+  PendingQueue listed(*order_, queue_keys_.policy());
+  listed.queue_keys_ = std::move(queue_keys_);
+  listed.queue_keys_.forget_tree();
   listed.classes_ = std::move(classes_);
   listed.spare_ = std::move(spare_);
   for (std::size_t row = 0; row < listed.classes_.size(); ++row) {

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "base/id.h"
+#include "engine/pending/queue_heads.h"
+#include "engine/pending/queue_keys.h"
+#include "engine/pending/waiting.h"
 #include "model/plan.h"
 #include "policy/order_policy.h"
 #include "state/state.h"
 
 namespace ashlar {
-
-using ClassId = Id<struct ClassTag>;
 
 /// Neighbours in rank order that share demand and constraint.
 struct MemberRun {
@@ -45,23 +46,8 @@ EquivalenceClass class_of(const State& state, JobId job);
 
 class PendingQueue {
  public:
-  struct Entry {
-    bool is_surplus = false;  ///< only members above the minimum wait: after every minimum
-    OrderKey key;
-    std::uint64_t turn = 0;
-    JobId job;
-    bool operator==(const Entry&) const = default;
-    std::strong_ordering operator<=>(const Entry& o) const {  // by hand, as that of its key
-      if (is_surplus != o.is_surplus) return is_surplus <=> o.is_surplus;
-      if (key != o.key) return key <=> o.key;
-      return turn != o.turn ? turn <=> o.turn : job <=> o.job;
-    }
-  };
-  struct Head {
-    Entry entry;
-    ClassId job_class;
-    friend auto operator<=>(const Head&, const Head&) = default;
-  };
+  using Entry = WaitingJob;
+  using Head = ClassHead;
   /// A reservation as it was when it held a job.
   struct Holder {
     JobId job;  ///< for which it was reserved
@@ -89,7 +75,8 @@ class PendingQueue {
     }
   };
 
-  explicit PendingQueue(const OrderPolicy& order) : order_(&order) {}
+  PendingQueue(const OrderPolicy& order, const QueueOrderPolicy& queue_order)
+      : order_(&order), queue_keys_(queue_order) {}
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
@@ -109,6 +96,21 @@ class PendingQueue {
            class_at(id).verdict.kind == VerdictKind::kNeverFits;
   }
   Entry entry_of(JobId job) const { return entry_of_job_[job.row()]; }
+  Head head_of(JobId job) const { return head_of(class_id(job), entry_of(job)); }
+  Head head_of(ClassId id, const Entry& entry) const { return {entry, id, class_at(id).key.queue}; }
+
+  /// The order of jobs, in two levels: queues by their keys, and by the jobs where keys are equal. Every minimum comes
+  /// before any surplus.
+  bool is_before(const Entry& a, QueueId queue_of_a, const Entry& b, QueueId queue_of_b) const {
+    if (queue_keys_.are_compared() && a.is_surplus == b.is_surplus)
+      if (const auto order = queue_keys_.compare(queue_of_a, queue_of_b); order != 0) return order < 0;
+    return a < b;
+  }
+  bool is_before(const Head& a, const Head& b) const { return is_before(a.entry, a.queue, b.entry, b.queue); }
+  const QueueKeys& queue_keys() const { return queue_keys_; }
+  QueueKeys::News look_at_queues(const State& state) { return queue_keys_.look(state); }
+  /// Takes the news in. Cost: O(depth x log queues) for each key; O(queues) if the tree is another.
+  void rekey(const QueueKeys::News& news);
 
   /// First jobs of the active classes, in order.
   const std::set<Head>& active_heads() const { return active_heads_; }
@@ -127,9 +129,19 @@ class PendingQueue {
   const std::map<JobId, std::uint32_t>& holders() const { return held_by_; }
   /// The first waiting job of a queue, blocked or held; nullptr if there is none.
   const Head* first_waiting(QueueId queue) const;
-  /// These of all queues, in order.
-  const std::set<Head>& first_heads() const { return first_heads_; }
-  /// Grows whenever they change.
+  /// These of all queues: the first one; nullptr if there is none.
+  const Head* first_head() const {
+    if (queue_keys_.are_compared()) return keyed_heads_.first();
+    return first_heads_.empty() ? nullptr : &*first_heads_.begin();
+  }
+  /// All of them, in order, until `visit` returns false.
+  template <class Visit>
+  void each_first_head(Visit&& visit) const {
+    if (queue_keys_.are_compared()) return keyed_heads_.each(visit);
+    for (const Head& head : first_heads_)
+      if (!visit(head)) return;
+  }
+  /// Grows whenever they, or their order, change.
   std::uint64_t head_changes() const { return head_changes_; }
   /// Queues that have such classes.
   const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
@@ -171,6 +183,7 @@ class PendingQueue {
   void list_anew();
 
   const OrderPolicy* order_;
+  QueueKeys queue_keys_;
   std::map<EquivalenceClass, ClassId> ids_;
   std::vector<Class> classes_;
   std::vector<ClassId> spare_;
@@ -185,7 +198,9 @@ class PendingQueue {
   std::map<QueueId, std::set<Head>> held_heads_;  ///< those of them that are not surplus
   std::map<JobId, std::uint32_t> held_by_;        ///< by holder: how many classes
   std::map<QueueId, Head> first_of_queue_;
-  std::set<Head> first_heads_;
+  std::set<Head> first_heads_;  ///< where queues are not compared, else:
+  QueueHeads keyed_heads_;
+  bool are_heads_keyed_ = false;  ///< not yet after they were listed anew
   std::uint64_t head_changes_ = 0;
   KindsByDevices waiting_for_capacity_, never_fitting_;
   std::set<ClassId> waiting_for_quota_;

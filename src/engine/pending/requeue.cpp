@@ -343,7 +343,7 @@ bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, 
     if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_activated;
     cycle.impossible.insert(head.job_class);
     e.pending.activate(head.job_class);
-    cycle.add_work(head);
+    cycle.work.add(head);
     has_activated = true;
   }
   return has_activated;

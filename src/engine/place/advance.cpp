@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "engine/explain/explain.h"
 #include "engine/explain/verdicts.h"
+#include "engine/pending/rekey.h"
 #include "engine/pending/requeue.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -77,20 +78,20 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   const auto next_of_class = [&]() -> std::optional<PendingQueue::Head> {
     if (cycle.is_listed_whole) return std::nullopt;
     const auto it = job_class.jobs.upper_bound(head.entry);
-    return it == job_class.jobs.end() ? std::nullopt : std::optional(PendingQueue::Head{*it, head.job_class});
+    return it == job_class.jobs.end() ? std::nullopt : std::optional(e.pending.head_of(head.job_class, *it));
   };
   // A job that starts or is held leaves the class's list, and others may enter.
   const std::optional<PendingQueue::Head> next = next_of_class();
   // Heads that can never run any more are looked at before the jobs that they block.
   if (rule.is_strict ? activate_impossible_heads(e, state, cycle, queue) : activate_impossible_heads(e, state, cycle)) {
-    cycle.add_work(head);
+    cycle.work.add(head);
     return;
   }
   if (rule.is_strict && stays_behind_head(e, state, cycle, head, queue)) return;
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
-    if (next) cycle.add_work(*next);
+    if (next) cycle.work.add(*next);
     return;
   }
   Trial trial(state);
@@ -106,12 +107,12 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
         room == RoomBeside::kPlaced ||
         place_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
     if (may_start) commit(e, state, cycle, trial, head.entry);
-    if (next) cycle.add_work(*next);
+    if (next) cycle.work.add(*next);
     return;
   }
   if (rule.passes_its_like)
     if (const auto higher = first_that_outranks_more(state, job_class, head.entry); higher) {
-      cycle.add_work({*higher, head.job_class});
+      cycle.work.add(e.pending.head_of(head.job_class, *higher));
       return;
     }
   if (outcome.over_quota)
@@ -139,7 +140,8 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   const std::vector<Trial::Step> steps = trial.commit();
   Ledger(state).start(job, cycle.plan.at);
   cycle.account(state, job);
-  e.reservations.account(state, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
+  e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
+  rekey(e, state, cycle);
   if (state.job(job).is_in_backlog) {  // elastic members are left over: a class of its own, looked at next
     Ledger(state).refresh_backlog(job);
     cycle.plan.look_again_at = cycle.plan.at;
@@ -150,19 +152,17 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
 }
 
 void advance(EngineData& e, State& state, Cycle& cycle) {
-  // ascending, so a heap
-  if (!list_newcomers(e, state, cycle))
-    cycle.work.assign(e.pending.active_heads().begin(), e.pending.active_heads().end());
+  if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads());
   cycle.has_begun = true;
-  while (cycle.has_work()) {
+  while (!cycle.work.is_empty()) {
     if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
       cycle.plan.look_again_at = cycle.plan.at;
       break;
     }
-    const PendingQueue::Head head = cycle.take_work();
+    const PendingQueue::Head head = cycle.work.take();
     ++cycle.plan.examined;
     advance_job(e, state, cycle, head);
-    if (!cycle.has_work()) wake_held(e, state, cycle);  // behind heads that have changed
+    if (cycle.work.is_empty()) wake_held(e, state, cycle);  // behind heads that have changed
   }
 }
 

@@ -15,7 +15,7 @@ bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const Pend
     const auto first = std::find_if(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
       return e.pending.class_at(h.job_class).verdict.wake_on == WakeOn::kCapacity;
     });
-    if (first == heads.end() || !(first->entry < head.entry)) continue;
+    if (first == heads.end() || !e.pending.is_before(*first, head)) continue;
     const PendingQueue::Head& blocked = *first;
     const Cycle::ShadowTime& r =
         cycle.shadow_time_for(state, blocked.entry.job, e.pending.class_at(blocked.job_class).devices);

@@ -27,7 +27,7 @@ bool list_newcomers(const EngineData& e, const State& state, Cycle& cycle) {
     return false;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     for (const PendingQueue::Entry& entry : job_class.jobs)
-      cycle.add_work({{entry.is_surplus, key(state.job(entry.job)), entry.turn, entry.job}, id});
+      cycle.work.add({{entry.is_surplus, key(state.job(entry.job)), entry.turn, entry.job}, id, job_class.key.queue});
   });
   cycle.is_listed_whole = true;
   return true;

@@ -62,7 +62,7 @@ class WaitingWalk {
  public:
   explicit WaitingWalk(const PendingQueue& pending) : pending_(pending) {
     pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-      heads_.push_back({*job_class.jobs.begin(), id});
+      heads_.push_back(pending.head_of(id, *job_class.jobs.begin()));
     });
     std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
@@ -78,7 +78,7 @@ class WaitingWalk {
     const auto& jobs = pending_.class_at(head.job_class).jobs;
     const auto it = jobs.upper_bound(head.entry);
     if (it == jobs.end()) return;
-    heads_.push_back({*it, head.job_class});
+    heads_.push_back(pending_.head_of(head.job_class, *it));
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>());
   }
 

@@ -23,12 +23,11 @@ void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Hol
 /// Lists in cycle.binding the reservations that the job could break; false if it certainly would.
 bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
-  const auto& first_heads = e.pending.first_heads();
-  if (first_heads.empty() || !(first_heads.begin()->entry < head.entry)) return true;
+  const PendingQueue::Head* first = e.pending.first_head();
+  if (first == nullptr || !e.pending.is_before(*first, head)) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
-  const Reservations::HeadsAhead ahead =
-      e.reservations.heads_ahead(state, e.pending, head.entry, state.job(head.entry.job).queue);
+  const Reservations::HeadsAhead ahead = e.reservations.heads_ahead(state, e.pending, head);
   cycle.is_beyond_limit = ahead.is_beyond_limit;
   for (const PendingQueue::Head& blocked : ahead.heads) {
     Trial trial(state);

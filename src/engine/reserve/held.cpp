@@ -35,7 +35,7 @@ struct Present {
 Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
   const Millis now = cycle.plan.at;
   if (!e.pending.contains(job)) return {};
-  const PendingQueue::Head head{e.pending.entry_of(job), e.pending.class_id(job)};
+  const PendingQueue::Head head = e.pending.head_of(job);
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
   if (job_class.is_active && job_class.jobs.contains(head.entry)) return {.is_awake = true};
   const PendingQueue::Head* first = e.pending.first_waiting(job_class.key.queue);
@@ -49,9 +49,7 @@ Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
     e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, waiting, now);
   };
   // those that have come ahead of it take from what it was reserved
-  for (const PendingQueue::Head& ahead :
-       e.reservations.heads_ahead(state, e.pending, head.entry, job_class.key.queue).heads)
-    renew(ahead);
+  for (const PendingQueue::Head& ahead : e.reservations.heads_ahead(state, e.pending, head).heads) renew(ahead);
   renew(head);
   const Reservation* reservation = e.reservations.find(job);
   return {.edition = reservation->edition};
@@ -59,12 +57,14 @@ Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
 
 /// All holders, looked at in their order: a reservation is made beside those ahead of it.
 std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cycle) {
-  std::vector<std::pair<PendingQueue::Entry, JobId>> holders;
-  for (const auto& [job, classes] : e.pending.holders())
-    holders.emplace_back(e.pending.contains(job) ? e.pending.entry_of(job) : PendingQueue::Entry{}, job);
-  std::sort(holders.begin(), holders.end());
+  std::vector<PendingQueue::Head> holders;
   std::map<JobId, Present> present;
-  for (const auto& [entry, job] : holders) present[job] = look_at(e, state, cycle, job);
+  for (const auto& [job, classes] : e.pending.holders()) {
+    present[job] = {};
+    if (e.pending.contains(job)) holders.push_back(e.pending.head_of(job));
+  }
+  std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) { return e.pending.is_before(a, b); });
+  for (const PendingQueue::Head& head : holders) present[head.entry.job] = look_at(e, state, cycle, head.entry.job);
   // a reservation made behind one of them has changed it, or been dropped with it
   for (auto& [job, at] : present)
     if (const Reservation* reservation = e.reservations.find(job); !at.is_awake && at.edition != 0)
@@ -85,22 +85,22 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     const Present& at = holders.at(holder.job);
     return !at.is_awake && at.edition != holder.edition;
   };
-  // a job whose order has changed may be behind those that it held; its reservation is like before
-  const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Entry& held) {
-    return e.pending.contains(holder.job) && held < e.pending.entry_of(holder.job);
+  // A job whose order has changed may be behind those that it held; its reservation is like before.
+  const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Head& held) {
+    return e.pending.contains(holder.job) && !e.pending.is_before(e.pending.head_of(holder.job), held);
   };
   std::vector<PendingQueue::Head> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
     if ((job_class.is_beyond_limit && have_heads_changed) ||
         std::any_of(job_class.holders.begin(), job_class.holders.end(),
-                    [&](const auto& h) { return has_changed(h) || is_overtaken(h, head.entry); }) ||
+                    [&](const auto& h) { return has_changed(h) || is_overtaken(h, head); }) ||
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
   for (const PendingQueue::Head& head : woken) {
     e.pending.wake_held(head.job_class);
-    if (cycle.has_begun && !cycle.is_listed_whole) cycle.add_work(head);
+    if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
   }
   e.held_seen = present(e, state);
   const auto is_awake = [](const auto& holder) { return holder.second.is_awake; };

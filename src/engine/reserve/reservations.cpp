@@ -10,12 +10,44 @@
 
 namespace ashlar {
 
+namespace {
+
+bool is_before(const PendingQueue& pending, const Reservation& a, const Reservation& b) {
+  return pending.is_before(a.entry, a.job_class.queue, b.entry, b.job_class.queue);
+}
+
+}  // namespace
+
 template <class Predicate>
-void Reservations::drop(Predicate&& is_dropped) {
-  std::optional<PendingQueue::Entry> first;
+void Reservations::drop(const PendingQueue& pending, Predicate&& is_dropped) {
+  std::optional<std::pair<PendingQueue::Entry, QueueId>> first;
   for (const Reservation& p : reservations_)
-    if (is_dropped(p) && (!first || p.entry < *first)) first = p.entry;
-  if (first) forget([&](const Reservation& p) { return !(p.entry < *first); });
+    if (is_dropped(p) && (!first || pending.is_before(p.entry, p.job_class.queue, first->first, first->second)))
+      first.emplace(p.entry, p.job_class.queue);
+  if (!first) return;
+  forget([&](const Reservation& p) {
+    return !pending.is_before(p.entry, p.job_class.queue, first->first, first->second);
+  });
+}
+
+std::vector<JobId> Reservations::in_order(const PendingQueue& pending) const {
+  std::vector<const Reservation*> sorted;
+  for (const Reservation& p : reservations_) sorted.push_back(&p);
+  std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return is_before(pending, *a, *b); });
+  std::vector<JobId> jobs;
+  for (const Reservation* p : sorted) jobs.push_back(p->entry.job);
+  return jobs;
+}
+
+void Reservations::drop_all() {
+  forget([](const Reservation&) { return true; });
+}
+
+void Reservations::drop_reordered(const PendingQueue& pending, std::span<const JobId> before) {
+  const std::vector<JobId> now = in_order(pending);
+  const auto first = std::mismatch(now.begin(), now.end(), before.begin(), before.end()).first;
+  if (first != now.end())
+    forget([&](const Reservation& p) { return std::find(first, now.end(), p.entry.job) != now.end(); });
 }
 
 template <class Predicate>
@@ -46,23 +78,25 @@ void Reservations::refresh(const State& state, const PendingQueue& pending, std:
   std::erase_if(former_, [&](const Reservation& p) { return !pending.contains(p.entry.job); });
   // of jobs overtaken in the order; if they become first again, they get a new one
   if (reservations_.size() > 2 * kMax) {
-    drop([&](const Reservation& p) {
+    drop(pending, [&](const Reservation& p) {
       const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
-  drop([&](const Reservation& p) {
+  drop(pending, [&](const Reservation& p) {
     if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
     return std::any_of(changed_nodes.begin(), changed_nodes.end(), [&](NodeId n) { return p.find(n) != nullptr; });
   });
 }
 
-std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue::Entry& entry,
-                                                       QueueId queue) const {
+std::vector<const Reservation*> Reservations::ahead_of(const State& state, const PendingQueue& pending,
+                                                       const PendingQueue::Entry& entry, QueueId queue) const {
   std::vector<const Reservation*> ahead;
   for (const Reservation& p : reservations_)
-    if (p.entry < entry && p.at != Millis::max() && p.concerns(state, queue)) ahead.push_back(&p);
-  std::sort(ahead.begin(), ahead.end(), [](const Reservation* a, const Reservation* b) { return a->entry < b->entry; });
+    if (pending.is_before(p.entry, p.job_class.queue, entry, queue) && p.at != Millis::max() &&
+        p.concerns(state, queue))
+      ahead.push_back(&p);
+  std::sort(ahead.begin(), ahead.end(), [&](const auto* a, const auto* b) { return is_before(pending, *a, *b); });
   return ahead;
 }
 
@@ -77,16 +111,17 @@ QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::
 }
 
 Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const PendingQueue& pending,
-                                                   const PendingQueue::Entry& entry, QueueId queue) const {
+                                                   const PendingQueue::Head& head) const {
   HeadsAhead ahead;
-  for (const PendingQueue::Head& first : pending.first_heads()) {
-    if (!(first.entry < entry)) break;
+  pending.each_first_head([&](const PendingQueue::Head& first) {
+    if (!pending.is_before(first, head)) return false;
     const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (!limiting.is_none() && !state.queues().is_within(queue, limiting)) continue;
+    if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting)) return true;
     ahead.is_beyond_limit = ahead.heads.size() == kMax;
-    if (ahead.is_beyond_limit) break;
+    if (ahead.is_beyond_limit) return false;
     ahead.heads.push_back(first);
-  }
+    return true;
+  });
   return ahead;
 }
 
@@ -107,7 +142,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                                [&](const Reservation& p) { return p.entry.job == job; });
   const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
   if (is_kept(state, pending, blocked, now) &&
-      (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, *it, now)))
+      (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, pending, *it, now)))
     return *it;
   std::vector<Reservation> claimed;  // those that make room for this job, as they are now
   for (const Reservation& p : reservations_)
@@ -117,7 +152,8 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   // behind it are remade.
   forget([&](const Reservation& p) {
     const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
-    return p.entry.job == job || blocked.entry < p.entry || first == nullptr || first->entry != p.entry;
+    return p.entry.job == job || pending.is_before(blocked.entry, blocked.queue, p.entry, p.job_class.queue) ||
+           first == nullptr || first->entry != p.entry;
   });
   Reservation made{.entry = blocked.entry,
                    .job_class = job_class.key,
@@ -129,7 +165,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .spares = {},
                    .quota_spares = {},
                    .quota_claims = {}};
-  const std::vector<const Reservation*> ahead = ahead_of(state, blocked.entry, job_class.key.queue);
+  const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster().change_count();
   if (const auto at = EarliestStart(context, job, now, ahead).run()) {
@@ -165,10 +201,12 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   return reservations_.emplace_back(std::move(made));
 }
 
-bool Reservations::can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const {
+bool Reservations::can_be_earlier(const PlacementContext& context, const PendingQueue& pending,
+                                  const Reservation& reservation, Millis now) const {
   const State& state = context.trial.state();
   const std::uint64_t changes_before = state.cluster().change_count();
-  const std::vector<const Reservation*> ahead = ahead_of(state, reservation.entry, reservation.job_class.queue);
+  const std::vector<const Reservation*> ahead =
+      ahead_of(state, pending, reservation.entry, reservation.job_class.queue);
   const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
@@ -181,23 +219,25 @@ const Reservation* Reservations::find(JobId job) const {
   return it == reservations_.end() ? nullptr : &*it;
 }
 
-void Reservations::account(const State& state, const PendingQueue::Entry& entry, Millis end,
-                           std::span<const Trial::Step> steps) {
+void Reservations::account(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
+                           Millis end, std::span<const Trial::Step> steps) {
+  const QueueId queue = state.job(entry.job).queue;
+  const auto is_behind = [&](const Reservation& p) {
+    return pending.is_before(entry, queue, p.entry, p.job_class.queue);
+  };
   // Only a job with a reserved place of its own that takes another or ends at another time leaves more than was
   // assumed.
   const Reservation* own = find(entry.job);
   const bool is_otherwise =
       own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  const QueueId queue = state.job(entry.job).queue;
-  drop([&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
-    if (p.at == Millis::max()) return entry < p.entry;
-    return (entry < p.entry || !p.concerns(state, queue)) && end > p.at &&
-           !p.allows(state, steps, Beside::kItsNeeds);
+  drop(pending, [&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
+    if (p.at == Millis::max()) return is_behind(p);
+    return (is_behind(p) || !p.concerns(state, queue)) && end > p.at && !p.allows(state, steps, Beside::kItsNeeds);
   });
   for (Reservation& p : reservations_) {
     if (end > p.at) p.charge(state, steps);
-    p.may_be_earlier = p.may_be_earlier || (is_otherwise && entry < p.entry);
+    p.may_be_earlier = p.may_be_earlier || (is_otherwise && is_behind(p));
   }
 }
 

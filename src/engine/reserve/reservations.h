@@ -26,8 +26,7 @@ class Reservations {
     std::vector<PendingQueue::Head> heads;
     bool is_beyond_limit = false;  ///< there are more
   };
-  HeadsAhead heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry,
-                         QueueId queue) const;
+  HeadsAhead heads_ahead(const State& state, const PendingQueue& pending, const PendingQueue::Head& head) const;
   /// The reservation of such a job, made now if there is none, beside those of jobs ahead of it. `context.trial` is
   /// empty and stays so.
   const Reservation& to(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
@@ -36,7 +35,14 @@ class Reservations {
   bool is_kept(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now) const;
   /// These placements were decided and last until `end` at most: reservations of jobs ahead of `entry` have less left
   /// over, later ones must be recomputed.
-  void account(const State& state, const PendingQueue::Entry& entry, Millis end, std::span<const Trial::Step> steps);
+  void account(const State& state, const PendingQueue& pending, const PendingQueue::Entry& entry, Millis end,
+               std::span<const Trial::Step> steps);
+  /// The jobs with reservations, in order.
+  std::vector<JobId> in_order(const PendingQueue& pending) const;
+  /// The order of queues has changed since they were in that order: drops those that others have overtaken, and all
+  /// behind them.
+  void drop_reordered(const PendingQueue& pending, std::span<const JobId> before);
+  void drop_all();
 
   /// Grows whenever a reservation is dropped or leaves to others what it did not leave before.
   std::uint64_t changes() const { return next_edition_; }
@@ -48,17 +54,19 @@ class Reservations {
   friend struct EngineFields;
   /// Drops those selected by the predicate and all behind the first of them, which were made beside it.
   template <class Predicate>
-  void drop(Predicate&& is_dropped);
+  void drop(const PendingQueue& pending, Predicate&& is_dropped);
   /// Drops those selected by the predicate and no others.
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
   /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
-  bool can_be_earlier(const PlacementContext& context, const Reservation& reservation, Millis now) const;
+  bool can_be_earlier(const PlacementContext& context, const PendingQueue& pending, const Reservation& reservation,
+                      Millis now) const;
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
   QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
   /// Those beside which a reservation of this job must be made.
-  std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue::Entry& entry, QueueId queue) const;
+  std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue& pending,
+                                           const PendingQueue::Entry& entry, QueueId queue) const;
 
   std::vector<Reservation> reservations_;
   std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job

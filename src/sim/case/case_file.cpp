@@ -159,8 +159,8 @@ void take_tiers(Words& words, const KeyValue& setting, Profile& profile) {
 }
 
 void take_profile_setting(Words& words, Profile& profile) {
-  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",  "order",
-                                            "card",     "score",     "cadence", "seed"};
+  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",      "order", "card",
+                                            "score",    "cadence",   "queue-order", "seed"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -188,6 +188,9 @@ void take_profile_setting(Words& words, Profile& profile) {
       profile.cadence = cadence ? *cadence : Millis(0);
       break;
     }
+    case 7:
+      profile.queue_order = take_policy(words, setting, queue_order_policies());
+      break;
     default:
       if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos || value.size() > 18)
         words.fail(fmt::format("\"{}\" is not a seed", value), "a whole number of at most 18 digits");

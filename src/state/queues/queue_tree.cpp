@@ -24,7 +24,13 @@ void QueueTree::ensure_row(QueueId queue) {
   quota_.resize(queue.row() + 1, kNoLimits);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
+  is_usage_changed_.resize(queue.row() + 1, 0);
   parent_[0] = wanted_parent_[0] = QueueId::none();
+}
+
+void QueueTree::forget_usage_changes() {
+  for (const QueueId queue : usage_changes_) is_usage_changed_[queue.row()] = 0;
+  usage_changes_.clear();
 }
 
 void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits) {
@@ -108,6 +114,7 @@ bool QueueTree::is_consistent() const {
 
 void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t times) {
   ensure_row(queue);
+  note_usage_change(queue);
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()])
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) used_[q.row()][d] += amounts[d] * times;
 }
@@ -115,6 +122,7 @@ void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t t
 void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
   if (amount == 0) return;
   ensure_row(queue);
+  note_usage_change(queue);
   std::vector<std::int64_t>& used = key_used_[key];
   if (used.size() < parent_.size()) used.resize(parent_.size());
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) used[q.row()] += amount;

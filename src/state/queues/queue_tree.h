@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -75,6 +76,10 @@ class QueueTree {
         if (limit(k, q) != kUnlimited) return true;
     return false;
   }
+  /// Queues whose usage was charged or given back since the last forget_usage_changes, once each; with it changed what
+  /// is used above them.
+  std::span<const QueueId> usage_changes() const { return usage_changes_; }
+  void forget_usage_changes();
   /// Grows when a limit or the shape of the tree changes: jobs that waited for quota may be re-evaluated.
   std::uint64_t change_count() const { return change_count_; }
   std::uint64_t digest() const;
@@ -88,6 +93,9 @@ class QueueTree {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
   }
   void ensure_row(QueueId queue);
+  void note_usage_change(QueueId queue) {
+    if (std::exchange(is_usage_changed_[queue.row()], std::uint8_t{1}) == 0) usage_changes_.push_back(queue);
+  }
   /// Whether the queue, with those below it, may be a child of that one.
   bool may_hang(QueueId queue, QueueId parent) const;
   /// Number of queues below one another from this one on.
@@ -103,6 +111,8 @@ class QueueTree {
   std::vector<std::uint8_t> is_known_;
   std::vector<QuotaKey> keys_;
   std::vector<std::vector<std::int64_t>> key_limits_, key_used_;  ///< [key][queue], as far as there is any
+  std::vector<QueueId> usage_changes_;          ///< not kept in a snapshot: a new reader looks at all queues
+  std::vector<std::uint8_t> is_usage_changed_;  ///< by queue: listed
   std::uint64_t change_count_ = 0;
 };
 

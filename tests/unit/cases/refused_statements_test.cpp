@@ -157,6 +157,10 @@ profile ashlar victim=some
   16: unknown victim "some"; expected none or by-quota-unverified
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
+profile ashlar queue-order=fair
+  16: unknown queue-order "fair"; expected by-job or least-share
+profile srtf queue-order=least-share
+  14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
   16: unknown card "first"; expected best-fit, random or fgd
 profile ashlar cadence=now
@@ -170,7 +174,7 @@ profile ashlar seed=1234567890123456789
 profile ashlar score=pack-tight/nosuch
   16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence or seed
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order or seed
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon

@@ -71,6 +71,13 @@ TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   EXPECT_EQ(p.mix.classes[0].frequency, 120.0 / 264.0 / (260.0 / 264.0));
 }
 
+TEST(ProfileFile, TheQueueOrderIsTheDefaultUnlessNamed) {
+  EXPECT_EQ(parse_profile(kProfileHead + "base: ashlar\n", "p.yaml")->profile.queue_order->name, "by-job");
+  EXPECT_EQ(
+      parse_profile(kProfileHead + "base: ashlar\nqueueOrder: least-share\n", "p.yaml")->profile.queue_order->name,
+      "least-share");
+}
+
 TEST(ProfileFile, TheDocumentedPodListIsReadBesideTheFile) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ashlar-profile-test";
   std::filesystem::create_directories(folder);
@@ -132,6 +139,12 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
       {"base: ashlar\ntiers: [pack-tight]\n", "a tier must be a list"},
       {"base: ashlar\ntiers: [[prefer],[prefer],[prefer],[prefer],[prefer]]\n", "at most 4 tiers"},
       {"base: ashlar\nfeasible: [ready, ready]\n", "listed twice"},
+      {"base: ashlar\nqueueOrder: least-shared\n",
+       "p.yaml:4:13: unknown queue order policy \"least-shared\"; did you mean \"least-share\"?"},
+      {"base: srtf\nqueueOrder: least-share\n",
+       "p.yaml:4:13: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue "
+       "order "
+       "by-job, not least-share"},
       {"base: ashlar\nblocking: eazy\n", "unknown blocking \"eazy\"; did you mean \"easy\"?"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
        "priority-age does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: "

@@ -642,7 +642,7 @@ TEST(Stages, EachLeavesTheBooksRight) {
   const std::vector<Stage> stages = stages_of(*data.profile);
   for (std::uint32_t job = 0; job < 5; ++job) {
     tell(s, Submitted{workload(job, job, 1, kFourDevices)}, Millis(job));
-    Cycle cycle;
+    Cycle cycle(data.pending);
     cycle.plan.at = Millis(job);
     for (const Stage& stage : stages) {
       stage.run(data, s, cycle);

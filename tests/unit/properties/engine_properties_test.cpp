@@ -77,6 +77,7 @@ RC_GTEST_PROP(Rules, HoldForRandomScoresAndDevices, ()) {
 RC_GTEST_PROP(Rules, HoldForEveryOrder, ()) {
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
   profile.order = find_order(*rc::gen::element<std::string>("fifo", "sjf", "qssf", "qssf-oracle", "priority-age"));
+  if (*rc::gen::arbitrary<bool>()) profile.queue_order = find_queue_order("least-share");
   expect_rules_kept(*some_moves(), std::move(profile));
 }
 
@@ -197,6 +198,7 @@ Profile some_profile() {
                                                            "gpu-clustering", "random"));
   }
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
+  if (*rc::gen::arbitrary<bool>()) profile.queue_order = find_queue_order("least-share");
   if (*rc::gen::arbitrary<bool>()) {
     profile.tiers = {{find_score("random")}};
     profile.device = find_device("random");

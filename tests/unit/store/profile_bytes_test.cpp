@@ -31,6 +31,7 @@ TEST(ProfileBytes, every_field_comes_back) {
   profile.victim = VictimRule::kByQuotaUnverified;
   profile.cadence = Millis(1234);
   profile.seed = 99;
+  profile.queue_order = find_queue_order("least-share");
   for (const bool is_default : {false, true}) {
     profile.is_default_domain_search = is_default;
     const Result<Profile> read = profile_of(bytes_of(profile));
@@ -41,6 +42,7 @@ TEST(ProfileBytes, every_field_comes_back) {
     EXPECT_EQ(read->victim, VictimRule::kByQuotaUnverified);
     EXPECT_EQ(read->cadence, Millis(1234));
     EXPECT_EQ(read->seed, 99u);
+    EXPECT_EQ(read->queue_order->name, "least-share");
     EXPECT_EQ(read->is_default_domain_search, is_default);
     ASSERT_EQ(read->mix.classes.size(), 3u);
     EXPECT_EQ(read->mix.classes[1].cpu_milli, 1000);

@@ -260,12 +260,12 @@ TEST(Snapshot, is_refused_if_what_is_withheld_is_not_of_the_unhealthy_devices) {
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
-  EXPECT_EQ(sizeof(QueueTree), 224u);
+  EXPECT_EQ(sizeof(QueueTree), 272u);
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 1352u);
-  EXPECT_EQ(sizeof(State), 1968u);
-  EXPECT_EQ(sizeof(PendingQueue), 864u);
-  EXPECT_EQ(sizeof(EngineData), 1240u);
+  EXPECT_EQ(sizeof(State), 2016u);
+  EXPECT_EQ(sizeof(PendingQueue), 1048u);
+  EXPECT_EQ(sizeof(EngineData), 1424u);
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+// The order of queues by what they use: one change of usage while many jobs wait in many queues, and starts that take
+// turns between queues.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "parts.h"
+#include "world.h"
+
+namespace ashlar::bench {
+namespace {
+
+constexpr std::uint32_t kOrganisations = 10;
+
+World world_by(const char* queue_order, Blocking blocking) {
+  Profile profile = std::move(builtin_profile("ashlar")).value();
+  profile.queue_order = find_queue_order(queue_order);
+  profile.blocking = blocking;
+  return World(std::move(profile), {.has_verdicts = false});
+}
+
+/// Below ten organisations; each may use 64 GPUs.
+std::vector<QueueId> add_queues(World& w, std::uint32_t count) {
+  for (std::uint32_t q = 1; q <= kOrganisations; ++q)
+    w.tell(QueueDefined{QueueId(q), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  std::vector<QueueId> queues;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    queues.emplace_back(kOrganisations + 1 + i);
+    w.tell(QueueDefined{
+        queues.back(), QueueId(1 + i % kOrganisations), {64 * kWholeDevice, std::int64_t{64'000}, kUnlimited}});
+  }
+  return queues;
+}
+
+/// A node that has cores only, in a full cluster.
+NodeId add_cores(World& w) {
+  w.add_nodes(100);
+  w.fill_whole();
+  NodeFacts cores;
+  cores.allocatable = {std::int64_t{100'000'000}, std::int64_t{1} << 50, 0, 100'000};
+  const NodeId n(w.state.cluster().rows());
+  w.tell(NodeSeen{n, cores});
+  return n;
+}
+
+/// Every queue has a job of one core that runs and 100 jobs that wait for a whole node each; then one of the running
+/// jobs ends, which helps none that waits.
+double change_of_usage_seconds(World w, std::uint32_t queues) {
+  const NodeId cores = add_cores(w);
+  const DemandId core = w.demand(0, 1000), node = w.demand(8, 32'000);
+  std::vector<JobId> running;
+  for (const QueueId queue : add_queues(w, queues)) {
+    running.push_back(w.submit({.demand = core, .queue = queue}));
+    w.tell(Bound{w.state.job(running.back()).first, cores, {}});
+    for (int j = 0; j < 100; ++j) w.submit({.demand = node, .queue = queue, .duration = Millis(3'600'000)});
+  }
+  w.decide();
+  w.decide();
+  return best_of(50, [&] {
+    const JobId ended = running.back();
+    running.pop_back();
+    return seconds([&] {
+      w.tell(Ended{ended});
+      w.decide();
+    });
+  });
+}
+
+/// 10 pods of one core of each queue start in one decision; the queue of the next is another each time.
+double turn_seconds(World w, std::uint32_t queues) {
+  add_cores(w);
+  const DemandId core = w.demand(0, 1000);
+  const std::vector<QueueId> of = add_queues(w, queues);
+  std::vector<JobId> jobs;
+  for (int j = 0; j < 10; ++j)
+    for (const QueueId queue : of) jobs.push_back(w.submit({.demand = core, .queue = queue}));
+  std::size_t started = 0;
+  const double took = seconds([&] { started = w.decide().actions.size(); });
+  return started == jobs.size() ? took / static_cast<double>(started) : 1e9;
+}
+
+}  // namespace
+
+void measure_queues(Report& report) {
+  for (const std::uint32_t queues : {100u, 1000u})
+    report.at_most("least-share: " + std::to_string(queues) + " queues x 100 waiting, the usage of one changes",
+                   change_of_usage_seconds(world_by("least-share", Blocking::kSkip), queues) * 1e6, "us", 5);
+  report.at_most("the same with easy, 1000 queues",
+                 change_of_usage_seconds(world_by("least-share", Blocking::kEasy), 1000) * 1e6, "us", 5);
+  report.note("the same by-job with easy, 1000 queues, to compare",
+              change_of_usage_seconds(world_by("by-job", Blocking::kEasy), 1000) * 1e6, "us");
+  report.at_least("least-share: 10,000 pods of 1000 queues that take turns start",
+                  1 / best_of(3, [] { return turn_seconds(world_by("least-share", Blocking::kSkip), 1000); }), "pods/s",
+                  50'000);
+  report.note("the same by-job, to compare",
+              1 / best_of(3, [] { return turn_seconds(world_by("by-job", Blocking::kSkip), 1000); }), "pods/s");
+}
+
+}  // namespace ashlar::bench

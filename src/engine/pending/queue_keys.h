@@ -1,0 +1,63 @@
+// QueueKeys: the present key of every queue by the profile's queue-order policy, and the order of queues that follows:
+// keys are compared level by level, from below the root. Where siblings tie, the queues below them are compared as if
+// they were siblings; jobs of an inner queue itself stand there with its own key. Cost of a change of usage: one key
+// for each level.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "policy/queue_order_policy.h"
+#include "state/state.h"
+
+namespace ashlar {
+
+class QueueKeys {
+ public:
+  explicit QueueKeys(const QueueOrderPolicy& policy) : policy_(&policy) {}
+
+  /// Whether queues are compared at all.
+  bool are_compared() const { return policy_->key != nullptr; }
+  const QueueOrderPolicy& policy() const { return *policy_; }
+  OrderKey key(QueueId queue) const { return queue.row() < keys_.size() ? keys_[queue.row()] : OrderKey{}; }
+  /// None for the root.
+  QueueId parent(QueueId queue) const;
+  /// Which of two queues goes first; equal: their jobs are compared. Cost: O(depth).
+  std::strong_ordering compare(QueueId a, QueueId b) const;
+
+  /// What has changed since the last look.
+  struct News {
+    struct Changed {
+      QueueId queue;
+      OrderKey key;
+    };
+    std::vector<Changed> keys;   ///< ascending
+    bool is_tree_other = false;  ///< queues have moved, or limits have changed
+  };
+  /// Finds it without changing any key. Cost: O(depth) for each queue whose usage changed; O(queues) after a change of
+  /// the tree, of a limit or of the cluster's capacity.
+  News look(const State& state);
+  void set(QueueId queue, OrderKey key);
+  /// Number of keys computed so far.
+  std::uint64_t computed_count() const { return computed_count_; }  // for tests
+  /// After the keys were read back.
+  void forget_tree() { parents_.clear(); }
+
+ private:
+  friend struct EngineFields;
+  std::vector<QueueId> rows_to_look_at(const State& state, bool are_all) const;
+  OrderKey key_of(const QueueTree& queues, QueueId queue);
+
+  const QueueOrderPolicy* policy_;
+  std::vector<OrderKey> keys_;  ///< by queue
+  std::uint64_t tree_seen_ = 0;
+  // what follows from the state
+  std::vector<QueueId> parents_;
+  QuotaVector capacity_{};
+  std::uint64_t facts_seen_ = 0;
+  std::uint64_t computed_count_ = 0;
+  std::vector<QueueUse> uses_;  ///< of the queue whose key is computed
+};
+
+}  // namespace ashlar

@@ -1,0 +1,31 @@
+// QueueOrderPolicy: which queue goes first, by a sort key of each, compared between siblings at each level of the tree;
+// inside a queue, and between queues of equal keys, the order of jobs decides. One row per policy, in the order of the
+// docs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "policy/order_policy.h"
+
+namespace ashlar {
+
+/// What a queue, with those below it, uses of one resource.
+struct QueueUse {
+  std::int64_t used = 0;
+  std::int64_t limit = 0;  ///< its own or the nearest one above it, else what all nodes have together
+};
+
+struct QueueOrderPolicy {
+  std::string_view name;
+  /// Smaller goes first. null: queues are not compared, all jobs are in one order.
+  OrderKey (*key)(std::span<const QueueUse> uses);
+};
+std::span<const QueueOrderPolicy> queue_order_policies();
+/// nullptr for an unknown name.
+const QueueOrderPolicy* find_queue_order(std::string_view name);
+/// The one of profiles that name none.
+const QueueOrderPolicy& default_queue_order();
+
+}  // namespace ashlar
