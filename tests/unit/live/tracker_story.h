@@ -98,6 +98,7 @@ class TrackerStory : public TrackerBench {
   static std::string words(const DeviceHealthChanged& e) {
     return "node " + row(e.node) + ": unhealthy cards " + devices_of(e.unhealthy);
   }
+  static std::string words(const HoldPlaced& e) { return "hold " + row(e.hold.job); }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;
