@@ -85,16 +85,18 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     const Present& at = holders.at(holder.job);
     return !at.is_awake && at.edition != holder.edition;
   };
-  // A job whose order has changed may be behind those that it held; its reservation is like before.
-  const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Head& held) {
-    return e.pending.contains(holder.job) && !e.pending.is_before(e.pending.head_of(holder.job), held);
+  // A job whose order has changed may be behind those that it held; its reservation is like before. A class notes the
+  // holders of all its held jobs, some of which are ahead of a job that holds the later ones: only the last one counts.
+  const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Head& last_held) {
+    return e.pending.contains(holder.job) && !e.pending.is_before(e.pending.head_of(holder.job), last_held);
   };
   std::vector<PendingQueue::Head> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    const PendingQueue::Head last_held = e.pending.head_of(head.job_class, *job_class.held.rbegin());
     if ((job_class.is_beyond_limit && have_heads_changed) ||
         std::any_of(job_class.holders.begin(), job_class.holders.end(),
-                    [&](const auto& h) { return has_changed(h) || is_overtaken(h, head); }) ||
+                    [&](const auto& h) { return has_changed(h) || is_overtaken(h, last_held); }) ||
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
