@@ -49,6 +49,35 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
 }
 
+/// Heads of several queues hold jobs of each other's classes: a decision wakes no class for ever. (Once it did, here.)
+const char* const kManyHeads = R"(seed: 1004
+topology: [rack]
+nodes:
+  - {count: 15, cpu: 96, memory: 1Ti, gpus: 8, topology: {rack: "r{i/3}"}}
+queues:
+  - {name: q0}
+  - {name: q1, quota: {gpus: 35}}
+  - {name: q2, quota: {gpus: 38}}
+  - {name: q3, quota: {gpus: 27}}
+arrivals:
+  - load: 0.89
+    count: 1500
+    queues: {q0: 3, q1: 1, q2: 3, q3: 2}
+    jobs:
+      - {weight: 55, members: 1, gpus: 1, cpu: 8, memory: 64Gi, duration: {lognormal: {median: 64m, sigma: 1.2}, max: 1d}}
+      - {weight: 15, members: 1, gpus: 2, cpu: 16, memory: 128Gi, duration: {lognormal: {median: 62m, sigma: 1.2}, max: 1d}}
+      - {weight: 12, members: 1, gpus: 4, cpu: 32, memory: 256Gi, duration: {lognormal: {median: 48m, sigma: 1.2}, max: 1d}}
+      - {weight: 8, members: 1, gpus: 8, cpu: 64, memory: 512Gi, duration: {lognormal: {median: 11m, sigma: 1.2}, max: 1d}}
+      - {weight: 2, members: 2, gpus: 8, cpu: 64, memory: 512Gi, duration: {lognormal: {median: 50m, sigma: 1.2}, max: 1d}}
+      - {weight: 4, members: 1, gpus: 8, cpu: 64, memory: 512Gi, within: rack, duration: {lognormal: {median: 29m, sigma: 1.2}, max: 1d}}
+)";
+
+TEST(ScenarioRun, HeadsThatHoldOneAnothersLikeComeToAnEnd) {
+  const QueueRun r = run(scenario(kManyHeads));
+  EXPECT_EQ(r.jobs, 1500);
+  EXPECT_EQ(r.unfinished_jobs, 0);
+}
+
 TEST(ScenarioRun, AWatchSeesEveryDecisionAndChangesNothing) {
   const Scenario s = scenario(kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                               job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s"));
