@@ -302,7 +302,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
 }
 
 /// `{mean_between: 30d, for: 1h, until: 90d}`: any node, at random.
-ScenarioFailureProcess read_failure_law(YamlMap& map, const Scenario& scenario) {
+ScenarioFailureProcess read_failure_process(YamlMap& map, const Scenario& scenario) {
   constexpr double kFailuresMax = 1e6;  // against typing errors
   // Another odd constant than that of streams, so that failures and work are independent.
   constexpr std::uint64_t kProcessStep = 0xd1342543de82ef95ull;
@@ -342,42 +342,46 @@ std::uint32_t read_node_name(YamlMap& map, const Scenario& scenario) {
   return 0;
 }
 
+/// What happens to a node that is named: a failure, a maintenance.
+template <class Incident>
+Incident read_of_node(YamlMap& map, const Scenario& scenario) {
+  map.require("node", "the name of a node");
+  map.require("at", kDurationForm);
+  Incident read;
+  read.node = read_node_name(map, scenario);
+  read.at = map.duration("at").value_or(Millis(0));
+  read.lasts = map.duration("for");
+  return read;
+}
+
+template <class Incident>
+void sort_by_time(std::vector<Incident>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+}
+
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("failures")) {
     YamlMap map(mistake, item, where);
     if (map.has("mean_between")) {
-      scenario.failure_processes.push_back(read_failure_law(map, scenario));
+      scenario.failure_processes.push_back(read_failure_process(map, scenario));
       map.finish();
       continue;
     }
-    map.require("node", "the name of a node");
-    map.require("at", kDurationForm);
-    ScenarioFailure failure;
-    failure.node = read_node_name(map, scenario);
-    failure.at = map.duration("at").value_or(Millis(0));
-    failure.lasts = map.duration("for");
+    scenario.failures.push_back(read_of_node<ScenarioFailure>(map, scenario));
     map.finish();
-    scenario.failures.push_back(failure);
   }
-  std::stable_sort(scenario.failures.begin(), scenario.failures.end(),
-                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  sort_by_time(scenario.failures);
 }
 
 void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("maintenance")) {
     YamlMap map(mistake, item, where);
-    map.require("node", "the name of a node");
-    map.require("at", kDurationForm);
-    ScenarioMaintenance maintenance;
-    maintenance.node = read_node_name(map, scenario);
-    maintenance.at = map.duration("at").value_or(Millis(0));
-    maintenance.lasts = map.duration("for");
+    const auto maintenance = read_of_node<ScenarioMaintenance>(map, scenario);
     if (maintenance.lasts && maintenance.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
     map.finish();
     scenario.maintenances.push_back(maintenance);
   }
-  std::stable_sort(scenario.maintenances.begin(), scenario.maintenances.end(),
-                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  sort_by_time(scenario.maintenances);
 }
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {
