@@ -49,7 +49,7 @@ class ScriptedApi {
   /// Polls until `is_done`, at most for ten seconds.
   template <class IsDone>
   bool until(IsDone&& is_done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!is_done()) {
       if (std::chrono::steady_clock::now() >= deadline) return false;
       api_->poll(Millis(5));

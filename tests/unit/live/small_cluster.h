@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "http/server.h"
@@ -57,6 +58,11 @@ class SmallCluster {
     const std::string of_class = priority_class.empty() ? "" : R"(,"priorityClassName":")" + priority_class + "\"";
     put("podgroups", name,
         R"("spec":{"schedulingPolicy":{"gang":{"minCount":)" + std::to_string(count) + "}}" + of_class + "}");
+  }
+  /// Each binding is answered after so long, one after another: no two answers come together.
+  void slow_bindings_down(std::chrono::milliseconds each) {
+    const std::lock_guard lock(lock_);
+    binding_takes_ = each;
   }
   /// Answers lists and watches of the resource with this status, 200 = as it should; "" = everything, "v1beta1" = what
   /// that version serves.
@@ -108,6 +114,7 @@ class SmallCluster {
     seen_.emplace_back(Clock::now(), request.method + " " + request.path + "?" + request.query + " " + request.body);
     const bool is_binding = request.path.ends_with("/binding");
     if (is_binding) changed_.wait(lock, [this] { return !is_holding_; });
+    if (is_binding) std::this_thread::sleep_for(binding_takes_);
     if (status_.contains("") && status_[""] != 200) return status(status_[""]);
     if (request.path.find("/leases") != std::string::npos) return lease(request);
     if (is_binding) return ScriptedApi::done();
@@ -139,6 +146,7 @@ class SmallCluster {
   std::mutex lock_;
   std::condition_variable changed_;
   bool is_holding_ = false;
+  std::chrono::milliseconds binding_takes_{0};
   int version_ = 100;
   std::string group_version_ = "v1beta1", lease_;
   std::map<std::string, int> status_;

@@ -351,7 +351,7 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
   watches.add_facts(facts);
   EXPECT_TRUE(facts.empty()) << "nothing is followed yet";
   watches.start();
-  const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(10);
+  const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(60);
   while (!watches.is_synced() && SmallCluster::Clock::now() < deadline) {
     watches.advance();
     api->poll(Millis(5));

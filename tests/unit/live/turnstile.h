@@ -47,7 +47,7 @@ class Turnstile {
 
  private:
   void wait_for(std::unique_lock<std::mutex>& lock, int arrivals) {
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return arrivals_ >= arrivals; }));
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrivals_ >= arrivals; }));
   }
 
   std::mutex lock_;

@@ -43,7 +43,7 @@ class WatchesTest : public ::testing::Test {
   }
   template <class IsDone>
   bool until(IsDone&& is_done) {
-    const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(20);
+    const auto deadline = SmallCluster::Clock::now() + std::chrono::seconds(60);
     while (!is_done() && SmallCluster::Clock::now() < deadline) {
       watches->advance();
       if (watches->is_synced()) leader_term->turn();
