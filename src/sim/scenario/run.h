@@ -27,6 +27,7 @@ class ScenarioRun {
  public:
   /// The scenario must outlive it. Errors: see ScenarioWork::make.
   static Result<ScenarioRun> make(const Scenario& scenario);
+  static Result<ScenarioRun> make(Scenario&& scenario) = delete;  // would not outlive it
 
   /// For profiles that name accelerator models. New names get rows that no node has.
   DeviceClassId model(std::string_view name) { return catalog_.model(name); }
