@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "bench_report.h"
 #include "scenarios.h"
@@ -30,24 +31,38 @@ struct Plan {
 constexpr Scheduler kKube{Scheduler::Kind::kKube};
 constexpr Scheduler kAshlar{Scheduler::Kind::kAshlar};
 
-/// Runs of small batches are repeated until this many pods were bound.
-constexpr std::size_t kPodsAtLeast = 10'000;
+/// A round ends then, with what is bound.
+constexpr double kRoundSeconds = 120;
 
 enum class Mode { kDrain, kArrival };
 
-/// One kind of work, done in turn by the plain client, Ashlar and kube-scheduler, round after round, so that a machine
-/// that grows slower or faster does it to all of them.
+/// One kind of work, done in turn by the plain client, Ashlar and kube-scheduler, round after round and each time with
+/// another one first, so that a machine that grows slower or faster does it to all of them. Rates of each round, in
+/// pods/s; empty for those who did not take part.
 struct Contest {
-  double raw_observed = 0;  ///< as `raw`, with the observer's watch open beside its own
-  double raw = 0;           ///< best rate of the plain client on pods of the same shape
-  double kube = 0;          ///< best rate of kube-scheduler; 0 if it did not take part
-  DrainResult ours;         ///< the best run; the longest wait for the status writer and the most writes of all runs
-  int rounds = 0;
+  std::vector<double> raw;           ///< the plain client on pods of the same shape
+  std::vector<double> raw_observed;  ///< the same with the observer's watch open beside its own
+  std::vector<double> kube, ours;
+  double lane_empty_seconds = 0, writes_per_pod = 0;  ///< of Ashlar, the most of all rounds
 };
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+/// The median over the rounds of what one did in relation to another in the same round.
+double ratio(const std::vector<double>& of, const std::vector<double>& to) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < std::min(of.size(), to.size()); ++round)
+    ratios.push_back(to[round] > 0 ? of[round] / to[round] : 0);
+  return median(std::move(ratios));
+}
+
 DrainResult one_run(Arena& arena, const Scheduler& scheduler, const Batch& batch, Mode mode, int run) {
-  const DrainResult r =
-      mode == Mode::kArrival ? arrive(arena, scheduler, batch, 600) : drain(arena, scheduler, batch, 900);
+  const DrainResult r = mode == Mode::kArrival ? arrive(arena, scheduler, batch, kRoundSeconds)
+                                               : drain(arena, scheduler, batch, kRoundSeconds);
   std::printf(
       "    %-15s run %d: %7.0f pods/s  first bind %.2f s after start  %.2f writes/pod  last write %.1f s after last "
       "bind  CPU %.2f s  RSS %.0f "
@@ -81,101 +96,112 @@ double raw_run(Arena& arena, const Plan& plan, const Batch& batch, Mode mode, in
 
 Contest contest(Arena& arena, const Plan& plan, const std::string& what, const Batch& batch, Mode mode) {
   std::printf("  %s\n", what.c_str());
-  Contest best;
-  const int enough = static_cast<int>((kPodsAtLeast + batch.pods() - 1) / batch.pods());
-  best.rounds = std::max(plan.runs, enough);
-  for (int run = 0; run < best.rounds; ++run) {
-    best.raw = std::max(best.raw, raw_run(arena, plan, batch, mode, run, false));
-    if (mode == Mode::kDrain)
-      best.raw_observed = std::max(best.raw_observed, raw_run(arena, plan, batch, mode, run, true));
-    if (plan.wants_ashlar()) {
+  Contest c;
+  std::vector<std::function<void(int)>> turns;
+  turns.emplace_back([&](int run) { c.raw.push_back(raw_run(arena, plan, batch, mode, run, false)); });
+  if (mode == Mode::kDrain)
+    turns.emplace_back([&](int run) { c.raw_observed.push_back(raw_run(arena, plan, batch, mode, run, true)); });
+  if (plan.wants_ashlar())
+    turns.emplace_back([&](int run) {
       const DrainResult r = one_run(arena, kAshlar, batch, mode, run);
-      const double lane = std::max(best.ours.lane_empty_seconds, r.lane_empty_seconds);
-      const double writes = std::max(best.ours.writes_per_pod, r.writes_per_pod);
-      if (r.is_complete && r.rate > best.ours.rate) best.ours = r;
-      best.ours.lane_empty_seconds = lane;
-      best.ours.writes_per_pod = writes;
-    }
-    if (plan.wants_kube()) {
-      const DrainResult r = one_run(arena, kKube, batch, mode, run);
-      if (r.is_complete) best.kube = std::max(best.kube, r.rate);
-    }
+      c.ours.push_back(r.rate);
+      c.lane_empty_seconds = std::max(c.lane_empty_seconds, r.lane_empty_seconds);
+      c.writes_per_pod = std::max(c.writes_per_pod, r.writes_per_pod);
+    });
+  if (plan.wants_kube())
+    turns.emplace_back([&](int run) { c.kube.push_back(one_run(arena, kKube, batch, mode, run).rate); });
+  for (int run = 0; run < plan.runs; ++run) {
+    for (const auto& turn : turns) turn(run);
+    std::rotate(turns.begin(), turns.begin() + 1, turns.end());
   }
-  return best;
+  return c;
 }
 
-/// The rows that every contest has; `share` is the least part of the plain client's rate in percent, `times` that of
-/// kube-scheduler's, 0 = no limit.
-void tell(Report& report, const std::string& what, const Batch& batch, const Contest& c, Mode mode, double share,
-          double times) {
-  report.note(what + ": raw client, best of " + std::to_string(c.rounds), c.raw, "pods/s");
-  if (c.raw_observed > 0) report.note(what + ": raw client, observed as the schedulers are", c.raw_observed, "pods/s");
-  if (c.kube > 0) report.note(what + ": kube-scheduler", c.kube, "pods/s");
-  if (c.ours.rate <= 0) return;
-  report.note(what + ": ashlar", c.ours.rate, "pods/s");
-  if (share > 0) report.at_least("  share of the raw client's", 100 * c.ours.rate / c.raw, "%", share);
-  if (c.raw_observed > 0) report.note("  share of the observed raw client's", 100 * c.ours.rate / c.raw_observed, "%");
-  if (times > 0 && c.kube > 0) report.at_least("  times kube-scheduler", c.ours.rate / c.kube, "x", times);
-  if (times == 0 && c.kube > 0) report.note("  times kube-scheduler", c.ours.rate / c.kube, "x");
+/// Least parts of the plain client's rate, in percent, and times kube-scheduler's; 0 = no limit.
+struct Limits {
+  double share = 0, observed_share = 0, times = 0;
+};
+
+/// The rows that every contest has.
+void tell(Report& report, const std::string& what, const Batch& batch, const Contest& c, Mode mode,
+          const Limits& limits) {
+  const auto at_least = [&](const std::string& row, double value, const char* unit, double limit) {
+    if (limit > 0)
+      report.at_least(row, value, unit, limit);
+    else
+      report.note(row, value, unit);
+  };
+  report.note(what + ": raw client, median of " + std::to_string(c.raw.size()), median(c.raw), "pods/s");
+  if (!c.raw_observed.empty())
+    report.note(what + ": raw client, observed as the schedulers are", median(c.raw_observed), "pods/s");
+  if (!c.kube.empty()) report.note(what + ": kube-scheduler", median(c.kube), "pods/s");
+  if (c.ours.empty()) return;
+  report.note(what + ": ashlar", median(c.ours), "pods/s");
+  at_least("  share of the raw client's, median of pairs", 100 * ratio(c.ours, c.raw), "%", limits.share);
+  if (!c.raw_observed.empty())
+    at_least("  share of the observed raw client's, median of pairs", 100 * ratio(c.ours, c.raw_observed), "%",
+             limits.observed_share);
+  if (!c.kube.empty()) at_least("  times kube-scheduler, median of pairs", ratio(c.ours, c.kube), "x", limits.times);
   if (mode == Mode::kArrival) return;
   const double writes = 200 + (batch.gangs == 0 ? 0.0 : 100.0 / static_cast<double>(batch.size));
-  report.at_most("  API writes per pod, in 1/100", 100 * c.ours.writes_per_pod, "", std::ceil(writes));
-  report.at_most("  events and conditions all out after the last bind", c.ours.lane_empty_seconds, "s", 15);
+  report.at_most("  API writes per pod, in 1/100", 100 * c.writes_per_pod, "", std::ceil(writes));
+  report.at_most("  events and conditions all out after the last bind", c.lane_empty_seconds, "s", 15);
 }
 
 void row(Arena& arena, const Plan& plan, Report& report, const std::string& what, const Batch& batch, Mode mode,
-         double share, double times) {
-  tell(report, what, batch, contest(arena, plan, what, batch, mode), mode, share, times);
+         const Limits& limits) {
+  tell(report, what, batch, contest(arena, plan, what, batch, mode), mode, limits);
 }
 
 void rates(Arena& arena, const Plan& plan, Report& report) {
   const Batch plain{.prefix = "pod", .size = plan.pods};
   const Batch gpu{.prefix = "gpu", .size = plan.pods, .shape = {.gpus = 1}};
   const std::string pods = std::to_string(plan.pods);
-  if (plan.wants("drain")) row(arena, plan, report, "drain of " + pods, plain, Mode::kDrain, 85, 4);
-  if (plan.wants("gpu")) row(arena, plan, report, "drain of " + pods + " pods of 1 GPU", gpu, Mode::kDrain, 0, 6);
-  if (plan.wants("arrival")) row(arena, plan, report, "arrival of " + pods, plain, Mode::kArrival, 85, 0);
-  if (!plan.wants("gangs")) return;
-  const Batch gangs[] = {{.prefix = "g3", .gangs = 1000, .size = 3, .shape = {.gpus = 1}},
-                         {.prefix = "g1000", .gangs = 3, .size = 1000, .shape = {.gpus = 8}},
-                         {.prefix = "g16", .gangs = 100, .size = 16, .topology_key = "rack", .shape = {.gpus = 8}},
-                         {.prefix = "g4", .gangs = 750, .size = 4, .topology_key = "rack", .shape = {.gpus = 8}}};
-  for (const Batch& batch : gangs) {
-    const std::string within = batch.topology_key.empty() ? "" : " within a rack";
-    row(arena, plan, report, "gangs " + std::to_string(batch.gangs) + " x " + std::to_string(batch.size) + within,
-        batch, Mode::kDrain, 70, 0);
+  if (plan.wants("drain"))
+    row(arena, plan, report, "drain of " + pods, plain, Mode::kDrain, {.share = 85, .observed_share = 95, .times = 4});
+  if (plan.wants("gpu"))
+    row(arena, plan, report, "drain of " + pods + " pods of 1 GPU", gpu, Mode::kDrain, {.times = 6});
+  if (plan.wants("arrival")) row(arena, plan, report, "arrival of " + pods, plain, Mode::kArrival, {.share = 85});
+  const Batch plain_gangs[] = {{.prefix = "g3", .gangs = 1000, .size = 3, .shape = {.gpus = 1}},
+                               {.prefix = "g1000", .gangs = 3, .size = 1000, .shape = {.gpus = 8}}};
+  const Batch rack_gangs[] = {{.prefix = "g16", .gangs = 100, .size = 16, .topology_key = "rack", .shape = {.gpus = 8}},
+                              {.prefix = "g4", .gangs = 750, .size = 4, .topology_key = "rack", .shape = {.gpus = 8}}};
+  const auto gangs = [&](const Batch& batch, const std::string& within, Mode mode) {
+    const std::string arrive = mode == Mode::kArrival ? "arrival of " : "";
+    row(arena, plan, report,
+        arrive + "gangs " + std::to_string(batch.gangs) + " x " + std::to_string(batch.size) + within, batch, mode,
+        {.share = mode == Mode::kDrain ? 70.0 : 0.0});
+  };
+  if (plan.wants("gangs"))
+    for (const Batch& batch : plain_gangs) gangs(batch, "", Mode::kDrain);
+  if (plan.wants("racks"))
+    for (const Batch& batch : rack_gangs) gangs(batch, " within a rack", Mode::kDrain);
+  if (plan.wants("arrival")) gangs(rack_gangs[0], " within a rack", Mode::kArrival);
+}
+
+/// Both in turn, run after run; the medians, with 1e6 ms for a gang that was not bound in time.
+template <class Measure>
+void latency(const Plan& plan, Report& report, const std::string& what, double limit, const Measure& measure) {
+  std::vector<double> kube, ours;
+  for (int run = 0; run < plan.runs; ++run) {
+    if (plan.wants_ashlar()) ours.push_back(1000 * measure(kAshlar).value_or(1000));
+    if (plan.wants_kube()) kube.push_back(1000 * measure(kKube).value_or(1000));
   }
+  if (!kube.empty()) report.note(what + ": kube-scheduler, median", median(kube), "ms");
+  if (!ours.empty()) report.at_most(what + ": ashlar, median", median(ours), "ms", limit);
 }
 
 void latencies(Arena& arena, const Plan& plan, Report& report) {
   const Batch big{.prefix = "big", .gangs = 1, .size = 512, .shape = {.gpus = 8}};
-  for (const Scheduler& s : {kKube, kAshlar}) {
-    if (s.kind == Scheduler::Kind::kKube && !plan.wants_kube()) continue;
-    if (plan.wants("gang512")) {
-      double best = 1e9;
-      for (int run = 0; run < plan.runs; ++run)
-        best = std::min(best, last_bind_after_last_create(arena, s, big, 120).value_or(1e9));
-      if (s.kind == Scheduler::Kind::kKube)
-        report.note("512 pods, last bind after last create: kube-scheduler", 1000 * best, "ms");
-      else
-        report.at_most("512 pods, last bind after last create: ashlar", 1000 * best, "ms", 600);
-    }
-    if (plan.wants("critical")) {
-      double best = 1e9;
-      for (int run = 0; run < plan.runs; ++run)
-        best = std::min(
-            best,
-            critical_amid_backlog(
-                arena, s, {.prefix = "back", .size = plan.pods},
-                {.prefix = "crit", .gangs = 1, .size = 16, .shape = {.gpus = 1, .priority_class = "bench-critical"}},
-                plan.pods / 5)
-                .value_or(1e9));
-      if (s.kind == Scheduler::Kind::kKube)
-        report.note("critical gang amid a backlog: kube-scheduler", 1000 * best, "ms");
-      else
-        report.at_most("critical gang amid a backlog: ashlar", 1000 * best, "ms", 150);
-    }
-  }
+  if (plan.wants("gang512"))
+    latency(plan, report, "512 pods, last bind after last create", 600,
+            [&](const Scheduler& s) { return last_bind_after_last_create(arena, s, big, kRoundSeconds); });
+  const Batch backlog{.prefix = "back", .size = plan.pods};
+  const Batch critical{
+      .prefix = "crit", .gangs = 1, .size = 16, .shape = {.gpus = 1, .priority_class = "bench-critical"}};
+  if (plan.wants("critical"))
+    latency(plan, report, "critical gang amid a backlog", 150,
+            [&](const Scheduler& s) { return critical_amid_backlog(arena, s, backlog, critical, plan.pods / 5); });
 }
 
 void refusals(Arena& arena, const Plan& plan, Report& report) {
@@ -250,8 +276,8 @@ int run(const Plan& plan) {
   if (!api) return std::fprintf(stderr, "bench_cluster: %s\n", api.error().message.c_str()), 1;
   Arena arena(**plane, **api, plan.binary, plan.binds_in_flight);
   Report report("schedulers on one real API server, " + std::to_string(plan.nodes) + " nodes x 8, " +
-                std::to_string(plan.pods) + " pods, best of " + std::to_string(plan.runs) +
-                " at least, all contestants in every round");
+                std::to_string(plan.pods) + " pods, " + std::to_string(plan.runs) +
+                " rounds, all contestants in every round");
   arena.post_nodes(plan.nodes);
   kube::call(
       arena.api(),
@@ -273,12 +299,12 @@ int main(int argc, char** argv) {
   Plan plan;
   plan.binary = (std::filesystem::canonical("/proc/self/exe").parent_path() / "ashlar").string();
   CLI::App app("Ashlar beside kube-scheduler on a real API server");
-  app.add_option("--only", plan.only, "parts: drain gpu arrival gangs gang512 critical refusal start kinds")
+  app.add_option("--only", plan.only, "parts: drain gpu arrival gangs racks gang512 critical refusal start kinds")
       ->delimiter(',');
   app.add_option("--schedulers", plan.schedulers, "kube, ashlar")->delimiter(',');
   app.add_option("--nodes", plan.nodes, "nodes of 8 GPUs");
   app.add_option("--pods", plan.pods, "pods of a drain");
-  app.add_option("--runs", plan.runs, "runs of each figure at least, the best counts");
+  app.add_option("--runs", plan.runs, "rounds of each figure; their median counts");
   app.add_option("--binds-in-flight", plan.binds_in_flight, "Ashlar's batch.bindsInFlight");
   app.add_option("--ashlar", plan.binary, "the program to measure");
   CLI11_PARSE(app, argc, argv);

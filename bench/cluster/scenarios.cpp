@@ -104,7 +104,7 @@ DrainResult drain(Arena& arena, const Scheduler& scheduler, const Batch& batch, 
   }
   running.process = *process;
   result.is_complete = observer.wait_for(batch.pods(), patience_seconds);
-  result.rate = observer.rate();
+  result.rate = result.is_complete ? observer.rate() : static_cast<double>(observer.bound()) / patience_seconds;
   result.to_first_seconds = between(start, observer.first());
   result.scheduler_cpu_seconds = static_cast<double>(running.process->cpu_time().value) / 1000;
   const auto [writes, last_write] = settle(arena, 60);
@@ -128,7 +128,7 @@ DrainResult arrive(Arena& arena, const Scheduler& scheduler, const Batch& batch,
   const Millis cpu_before = running.process->cpu_time();
   arena.create(ns, batch, scheduler);
   result.is_complete = observer.wait_for(batch.pods(), patience_seconds);
-  result.rate = observer.rate();
+  result.rate = result.is_complete ? observer.rate() : static_cast<double>(observer.bound()) / patience_seconds;
   result.scheduler_cpu_seconds = static_cast<double>((running.process->cpu_time() - cpu_before).value) / 1000;
   arena.delete_pods(ns);
   return result;

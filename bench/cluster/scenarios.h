@@ -11,9 +11,9 @@ namespace ashlar::bench {
 
 struct DrainResult {
   bool is_complete = false;
-  double rate = 0;                ///< pods/s between first and last bind
-  double to_first_seconds = 0;    ///< scheduler start to first bind
-  double writes_per_pod = 0;      ///< API writes after the start, everything included, until they cease
+  double rate = 0;              ///< pods/s between first and last bind; if not complete, those bound by the time given
+  double to_first_seconds = 0;  ///< scheduler start to first bind
+  double writes_per_pod = 0;    ///< API writes after the start, everything included, until they cease
   double lane_empty_seconds = 0;  ///< last bind to the last write
   double scheduler_cpu_seconds = 0;
   double resident_mib = 0;
