@@ -78,7 +78,6 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
   if (e.pending.held_classes().empty()) return;
   const Millis now = cycle.plan.at;
   if (present(e, state) == e.held_seen && !has_due_holder(e, state, now)) return;
-  const bool have_heads_changed = e.pending.head_changes() != e.held_seen.head_changes;
   const bool has_limits = state.queues().has_limits();
   const std::map<JobId, Present> holders = look_at_holders(e, state, cycle);
   const auto has_changed = [&](const PendingQueue::Holder& holder) {
@@ -90,11 +89,20 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
   const auto is_overtaken = [&](const PendingQueue::Holder& holder, const PendingQueue::Head& last_held) {
     return e.pending.contains(holder.job) && !e.pending.is_before(e.pending.head_of(holder.job), last_held);
   };
+  // Where more heads are ahead than may have a reservation, others may have taken the holder's turn. Not asked of the
+  // number of changes: a job that is woken and held again is itself a head that changes.
+  const auto is_past_limit = [&](const PendingQueue::Class& job_class, const PendingQueue::Head& last_held) {
+    const auto ahead = e.reservations.heads_ahead(state, e.pending, last_held).heads;
+    return std::any_of(job_class.holders.begin(), job_class.holders.end(), [&](const auto& holder) {
+      const auto is_it = [&](const PendingQueue::Head& first) { return first.entry.job == holder.job; };
+      return !holders.at(holder.job).is_awake && std::none_of(ahead.begin(), ahead.end(), is_it);
+    });
+  };
   std::vector<PendingQueue::Head> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
     const PendingQueue::Head last_held = e.pending.head_of(head.job_class, *job_class.held.rbegin());
-    if ((job_class.is_beyond_limit && have_heads_changed) ||
+    if ((job_class.is_beyond_limit && is_past_limit(job_class, last_held)) ||
         std::any_of(job_class.holders.begin(), job_class.holders.end(),
                     [&](const auto& h) { return has_changed(h) || is_overtaken(h, last_held); }) ||
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others

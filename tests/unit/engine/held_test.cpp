@@ -166,5 +166,59 @@ TEST_F(HeldByAnotherQueue, AReservationThatNamesAnUnknownQueueIsNotSound) {
   EXPECT_FALSE(EngineFields::is_sound(other_, two_));
 }
 
+/// Two nodes of other models, half of each taken until 100 s. The first jobs of `queues` queues need the whole of one,
+/// the first job of a queue ahead of them the whole of the other; behind all, the only job of one more queue is held
+/// from that other node.
+struct HeldBehind {
+  static constexpr JobId kHolder{1u}, kLast{99u};
+
+  explicit HeldBehind(std::uint32_t queues) : state(small_state(1)), engine(*builtin_profile("ashlar")) {
+    tell(state, DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    NodeFacts other = eight_devices();
+    other.devices.device_class = DeviceClassId(1u);
+    tell(state, NodeSeen{NodeId(1u), other});
+    for (std::uint32_t model = 0; model < 2; ++model) {
+      tell(state, ConstraintDefined{ConstraintId(1u + model), {.models = {DeviceClassId(model)}}});
+      tell(state, Submitted{lasting(workload(200 + model, 200 + model, 1, kFourDevices), Millis(100'000))});
+      tell(state, Bound{MemberId(200 + model), NodeId(model), {}});
+    }
+    submit(kHolder, lasting(workload(1, 1, 1, kWholeNode), Millis(50'000)), 1, ConstraintId(1u));
+    for (std::uint32_t q = 2; q < 2 + queues; ++q)
+      submit(JobId(q), lasting(workload(q, q, 1, kWholeNode), Millis(50'000)), q, ConstraintId(2u));
+    Workload last = lasting(workload(99, 99, 1, kOneDevice), Millis(3'600'000));
+    last.priority = -2;
+    submit(kLast, last, 2 + queues, ConstraintId(1u));
+  }
+  void submit(JobId job, Workload w, std::uint32_t queue, ConstraintId constraint) {
+    tell(state, QueueDefined{QueueId(queue), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+    w.queue = QueueId(queue);
+    w.members[0].constraint = constraint;
+    ASSERT_EQ(w.job, job);
+    tell(state, Submitted{w});
+  }
+  Plan decide() { return engine.decide(state, state.now()); }
+
+  State state;
+  Engine engine;
+};
+
+TEST(HeldBehindManyQueues, ADecisionComesToAnEnd) {
+  for (const std::uint32_t queues : {1u, 7u, 8u, 9u, 30u}) {
+    HeldBehind many(queues);
+    EXPECT_EQ(many.decide().examined, queues + 2);
+    EXPECT_EQ(many.engine.pending().held_classes().size(), 1u);
+    EXPECT_EQ(many.decide().examined, 0u);
+  }
+}
+
+TEST(HeldBehindManyQueues, AJobStartsWhenOthersHaveTheTurnOfItsHolder) {
+  for (const std::uint32_t queues : {7u, 8u}) {
+    HeldBehind many(queues);
+    many.decide();
+    tell(many.state, PriorityChanged{HeldBehind::kHolder, -1}, Millis(200));
+    EXPECT_EQ(many.decide().actions.size(), queues < Reservations::kMax ? 0u : 1u);
+  }
+}
+
 }  // namespace
 }  // namespace ashlar
