@@ -221,6 +221,7 @@ void run_queue_verb(const QueueOptions& options) {
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
   const std::vector<std::string> policies = list_of(options.policies, "--policy");
   std::vector<config::ProfileSpec> specs;
+  specs.reserve(policies.size());
   for (const std::string& name : policies) specs.push_back(profile_spec(name));
   options.output.refuse_inputs({options.jobs, options.vcs}, specs);
   const std::vector<sim::VcNodes> vcs = must(sim::read_vcs(options.vcs));

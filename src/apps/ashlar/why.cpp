@@ -8,6 +8,7 @@
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/verbs.h"
+#include "model/quota.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
 

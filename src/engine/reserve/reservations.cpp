@@ -35,6 +35,7 @@ std::vector<JobId> Reservations::in_order(const PendingQueue& pending) const {
   for (const Reservation& p : reservations_) sorted.push_back(&p);
   std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return is_before(pending, *a, *b); });
   std::vector<JobId> jobs;
+  jobs.reserve(sorted.size());
   for (const Reservation* p : sorted) jobs.push_back(p->entry.job);
   return jobs;
 }
