@@ -146,7 +146,7 @@ REFUSED = [
     ("scheduler --validate-only --config names.yaml", 2, 'names.yaml:3:18: schedulerNames: expected one name without commas and spaces, got "a b"'),
     ("scheduler --validate-only --config .", 2, ".: cannot be read: Is a directory"),
     ("sim run scenario.yaml --report .", 2, '--report: expected the name of a file to write, got the directory "."'),
-    (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report jobs.csv", 2, "ashlar sim: --report: jobs.csv is an input of this run; name another file"),
+    (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report jobs.csv", 2, "ashlar sim queue: --report: jobs.csv is an input of this run; name another file"),
     (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report ./link.csv", 2, "--report: ./link.csv is an input of this run"),
     (f"{QUEUE} --jobs jobs.csv --vcs vcs.csv --report vcs.csv; cat vcs.csv", 0, "vc,num"),
     ("sim run scenario.yaml --report ../$(basename $PWD)/scenario.yaml", 2, "scenario.yaml is an input of this run"),
@@ -205,9 +205,9 @@ LIED_TO = [
     ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    unhealthy GPUs, which take no new pods: 2\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
-    ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
-    ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, "there is no node nosuch"),
-    ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, "there is no queue nosuch"),
+    ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, 'ashlar nodes: there is no node "nosuch"'),
+    ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, 'ashlar nodes: there is no node "nosuch"'),
+    ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, 'ashlar queue: there is no queue "nosuch"'),
     ("nodes", "<html>", 1, "the answer is not JSON"),
     ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "but created nothing; is it an API server?"),
 ]
@@ -300,7 +300,7 @@ def ends_in_order(program, folder, number):
 
 def asks_for(program, folder, command, name, pod, status):
     Liar.body = json.dumps({"kind": "Why", "name": name, "pod": pod, "state": "Bound", "headline": "h", "exitStatus": 0}).encode()
-    says = "" if status == 0 else f"ashlar: there is no pod {name}; a gang has that name: ashlar why {name}\n"
+    says = "" if status == 0 else f"ashlar why: there is no pod \"{name}\"; a gang has that name: ashlar why {name}\n"
     good = check(program, folder, command, status, says)
     if Liar.path != f"/api/v1/why?name={urllib.parse.quote(name, safe='')}":
         print(f"       it asked for {Liar.path}")

@@ -72,6 +72,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return checked_output(0);
+  } catch (const ashlar::VerbError& error) {
+    std::cerr << ashlar::command_name(app) << ": " << error.message() << '\n';
+    return error.get_exit_code();
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {

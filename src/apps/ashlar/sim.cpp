@@ -32,10 +32,7 @@
 namespace ashlar {
 namespace {
 
-[[noreturn]] void fail(const Error& error, int status) {
-  std::cerr << "ashlar sim: " << error.message << '\n';
-  throw CLI::RuntimeError(status);
-}
+[[noreturn]] void fail(const Error& error, int status) { throw VerbError(status, error.message); }
 
 /// The value, or the end of the program with a message about the invalid input.
 template <class T>
@@ -97,7 +94,13 @@ struct Forms {
   std::string (*json)(std::span<const Run>);
   std::string (*csv)(std::span<const Run>);
   sim::Rows (*rows)(std::span<const Run>);
+  std::string_view note;  ///< below the table: what its headings leave out
 };
+
+constexpr std::string_view kPackingNote =
+    "GPUs in use in % at that load; the other loads: -o csv, -o json or --report\n";
+constexpr std::string_view kQueueNote =
+    "means of job completion and queue time, and percentiles of queue time, in seconds; by queue: -o csv or -o json\n";
 
 /// The report first: if it cannot be written, nothing is printed either.
 template <class Run>
@@ -114,7 +117,7 @@ void write_results(const std::vector<Run>& runs, const Forms<Run>& forms, const 
   else if (options.format == "csv")
     std::cout << forms.csv(runs);
   else
-    std::cout << cli::render_table(forms.rows(runs));
+    std::cout << cli::render_table(forms.rows(runs)) << '\n' << forms.note;
   std::cout.flush();
 }
 
@@ -170,8 +173,8 @@ void run_packing_verb(const PackingOptions& options) {
   }
   const std::vector<std::pair<std::string, std::string>> facts{
       {"nodes", options.nodes}, {"pods", options.pods}, {"arrivals", options.arrivals}};
-  write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::packing_rows}, options.output,
-                                 packing_page(runs, facts));
+  write_results<sim::PackingRun>(runs, {sim::packing_json, sim::packing_csv, sim::narrow_packing_rows, kPackingNote},
+                                 options.output, packing_page(runs, facts));
 }
 
 void add_packing_replay(CLI::App& sim) {
@@ -249,8 +252,8 @@ void run_queue_verb(const QueueOptions& options) {
       {"nodes divided by", std::to_string(options.shrink)},
       {"virtual clusters are", options.is_pooled ? "pooled" : "isolated"},
       {"restart overhead", options.overhead + " s"}};
-  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output,
-                               queue_page("Queueing replay", runs, facts));
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::narrow_queue_rows, kQueueNote},
+                               options.output, queue_page("Queueing replay", runs, facts));
 }
 
 void add_queue_replay(CLI::App& sim) {
@@ -312,7 +315,7 @@ void run_scenario_verb(const RunOptions& options) {
   for (const sim::ScenarioTrace& trace : scenario.traces) inputs.push_back(trace.path);
   options.output.refuse_inputs(std::move(inputs), specs);
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
-  for (const std::string& note : simulation.notes()) std::cerr << "ashlar sim: " << note << '\n';
+  for (const std::string& note : simulation.notes()) std::cerr << "ashlar sim run: " << note << '\n';
   std::vector<sim::QueueRun> runs;
   for (const config::ProfileSpec& spec : specs) {
     Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
@@ -326,8 +329,8 @@ void run_scenario_verb(const RunOptions& options) {
                                                                {"seed", std::to_string(scenario.seed)}};
   const std::string title =
       scenario.title.empty() ? std::filesystem::path(options.scenario).filename().string() : scenario.title;
-  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::queue_rows}, options.output,
-                               queue_page(title, runs, facts));
+  write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::narrow_queue_rows, kQueueNote},
+                               options.output, queue_page(title, runs, facts));
 }
 
 void add_run(CLI::App& sim) {

@@ -124,7 +124,7 @@ void add_why(CLI::App& app) {
     const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(asked.name));
     const auto render = [&](const object& why) {
       if (asked.is_pod && text_of(why, "pod") != asked.name)
-        refuse_name("pod", asked.name + "; a gang has that name: ashlar why " + asked.name);
+        refuse_name("pod", asked.name, "; a gang has that name: ashlar why " + asked.name);
       return why_text(why);
     };
     const std::int64_t status = number_of(print_answer(*options, body, "Why", render), "exitStatus");

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "live/track/gang_table.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/hold_text.h"
 
@@ -41,7 +42,7 @@ std::vector<HeldThing> held_things(const Tables& tables) {
   std::vector<HeldThing> found;
   each_held(tables, [&](HeldThing held) { found.push_back(std::move(held)); });
   std::sort(found.begin(), found.end(), [](const HeldThing& a, const HeldThing& b) {
-    return std::pair(a.ns.view(), a.name.view()) < std::pair(b.ns.view(), b.name.view());
+    return a.ns != b.ns ? is_name_before(a.ns, b.ns) : is_name_before(a.name, b.name);
   });
   return found;
 }

@@ -9,6 +9,7 @@
 #include "engine/explain/explain.h"
 #include "kubeclient/json_writer.h"
 #include "live/read/held.h"
+#include "live/read/node_order.h"
 #include "live/read/pod_text.h"
 #include "live/read/queue_limits.h"
 #include "live/track/gangs/gang_hold.h"
@@ -348,12 +349,15 @@ struct WaitingJob {
 
 std::vector<WaitingJob> waiting_jobs(ReadReplica& replica) {
   std::vector<WaitingJob> jobs;
-  replica.engine().pending().each_class([&](ClassId, const PendingQueue::Class& shape) {
+  const PendingQueue& pending = replica.engine().pending();
+  pending.each_class([&](ClassId, const PendingQueue::Class& shape) {
     shape.each_job([&](const PendingQueue::Entry& e) {
       jobs.push_back({e, shape.key.queue, shape.devices, replica.engine().verdict_of(e.job)});
     });
   });
-  std::sort(jobs.begin(), jobs.end(), [](const WaitingJob& a, const WaitingJob& b) { return a.entry < b.entry; });
+  std::sort(jobs.begin(), jobs.end(), [&](const WaitingJob& a, const WaitingJob& b) {
+    return pending.is_before(a.entry, a.queue, b.entry, b.queue);
+  });
   return jobs;
 }
 
@@ -458,16 +462,13 @@ std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
 }  // namespace
 
 http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerRequest& request) {
-  const std::string only = request.query_value("name");
   const Tables& tables = replica.tables();
   const Cluster& cluster = replica.state().cluster();
   JsonWriter w = document("NodeList");
   w.key("nodes").begin_array();
-  for (std::size_t row = 0; row < cluster.rows(); ++row) {
-    const NodeId node(row);
-    const PooledString name = tables.names.nodes.name(node);
-    if (!cluster.is_live(node) || name.empty() || (!only.empty() && name.view() != only)) continue;
-    w.begin_object().member("name", name.view());
+  for (const NodeId node : nodes_by_name(tables, cluster, request.query_value("name"))) {
+    const std::size_t row = node.row();
+    w.begin_object().member("name", tables.names.nodes.name(node).view());
     w.member("model", cluster.models()[row].is_none() ? std::string_view()
                                                       : tables.names.models.name(cluster.models()[row]).view());
     w.member("cards", std::int64_t{cluster.devices()[row]})

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"gpu", "cpu", "memory"};  // by QuotaDimension
 constexpr std::string_view kQuotaForm = "limits such as gpu=16, cpu=64 or memory=512GiB";
+constexpr std::string_view kModelLimitForm = "a limit such as gpu:h100=8";
 
 /// "gpu", "cpu", or a resource that the case has named, alone or of the nodes of one model: "gpu:h100". None and an
 /// error in `words` if it is none of these.
@@ -34,13 +35,14 @@ std::optional<QuotaKey> quota_key_of(const CaseReading& c, Words& words, std::st
   else
     key.resource = c.file.names.resources.find(name.key);
   if (dimension == std::ssize(kQuotaNames) && key.resource.is_none()) {
-    words.fail(fmt::format("unknown limit \"{}\"{}", name.key, suggestion(name.key, kQuotaNames)), kQuotaForm);
+    words.fail(fmt::format("unknown limit \"{}\"{}", name.key, suggestion(name.key, kQuotaNames)),
+               name.key.find('@') == std::string_view::npos ? kQuotaForm : kModelLimitForm);
     return std::nullopt;
   }
   if (!name.has_value) return key;
   key.device_class = c.file.names.models.find(name.value);
   if (!key.device_class.is_none()) return key;
-  words.fail(fmt::format("no node of this case has the model \"{}\"", name.value), "a limit such as gpu:h100=8");
+  words.fail(fmt::format("no node of this case has the model \"{}\"", name.value), kModelLimitForm);
   return std::nullopt;
 }
 

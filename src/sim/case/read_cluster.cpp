@@ -340,8 +340,8 @@ void read_device_health(CaseReading& c, Words& words) {
                count == 0 ? std::string("a node with GPUs") : fmt::format("0 to {}", count - 1));
   const bool is_healthy = words.accept("healthy");
   if (!is_healthy && !words.accept("unhealthy")) {
-    words.take("healthy or unhealthy");
-    words.fail("the GPUs' health is missing", "\"healthy\" or \"unhealthy\"");
+    const std::string_view word = words.take("healthy or unhealthy");
+    words.fail(fmt::format("unknown health \"{}\"", word), "\"healthy\" or \"unhealthy\"");
   }
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;

@@ -225,6 +225,7 @@ void read_bind(CaseReading& c, Words& words) {
 
 void read_evict(CaseReading& c, Words& words) {
   const JobOrMember which = take_member(c, words);
+  if (!words.has_failed()) refuse_hold(c, words, which.job);
   Millis remaining = Millis::max();
   if (words.accept("remaining")) remaining = words.take_time();
   const Millis at = take_at(c, words);
@@ -264,6 +265,7 @@ void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& r
   if (hold.until <= at && !words.has_failed())
     words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(at)));
   if (words.has_failed()) return;
+  c.holds.push_back(hold.job);
   std::vector<MemberSpec> members;
   add_members(c, words, hold.job, {request}, members);
   for (const MemberSpec& member : members) hold.parts.push_back({member, place.node, place.devices});

@@ -53,12 +53,19 @@ NodeId take_node(CaseReading& c, Words& words, bool may_be_unknown) {
   return node;
 }
 
-JobId take_job(CaseReading& c, Words& words, bool may_be_unknown) {
+void refuse_hold(const CaseReading& c, Words& words, JobId job) {
+  if (std::ranges::find(c.holds, job) == c.holds.end()) return;
+  words.fail(fmt::format("\"{}\" is a hold", c.file.names.jobs.name(job)),
+             "a job; a hold lasts until its time or its \"end\"");
+}
+
+JobId take_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("the name of a job");
-  if (may_be_unknown && row_in(name) != Id<void>::kNoneValue) return JobId(row_in(name));
   const JobId job = c.file.names.jobs.find(name);
   if (job.is_none())
     words.fail(fmt::format("there is no job \"{}\" at this point{}", name, hint(name, c.file.names.jobs.all())));
+  else
+    refuse_hold(c, words, job);
   return job;
 }
 
@@ -105,6 +112,7 @@ QueueId take_queue(CaseReading& c, Words& words) {
 
 std::vector<MemberId> take_members(CaseReading& c, Words& words) {
   const JobOrMember which = take_member(c, words);
+  if (!words.has_failed()) refuse_hold(c, words, which.job);
   if (words.has_failed()) return {};
   if (!which.member.is_none()) return {which.member};
   if (which.job.row() < c.file.names.members.size()) return c.file.names.members[which.job.row()];

@@ -20,6 +20,7 @@ struct CaseReading {
   std::vector<QueueDefined> queues;        ///< as last stated
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
+  std::vector<JobId> holds;  ///< jobs that are holds
   bool has_profile = false;  ///< a statement gave it
   std::uint32_t nested = 0;
   std::int64_t devices = 0;  ///< of all nodes
@@ -37,7 +38,10 @@ Millis take_at(CaseReading& c, Words& words);
 NodeId take_node(CaseReading& c, Words& words, bool may_be_unknown = false);
 /// A node of the case that is not lost.
 NodeId take_node_that_is_there(CaseReading& c, Words& words);
-JobId take_job(CaseReading& c, Words& words, bool may_be_unknown = false);
+/// A job of the case that is not a hold.
+JobId take_job(CaseReading& c, Words& words);
+/// An error if the job is a hold.
+void refuse_hold(const CaseReading& c, Words& words, JobId job);
 LevelId take_level(CaseReading& c, Words& words);
 QueueId take_queue(CaseReading& c, Words& words);
 /// "NAME" (all members) or "NAME/RANK".

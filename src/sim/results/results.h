@@ -130,6 +130,9 @@ using Rows = std::vector<std::vector<std::string>>;
 /// decimals.
 Rows packing_rows(std::span<const PackingRun> runs);
 Rows queue_rows(std::span<const QueueRun> runs);
+/// The same in less than 100 columns, for a terminal: fewer loads, shorter headings, no computing time.
+Rows narrow_packing_rows(std::span<const PackingRun> runs);
+Rows narrow_queue_rows(std::span<const QueueRun> runs);
 
 /// A PackingRunList (docs/reference/json.md); empty bins are null.
 std::string packing_json(std::span<const PackingRun> runs);

@@ -11,8 +11,8 @@ namespace ashlar::sim {
 namespace {
 
 constexpr std::size_t kTableStep = 10;  ///< loads of the table: every tenth percent...
-/// ...and of those the last seven that a run reached, so that a line fits a terminal
-constexpr std::size_t kTableColumns = 7;
+/// ...and of those the last that a run reached: on a page, and on a terminal
+constexpr std::size_t kTableColumns = 7, kNarrowColumns = 4;
 
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.4f}", *value) : ""; }
 
@@ -105,9 +105,7 @@ std::string document(std::string_view kind, std::span<const Run> runs, std::stri
   return out + "]}\n";
 }
 
-}  // namespace
-
-Rows packing_rows(std::span<const PackingRun> runs) {
+Rows packing_rows(std::span<const PackingRun> runs, std::size_t columns) {
   Rows rows = {{"policy", "seed"}};
   std::vector<std::size_t> loads;
   for (std::size_t k = kTableStep; k < kLoadBins; k += kTableStep) {
@@ -115,7 +113,7 @@ Rows packing_rows(std::span<const PackingRun> runs) {
     for (const PackingRun& run : runs) is_reached = is_reached || run.allocation_percent[k].has_value();
     if (is_reached) loads.push_back(k);
   }
-  if (loads.size() > kTableColumns) loads.erase(loads.begin(), loads.end() - kTableColumns);
+  if (loads.size() > columns) loads.erase(loads.begin(), loads.end() - static_cast<std::ptrdiff_t>(columns));
   for (std::size_t k : loads) rows[0].push_back(fmt::format("at {} %", k));
   for (const char* title : {"fragmented", "refused", "simulated in s"}) rows[0].push_back(title);
   for (const PackingRun& run : runs) {
@@ -131,6 +129,18 @@ Rows packing_rows(std::span<const PackingRun> runs) {
   return rows;
 }
 
+/// Without the last column, the computing time.
+Rows without_last(Rows rows) {
+  for (auto& row : rows) row.pop_back();
+  return rows;
+}
+
+}  // namespace
+
+Rows packing_rows(std::span<const PackingRun> runs) { return packing_rows(runs, kTableColumns); }
+
+Rows narrow_packing_rows(std::span<const PackingRun> runs) { return without_last(packing_rows(runs, kNarrowColumns)); }
+
 Rows queue_rows(std::span<const QueueRun> runs) {
   Rows rows = {{"policy", "jobs", "mean JCT s", "mean queue s", "p50 queue s", "p90 queue s", "p99 queue s",
                 "p99.9 queue s", "makespan s", "preemptions", "unfinished", "simulated in s"}};
@@ -142,6 +152,13 @@ Rows queue_rows(std::span<const QueueRun> runs) {
                     grouped(static_cast<double>(run.preemptions), 0),
                     grouped(static_cast<double>(run.unfinished_jobs), 0), fmt::format("{:.3f}", run.wall_seconds)});
   }
+  return rows;
+}
+
+Rows narrow_queue_rows(std::span<const QueueRun> runs) {
+  Rows rows = without_last(queue_rows(runs));
+  rows[0] = {"policy", "jobs",  "JCT s",      "queue s",   "p50",       "p90",
+             "p99",    "p99.9", "makespan s", "preempted", "unfinished"};
   return rows;
 }
 

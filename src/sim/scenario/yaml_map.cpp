@@ -73,7 +73,7 @@ YamlMap::YamlMap(YamlMistake& mistake, const YAML::Node& node, std::string where
 }
 
 const YAML::Node* YamlMap::find(const std::string& key) {
-  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.push_back(key);
+  if (std::find(known_keys_.begin(), known_keys_.end(), key) == known_keys_.end()) known_keys_.push_back(key);
   for (Entry& entry : entries_) {
     if (entry.key != key) continue;
     entry.is_known = true;
@@ -166,11 +166,9 @@ void YamlMap::reject_self(const std::string& message) { mistake_.reject(mark_, w
 void YamlMap::finish() {
   for (const Entry& entry : entries_) {
     if (entry.is_known) continue;
-    std::string known;
-    for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
+    const std::vector<std::string_view> known(known_keys_.begin(), known_keys_.end());
     mistake_.reject_unknown(entry.mark, where_,
-                            "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + suggestion(entry.key, asked_) +
-                                " (known: " + known + ")");
+                            "unknown key \"" + entry.key.substr(0, kShownMax) + "\"" + did_you_mean(entry.key, known));
   }
 }
 

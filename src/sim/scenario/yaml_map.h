@@ -91,7 +91,7 @@ class YamlMap {
   YAML::Mark mark_;
   std::string where_;
   std::vector<Entry> entries_;
-  std::vector<std::string> asked_;
+  std::vector<std::string> known_keys_;
 };
 
 }  // namespace ashlar::sim

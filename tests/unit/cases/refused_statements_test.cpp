@@ -116,7 +116,7 @@ device-health node0 first unhealthy
 device-health node0 7,8 unhealthy
   21: the node has 8 GPUs; expected 0 to 7
 device-health node0 2 sick
-  23: the GPUs' health is missing; expected "healthy" or "unhealthy"
+  23: unknown health "sick"; expected "healthy" or "unhealthy"
 device-health nod0 2 unhealthy
   15: there is no node "nod0" at this point; did you mean "node0"?
 lose
@@ -463,6 +463,19 @@ TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {
     ++count;
   }
   EXPECT_GT(count, 150);
+}
+
+TEST(CaseLanguage, AHoldIsNoJobThatChangesOrRuns) {
+  for (const auto& [statement, column] :
+       {std::pair("priority r 10", "10"), std::pair("estimate r 60s", "10"), std::pair("grow r 1 x 1 gpu", "6"),
+        std::pair("evict r", "7"), std::pair("reject r", "8"), std::pair("bind r node0", "6")}) {
+    const Result<sim::CaseOutcome> outcome = sim::run_case(
+        std::string("cluster 1 x h100x8\nreserve r 4 gpu on node0\n") + statement + "\n---- at 1s\n", "x.case");
+    EXPECT_EQ(outcome.ok() ? "no error" : outcome.error().message,
+              std::string("x.case:3:") + column +
+                  ": \"r\" is a hold; expected a job; a hold lasts until its time or its \"end\"")
+        << statement;
+  }
 }
 
 }  // namespace

@@ -135,15 +135,14 @@ TEST_F(Devices, ThatTheNodesAnnotationCallsUnhealthyTakeNoNewPods) {
   see(with_unhealthy("0,2;3"));
   see(with_unhealthy("0,2;3"));
   step();
-  EXPECT_EQ(said,
-            (std::vector<std::string>{"annotation ashlar.dev/unhealthy-gpus of node n is not a list of GPUs such "
-                                      "as 0,2-3: '0,2;3'; until it is corrected, the unhealthy GPUs stay 0,2,3"}));
+  EXPECT_EQ(said, (std::vector<std::string>{"annotation ashlar.dev/unhealthy-gpus of node n is not a list of GPUs such "
+                                            "as 0,2-3: '0,2;3'; until it is corrected, GPUs 0,2,3 stay unhealthy"}));
   EXPECT_EQ(idle_devices("n"), 5);
   said.clear();
   see(with_unhealthy("3,8"));
   step();
   EXPECT_EQ(said, (std::vector<std::string>{"annotation ashlar.dev/unhealthy-gpus of node n names GPUs that the node "
-                                            "does not have: '3,8', of 8 counted from 0; unhealthy are 3"}));
+                                            "does not have: '3,8', of 8 counted from 0; unhealthy GPUs: 3"}));
   EXPECT_EQ(where("six"), "n");
   said.clear();
   see(with_unhealthy(""));
@@ -156,6 +155,31 @@ TEST_F(Devices, ThatTheNodesAnnotationCallsUnhealthyTakeNoNewPods) {
   see(with_unhealthy("1", 2));
   step();
   EXPECT_EQ(idle_devices("n"), 1);
+}
+
+TEST_F(Devices, AKeyThatIsNearlyTheUnhealthyAnnotationIsLoggedOnce) {
+  const auto with = [](const std::string& annotation, const std::string& label) {
+    Node n = node("n", 8);
+    if (!annotation.empty()) n.annotations = {{PooledString(annotation), PooledString("2")}};
+    if (!label.empty()) n.labels.push_back({PooledString(label), PooledString("2")});
+    return n;
+  };
+  see(with("ashlar.dev/unhealthy-gpu", ""));
+  see(with("ashlar.dev/unhealthy-gpu", ""));
+  step();
+  EXPECT_EQ(said, (std::vector<std::string>{"ashlar.dev/unhealthy-gpu of node n is not a known key; did you mean "
+                                            "\"ashlar.dev/unhealthy-gpus\"?"}));
+  said.clear();
+  see(with("", "ashlar.dev/unhealthy-gpus"));
+  step();
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "ashlar.dev/unhealthy-gpus of node n is ignored as a label; write it as an annotation"}));
+  EXPECT_EQ(state.cluster().unhealthy_device_count(), 0u);
+  said.clear();
+  see(with("ashlar.dev/unhealthy-gpus", "ashlar.dev/cards"));
+  step();
+  EXPECT_TRUE(said.empty()) << said[0];
+  EXPECT_EQ(state.cluster().unhealthy_device_count(), 1u);
 }
 
 TEST_F(Devices, SharesBeyondOneDeviceCloseIt) {

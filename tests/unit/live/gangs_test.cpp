@@ -255,6 +255,12 @@ TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
     EXPECT_EQ(hold_text(record(typed)), key + " is not a known key; did you mean \"ashlar.dev/" + meant + "\"?");
     EXPECT_EQ(record(typed).hold, HoldReason::kMalformed) << typed;
   }
+  see(pod("sized", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("g")},
+           {PooledString("ashlar.dev/gang-sise"), PooledString("2")}}));
+  EXPECT_EQ(hold_text(record("sized")),
+            "ashlar.dev/gang-sise is not a known key; did you mean \"ashlar.dev/gang-size\"?")
+      << "which says more than that the size is missing";
   Pod noted = pod("annotated", 1);
   noted.annotations =
       std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/with-in"), PooledString("rack")}});

@@ -256,7 +256,8 @@ TEST_F(Read, AShareSaysHowMuchOfADeviceItAsks) {
   p.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 300}};
   see(p);
   leader_term->turn();
-  EXPECT_NE(why("p").find(R"("requests":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"), std::string::npos)
+  EXPECT_NE(why("p").find(R"("requests":{"gpus":0,"milliGpu":300,"milliCores":500,"memoryBytes":0})"),
+            std::string::npos)
       << why("p");
 }
 
@@ -556,6 +557,32 @@ TEST_F(Read, QueuesAreToldInFull) {
               R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists the configured queues"}],"heldTotal":2)"));
 }
 
+TEST_F(Read, JobsAreListedInTheOrderOfTheirQueuesIfTheProfileHasOne) {
+  options.tracker.queues = {{"busy", "", {4'000, kUnlimited, kUnlimited}},
+                            {"idle", "", {4'000, kUnlimited, kUnlimited}}};
+  options.profile = [](const auto&) {
+    Profile profile = builtin_profile("ashlar").value();
+    profile.queue_order = find_queue_order("least-share");
+    return profile;
+  };
+  begin();
+  see(node("n0", 2));
+  const auto in = [](const char* queue) { return Labels{{PooledString("ashlar.dev/queue"), PooledString(queue)}}; };
+  see(bound(pod("runs", 2, in("busy")), "n0", "0-1"));
+  for (const auto& [name, queue, age] :
+       {std::tuple("first", "busy", 3'000), std::tuple("second", "idle", 2'000), std::tuple("third", "busy", 1'000)}) {
+    Pod p = pod(name, 1, in(queue));
+    p.created = now - Millis(age);
+    see(p);
+  }
+  leader_term->turn();
+  const std::string list = queue();
+  const std::size_t first = list.find("ns/first"), second = list.find("ns/second"), third = list.find("ns/third");
+  ASSERT_NE(third, std::string::npos) << list;
+  EXPECT_LT(second, first) << "its queue uses nothing: " << list;
+  EXPECT_LT(first, third) << list;
+}
+
 TEST_F(Read, AllJobsAreListedWhenAskedFor) {
   begin();
   see(node("n0", 1));
@@ -582,6 +609,16 @@ TEST_F(Read, AllJobsAreListedWhenAskedFor) {
 }
 
 // ---- nodes ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Read, NodesAreListedByTheNumbersInTheirNames) {
+  begin();
+  for (const char* name : {"n-10", "n-9", "n-1", "m-20"}) see(node(name, 1));
+  leader_term->turn();
+  std::string names;
+  for (std::size_t at = 0; (at = nodes().find(R"("name":")", at)) != std::string::npos; ++at)
+    names += nodes().substr(at + 8, nodes().find('"', at + 8) - at - 8) + " ";
+  EXPECT_EQ(names, "m-20 n-1 n-9 n-10 ");
+}
 
 TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   begin();

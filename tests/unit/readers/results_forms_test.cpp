@@ -38,6 +38,9 @@ TEST(ResultsForms, OfQueueing) {
             "policy|jobs|mean JCT s|mean queue s|p50 queue s|p90 queue s|p99 queue s|p99.9 queue s|makespan "
             "s|preemptions|unfinished|simulated in s|\n"
             "fifo,\"x\"|1,234,567|98,765.4|0.1|1|999|1,000|123,456|12,345,678|100|1,000|1.250|\n");
+  EXPECT_EQ(joined(narrow_queue_rows({&run, 1})),
+            "policy|jobs|JCT s|queue s|p50|p90|p99|p99.9|makespan s|preempted|unfinished|\n"
+            "fifo,\"x\"|1,234,567|98,765.4|0.1|1|999|1,000|123,456|12,345,678|100|1,000|\n");
   EXPECT_EQ(queue_csv({&run, 1}),
             "policy,vc,jobs,mean_jct_seconds,mean_queue_seconds,p50_queue_seconds,p90_queue_seconds,p99_queue_seconds,"
             "p999_queue_seconds,p99_jct_"
@@ -78,6 +81,10 @@ TEST(ResultsForms, OfPacking) {
   EXPECT_EQ(joined(packing_rows({&run, 1})),
             "policy|seed|at 10 %|fragmented|refused|simulated in s|\n"
             "a\rb|7|9.1235|2.5000|4|0.062|\n");
+  run.allocation_percent.fill(50.0);
+  EXPECT_EQ(joined(narrow_packing_rows({&run, 1})),
+            "policy|seed|at 100 %|at 110 %|at 120 %|at 130 %|fragmented|refused|\n"
+            "a\rb|7|50.0000|50.0000|50.0000|50.0000|2.5000|4|\n");
   EXPECT_EQ(packing_json({}), "{\"apiVersion\":\"ashlar.dev/v1alpha1\",\"kind\":\"PackingRunList\",\"runs\":[]}\n");
 }
 

@@ -152,7 +152,7 @@ struct BadEdit {
 };
 
 const BadEdit kBadEdits[] = {
-    {"horizon: 2d", "horizont: 2d", ":3:1: unknown key \"horizont\"; did you mean \"horizon\"? (known: "},
+    {"horizon: 2d", "horizont: 2d", ":3:1: unknown key \"horizont\"; did you mean \"horizon\"?"},
     {"horizon: 2d", "horizon: soon",
      ":3:10: horizon: \"soon\" is not a duration; write for example 90s, 500ms, 1h30m or 2d"},
     {"seed: 7", "seed: -7", ":2:7: seed: expected a seed, a whole number from 0, got \"-7\""},
@@ -187,7 +187,7 @@ const BadEdit kBadEdits[] = {
     {"models: H100", "models: [H100, A100]", "jobs[1].models: there is no model \"A100\""},
     {"sigma: 1.5", "sigma: -1", "expected the standard deviation of the logarithm"},
     {"duration: 30m", "duration: 0", "duration: expected a time above 0"},
-    {"duration: 30m", "duration: {normal: 3h}", "duration: unknown key \"normal\" (known: fixed, exponential"},
+    {"duration: 30m", "duration: {normal: 3h}", "duration: unknown key \"normal\"; known: fixed, exponential"},
     {"min: 1m, max: 1d", "min: 2d, max: 1d", "expected a time not below \"min\""},
     {"queue: product", "queue: produkt", "arrivals[1].queue: there is no queue \"produkt\"; did you mean \"product\"?"},
     {"    count: 1000\n", "    counted: 1000\n", "arrivals[0]: unknown key \"counted\"; did you mean \"count\"?"},

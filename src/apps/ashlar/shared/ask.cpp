@@ -22,10 +22,7 @@ std::string server_of(const AskOptions& options) {
   return server == nullptr || *server == '\0' ? kDefaultServer : server;
 }
 
-[[noreturn]] void fail(int status, const std::string& message) {
-  std::cerr << "ashlar: " << message << '\n';
-  throw CLI::RuntimeError(status);
-}
+[[noreturn]] void fail(int status, const std::string& message) { throw VerbError(status, message); }
 
 }  // namespace
 
@@ -37,7 +34,8 @@ void AskOptions::add_to(CLI::App& verb, const std::vector<std::string>& formats)
 
 std::string ask_scheduler(const AskOptions& options, const std::string& path) {
   const std::string server = server_of(options);
-  if (const Result<http::Url> url = http::parse_url(server); !url) fail(2, url.error().message);
+  if (const Result<http::Url> url = http::parse_url(server); !url)
+    fail(2, (options.server.empty() ? "ASHLAR_SERVER: " : "--server: ") + url.error().message);
   Result<http::Response> answer = http::retrying_get(server, path);
   if (!answer)
     fail(1, "no scheduler answers at " + server + " (" + answer.error().message +
@@ -75,7 +73,7 @@ boost::json::object print_answer(const AskOptions& options, const std::string& b
   try {
     text = render(answer);
   } catch (const CLI::Error&) {
-    throw;  // already reported by render
+    throw;  // of render
   } catch (const std::exception& error) {
     fail(1, "the answer has another form than a " + std::string(kind) + " of this version (" + error.what() + ")");
   }
@@ -83,7 +81,9 @@ boost::json::object print_answer(const AskOptions& options, const std::string& b
   return answer;
 }
 
-void refuse_name(const std::string& what, const std::string& name) { fail(2, "there is no " + what + " " + name); }
+void refuse_name(const std::string& what, const std::string& name, const std::string& more) {
+  fail(2, "there is no " + what + " \"" + name + "\"" + more);
+}
 
 std::string percent_encoded(const std::string& text) { return http::percent_encode(text); }
 

@@ -23,14 +23,14 @@ struct AskOptions {
   void add_to(CLI::App& verb, const std::vector<std::string>& formats);
 };
 
-/// The answer's text. Errors are printed to stderr and end the verb with exit status 1 (2 for unknown names).
+/// The answer's text. Errors end the verb with exit status 1 (2 for unknown names).
 std::string ask_scheduler(const AskOptions& options, const std::string& path);
 /// Prints the result of `render` for an answer of that kind, or `body` itself as JSON. An answer without the required
 /// members ends the verb with exit status 1 before anything is printed.
 boost::json::object print_answer(const AskOptions& options, const std::string& body, std::string_view kind,
                                  const std::function<std::string(const boost::json::object&)>& render);
-/// Ends the verb with exit status 2, as for an unknown name.
-[[noreturn]] void refuse_name(const std::string& what, const std::string& name);
+/// Ends the verb with exit status 2, as for an unknown name; `more` follows the name.
+[[noreturn]] void refuse_name(const std::string& what, const std::string& name, const std::string& more = {});
 std::string percent_encoded(const std::string& text);
 
 // Members of a JSON object, with defaults for absent ones; texts without control characters, safe for a terminal.

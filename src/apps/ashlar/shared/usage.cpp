@@ -206,6 +206,8 @@ std::string option_as_value(const std::string& option, const std::string& value)
   return is_option ? option + ": expected a name, got the option " + value : std::string();
 }
 
+std::string command_name(const CLI::App& app) { return named_command(app).name; }
+
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const Command command = named_command(app);
   return command.name + ": " + what_is_wrong(command, error) + " (" + command.name + " --help)";

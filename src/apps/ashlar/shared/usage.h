@@ -5,11 +5,22 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/completion/command_spec.h"
 
 namespace ashlar {
+
+/// Ends a verb with an exit status and a message; `main` puts the command in front of it ("ashlar sim run: ...").
+class VerbError final : public CLI::RuntimeError {
+ public:
+  VerbError(int status, std::string message) : CLI::RuntimeError(status), message_(std::move(message)) {}
+  const std::string& message() const { return message_; }
+
+ private:
+  std::string message_;
+};
 
 /// One of these words.
 CLI::Validator one_of(std::vector<std::string> words);
@@ -29,6 +40,8 @@ cli::CommandSpec command_spec(CLI::App& app);
 /// any word as the value of an option that may be repeated.
 std::string option_as_value(const std::string& option, const std::string& value);
 
+/// "ashlar sim run": the innermost command that was named.
+std::string command_name(const CLI::App& app);
 /// "ashlar sim run: unknown option --polcy; did you mean "--policy"? (ashlar sim run --help)": one line about a command
 /// line that failed to parse.
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error);

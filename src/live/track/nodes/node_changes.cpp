@@ -1,11 +1,13 @@
 #include "live/track/nodes/node_changes.h"
 
 #include "kubeclient/bind_outcome.h"
+#include "kubeclient/pod_builder.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/foreign_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/requests.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::kube {
 
@@ -51,18 +53,45 @@ DeviceMask unhealthy_devices(TrackerData& t, const Node& node, NodeRecord& recor
   const DeviceMask named = parse_devices(setting);
   const DeviceMask known = named.among(count);
   if (named.is_empty() && !setting.empty()) {
-    log_unhealthy_setting(t, node.name,
-                          "is not a list of GPUs such as 0,2-3: '" + bounded_words(setting.view()) +
-                              "'; until it is corrected, the unhealthy GPUs stay " +
-                              (record.unhealthy.is_empty() ? "none" : devices_text(record.unhealthy)));
+    log_unhealthy_setting(
+        t, node.name,
+        "is not a list of GPUs such as 0,2-3: '" + bounded_words(setting.view()) + "'; until it is corrected, " +
+            (record.unhealthy.is_empty() ? "no GPU counts as unhealthy"
+                                         : "GPUs " + devices_text(record.unhealthy) + " stay unhealthy"));
     return record.unhealthy;
   }
   if (known != named)
     log_unhealthy_setting(t, node.name,
                           "names GPUs that the node does not have: '" + bounded_words(setting.view()) + "', of " +
-                              std::to_string(count) + " counted from 0; unhealthy are " +
-                              (known.is_empty() ? "none" : devices_text(known)));
+                              std::to_string(count) +
+                              " counted from 0; unhealthy GPUs: " + (known.is_empty() ? "none" : devices_text(known)));
   return known;
+}
+
+/// A key of ours that is nearly the annotation's, or the annotation's own as a label; empty if there is none.
+const PooledString& mistaken_key(const Node& node) {
+  static const PooledString kNone;
+  constexpr std::size_t kNear = 2;
+  for (const Labels* labels : {&node.annotations, &node.labels})
+    for (const auto& [key, value] : *labels) {
+      if (!is_our_annotation(key.view()) || key.view().size() > kUnhealthyAnnotation.size() + kNear) continue;
+      const std::size_t distance = edit_distance(key.view(), kUnhealthyAnnotation);
+      if (distance <= kNear && (distance > 0 || labels == &node.labels)) return key;
+    }
+  return kNone;
+}
+
+/// Such a key keeps no pod off a GPU, which must not go unnoticed. Logged when the key changes.
+void log_mistaken_key(const TrackerData& t, const Node& node, NodeRecord& record) {
+  const PooledString& key = mistaken_key(node);
+  if (key == record.mistaken_key) return;
+  record.mistaken_key = key;
+  if (key.empty() || !t.listeners.log) return;
+  const std::string problem = key.view() == kUnhealthyAnnotation
+                                  ? " is ignored as a label; write it as an annotation"
+                                  : " is not a known key" + meant_text(kUnhealthyAnnotation);
+  t.listeners.log(LogLevel::kWarning,
+                  {key.str() + " of node " + node.name.str() + problem, "node", PooledString(), node.name});
 }
 
 void report_health(TrackerData& t, NodeId node, const DeviceMask& unhealthy) {
@@ -122,6 +151,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
   facts.is_ready = !t.closing_of(id).is_closed();
   const DeviceMask unhealthy = unhealthy_devices(t, node, record, facts.devices.count);
+  log_mistaken_key(t, node, record);
   const bool is_heartbeat = !is_new && facts == record.facts;
   if (!is_heartbeat) report_node(t, id, std::move(facts), is_new);
   report_health(t, id, unhealthy);

@@ -62,11 +62,14 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
   Result<GangSettings> read = read_gang_settings(pod);
-  if (!read) return {HoldReason::kMalformed, read.error().message};
-  setting = std::move(read).value();
-  note_setting(r, setting);
+  if (read) {
+    setting = *std::move(read);
+    note_setting(r, setting);
+  }
+  // Before what is missing: that may be what was mistyped.
   if (std::string mistyped = mistyped_setting(pod); !mistyped.empty())
     return {HoldReason::kMalformed, std::move(mistyped)};
+  if (!read) return {HoldReason::kMalformed, read.error().message};
   if (t.options.quarantine != nullptr && t.options.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, t.options.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
