@@ -158,7 +158,8 @@ bool is_class_quota_news_for(EngineData& e, State& state, const News& news, cons
   const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
   if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) return true;  // no table shows its room
   const Reason& reported = job_class.verdict.reasons.front();
-  if (news.has_quota && with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
+  // Perhaps changed long ago, while another limit refused it.
+  if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
   const std::vector<MemberRun> needed = needed_runs(job_class.key);
   if (!news.has_quota && !is_node_news_for(state, *e.profile, news, job_class.key.queue, needed)) return false;
   return !placement_rule(*e.profile).is_room_exact ||

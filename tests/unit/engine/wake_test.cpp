@@ -4,6 +4,7 @@
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
@@ -158,6 +159,34 @@ TEST(Wake, OthersThatAreFreedOfALimitedClassWakeNobody) {
   EXPECT_EQ(gang.examined(), 1u);
   tell(gang.s, Ended{JobId(30u)});
   EXPECT_EQ(gang.examined(), 0u);
+}
+
+/// A pod of the first model, which its queue's limit on it refuses, until the queue is limited as a whole instead; what
+/// then gives it room is the end of a pod on a node that it cannot use.
+TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
+  State s = small_state(1);
+  NodeFacts other = eight_devices();
+  other.devices.device_class = DeviceClassId(1u);
+  tell(s, NodeSeen{NodeId(1u), other});
+  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(0u)}}});
+  tell(s, QueueDefined{QueueId(1u),
+                       QueueId(0u),
+                       {kUnlimited, kUnlimited, kUnlimited},
+                       {{{ResourceId::none(), DeviceClassId(0u)}, 1000}}});
+  for (std::uint32_t job = 0; job < 3; ++job) {
+    Workload w = workload(job, job, 1, kOneDevice);
+    w.queue = QueueId(1u);
+    if (job == 2) w.members[0].constraint = ConstraintId(1u);
+    tell(s, Submitted{w});
+    if (job < 2) tell(s, Bound{MemberId(job), NodeId(job), {}});
+  }
+  Engine engine(*builtin_profile("ashlar"));
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  EXPECT_TRUE(waits_for_class_quota(engine.verdict_of(JobId(2u))));
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {2000, kUnlimited, kUnlimited}});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);
 }
 
 }  // namespace
