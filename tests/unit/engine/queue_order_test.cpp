@@ -103,7 +103,15 @@ TEST_P(ManyQueues, AChangeOfUsageComputesOneKeyForEachLevelAndLooksAtNoJob) {
     EXPECT_EQ(engine_.decide(state_, Millis(0)).examined, 0u);
     EXPECT_EQ(keys.computed_count() - before, 3u) << "the team, its organisation, the root";
   }
-  const std::uint64_t before = keys.computed_count();
+  std::uint64_t before = keys.computed_count();
+  for (const std::uint32_t team : {kOrgs + 1, 2 * kOrgs + 1}) {  // of the same organisation
+    const auto head = engine_.pending().first_waiting(QueueId(team));
+    ASSERT_NE(head, nullptr);
+    tell(state_, Bound{MemberId(head->entry.job.value), NodeId(0u), {}});
+  }
+  engine_.decide(state_, Millis(0));
+  EXPECT_EQ(keys.computed_count() - before, 4u) << "two teams, and what is above both once";
+  before = keys.computed_count();
   tell(state_, NodeSeen{NodeId(1u), [&] {
                           NodeFacts facts = state_.cluster().facts(NodeId(1u));
                           facts.labels.push_back({LabelKeyId(5u), LabelId(5u)});
@@ -124,14 +132,36 @@ TEST(QueueOrder, AnEngineThatComparesNoQueuesComputesNoKey) {
   EXPECT_EQ(engine.pending().queue_keys().computed_count(), 0u);
 }
 
+/// A limit on one class counts what runs on its nodes: a node that is found to be of another class gives it back.
+TEST(QueueOrder, FollowsTheClassOfNodes) {
+  State state = small_state(1);
+  tell(state, QueueDefined{QueueId(1u),
+                           QueueId(0u),
+                           {kUnlimited, kUnlimited, kUnlimited},
+                           {{{ResourceId::none(), DeviceClassId(0u)}, 4'000}}});
+  Engine engine = least_share_engine();
+  tell(state, Submitted{in_queue(workload(0, 0, 1, kFourDevices), 1)});
+  engine.decide(state, Millis(0));
+  engine.decide(state, Millis(0));
+  EXPECT_EQ(engine.pending().queue_keys().key(QueueId(1u)).major, 1'000'000'000) << "all of the limit";
+  NodeDevices devices = eight_devices().devices;
+  devices.device_class = DeviceClassId(1u);
+  tell(state, NodeDevicesChanged{NodeId(0u), devices});
+  engine.decide(state, Millis(0));
+  EXPECT_EQ(engine.pending().queue_keys().key(QueueId(1u)).major, 500'000'000) << "half of the GPUs";
+}
+
 /// Half of a node is taken until 100 s by a queue of its own. A queue of a small share waits for the whole node; a job
 /// of an hour of another is held for it.
-TEST(QueueOrder, HeldJobsAreLookedAtWhenTheirQueuePassesTheHoldersQueue) {
+class HeldByAShare : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(HeldByAShare, JobsAreLookedAtWhenTheirQueuePassesTheHoldersQueue) {
   State state = small_state(1);
   const DemandId whole{20u};
   tell(state, DemandDefined{whole, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
   tell(state, DemandDefined{kOneCore, {.amounts = {{resource::kCpu, 1000}, {resource::kPods, 1}}}});
-  for (const std::uint32_t queue : {1u, 2u, 3u}) define_queue(state, queue, 0, 8);
+  for (const std::uint32_t queue : {1u, 2u, 3u})
+    tell(state, QueueDefined{QueueId(queue), QueueId(0u), {GetParam(), kUnlimited, kUnlimited}});
   const auto submit = [&](std::uint32_t job, std::uint32_t queue, DemandId demand, Millis duration) {
     Workload w = in_queue(workload(job, job, 1, demand), queue);
     w.estimate = {duration, duration};
@@ -154,6 +184,9 @@ TEST(QueueOrder, HeldJobsAreLookedAtWhenTheirQueuePassesTheHoldersQueue) {
   EXPECT_EQ(jobs, (std::vector<unsigned>{4, 5, 3}));
   EXPECT_TRUE(engine.pending().held_classes().empty());
 }
+
+// Without limits only the order of queues says that something has changed.
+INSTANTIATE_TEST_SUITE_P(Limits, HeldByAShare, testing::Values(8'000, kUnlimited));
 
 TEST(QueueOrder, IsThereAfterTheEngineWasReadBackThoughNothingHasChanged) {
   State state = small_state(1);

@@ -141,6 +141,19 @@ TEST(Wake, AJobThatALimitOfAClassRefusesIsLookedAtOnceTheLimitIsHighEnough) {
   EXPECT_TRUE(gang.runs());
 }
 
+TEST(Wake, AJobThatALimitOfAClassRefusesIsToldWhatIsUsedNow) {
+  RefusedGang gang;
+  const auto used = [](const Verdict& verdict) { return verdict.reasons.at(0).numbers[1]; };
+  const Reason reported = gang.engine.verdict_of(JobId(20u)).reasons.at(0);
+  tell(gang.s, Ended{JobId(10u)});  // half of what it needs
+  EXPECT_EQ(gang.examined(), 0u);
+  EXPECT_EQ(used(gang.engine.verdict_of(JobId(20u))), reported.numbers[1]) << "nothing that could help it happened";
+  const Reason now = gang.engine.verdict_with_numbers_of_now(gang.s, JobId(20u)).reasons.at(0);
+  EXPECT_EQ(now, (Reason{reported.code,
+                         reported.subject,
+                         {reported.numbers[0], reported.numbers[1] - 4'000, reported.numbers[2]}}));
+}
+
 TEST(Wake, AJobThatALimitOfAClassRefusedIsLookedAtOnceIfNowTheCapacityIsShort) {
   RefusedGang gang;
   tell(gang.s, NodeGone{NodeId(1u)});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +52,22 @@ RC_GTEST_PROP(DeviceMask, HoldsTheDevicesThatWereSetInAscendingOrder, ()) {
   RC_ASSERT(mask.is_empty() == devices.empty());
   for (int device = 0; device < kDevicesPerNodeMax; ++device)
     RC_ASSERT(mask.test(device) == (devices.count(device) != 0));
+}
+
+RC_GTEST_PROP(DeviceMask, ComparesAndClearsEveryDevice, ()) {
+  const auto some = rc::gen::container<std::set<int>>(rc::gen::inRange(0, kDevicesPerNodeMax));
+  const std::set<int> in = *some, out = *some;
+  const auto devices_max = *rc::gen::inRange(0, kDevicesPerNodeMax + 1);
+  DeviceMask mask, other;
+  for (const int device : in) mask.set(device, true);
+  for (const int device : out) other.set(device);
+  RC_ASSERT(mask.is_within(other) == std::includes(out.begin(), out.end(), in.begin(), in.end()));
+  const DeviceMask first = mask.among(devices_max);
+  for (const int device : out) mask.set(device, false);
+  for (int device = 0; device < kDevicesPerNodeMax; ++device) {
+    RC_ASSERT(first.test(device) == (in.contains(device) && device < devices_max));
+    RC_ASSERT(mask.test(device) == (in.contains(device) && !out.contains(device)));
+  }
 }
 
 TEST(Toleration, MatchesKeyValueAndEffectWhereItNamesThem) {

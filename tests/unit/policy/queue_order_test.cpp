@@ -10,7 +10,11 @@
 namespace ashlar {
 namespace {
 
-std::int64_t share(const std::vector<QueueUse>& uses) { return least_share(uses).major; }
+std::int64_t share(const std::vector<QueueUse>& uses) {
+  const OrderKey key = least_share(uses);
+  EXPECT_EQ(key, (OrderKey{key.major, 0})) << "like the key of a queue that is not defined yet";
+  return key.major;
+}
 
 TEST(LeastShare, IsUsageOverTheLimitOfTheDominantResource) {
   EXPECT_EQ(share({}), 0);

@@ -212,6 +212,7 @@ constexpr Line kFailures[] = {
      "s:2:12: failures[0]: expected \"start\" before \"until\" and the horizon"},
     {"{mean_between: 30d, until: 1h, node: node-0}",
      "s:2:49: failures[0].node: expected no \"node\" beside \"mean_between\", which is of every node"},
+    {"{mean_between: 1ms, start: 59m, until: 1h}", "no error"},
     {"{mean_between: 1ms, until: 1h}",
      "s:2:27: failures[0].mean_between: expected at most 1000000 failures in all, got about 3600000"},
     {"{mean_between: 30d, until: 1h, to: 1h}",

@@ -135,6 +135,24 @@ constexpr const char* kSmall = R"(nodes: [{cpu: 8, memory: 1Gi, gpus: 8}]
 trace: {path: jobs.swf.gz, format: swf, width: cpu, per_member: 16, limit: 10}
 )";
 
+TEST(Scenario, OrdersMaintenancesByTime) {
+  const Scenario s =
+      parsed(std::string(kSmall) + "maintenance: [{node: node-0, at: 1h, for: 1ms}, {node: node-0, at: 10m}]\n");
+  ASSERT_EQ(s.maintenances.size(), 2u);
+  EXPECT_EQ(s.maintenances[0].at, Millis(600'000));
+  EXPECT_EQ(s.maintenances[0].lasts, std::nullopt);
+  EXPECT_EQ(s.maintenances[1].at, Millis(3'600'000));
+  EXPECT_EQ(s.maintenances[1].lasts, Millis(1));
+}
+
+TEST(Scenario, FailureProcessesDrawFromSeedsOfTheirOwn) {
+  const Scenario s =
+      parsed(std::string(kSmall) + "failures: [{mean_between: 1d, until: 2d}, {mean_between: 1d, until: 2d}]\n");
+  ASSERT_EQ(s.failure_processes.size(), 2u);
+  EXPECT_NE(s.failure_processes[0].seed, s.seed);
+  EXPECT_NE(s.failure_processes[0].seed, s.failure_processes[1].seed);
+}
+
 TEST(Scenario, ATraceStandsInTheScenariosFolder) {
   const Scenario s = parsed(kSmall);
   ASSERT_EQ(s.traces.size(), 1u);

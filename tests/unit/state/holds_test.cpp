@@ -96,7 +96,9 @@ TEST(Holds, OfTwoNodesLastWithoutTheMemberThatIsGone) {
   tell(s, HoldPlaced{hold});
   EXPECT_EQ(s.job(JobId(5u)).devices_total, 5);
   tell(s, MemberGone{MemberId(9u)});
-  EXPECT_EQ(s.holds()[0].parts.size(), 1u);
+  ASSERT_EQ(s.holds()[0].parts.size(), 1u);
+  EXPECT_EQ(s.holds()[0].parts[0].member.member, MemberId(3u));
+  EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
   tell(s, MemberGone{MemberId(3u)});
   EXPECT_TRUE(s.holds()[0].parts.empty() && s.job(JobId(5u)).is_started);
   EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
