@@ -292,6 +292,34 @@ void PendingQueue::hold(const Head& head, const std::vector<Holder>& holders, Jo
   }
 }
 
+const PendingQueue::Entry* PendingQueue::hold_range(ClassId id, std::set<Entry>::const_iterator first,
+                                                    std::set<Entry>::const_iterator end, bool is_beyond_limit) {
+  Class& job_class = classes_[id.row()];
+  ASHLAR_CHECK(!job_class.held.empty());  // the one that they are like: before them, so the first one stays
+  const bool are_all = first == job_class.jobs.begin() && end == job_class.jobs.end();
+  if (first == end) return end == job_class.jobs.end() ? nullptr : &*end;
+  unlist_head(id);
+  job_class.is_beyond_limit = job_class.is_beyond_limit || is_beyond_limit;
+  if (are_all && job_class.held.size() < job_class.jobs.size()) {
+    job_class.jobs.merge(job_class.held);
+    job_class.jobs.swap(job_class.held);
+  } else {
+    while (first != end) job_class.held.insert(job_class.jobs.extract(first++));
+  }
+  list_head(id);
+  return end == job_class.jobs.end() ? nullptr : &*end;
+}
+
+void PendingQueue::wake_held_from(ClassId id, const Entry& from) {
+  Class& job_class = classes_[id.row()];
+  const auto first = job_class.held.lower_bound(from);
+  if (first == job_class.held.end()) return;
+  ASHLAR_CHECK(first != job_class.held.begin());
+  unlist_head(id);
+  for (auto it = first; it != job_class.held.end();) job_class.jobs.insert(job_class.held.extract(it++));
+  list_head(id);
+}
+
 void PendingQueue::forget_holders(Class& job_class) {
   for (const Holder& holder : job_class.holders)
     if (const auto it = held_by_.find(holder.job); --it->second == 0) held_by_.erase(it);
@@ -306,6 +334,7 @@ void PendingQueue::wake_held(ClassId id) {
   unlist_head(id);
   unlist_held(id);
   forget_holders(job_class);
+  if (job_class.jobs.size() < job_class.held.size()) job_class.jobs.swap(job_class.held);
   job_class.jobs.merge(job_class.held);
   ASHLAR_CHECK(job_class.held.empty());
   list_head(id);

@@ -4,6 +4,7 @@
 // could help, so a cycle costs O(active classes), whatever the number of waiting jobs.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -121,8 +122,19 @@ class PendingQueue {
   /// Until then it acts for its queue like a blocked head.
   /// `holders` ascending.
   void hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit);
+  /// So are those of its class behind that one, up to the first for which `is_other`, by the same reservations. Returns
+  /// that one; nullptr if there is none. Cost: O(those set aside), a few ns each if they are all that is left.
+  template <class Predicate>
+  const Entry* hold_like(const Head& held, bool is_beyond_limit, Predicate&& is_other) {
+    const std::set<Entry>& jobs = class_at(held.job_class).jobs;
+    const auto first = jobs.upper_bound(held.entry);
+    const auto end = std::find_if(first, jobs.end(), is_other);
+    return hold_range(held.job_class, first, end, is_beyond_limit);
+  }
   /// The held jobs of the class are to be looked at again.
   void wake_held(ClassId id);
+  /// Those of them from that one on.
+  void wake_held_from(ClassId id, const Entry& first);
   /// Classes with held jobs, each with the first of them.
   const std::set<Head>& held_classes() const { return held_classes_; }
   /// The jobs whose reservations hold others, with the number of such classes.
@@ -171,6 +183,8 @@ class PendingQueue {
 
  private:
   friend struct EngineFields;
+  const Entry* hold_range(ClassId id, std::set<Entry>::const_iterator first, std::set<Entry>::const_iterator end,
+                          bool is_beyond_limit);
   void list_head(ClassId id);
   void unlist_head(ClassId id);
   /// The list of parked classes of its verdict.

@@ -91,7 +91,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
-    if (next) cycle.work.add(*next);
+    if (const auto other = next ? hold_its_like(e, state, cycle, head) : std::nullopt) cycle.work.add(*other);
     return;
   }
   Trial trial(state);
@@ -161,8 +161,14 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     }
     const PendingQueue::Head head = cycle.work.take();
     ++cycle.plan.examined;
+    const std::uint64_t reservations_before = e.reservations.changes();
+    const std::size_t actions_before = cycle.plan.actions.size();
     advance_job(e, state, cycle, head);
-    if (cycle.work.is_empty()) wake_held(e, state, cycle);  // behind heads that have changed
+    if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
+      look_at_those_set_aside(e, cycle, head);
+    if (!cycle.work.is_empty()) continue;
+    cycle.set_aside.clear();
+    wake_held(e, state, cycle);  // behind heads that have changed
   }
 }
 

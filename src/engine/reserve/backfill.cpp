@@ -1,6 +1,7 @@
 #include "engine/reserve/backfill.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/explain/verdicts.h"
 #include "engine/published/easy_by_count.h"
@@ -23,21 +24,27 @@ void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Hol
 /// Lists in cycle.binding the reservations that the job could break; false if it certainly would.
 bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
+  cycle.holds_like_beyond.reset();
   const PendingQueue::Head* first = e.pending.first_head();
   if (first == nullptr || !e.pending.is_before(*first, head)) return true;
   const Millis now = cycle.plan.at;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);
   const Reservations::HeadsAhead ahead = e.reservations.heads_ahead(state, e.pending, head);
   cycle.is_beyond_limit = ahead.is_beyond_limit;
+  const std::uint64_t changes_before = e.reservations.changes();
+  bool binds_its_like = true;  // no reservation was passed that may bind those which last longer
   for (const PendingQueue::Head& blocked : ahead.heads) {
     Trial trial(state);
     Rng draws(e.draws.state());
     const Reservation& reservation =
         e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
+    binds_its_like = binds_its_like && (reservation.at == Millis::max() || end > reservation.at);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back({blocked.entry.job, 0});
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
     hold(e, cycle, head, {{blocked.entry.job, reservation.edition}}, reservation);
+    // One made behind another takes from what that one left when it was passed.
+    if (binds_its_like && e.reservations.changes() == changes_before) cycle.holds_like_beyond = reservation.at;
     return false;
   }
   for (PendingQueue::Holder& holder : cycle.binding) holder.edition = e.reservations.find(holder.job)->edition;
@@ -72,6 +79,37 @@ static_assert(std::size(kRules) == std::size(kBlockingNames));
 }  // namespace
 
 const BackfillRule& backfill_rule(const Profile& profile) { return kRules[static_cast<std::size_t>(profile.blocking)]; }
+
+std::optional<PendingQueue::Head> hold_its_like(EngineData& e, const State& state, Cycle& cycle,
+                                                const PendingQueue::Head& head) {
+  const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+  const auto next = job_class.jobs.upper_bound(head.entry);
+  if (next == job_class.jobs.end()) return std::nullopt;
+  const PendingQueue::Entry first = *next;
+  // With verdicts each of them gets its own, in its turn.
+  if (!cycle.holds_like_beyond || e.options.has_verdicts) return e.pending.head_of(head.job_class, first);
+  const auto is_other = [&](const PendingQueue::Entry& entry) {
+    return state.job(entry.job).late_end_if_started(cycle.plan.at) <= *cycle.holds_like_beyond;
+  };
+  const PendingQueue::Head last = e.pending.head_of(head.job_class, *job_class.jobs.rbegin());
+  const bool is_beyond_limit = e.reservations.heads_ahead(state, e.pending, last).is_beyond_limit;
+  const PendingQueue::Entry* other = e.pending.hold_like(head, is_beyond_limit, is_other);
+  if (other == nullptr || *other != first) cycle.set_aside.try_emplace(head.job_class, first);
+  return other == nullptr ? std::nullopt : std::optional(e.pending.head_of(head.job_class, *other));
+}
+
+void look_at_those_set_aside(EngineData& e, Cycle& cycle, const PendingQueue::Head& last) {
+  for (const auto& [id, first_set_aside] : std::exchange(cycle.set_aside, {})) {
+    const auto& held = e.pending.class_at(id).held;
+    const auto first = std::find_if(held.lower_bound(first_set_aside), held.end(), [&](const auto& entry) {
+      return e.pending.is_before(last, e.pending.head_of(id, entry));
+    });
+    if (first == held.end()) continue;
+    const PendingQueue::Head head = e.pending.head_of(id, *first);
+    e.pending.wake_held_from(id, head.entry);
+    cycle.work.add(head);
+  }
+}
 
 Verdict held_until(Millis reserved, Millis now) {
   return {VerdictKind::kWaits, WakeOn::kHeadOfQueue, now, {{ReasonCode::kReservationHeld, 0, {reserved.value, 0, 0}}}};

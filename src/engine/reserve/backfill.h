@@ -1,6 +1,7 @@
 // backfill: which jobs may start although a job ahead of them waits: one rule for each Blocking, in a table.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "engine/cycle.h"
@@ -19,6 +20,14 @@ struct BackfillRule {
   bool (*may_start)(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) = nullptr;
 };
 const BackfillRule& backfill_rule(const Profile& profile);
+
+/// After may_start() has said no: sets those behind that job in its class aside as well which would be held as it was,
+/// without a look at each. The next one to be looked at; none if there is none.
+std::optional<PendingQueue::Head> hold_its_like(EngineData& e, const State& state, Cycle& cycle,
+                                                const PendingQueue::Head& head);
+/// That job has started, or a reservation has changed when it was looked at: those set aside whose turn comes after it
+/// are looked at after all.
+void look_at_those_set_aside(EngineData& e, Cycle& cycle, const PendingQueue::Head& last);
 
 /// "Held until then."
 Verdict held_until(Millis reserved, Millis now);

@@ -110,6 +110,7 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
   }
   for (const PendingQueue::Head& head : woken) {
     e.pending.wake_held(head.job_class);
+    cycle.set_aside.erase(head.job_class);
     if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
   }
   e.held_seen = present(e, state);

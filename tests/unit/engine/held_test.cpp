@@ -220,5 +220,107 @@ TEST(HeldBehindManyQueues, AJobStartsWhenOthersHaveTheTurnOfItsHolder) {
   }
 }
 
+/// Four nodes and a queue with a quota of 8 devices, 4 of which are taken until 100 s. A job of 8 waits for it, and a
+/// hundred jobs of one device and an hour are held: what is left of the quota is promised. Nobody asks for verdicts.
+class HeldForQuota : public testing::Test {
+ protected:
+  HeldForQuota() : state_(small_state(4)), engine_(*builtin_profile("ashlar"), {.has_verdicts = false}) {
+    tell(state_,
+         DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    tell(state_, QueueDefined{QueueId(1u), QueueId(0u), {8000, kUnlimited, kUnlimited}});
+    submit(0, kFourDevices, Millis(100'000));
+    submit(1, kWholeNode, Millis(50'000));
+    Workload elsewhere = lasting(workload(2, 2, 1, kFourDevices), Millis(100'000));
+    tell(state_, Submitted{elsewhere});
+    EXPECT_EQ(decide().actions.size(), 2u);
+    for (std::uint32_t j = kFirstHeld; j < kFirstHeld + kHeldJobs; ++j) submit(j, kOneDevice, Millis(3'600'000));
+    EXPECT_EQ(decide().examined, 2u) << "the first of them, for which it is reserved, and one more";
+    EXPECT_EQ(held(), kHeldJobs);
+  }
+  void submit(std::uint32_t job, DemandId demand, Millis duration) {
+    Workload w = lasting(workload(job, job, 1, demand), duration);
+    w.queue = QueueId(1u);
+    tell(state_, Submitted{w}, state_.now());
+  }
+  std::size_t held() const {
+    std::size_t count = 0;
+    engine_.pending().each_class([&](ClassId, const PendingQueue::Class& c) { count += c.held.size(); });
+    return count;
+  }
+  Plan decide() { return engine_.decide(state_, state_.now()); }
+
+  State state_;
+  Engine engine_;
+};
+
+TEST_F(HeldForQuota, AFreedNodeCostsALookAtOneOfThoseThatAreAlike) {
+  tell(state_, Ended{JobId(2u)}, Millis(100'000));
+  EXPECT_LE(decide().examined, 3u);
+  EXPECT_EQ(held(), kHeldJobs);
+}
+
+TEST_F(HeldForQuota, ThoseThatEndBeforeThePromiseStartAmongThoseThatDoNot) {
+  for (const std::uint32_t job : {500u, 502u}) submit(job, kOneDevice, Millis(50'000));
+  submit(501, kOneDevice, Millis(3'600'000));
+  tell(state_, Ended{JobId(2u)}, Millis(200));
+  const Plan plan = decide();
+  EXPECT_EQ(plan.actions.size(), 2u);
+  EXPECT_LE(plan.examined, 6u);
+  EXPECT_EQ(held(), kHeldJobs + 1);
+}
+
+/// A world drawn from a seed, in which two queues run into their quotas: jobs of three sizes whose ends are as
+/// expected, or come early.
+class DrawnQuotas {
+ public:
+  DrawnQuotas(std::uint64_t seed, bool has_verdicts)
+      : draws_(seed), state_(small_state(4)), engine_(*builtin_profile("ashlar"), {.has_verdicts = has_verdicts}) {
+    tell(state_,
+         DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    tell(state_, QueueDefined{QueueId(1u), QueueId(0u), {28'000, kUnlimited, kUnlimited}});
+    for (std::uint32_t q = 2; q < 4; ++q)
+      tell(state_, QueueDefined{QueueId(q), QueueId(1u), {16'000, kUnlimited, kUnlimited}});
+  }
+  /// One job more, and the ends of some.
+  void step() {
+    const Millis now = state_.now() + Millis(static_cast<std::int64_t>(draws_.next() % 3'000));
+    constexpr DemandId kSizes[] = {kOneDevice, kOneDevice, kFourDevices, kWholeNode};
+    Workload w = workload(jobs_, jobs_, 1, kSizes[draws_.next() % 4]);
+    w = lasting(w, Millis(static_cast<std::int64_t>(1'000 + draws_.next() % 200'000)));
+    w.queue = QueueId(static_cast<std::uint32_t>(2 + draws_.next() % 2));
+    ++jobs_;
+    for (std::uint32_t j = 0; j + 1 < jobs_; ++j) {
+      if (!state_.is_live(JobId(j)) || !state_.job(JobId(j)).is_started) continue;
+      const bool is_early = draws_.next() % 40 == 0;
+      if (is_early || state_.job(JobId(j)).end_at <= now) tell(state_, Ended{JobId(j)}, now);
+    }
+    tell(state_, Submitted{w}, now);
+    const Plan plan = engine_.decide(state_, now);
+    examined_ += plan.examined;
+  }
+  std::uint64_t digest() const { return state_.digest(); }
+  std::size_t examined() const { return examined_; }
+
+ private:
+  Rng draws_;
+  State state_;
+  Engine engine_;
+  std::uint32_t jobs_ = 0;
+  std::size_t examined_ = 0;
+};
+
+TEST(HeldForQuotaInDrawnWorlds, ThoseThatAreSetAsideTogetherStartAsThoseLookedAtOneByOne) {
+  std::size_t one_by_one = 0, together = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    DrawnQuotas told(seed, true), silent(seed, false);
+    for (int step = 0; step < 400; ++step) {
+      told.step(), silent.step();
+      ASSERT_EQ(told.digest(), silent.digest()) << "seed " << seed << ", step " << step;
+    }
+    one_by_one += told.examined(), together += silent.examined();
+  }
+  EXPECT_LT(together * 5, one_by_one * 4);
+}
+
 }  // namespace
 }  // namespace ashlar
