@@ -32,13 +32,47 @@ struct Taint {
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
-/// The devices of a node, which are all of one class.
+/// The devices of a node.
 struct NodeDevices {
   std::int32_t count = 0;      ///< 0..kDevicesPerNodeMax
-  MiB memory_each{0};          ///< 0 = not known, not checked
-  DeviceClassId device_class;  ///< none = no or unknown accelerator
+  MiB memory_each{0};          ///< 0 = not known, not checked; also if the devices have unlike amounts
+  DeviceClassId device_class;  ///< none = no or unknown accelerator; also if the devices are of several classes
+  DeviceLayoutId layout = {};  ///< what is known of each of them; none = they are alike
   friend bool operator==(const NodeDevices&, const NodeDevices&) = default;
 };
+
+/// Whether a device takes members as it is. Nothing is placed on a device that is cut into slices.
+enum class DeviceMode : std::uint8_t { kWhole, kSliced };
+
+/// Islands, NUMA nodes and switches are numbered within the node.
+struct DeviceFacts {
+  DeviceClassId device_class;
+  MiB memory{0};  ///< 0 = not known, not checked
+  std::uint8_t island = 0;
+  std::uint8_t numa_node = 0;
+  std::uint8_t pcie_switch = 0;
+  DeviceMode mode = DeviceMode::kWhole;
+  friend bool operator==(const DeviceFacts&, const DeviceFacts&) = default;
+};
+
+/// Whether a member that may take one of the devices may take the other.
+inline bool is_of_one_kind(const DeviceFacts& a, const DeviceFacts& b) {
+  return a.device_class == b.device_class && a.memory == b.memory && a.mode == b.mode;
+}
+
+/// What is known of each device of a node, by device index. Interned, so that like nodes share one row; a node whose
+/// devices are all alike, and of which no more is known, needs none.
+struct DeviceLayout {
+  std::vector<DeviceFacts> devices;
+  friend bool operator==(const DeviceLayout&, const DeviceLayout&) = default;
+};
+
+/// Whether a member may have to choose among the devices: they differ in class, memory or mode, or are sliced.
+bool is_mixed(const DeviceLayout& layout);
+/// The classes of its devices, each once, ascending.
+std::vector<DeviceClassId> classes_of(const DeviceLayout& layout);
+/// The devices of a node with this layout: class and memory where all agree.
+NodeDevices devices_with(DeviceLayoutId id, const DeviceLayout& layout);
 
 /// Everything about a node that does not change when pods start and end.
 struct NodeFacts {
@@ -48,6 +82,8 @@ struct NodeFacts {
   std::vector<NodeLabel> labels;  ///< ascending by key
   std::vector<Taint> taints;
   std::vector<DomainId> domains;  ///< by LevelId; none if the node has no such label
+  /// Ascending, if the devices are of several. The state fills it in from the layout, whatever an event says.
+  std::vector<DeviceClassId> mixed_classes = {};
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
