@@ -23,16 +23,29 @@ const DevicePolicy* find_device(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// Of a node whose devices are not all alike.
+DeviceMask first_usable_devices(const NodeView& view, NodeId node, const DeviceLayout& mixed) {
+  DeviceMask mask;
+  std::int32_t missing = view.demand.devices.count;
+  idle_to_take(view.nodes, node, usable_devices(mixed, view.constraint, view.demand.devices)).each([&](int i) {
+    if (missing-- > 0) mask.set(i);
+  });
+  return mask;
+}
+
+}  // namespace
+
 DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
+  if (const DeviceLayout* mixed = view.nodes.mixed_layout(node)) return first_usable_devices(view, node, *mixed);
   const auto milli = view.nodes.device_free_milli(node);
   const auto mib = view.nodes.device_free_mib(node);
-  const DeviceMemories full_mib = view.nodes.device_memories(node);
-  DeviceMask usable = usable_devices(view.nodes, node, view.constraint, view.demand.devices);
-  if (full_mib.mixed != nullptr) usable = idle_to_take(view.nodes, node, usable);
+  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
   DeviceMask mask;
   std::int32_t missing = view.demand.devices.count;
   for (std::size_t c = 0; c < milli.size() && missing > 0; ++c) {
-    if (milli[c] != kWholeDevice || mib[c] != full_mib[c] || !usable.test(static_cast<int>(c))) continue;
+    if (milli[c] != kWholeDevice || mib[c] != full_mib) continue;
     mask.set(static_cast<int>(c));
     --missing;
   }
