@@ -82,13 +82,17 @@ struct NodeFacts {
   std::vector<NodeLabel> labels;  ///< ascending by key
   std::vector<Taint> taints;
   std::vector<DomainId> domains;  ///< by LevelId; none if the node has no such label
-  /// Ascending, if the devices are of several. The state fills it in from the layout, whatever an event says.
-  std::vector<DeviceClassId> mixed_classes = {};
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-/// Whether the constraint allows a node of these facts, regardless of what is free there; `kept_away` knows from where
-/// placed pods keep others away. The rules are in src/policy/node.
-using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
+/// What a rule may know of a node beside its facts.
+struct NodeContext {
+  const KeptAway& kept_away;            ///< from where placed pods keep others away
+  const DeviceLayout* mixed = nullptr;  ///< of its devices, if they are not all alike
+};
+
+/// Whether the constraint allows a node of these facts, regardless of what is free there. The rules are in
+/// src/policy/node.
+using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

@@ -99,7 +99,7 @@ void close_key(Trial& trial, const QuotaKey& key) {
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId n(row);
     if (!cluster.is_live(n) || !cluster.has_class(n, key.device_class)) continue;
-    const bool has_several = !cluster.facts(n).mixed_classes.empty();
+    const bool has_several = cluster.mixed_layout(n) != nullptr;
     if (key.resource.is_none() || has_several) close_devices(trial, n, {&key.device_class, 1});
     if (key.resource.is_none() || class_without_devices(cluster, n) != key.device_class) continue;
     const std::int64_t free = key.resource.row() < cluster.resource_count() ? cluster.free(key.resource)[row] : 0;
@@ -152,7 +152,7 @@ void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> class
   });
   for (std::size_t n = 0; n < cluster.rows(); ++n) {
     if (!cluster.is_live(NodeId(n))) continue;
-    const bool has_several = !cluster.facts(NodeId(n)).mixed_classes.empty();
+    const bool has_several = cluster.mixed_layout(NodeId(n)) != nullptr;
     if (has_several) close_devices(trial, NodeId(n), classes);
     if (has_several && do_all_take_devices) continue;
     const DeviceClassId own = class_without_devices(cluster, NodeId(n));

@@ -4,13 +4,13 @@
 
 namespace ashlar {
 
-bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts) {
+bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) {
   const auto& accepted = constraint.models;
   const auto is_accepted = [&](DeviceClassId of) {
     return std::find(accepted.begin(), accepted.end(), of) != accepted.end();
   };
-  return accepted.empty() || is_accepted(facts.devices.device_class) ||
-         std::any_of(facts.mixed_classes.begin(), facts.mixed_classes.end(), is_accepted);
+  if (accepted.empty() || context.mixed == nullptr) return accepted.empty() || is_accepted(facts.devices.device_class);
+  return std::ranges::any_of(context.mixed->devices, is_accepted, &DeviceFacts::device_class);
 }
 
 }  // namespace ashlar

@@ -8,6 +8,6 @@
 
 namespace ashlar {
 
-bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts);
+bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

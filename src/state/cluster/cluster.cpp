@@ -11,7 +11,7 @@ namespace ashlar {
 /// many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
   const auto look_at = [&](std::size_t n) {
-    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], counts_));
+    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], context_of(NodeId(n))));
   };
   nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
@@ -285,12 +285,8 @@ void Cluster::change_facts(NodeId n, Change change) {
   live_count_ += is_live_[row] != 0 ? 0 : 1;
   is_live_[row] = 1;
   change();
-  NodeFacts& facts = facts_[row];
-  const DeviceLayout* mixed = mixed_layout(n);
-  facts.mixed_classes =
-      mixed == nullptr || !facts.devices.device_class.is_none() ? std::vector<DeviceClassId>() : classes_of(*mixed);
-  layouts_.note(n, facts.devices);
-  model_[row] = facts.devices.device_class;
+  layouts_.note(n, facts_[row].devices);
+  model_[row] = facts_[row].devices.device_class;
   note_company(counts_.note_facts(n, true, facts_[row]));
   digest_ += cell(row, kColumnFacts, facts_value(facts_[row]));
   idle_devices_[row] = 0;
@@ -473,7 +469,8 @@ bool Cluster::is_consistent() const {
     BitSet nodes = allowed_[c].nodes;
     bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], counts_)))
+      if (nodes.test(row) !=
+          (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context_of(NodeId(row)))))
         return false;
   }
   return live == live_count_ && group_idle == group_idle_devices_;

@@ -120,7 +120,7 @@ class NodeColumns {
   std::span<const std::int32_t> devices() const { return device_count_; }
   std::span<const std::uint32_t> first_device() const { return first_device_; }
   std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
-  /// None where it is not known, or where the devices are of several classes (NodeFacts::mixed_classes).
+  /// None where it is not known, or where the devices are of several classes.
   std::span<const DeviceClassId> models() const { return model_; }
   const DeviceLayouts& layouts() const { return layouts_; }
   /// What is known of each device of a node on which they are not all alike; else nullptr.
@@ -130,8 +130,9 @@ class NodeColumns {
   }
   /// Whether the node, or a device of it, is of the class.
   bool has_class(NodeId n, DeviceClassId device_class) const {
-    const auto& mixed = facts_[n.row()].mixed_classes;
-    return model_[n.row()] == device_class || (!mixed.empty() && std::ranges::binary_search(mixed, device_class));
+    const DeviceLayout* mixed = mixed_layout(n);
+    if (mixed == nullptr) return model_[n.row()] == device_class;
+    return std::ranges::count(mixed->devices, device_class, &DeviceFacts::device_class) > 0;
   }
   // ---- columns by device --------------------------------------------------------------------------------------------
   std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }

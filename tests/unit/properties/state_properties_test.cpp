@@ -331,7 +331,6 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
   if (*rc::gen::arbitrary<bool>())
     for (std::int64_t& a : after.allocatable) a = std::max<std::int64_t>(0, a + *rc::gen::inRange(-5, 5));
   if (*rc::gen::arbitrary<bool>()) {
-    after.mixed_classes = {};
     after.devices = {*rc::gen::inRange(0, kDevicesPerNodeMax + 1), MiB(*rc::gen::inRange(0, 3) * 40'960),
                      DeviceClassId(*rc::gen::inRange(0u, 3u))};
   }

@@ -183,11 +183,11 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
   for (const std::int64_t extreme : {INT64_MAX, INT64_MIN})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range")
         << "an extreme of 64 bits, not of 32";
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0\0"s)), "");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0\0"s)), "at byte 9: a flag is neither 0 nor 1");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0\0"s)), "") << "a taint of the last effect";
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0\0"s)), "at byte 14: a code is unknown");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0\0"s)), "") << "three domains";
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0"s)), "");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 9: a flag is neither 0 nor 1");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0"s)), "") << "a taint of the last effect";
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 14: a code is unknown");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0"s)), "") << "as many domains as bytes are left";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\4\1\2\0"s)),
             "at byte 12: a list is longer than the bytes that are left");
   EXPECT_EQ(error_of_event(kAdded, varint(1) + varint(1) + varint(1) + "\1\1"), "at byte 7: the bytes end early");
