@@ -12,6 +12,7 @@ namespace ashlar {
 
 struct Constraint;
 class KeptAway;
+class DeviceLayouts;
 
 /// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the
 /// key that the edge reserves for it, so that nodeName and matchFields need no rule of their own.
@@ -85,10 +86,10 @@ struct NodeFacts {
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-/// What a rule may know of a node beside its facts.
+/// What a rule may know of nodes beside their facts.
 struct NodeContext {
-  const KeptAway& kept_away;            ///< from where placed pods keep others away
-  const DeviceLayout* mixed = nullptr;  ///< of its devices, if they are not all alike
+  const KeptAway& kept_away;               ///< from where placed pods keep others away
+  const DeviceLayouts* layouts = nullptr;  ///< none: the devices of each node are alike
 };
 
 /// Whether the constraint allows a node of these facts, regardless of what is free there. The rules are in

@@ -100,7 +100,7 @@ std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
     if (policy.is_by_facts())
-      return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().context_of(n));
+      return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().context());
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;

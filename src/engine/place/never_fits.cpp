@@ -99,7 +99,7 @@ class EmptyDomain {
     bool is_useful = false;
     for (const MemberNeed& need : needs_) {
       const Constraint& constraint = state_.cluster().constraint(need.constraint);
-      const bool is_meant = is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context_of(n));
+      const bool is_meant = is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context());
       fits_.push_back(
           is_meant ? fits_when_empty(state_.cluster(), state_.demand(need.demand), constraint, n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
@@ -222,7 +222,7 @@ class EmptyDomain {
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
   const Constraint& asked = state.cluster().constraint(constraint);
   return fits_when_empty(state.cluster(), state.demand(demand), asked, n, {}) > 0 &&
-         is_meant_for(asked, state.cluster().facts(n), state.cluster().context_of(n));
+         is_meant_for(asked, state.cluster().facts(n), state.cluster().context());
 }
 
 std::vector<MemberNeed> needs_of(const State& state, JobId job) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "state/cluster/node_columns.h"
+
 namespace ashlar {
 
 bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) {
@@ -9,8 +11,10 @@ bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts, co
   const auto is_accepted = [&](DeviceClassId of) {
     return std::find(accepted.begin(), accepted.end(), of) != accepted.end();
   };
-  if (accepted.empty() || context.mixed == nullptr) return accepted.empty() || is_accepted(facts.devices.device_class);
-  return std::ranges::any_of(context.mixed->devices, is_accepted, &DeviceFacts::device_class);
+  if (accepted.empty()) return true;
+  const DeviceLayout* mixed = context.layouts == nullptr ? nullptr : context.layouts->mixed(facts.devices);
+  if (mixed == nullptr) return is_accepted(facts.devices.device_class);
+  return std::ranges::any_of(mixed->devices, is_accepted, &DeviceFacts::device_class);
 }
 
 }  // namespace ashlar

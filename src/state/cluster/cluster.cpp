@@ -10,8 +10,9 @@ namespace ashlar {
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
 /// many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
+  const NodeContext context = this->context();
   const auto look_at = [&](std::size_t n) {
-    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], context_of(NodeId(n))));
+    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], context));
   };
   nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
@@ -469,8 +470,7 @@ bool Cluster::is_consistent() const {
     BitSet nodes = allowed_[c].nodes;
     bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) !=
-          (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context_of(NodeId(row)))))
+      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context())))
         return false;
   }
   return live == live_count_ && group_idle == group_idle_devices_;

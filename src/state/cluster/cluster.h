@@ -48,8 +48,8 @@ class Cluster : public NodeColumns {
   bool is_used(DeviceLayoutId id) const;
   /// Placed pods by labels.
   const Counts& counts() const { return counts_; }
-  /// What rules may know of a node beside its facts.
-  NodeContext context_of(NodeId n) const { return {counts_, mixed_layout(n)}; }
+  /// What rules may know of nodes beside their facts.
+  NodeContext context() const { return {counts_, &layouts_}; }
   /// Pods that match the selector, by domain of a topology label, on the nodes that the constraint allows by the rule.
   std::span<const DomainSum> domain_sums(PodSelectorId selector, LabelKeyId topology,  // for tests
                                          ConstraintId eligible, NodeRule rule) const;
