@@ -41,6 +41,7 @@ using LabelSetId = Id<struct LabelSetTag>;        ///< interned labels of a pod,
 using PodSelectorId = Id<struct PodSelectorTag>;  ///< interned selector of pods
 using NamespaceId = Id<struct NamespaceTag>;      ///< row of a namespace
 using DeviceClassId = Id<struct ModelTag>;        ///< interned accelerator model (class)
+using DeviceLayoutId = Id<struct LayoutTag>;      ///< interned DeviceLayout
 
 }  // namespace ashlar
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "state/cluster/usable_devices.h"
+
 namespace ashlar {
 namespace {
 
@@ -33,12 +35,12 @@ void add_anywhere(const State& state, MemberId member, std::vector<std::int64_t>
 
 }  // namespace
 
-void add_by_key(const State& state, MemberId member, NodeId node, std::vector<std::int64_t>& sums) {
+void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
+                std::vector<std::int64_t>& sums) {
   const auto keys = state.queues().keys();
   sums.resize(keys.size());
-  for (std::size_t k = 0; k < keys.size(); ++k)
-    if (keys[k].device_class.is_none() || keys[k].device_class == state.cluster().models()[node.row()])
-      sums[k] += amount_of(state.demand(state.member(member).demand), keys[k]);
+  const Demand& demand = state.demand(state.member(member).demand);
+  for (std::size_t k = 0; k < keys.size(); ++k) sums[k] += counted_for(state.cluster(), node, demand, devices, keys[k]);
 }
 
 QuotaVector quota_needed(const State& state, JobId job) {
@@ -109,11 +111,10 @@ std::int64_t members_within_class_quota(const State& state, QueueId queue, const
   return members;
 }
 
-bool is_class_limited(const State& state, QueueId queue, DeviceClassId device_class) {
+bool is_class_limited(const State& state, QueueId queue, NodeId node) {
   const QueueTree& queues = state.queues();
-  if (device_class.is_none()) return false;
   for (std::size_t k = 0; k < queues.keys().size(); ++k)
-    if (queues.keys()[k].device_class == device_class)
+    if (!queues.keys()[k].device_class.is_none() && state.cluster().has_class(node, queues.keys()[k].device_class))
       for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
         if (queues.limit(k, q) != kUnlimited) return true;
   return false;

@@ -20,8 +20,9 @@ std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job);
 /// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 
-/// Adds what the member uses of each key (QueueTree::keys) on that node.
-void add_by_key(const State& state, MemberId member, NodeId node, std::vector<std::int64_t>& sums);
+/// Adds what the member uses of each key (QueueTree::keys) on these devices of the node.
+void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
+                std::vector<std::int64_t>& sums);
 
 /// How many of the job's waiting members, in rank order, its queue admits; those needed must already be within quota.
 std::uint32_t members_within_quota(const State& state, JobId job);
@@ -31,8 +32,8 @@ std::uint32_t members_within_quota(const State& state, JobId job);
 std::int64_t members_within_class_quota(const State& state, QueueId queue, const Demand& demand,
                                         DeviceClassId device_class);
 
-/// Whether the queue, or one above it, limits anything on nodes of that device class.
-bool is_class_limited(const State& state, QueueId queue, DeviceClassId device_class);
+/// Whether the queue, or one above it, limits anything by the device class of the node or of a device of it.
+bool is_class_limited(const State& state, QueueId queue, NodeId node);
 
 /// Whether the verdict waits for quota of one device class.
 bool waits_for_class_quota(const Verdict& verdict);

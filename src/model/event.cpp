@@ -31,7 +31,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "PodSelectorDefined",
                                        "NamespaceSeen",
                                        "HoldPlaced",
-                                       "DeviceHealthChanged"};
+                                       "DeviceHealthChanged",
+                                       "DeviceLayoutDefined"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

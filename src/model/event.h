@@ -121,14 +121,18 @@ struct NamespaceSeen {
 };  ///< new, or its labels have changed; not known: removed
 struct HoldPlaced {
   Hold hold;
-};               ///< from now on; Ended of its job ends it before its time
+};  ///< from now on; Ended of its job ends it before its time
+struct DeviceLayoutDefined {
+  DeviceLayoutId id;
+  DeviceLayout layout;
+};               ///< a row that no node uses may be redefined; a layout without devices gives it back
 struct Tick {};  ///< time passed, nothing else
 
 using EventBody =
     std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
                  MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
                  PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
-                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged>;
+                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined>;
 
 struct Event {
   Millis at;

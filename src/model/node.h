@@ -12,6 +12,7 @@ namespace ashlar {
 
 struct Constraint;
 class KeptAway;
+class DeviceLayouts;
 
 /// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the
 /// key that the edge reserves for it, so that nodeName and matchFields need no rule of their own.
@@ -32,13 +33,47 @@ struct Taint {
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
-/// The devices of a node, which are all of one class.
+/// The devices of a node.
 struct NodeDevices {
   std::int32_t count = 0;      ///< 0..kDevicesPerNodeMax
-  MiB memory_each{0};          ///< 0 = not known, not checked
-  DeviceClassId device_class;  ///< none = no or unknown accelerator
+  MiB memory_each{0};          ///< 0 = not known, not checked; also if the devices have unlike amounts
+  DeviceClassId device_class;  ///< none = no or unknown accelerator; also if the devices are of several classes
+  DeviceLayoutId layout = {};  ///< what is known of each of them; none = they are alike
   friend bool operator==(const NodeDevices&, const NodeDevices&) = default;
 };
+
+/// Whether a device takes members as it is. Nothing is placed on a device that is cut into slices.
+enum class DeviceMode : std::uint8_t { kWhole, kSliced };
+
+/// Islands, NUMA nodes and switches are numbered within the node.
+struct DeviceFacts {
+  DeviceClassId device_class;
+  MiB memory{0};  ///< 0 = not known, not checked
+  std::uint8_t island = 0;
+  std::uint8_t numa_node = 0;
+  std::uint8_t pcie_switch = 0;
+  DeviceMode mode = DeviceMode::kWhole;
+  friend bool operator==(const DeviceFacts&, const DeviceFacts&) = default;
+};
+
+/// Whether a member that may take one of the devices may take the other.
+inline bool is_of_one_kind(const DeviceFacts& a, const DeviceFacts& b) {
+  return a.device_class == b.device_class && a.memory == b.memory && a.mode == b.mode;
+}
+
+/// What is known of each device of a node, by device index. Interned, so that like nodes share one row; a node whose
+/// devices are all alike, and of which no more is known, needs none.
+struct DeviceLayout {
+  std::vector<DeviceFacts> devices;
+  friend bool operator==(const DeviceLayout&, const DeviceLayout&) = default;
+};
+
+/// Whether a member may have to choose among the devices: they differ in class, memory or mode, or are sliced.
+bool is_mixed(const DeviceLayout& layout);
+/// The classes of its devices, each once, ascending.
+std::vector<DeviceClassId> classes_of(const DeviceLayout& layout);
+/// The devices of a node with this layout: class and memory where all agree.
+NodeDevices devices_with(DeviceLayoutId id, const DeviceLayout& layout);
 
 /// Everything about a node that does not change when pods start and end.
 struct NodeFacts {
@@ -51,8 +86,14 @@ struct NodeFacts {
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
-/// Whether the constraint allows a node of these facts, regardless of what is free there; `kept_away` knows from where
-/// placed pods keep others away. The rules are in src/policy/node.
-using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
+/// What a rule may know of nodes beside their facts.
+struct NodeContext {
+  const KeptAway& kept_away;               ///< from where placed pods keep others away
+  const DeviceLayouts* layouts = nullptr;  ///< none: the devices of each node are alike
+};
+
+/// Whether the constraint allows a node of these facts, regardless of what is free there. The rules are in
+/// src/policy/node.
+using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

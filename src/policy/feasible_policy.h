@@ -21,7 +21,7 @@ struct FeasiblePolicy {
   ReasonCode reason;  ///< the reason a node is counted under when this is the first rule to refuse it
   /// by facts of the node alone; the state keeps the result per constraint (Cluster::allowed)
   FactsKernel holds = nullptr;
-  /// by the pods that are placed in the node's domains, which the state keeps together with the facts
+  /// by what else is known of the node: the pods that are placed in its domains, and its devices one by one
   NodeRule admits = nullptr;
   FeasibleKernel lower = nullptr;  ///< by what is free
   /// of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
@@ -29,8 +29,8 @@ struct FeasiblePolicy {
 
   bool is_by_facts() const { return lower == nullptr; }
   /// Of those by facts.
-  bool allows(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) const {
-    return holds != nullptr ? holds(constraint, facts) : admits(constraint, facts, kept_away);
+  bool allows(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) const {
+    return holds != nullptr ? holds(constraint, facts) : admits(constraint, facts, context);
   }
 };
 std::span<const FeasiblePolicy> feasible_policies();
@@ -38,8 +38,8 @@ std::span<const FeasiblePolicy> feasible_policies();
 const FeasiblePolicy* find_feasible(std::string_view name);
 
 /// All rules by facts. The state's feasibility sets use this one.
-bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 /// The lasting ones among them: whether the node could ever be allowed, given its labels and devices.
-bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

@@ -18,6 +18,12 @@ struct Applier {
   void operator()(const LabelSetDefined& e) { s.define(e.id, e.set); }
   void operator()(const PodSelectorDefined& e) { s.define(e.id, e.selector); }
   void operator()(const NamespaceSeen& e) { s.cluster_.define(e.id, e.labels); }
+  void operator()(const DeviceLayoutDefined& e) {
+    const DeviceLayouts& layouts = s.cluster_.layouts();
+    if (e.id.row() < layouts.rows() && layouts.row(e.id) == e.layout) return;  // duplicate
+    ASHLAR_CHECK(!s.cluster_.is_used(e.id));
+    s.cluster_.define(e.id, e.layout);
+  }
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size();
     s.queues_.define(e.id, e.parent, e.quota, e.limits);
@@ -116,7 +122,9 @@ struct Applier {
       // Devices that the node does not have are owed, like unknown ones.
       const DeviceMask stated = is_unknown ? DeviceMask{} : s.clip(e.devices, e.node);
       s.place(e.member, e.node,
-              e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices) : stated,
+              e.devices.is_empty()
+                  ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint))
+                  : stated,
               Member::Phase::kBound);
     }
     s.forget_nomination(e.member);
@@ -183,7 +191,8 @@ struct Applier {
     }
     if (!e.node.is_none() && s.cluster_.is_live(e.node)) {
       s.changed_nodes_.push_back(e.node);
-      s.place(e.member, e.node, choose_devices(s.cluster_, e.node, s.demand(m.demand).devices),
+      s.place(e.member, e.node,
+              choose_devices(s.cluster_, e.node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint)),
               Member::Phase::kAssumed);
       if (!s.job(m.job).is_ours) {
         s.job_row(m.job).priority = e.priority;

@@ -5,19 +5,22 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/grown.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request) {
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request,
+                          const Constraint& constraint) {
   DeviceMask mask;
   if (request.count == 0) return mask;
   const auto milli = cluster.device_free_milli(node);
   const auto mib = cluster.device_free_mib(node);
-  const std::int64_t full = cluster.facts(node).devices.memory_each.value;
+  const DeviceMemories full = cluster.device_memories(node);
+  const DeviceMask usable = usable_devices(cluster, node, constraint, request);
   if (request.is_whole()) {
     int missing = request.count;
     for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
-      if (milli[i] == kWholeDevice && mib[i] == full) {
+      if (milli[i] == kWholeDevice && mib[i] == full[i] && usable.test(static_cast<int>(i))) {
         mask.set(static_cast<int>(i));
         --missing;
       }
@@ -25,8 +28,8 @@ DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceReque
   }
   int best = -1;
   for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] >= request.milli_each.value && mib[i] >= request.memory_each.value && (full == 0 || mib[i] > 0) &&
-        (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
+    if (milli[i] >= request.milli_each.value && mib[i] >= request.memory_each.value && (full[i] == 0 || mib[i] > 0) &&
+        usable.test(static_cast<int>(i)) && (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
       best = static_cast<int>(i);
   if (best >= 0) mask.set(best);
   return mask;
@@ -80,7 +83,13 @@ void State::charge(const Member& member, NodeId node, std::int64_t times) {
   const Job& j = job(member.job);
   if (j.is_hold) return;
   queues_.charge(j.queue, quota_of_demand(member.demand), times);
-  queues_.charge(j.queue, demand(member.demand), cluster_.models()[node.row()], times);
+  charge_keys(queues_, member, node, times);
+}
+
+void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const {
+  for (std::size_t key = 0; key < queues.keys().size(); ++key)
+    queues.charge(key, job(member.job).queue,
+                  counted_for(cluster_, node, demand(member.demand), member.devices, queues.keys()[key]) * times);
 }
 
 void State::unplace(MemberId id) {
@@ -100,10 +109,9 @@ void State::unplace(MemberId id) {
 void State::charge_new_keys(std::size_t first) {
   for (std::size_t key = first; key < queues_.keys().size(); ++key)
     for (const Member& m : members_) {
-      const QuotaKey& of = queues_.keys()[key];
-      if (m.is_placed() && !job(m.job).is_hold &&
-          (of.device_class.is_none() || of.device_class == cluster_.models()[m.node.row()]))
-        queues_.charge(key, jobs_[m.job.row()].queue, amount_of(demand(m.demand), of));
+      if (m.is_placed() && !job(m.job).is_hold)
+        queues_.charge(key, jobs_[m.job.row()].queue,
+                       counted_for(cluster_, m.node, demand(m.demand), m.devices, queues_.keys()[key]));
     }
 }
 
@@ -111,7 +119,7 @@ void State::charge_by_class(NodeId node, std::int64_t times) {
   if (queues_.keys().empty()) return;
   for (const MemberId id : members_on(node)) {
     const Member& m = member(id);
-    if (!job(m.job).is_hold) queues_.charge(job(m.job).queue, demand(m.demand), cluster_.models()[node.row()], times);
+    if (!job(m.job).is_hold) charge_keys(queues_, m, node, times);
   }
 }
 
@@ -202,8 +210,9 @@ void State::take(const HoldPart& part) {
   if (m.is_placed() || !cluster_.is_live(part.node)) return;
   changed_nodes_.push_back(part.node);
   place(part.member.member, part.node,
-        part.devices.is_empty() ? choose_devices(cluster_, part.node, demand(m.demand).devices)
-                                : clip(part.devices, part.node),
+        part.devices.is_empty()
+            ? choose_devices(cluster_, part.node, demand(m.demand).devices, cluster_.constraint(m.constraint))
+            : clip(part.devices, part.node),
         Member::Phase::kBound);
 }
 
@@ -386,7 +395,7 @@ bool State::is_consistent() const {
     digest += placement_cell(MemberId(row));
     if (!job(m.job).is_hold) {
       counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
-      counted.charge(jobs_[m.job.row()].queue, demand(m.demand), cluster_.models()[m.node.row()], -1);
+      charge_keys(counted, m, m.node, -1);
     }
     if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0)
       ++classes[m.node.row()][device_class_of(request)];

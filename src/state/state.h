@@ -140,6 +140,8 @@ class State {
   DeviceMask clip(const DeviceMask& devices, NodeId node) const;
   /// Charges a member placed on a node to its queues, or gives it back (-1).
   void charge(const Member& member, NodeId node, std::int64_t times);
+  /// The same of every key.
+  void charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const;
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
   /// Leaves and enters again, behind all others.
@@ -205,8 +207,9 @@ class State {
 /// backwards.
 void apply(State& state, const Event& event);
 
-/// The devices a placement without a stated choice takes: whole demands the first idle ones, shares the fitting device
-/// with least left free. Fewer than requested if there are not enough.
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request);
+/// The devices a placement without a stated choice takes, of those that the member may use: whole demands the first
+/// idle ones, shares the fitting device with least left free. Fewer than requested if there are not enough.
+DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request,
+                          const Constraint& constraint);
 
 }  // namespace ashlar

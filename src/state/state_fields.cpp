@@ -96,6 +96,7 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
         devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n]))
       return false;
     if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
+    if (!c.layouts_.are_known(c.facts_[n].devices)) return false;
   }
   for (std::size_t width = 0; width < c.spare_devices_.size(); ++width)
     if (!all_of(c.spare_devices_[width],

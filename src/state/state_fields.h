@@ -33,6 +33,7 @@ struct StateFields {
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();
+    c.layouts_.rebuild(c.facts_);
     s.queues_.usage_changes_.clear();
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
@@ -58,6 +59,7 @@ struct StateFields {
         visit(c.device_class_counts_);
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
         visit(c.ports_), visit(c.spare_devices_), visit(c.unhealthy_), visit(c.withheld_.rows);
+    visit(c.layouts_.rows_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& index = c.counts_.index_;
     visit(index.sets_), visit(index.selectors_), visit(index.namespaces_);

@@ -137,12 +137,24 @@ struct Guard {
     return nullptr;
   }
 
-  static const char* devices(const NodeDevices& of_node) {
+  const char* operator()(const DeviceLayoutDefined& e) const {
+    const Cluster& c = s.cluster();
+    if (!is_near(e.id, c.layouts().rows())) return "a layout's row is out of bounds";
+    if (c.is_used(e.id) && c.layouts().row(e.id) != e.layout) return "a layout in use is redefined";
+    if (e.layout.devices.size() > kDevicesPerNodeMax) return "a layout has an impossible number of GPUs";
+    const bool are_possible = std::all_of(e.layout.devices.begin(), e.layout.devices.end(), [](const DeviceFacts& d) {
+      return d.memory.value >= 0 && d.memory.value <= kDeviceMemoryMax &&
+             (d.device_class.is_none() || is_near(d.device_class, 0));
+    });
+    return are_possible ? nullptr : "a layout has an impossible GPU";
+  }
+
+  const char* devices(const NodeDevices& of_node) const {
     if (of_node.count < 0 || of_node.count > kDevicesPerNodeMax) return "a node has an impossible number of GPUs";
     if (of_node.memory_each.value < 0 || of_node.memory_each.value > kDeviceMemoryMax)
       return "a node has an impossible GPU memory";
-    return of_node.device_class.is_none() || is_near(of_node.device_class, 0) ? nullptr
-                                                                              : "a node's model is out of bounds";
+    if (!of_node.device_class.is_none() && !is_near(of_node.device_class, 0)) return "a node's model is out of bounds";
+    return s.cluster().layouts().are_known(of_node) ? nullptr : "a node's GPUs are not those of its layout";
   }
   static const char* capacity(std::span<const std::int64_t> allocatable) {
     if (allocatable.size() > resource::kColumnsMax) return "a node has more resources than allowed";

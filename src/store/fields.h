@@ -43,6 +43,8 @@ inline constexpr E kLastOf = E::this_enum_needs_a_line_in_fields_h;
 template <>
 inline constexpr TaintEffect kLastOf<TaintEffect> = TaintEffect::kAny;
 template <>
+inline constexpr DeviceMode kLastOf<DeviceMode> = DeviceMode::kSliced;
+template <>
 inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpression::Op::kLess;
 template <>
 inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;

@@ -83,6 +83,11 @@ void NameLedger::tell_model(const NodeDevices& devices, ByteWriter& out) {
   if (!devices.device_class.is_none()) tell_once({NameKind::kModel, devices.device_class.value}, out);
 }
 
+void NameLedger::tell_models(const DeviceLayout& layout, ByteWriter& out) {
+  for (const DeviceClassId model : classes_of(layout))
+    if (!model.is_none()) tell_once({NameKind::kModel, model.value}, out);
+}
+
 void NameLedger::tell_counted(const QuotaKey& key, ByteWriter& out) {
   if (!key.resource.is_none()) tell_once({NameKind::kResource, key.resource.value}, out);
   if (!key.device_class.is_none()) tell_once({NameKind::kModel, key.device_class.value}, out);
@@ -101,6 +106,8 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell_resources(capacity->allocatable.size(), out);
   } else if (const auto* changed = std::get_if<NodeDevicesChanged>(&event.body)) {
     tell_model(changed->devices, out);
+  } else if (const auto* layout = std::get_if<DeviceLayoutDefined>(&event.body)) {
+    tell_models(layout->layout, out);
   } else if (const auto* gone = std::get_if<NodeGone>(&event.body)) {
     // the row may be reused for another node
     grown(written_[static_cast<std::size_t>(NameKind::kNode)], gone->node.row()) = 0;
@@ -133,6 +140,8 @@ void NameLedger::tell_all(const State& state, ByteWriter& out) {
     for (std::uint32_t q = 0; q < state.queues().rows(); ++q)
       if (state.queues().is_known(QueueId(q))) tell({NameKind::kQueue, q}, out);
     for (const QuotaKey& key : state.queues().keys()) tell_counted(key, out);
+    const DeviceLayouts& layouts = state.cluster().layouts();
+    for (std::size_t l = 0; l < layouts.rows(); ++l) tell_models(layouts.row(DeviceLayoutId(l)), out);
     for (std::uint32_t n = 0; n < state.cluster().rows(); ++n) {
       if (!state.cluster().is_live(NodeId(n))) continue;
       tell_once({NameKind::kNode, n}, out);

@@ -69,6 +69,7 @@ class NameLedger {
   void tell_facts(const NodeFacts& facts, ByteWriter& out);
   void tell_resources(std::size_t count, ByteWriter& out);
   void tell_model(const NodeDevices& devices, ByteWriter& out);
+  void tell_models(const DeviceLayout& layout, ByteWriter& out);
   void tell_counted(const QuotaKey& key, ByteWriter& out);
   void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
   std::vector<std::uint64_t>& written(const NameKey& key);

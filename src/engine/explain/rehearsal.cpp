@@ -137,7 +137,7 @@ std::vector<Remedy::Limit> Rehearsal::class_limits_in_the_way() {
   const QueueTree& queues = state_.queues();
   std::vector<std::int64_t> added;
   each_placement(trial.steps(), [&](const Trial::Placement& placement) {
-    add_by_key(state_, placement.member, placement.node, added);
+    add_by_key(state_, placement.member, placement.node, placement.devices, added);
   });
   for (QueueId q = original_.queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
     for (std::size_t k = 0; k < added.size(); ++k) {

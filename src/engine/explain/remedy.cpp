@@ -12,6 +12,7 @@
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
+#include "state/cluster/usable_devices.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -151,9 +152,9 @@ class FreedDevices {
       const auto milli = state.cluster().device_free_milli(n);
       const auto mib = state.cluster().device_free_mib(n);
       const DeviceMask unhealthy = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
+      const DeviceMemories full = state.cluster().device_memories(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (!unhealthy.test(static_cast<int>(c)) &&
-            (milli[c] != kWholeDevice || mib[c] != state.cluster().facts(n).devices.memory_each.value))
+        if (!unhealthy.test(static_cast<int>(c)) && (milli[c] != kWholeDevice || mib[c] != full[c]))
           in_use_[n].push_back(static_cast<int>(c));
     }
   }
@@ -162,16 +163,26 @@ class FreedDevices {
     for (auto it = freed_.rbegin(); it != freed_.rend(); ++it)
       Ledger(state_).allocate(it->node, it->demand, it->devices);
   }
-  /// Frees this many devices that are in use, and as much of the resource that counts them; false if fewer are in use.
-  bool free(NodeId n, std::int64_t devices, std::int64_t counted, ResourceId counts_devices) {
-    const std::int64_t full = state_.cluster().facts(n).devices.memory_each.value;
-    for (std::vector<int>& in_use = in_use_[n]; devices > 0 && !in_use.empty(); in_use.pop_back()) {
-      const auto i = static_cast<std::size_t>(in_use.back());
+  /// Frees this many of those devices that are in use, and as much of the resource that counts them; false if fewer are
+  /// in use.
+  struct Wanted {
+    DeviceMask among;
+    std::int64_t devices = 0, counted = 0;
+    ResourceId counts_devices;
+  };
+  bool free(NodeId n, const Wanted& wanted) {
+    auto [among, devices, counted, counts_devices] = wanted;
+    const DeviceMemories full = state_.cluster().device_memories(n);
+    std::vector<int>& in_use = in_use_[n];
+    for (std::size_t at = in_use.size(); devices > 0 && at-- > 0;) {
+      if (!among.test(in_use[at])) continue;
+      const auto i = static_cast<std::size_t>(in_use[at]);
       const auto milli = state_.cluster().device_free_milli(n);
       const auto mib = state_.cluster().device_free_mib(n);
       DeviceMask one;
-      one.set(in_use.back());
-      give({n, {{}, {1, MilliGpu(kWholeDevice - milli[i]), MiB(full - mib[i])}, {}}, one});
+      one.set(in_use[at]);
+      give({n, {{}, {1, MilliGpu(kWholeDevice - milli[i]), MiB(full[i] - mib[i])}, {}}, one});
+      in_use.erase(in_use.begin() + static_cast<std::ptrdiff_t>(at));
       --devices;
       ++count_;
     }
@@ -179,10 +190,11 @@ class FreedDevices {
     return devices == 0;
   }
   std::int64_t count() const { return count_; }
-  /// Devices of the node in use by other jobs.
-  std::int64_t in_use(NodeId n) const {
+  /// Those of the node's devices that are in use by other jobs.
+  std::int64_t in_use(NodeId n, const DeviceMask& among) const {
     const auto it = in_use_.find(n);
-    return it == in_use_.end() ? 0 : static_cast<std::int64_t>(it->second.size());
+    if (it == in_use_.end()) return 0;
+    return std::count_if(it->second.begin(), it->second.end(), [&](int i) { return among.test(i); });
   }
 
  private:
@@ -215,30 +227,35 @@ bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<No
     if (counted > 0 && r.counts_devices().row() >= state.cluster().resource_count()) return false;  // no node has it
     NodeId best;
     std::int64_t least = INT64_MAX, least_counted = 0;
+    const Constraint& constraint = state.cluster().constraint(m.constraint);
     for (const NodeId n : nodes) {
       const std::int64_t memory = state.cluster().facts(n).devices.memory_each.value;
-      if (state.cluster().devices()[n.row()] < demand.devices.count ||
+      const DeviceMask usable = usable_devices(state.cluster(), n, constraint, demand.devices);
+      if (usable.among(state.cluster().devices()[n.row()]).count() < demand.devices.count ||
           (memory != 0 && memory < demand.devices.memory_each.value))
         continue;
       // what no job holds cannot be freed
       if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;
       const std::int64_t lacking =
-          std::max<std::int64_t>(demand.devices.count - state.cluster().idle_devices()[n.row()], 0);
+          std::max<std::int64_t>(demand.devices.count - usable_idle(state.cluster(), n, constraint, demand.devices), 0);
       const std::int64_t uncounted =
           counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
-      if (lacking > freed.in_use(n) || std::max(lacking, uncounted) >= least ||
+      if (lacking > freed.in_use(n, usable) || std::max(lacking, uncounted) >= least ||
           !fits(state, profile, without, m.constraint, n))
         continue;
       best = n;
       least = std::max(lacking, uncounted);
       least_counted = uncounted;
     }
-    if (best.is_none() ||
-        !freed.free(best,
-                    demand.devices.count - std::min(state.cluster().idle_devices()[best.row()], demand.devices.count),
-                    least_counted, r.counts_devices()))
+    if (best.is_none()) return false;
+    const DeviceMask usable = usable_devices(state.cluster(), best, constraint, demand.devices);
+    const std::int32_t idle = usable_idle(state.cluster(), best, constraint, demand.devices);
+    if (!freed.free(best, {.among = usable,
+                           .devices = demand.devices.count - std::min(idle, demand.devices.count),
+                           .counted = least_counted,
+                           .counts_devices = r.counts_devices()}))
       return false;
-    trial.place(m.member, best, choose_devices(state.cluster(), best, demand.devices));
+    trial.place(m.member, best, choose_devices(state.cluster(), best, demand.devices, constraint));
   }
   return true;
 }

@@ -8,7 +8,8 @@
 namespace ashlar {
 namespace {
 
-/// Places for members of one kind on nodes that are added one by one.
+/// Places for members of one kind on nodes that are added one by one. On a node of several classes they count as within
+/// quota, whichever devices they take: the placement itself asks.
 class Places {
  public:
   Places(const State& state, QueueId queue, DemandId demand) : state_(state), queue_(queue), demand_(demand) {}
@@ -48,6 +49,8 @@ class Places {
 bool are_limits_too_low(const State& state, QueueId queue, const MemberRun& run) {
   const std::vector<DeviceClassId>& models = state.cluster().constraint(run.constraint).models;
   if (models.empty()) return false;
+  // Without devices it counts as of any class that a mixed node has.
+  if (state.demand(run.demand).devices.count == 0 && !state.cluster().layouts().mixed_nodes().empty()) return false;
   std::int64_t admitted = 0;
   for (const DeviceClassId model : models) {
     const std::int64_t members = members_within_class_quota(state, queue, state.demand(run.demand), model);

@@ -144,7 +144,7 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
 bool is_node_news_for(State& state, const Profile& profile, const News& news, QueueId queue,
                       std::span<const MemberRun> needed) {
   return news.has_other_nodes || std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
-           return !state.cluster().is_live(n) || is_class_limited(state, queue, state.cluster().models()[n.row()]) ||
+           return !state.cluster().is_live(n) || is_class_limited(state, queue, n) ||
                   std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
                     return could_take(state, profile, run.demand, run.constraint, n);
                   });

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "state/cluster/usable_devices.h"
+
 namespace ashlar {
 namespace {
 
@@ -59,8 +61,8 @@ class ClassQuota {
     const QuotaKey& of = state_.queues().keys()[key];
     std::int64_t sum = 0;
     for (const Trial::Placement& placement : placements)
-      if (of.device_class.is_none() || of.device_class == state_.cluster().models()[placement.node.row()])
-        sum += amount_of(state_.demand(state_.member(placement.member).demand), of);
+      sum += counted_for(state_.cluster(), placement.node, state_.demand(state_.member(placement.member).demand),
+                         placement.devices, of);
     return sum;
   }
 
@@ -70,24 +72,38 @@ class ClassQuota {
   std::size_t before_;
 };
 
-/// Blocks all that is free of what the key counts on the nodes of its class.
+/// Blocks all that is free on the devices of these classes.
+void close_devices(Trial& trial, NodeId n, std::span<const DeviceClassId> classes) {
+  const Cluster& cluster = trial.state().cluster();
+  const DeviceLayout* mixed = cluster.mixed_layout(n);
+  for (std::size_t i = 0; i < cluster.device_free_milli(n).size(); ++i) {
+    const DeviceClassId own = mixed == nullptr ? cluster.models()[n.row()] : mixed->devices[i].device_class;
+    const DeviceRequest rest{1, MilliGpu(cluster.device_free_milli(n)[i]), MiB(cluster.device_free_mib(n)[i])};
+    if (rest.milli_each.value <= 0 || std::find(classes.begin(), classes.end(), own) == classes.end()) continue;
+    DeviceMask device;
+    device.set(static_cast<int>(i));
+    trial.block(n, {.amounts = {}, .devices = rest, .ports = {}}, device);
+  }
+}
+
+/// The class that members without devices count as on the node.
+DeviceClassId class_without_devices(const Cluster& cluster, NodeId n) {
+  const DeviceLayout* mixed = cluster.mixed_layout(n);
+  return mixed == nullptr ? cluster.models()[n.row()] : mixed->devices.front().device_class;
+}
+
+/// Blocks all that is free of what the key counts on the nodes of its class; of a node with devices of several classes
+/// the devices of that one, so that none counts as of it.
 void close_key(Trial& trial, const QuotaKey& key) {
   const Cluster& cluster = trial.state().cluster();
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId n(row);
-    if (!cluster.is_live(n) || cluster.models()[row] != key.device_class) continue;
-    if (!key.resource.is_none()) {
-      const std::int64_t free = key.resource.row() < cluster.resource_count() ? cluster.free(key.resource)[row] : 0;
-      if (free > 0) trial.block(n, {.amounts = {{key.resource, free}}, .devices = {}, .ports = {}}, {});
-      continue;
-    }
-    for (std::size_t i = 0; i < cluster.device_free_milli(n).size(); ++i) {
-      const DeviceRequest rest{1, MilliGpu(cluster.device_free_milli(n)[i]), MiB(cluster.device_free_mib(n)[i])};
-      if (rest.milli_each.value <= 0) continue;
-      DeviceMask device;
-      device.set(static_cast<int>(i));
-      trial.block(n, {.amounts = {}, .devices = rest, .ports = {}}, device);
-    }
+    if (!cluster.is_live(n) || !cluster.has_class(n, key.device_class)) continue;
+    const bool has_several = cluster.mixed_layout(n) != nullptr;
+    if (key.resource.is_none() || has_several) close_devices(trial, n, {&key.device_class, 1});
+    if (key.resource.is_none() || class_without_devices(cluster, n) != key.device_class) continue;
+    const std::int64_t free = key.resource.row() < cluster.resource_count() ? cluster.free(key.resource)[row] : 0;
+    if (free > 0) trial.block(n, {.amounts = {{key.resource, free}}, .devices = {}, .ports = {}}, {});
   }
 }
 
@@ -125,8 +141,10 @@ void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> class
   const State& state = trial.state();
   const Cluster& cluster = state.cluster();
   std::vector<ResourceId> asked;
+  bool do_all_take_devices = true;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
+    do_all_take_devices = do_all_take_devices && state.demand(m.demand).devices.count > 0;
     for (const ResourceAmount& a : state.demand(m.demand).amounts)
       if (a.resource.row() < cluster.resource_count() &&
           std::find(asked.begin(), asked.end(), a.resource) == asked.end())
@@ -134,7 +152,11 @@ void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> class
   });
   for (std::size_t n = 0; n < cluster.rows(); ++n) {
     if (!cluster.is_live(NodeId(n))) continue;
-    if (std::find(classes.begin(), classes.end(), cluster.models()[n]) == classes.end()) continue;
+    const bool has_several = cluster.mixed_layout(NodeId(n)) != nullptr;
+    if (has_several) close_devices(trial, NodeId(n), classes);
+    if (has_several && do_all_take_devices) continue;
+    const DeviceClassId own = class_without_devices(cluster, NodeId(n));
+    if (std::find(classes.begin(), classes.end(), own) == classes.end()) continue;
     Demand all;
     for (const ResourceId r : asked)
       if (const std::int64_t free = cluster.free(r)[n]; free > 0) all.amounts.push_back({r, free});

@@ -247,7 +247,8 @@ class GangSearch {
     for (const Run& run : runs) {
       FitTable& v = view(run);
       for (std::size_t n = 0; n < nodes.size(); ++n) free[n].allows.push_back(v.fits(nodes[n]) > 0 ? 1 : 0);
-      groups.push_back({&state_.demand(run.demand), static_cast<std::uint32_t>(run.members.size())});
+      groups.push_back({&state_.demand(run.demand), static_cast<std::uint32_t>(run.members.size()),
+                        &state_.cluster().constraint(run.constraint)});
     }
     SmallPacking packing(std::move(free), groups);
     if (packing.search(exact_steps_) != SmallPacking::Outcome::kFound) return false;

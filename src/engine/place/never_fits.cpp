@@ -7,6 +7,7 @@
 #include "engine/place/small_packing.h"
 #include "policy/feasible_policy.h"
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 /// out, so less may be counted than is held.
 struct Held {
   std::int32_t devices = 0;
+  DeviceMask named;                   ///< which of them, as far as it is known
   std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
   std::vector<HostPort> ports;
 
@@ -29,6 +31,7 @@ HeldByNode held_by(const State& state, JobId job) {
     const Demand& demand = state.demand(m.demand);
     Held& on_node = held[m.node];
     if (demand.devices.is_whole()) on_node.devices += demand.devices.count;
+    if (demand.devices.is_whole()) m.devices.each([&](int i) { on_node.named.set(i); });
     on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
     for (const ResourceAmount& a : demand.amounts) {
       if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
@@ -38,11 +41,28 @@ HeldByNode held_by(const State& state, JobId job) {
   return held;
 }
 
+/// The same by the devices of a node that are not all alike.
+std::int64_t fits_by_mixed_devices(const DeviceLayout& mixed, const Constraint& constraint,
+                                   const DeviceRequest& request, const Held& held) {
+  std::int64_t devices = 0, shares = 0;
+  usable_devices(mixed, constraint, request).each([&](int i) {
+    if (held.named.test(i)) return;
+    const std::int64_t memory = mixed.devices[static_cast<std::size_t>(i)].memory.value;
+    ++devices;
+    if (!request.is_whole() && request.milli_each.value > 0)
+      shares += shares_in_device(request, kWholeDevice, memory, memory != 0);
+  });
+  return request.is_whole() ? devices / request.count : shares;
+}
+
 /// Members that the node could take if nothing else ran there.
-std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, NodeId n, const Held& held) {
+std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, const Constraint& constraint, NodeId n,
+                              const Held& held) {
   std::int64_t fits = kFitsMax;
   const DeviceRequest& request = demand.devices;
-  if (request.count > 0) {
+  if (const DeviceLayout* mixed = request.count > 0 ? cluster.mixed_layout(n) : nullptr) {
+    fits = std::min(fits, fits_by_mixed_devices(*mixed, constraint, request, held));
+  } else if (request.count > 0) {
     const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
     const std::int64_t memory = cluster.facts(n).devices.memory_each.value;  // 0 = not known, not checked
     const bool has_memory = memory == 0 || request.memory_each.value <= memory;
@@ -52,8 +72,8 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, Node
       fits = std::min(fits, request.milli_each.value <= 0
                                 ? 0
                                 : devices * shares_in_device(request, kWholeDevice, memory, memory != 0));
-    if (fits <= 0) return 0;  // most nodes that are refused lack devices
   }
+  if (fits <= 0) return 0;  // most nodes that are refused lack devices
   for (const ResourceAmount& a : demand.amounts) {
     const std::int64_t total =
         a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
@@ -78,9 +98,10 @@ class EmptyDomain {
     const std::size_t at = fits_.size();
     bool is_useful = false;
     for (const MemberNeed& need : needs_) {
-      const bool is_meant = is_meant_for(state_.cluster().constraint(need.constraint), state_.cluster().facts(n),
-                                         state_.cluster().counts());
-      fits_.push_back(is_meant ? fits_when_empty(state_.cluster(), state_.demand(need.demand), n, held_on(n)) : 0);
+      const Constraint& constraint = state_.cluster().constraint(need.constraint);
+      const bool is_meant = is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context());
+      fits_.push_back(
+          is_meant ? fits_when_empty(state_.cluster(), state_.demand(need.demand), constraint, n, held_on(n)) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -153,9 +174,16 @@ class EmptyDomain {
   PackingNode node_beside(const Held& held, NodeId n) const {
     PackingNode node = node_when_empty(state_.cluster(), n);
     for (std::size_t r = 0; r < node.free.size(); ++r) node.free[r] -= held.of(r);
-    const std::int32_t devices = std::min(held.devices, node.idle_devices);
-    std::fill_n(node.milli.begin(), devices, 0);
-    std::fill_n(node.mib.begin(), devices, 0);
+    const bool is_mixed = node.full_mib.mixed != nullptr;
+    const std::int32_t devices =
+        std::min(is_mixed ? held.named.among(node.idle_devices).count() : held.devices, node.idle_devices);
+    std::int32_t left = devices;
+    for (std::size_t c = 0; c < node.milli.size() && left > 0; ++c) {
+      if (is_mixed && !held.named.test(static_cast<int>(c))) continue;
+      node.milli[c] = 0;
+      node.mib[c] = 0;
+      --left;
+    }
     node.idle_devices -= devices;
     node.ports.insert(node.ports.end(), held.ports.begin(), held.ports.end());
     return node;
@@ -169,7 +197,8 @@ class EmptyDomain {
     }
     std::vector<PackingGroup> groups;
     for (const MemberNeed& need : needs_)
-      groups.push_back({&state_.demand(need.demand), static_cast<std::uint32_t>(need.members)});
+      groups.push_back({&state_.demand(need.demand), static_cast<std::uint32_t>(need.members),
+                        &state_.cluster().constraint(need.constraint)});
     switch (SmallPacking(std::move(nodes), groups).search(steps)) {
       case SmallPacking::Outcome::kFound:
         return EverFits::kYes;
@@ -191,8 +220,9 @@ class EmptyDomain {
 }  // namespace
 
 bool could_ever_take(const State& state, DemandId demand, ConstraintId constraint, NodeId n) {
-  return fits_when_empty(state.cluster(), state.demand(demand), n, {}) > 0 &&
-         is_meant_for(state.cluster().constraint(constraint), state.cluster().facts(n), state.cluster().counts());
+  const Constraint& asked = state.cluster().constraint(constraint);
+  return fits_when_empty(state.cluster(), state.demand(demand), asked, n, {}) > 0 &&
+         is_meant_for(asked, state.cluster().facts(n), state.cluster().context());
 }
 
 std::vector<MemberNeed> needs_of(const State& state, JobId job) {

@@ -1,9 +1,10 @@
 #include "engine/place/small_packing.h"
-#include "base/grown.h"
 
 #include <algorithm>
 
+#include "base/grown.h"
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {
@@ -12,17 +13,37 @@ namespace {
 constexpr std::size_t kPackingMembersMax = 256;
 
 bool is_idle(const PackingNode& node, std::size_t device) {
-  return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib;
+  return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib[device];
 }
 
+bool is_usable(const PackingNode& node, std::size_t group, std::size_t device) {
+  return node.usable.empty() || node.usable[group].test(static_cast<int>(device));
+}
+
+/// At most this many of the idle devices that the group may take: all that the node owes may be among them.
+std::int32_t idle_for(const PackingNode& node, std::size_t group) {
+  std::int32_t left = node.idle_devices;
+  for (std::size_t c = 0; c < node.milli.size() && !node.usable.empty(); ++c)
+    if (is_idle(node, c) && !is_usable(node, group, c)) --left;
+  return left;
+}
+
+/// Members of a group.
+struct Kind {
+  const Demand& demand;
+  std::size_t group;
+};
+
 /// Whether the device could take one such share.
-bool takes_share(const PackingNode& node, const DeviceRequest& request, std::size_t device) {
-  if (is_idle(node, device) && node.idle_devices <= 0) return false;
-  return shares_in_device(request, node.milli[device], node.mib[device], node.full_mib != 0) > 0;
+bool takes_share(const PackingNode& node, const Kind& kind, std::size_t device) {
+  if (!is_usable(node, kind.group, device)) return false;
+  if (is_idle(node, device) && idle_for(node, kind.group) <= 0) return false;
+  return shares_in_device(kind.demand.devices, node.milli[device], node.mib[device], node.full_mib[device] != 0) > 0;
 }
 
 /// Everything but the devices of a share.
-bool has_room(const PackingNode& node, const Demand& demand) {
+bool has_room(const PackingNode& node, const Kind& kind) {
+  const Demand& demand = kind.demand;
   for (const ResourceAmount& a : demand.amounts)
     if (value_at(node.free, a.resource.row()) < a.amount) return false;
   for (const HostPort& asked : demand.ports)
@@ -32,12 +53,14 @@ bool has_room(const PackingNode& node, const Demand& demand) {
   if (request.count <= 0) return true;
   if (node.idle_devices < 0) return false;
   if (!request.is_whole()) return request.milli_each.value > 0;
-  return node.idle_devices >= request.count &&
-         (request.memory_each.value <= 0 || node.full_mib == 0 || node.full_mib >= request.memory_each.value);
+  const std::int64_t memory = node.full_mib.each;
+  return idle_for(node, kind.group) >= request.count &&
+         (request.memory_each.value <= 0 || memory == 0 || memory >= request.memory_each.value);
 }
 
 /// Takes what a member requests except the device of a share.
-void take(PackingNode& node, const Demand& demand) {
+void take(PackingNode& node, const Kind& kind) {
+  const Demand& demand = kind.demand;
   for (const ResourceAmount& a : demand.amounts)
     if (a.resource.row() < node.free.size()) node.free[a.resource.row()] -= a.amount;
   node.ports.insert(node.ports.end(), demand.ports.begin(), demand.ports.end());
@@ -45,7 +68,7 @@ void take(PackingNode& node, const Demand& demand) {
   node.idle_devices -= demand.devices.count;
   std::int32_t missing = demand.devices.count;
   for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
-    if (!is_idle(node, c)) continue;
+    if (!is_idle(node, c) || !is_usable(node, kind.group, c)) continue;
     node.milli[c] = 0;
     node.mib[c] = 0;
     --missing;
@@ -59,18 +82,20 @@ void take_share(PackingNode& node, const DeviceRequest& request, std::size_t dev
 }
 
 /// Like members that the node could take if no others did; may overestimate.
-std::uint64_t room_for(const PackingNode& node, const Demand& demand) {
-  if (!has_room(node, demand)) return 0;
+std::uint64_t room_for(const PackingNode& node, const Kind& kind) {
+  if (!has_room(node, kind)) return 0;
+  const Demand& demand = kind.demand;
   std::int64_t room = kFitsMax;
   for (const ResourceAmount& a : demand.amounts) room = std::min(room, node.free[a.resource.row()] / a.amount);
   if (!demand.ports.empty()) room = 1;
   const DeviceRequest& request = demand.devices;
-  if (request.count > 0 && request.is_whole()) room = std::min<std::int64_t>(room, node.idle_devices / request.count);
+  if (request.count > 0 && request.is_whole())
+    room = std::min<std::int64_t>(room, idle_for(node, kind.group) / request.count);
   if (request.count > 0 && !request.is_whole()) {
     std::int64_t shares = 0;
     for (std::size_t c = 0; c < node.milli.size(); ++c)
-      if (takes_share(node, request, c))
-        shares += shares_in_device(request, node.milli[c], node.mib[c], node.full_mib != 0);
+      if (takes_share(node, kind, c))
+        shares += shares_in_device(request, node.milli[c], node.mib[c], node.full_mib[c] != 0);
     room = std::min(room, shares);
   }
   return static_cast<std::uint64_t>(room);
@@ -83,7 +108,7 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
   for (std::size_t r = 0; r < cluster.resource_count(); ++r) node.free.push_back(cluster.free(ResourceId(r))[n.row()]);
   node.milli.assign(cluster.device_free_milli(n).begin(), cluster.device_free_milli(n).end());
   node.mib.assign(cluster.device_free_mib(n).begin(), cluster.device_free_mib(n).end());
-  node.full_mib = cluster.facts(n).devices.memory_each.value;
+  node.full_mib = cluster.device_memories(n);
   node.idle_devices = cluster.idle_devices()[n.row()];
   node.ports.assign(cluster.ports_taken(n).begin(), cluster.ports_taken(n).end());
   return node;
@@ -93,10 +118,10 @@ PackingNode node_when_empty(const Cluster& cluster, NodeId n) {
   PackingNode node;
   for (std::size_t r = 0; r < cluster.resource_count(); ++r)
     node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
-  node.full_mib = cluster.facts(n).devices.memory_each.value;
+  node.full_mib = cluster.device_memories(n);
   node.idle_devices = cluster.devices()[n.row()];
   node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
-  node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);
+  for (std::size_t c = 0; c < node.milli.size(); ++c) node.mib.push_back(node.full_mib[c]);
   return node;
 }
 
@@ -105,8 +130,17 @@ SmallPacking::Outcome SmallPacking::search(std::uint32_t& steps) {
   std::uint64_t members = 0;
   for (const PackingGroup& group : groups_) members += group.members;
   if (members > kPackingMembersMax) return Outcome::kBudgetSpent;
+  for (PackingNode& node : nodes_)
+    for (const PackingGroup& group : groups_)
+      if (node.full_mib.mixed != nullptr)
+        node.usable.push_back(usable_devices(*node.full_mib.mixed, *group.constraint, group.demand->devices));
   if (!have_all_room(0)) return Outcome::kImpossible;
-  return place(0, 0, 0, 0, steps);
+  const Outcome outcome = place(0, 0, 0, 0, steps);
+  return outcome == Outcome::kImpossible && have_unlike_devices() ? Outcome::kBudgetSpent : outcome;
+}
+
+bool SmallPacking::have_unlike_devices() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const PackingNode& node) { return !node.usable.empty(); });
 }
 
 /// Whether the groups from this one on fit, each taken alone.
@@ -114,7 +148,7 @@ bool SmallPacking::have_all_room(std::size_t group) const {
   for (std::size_t g = group; g < groups_.size(); ++g) {
     std::uint64_t room = 0;
     for (const PackingNode& node : nodes_)
-      if (node.allows[g] != 0) room += room_for(node, *groups_[g].demand);
+      if (node.allows[g] != 0) room += room_for(node, {*groups_[g].demand, g});
     if (room < groups_[g].members) return false;
   }
   return true;
@@ -134,7 +168,7 @@ SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t place
   if (placed == groups_[group].members)
     return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
   for (std::size_t n = first_node; n < nodes_.size(); ++n) {
-    if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], *groups_[group].demand)) continue;
+    if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], {*groups_[group].demand, group})) continue;
     // The node being searched already holds members of this group, so it is no mirror of another.
     if (is_mirror(placed == 0 ? 0 : first_node + 1, n)) continue;
     const Outcome outcome = place_on(group, placed, n, n == first_node ? first_device : 0, steps);
@@ -149,9 +183,10 @@ SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t pl
   const bool is_share = demand.devices.count > 0 && !demand.devices.is_whole();
   const std::size_t devices = is_share ? nodes_[node].milli.size() : 1;
   for (std::size_t c = is_share ? first_device : 0; c < devices; ++c) {
-    if (is_share && !takes_share(nodes_[node], demand.devices, c)) continue;
+    if (is_share && !takes_share(nodes_[node], {demand, group}, c)) continue;
     const auto is_like = [&](std::size_t other) {
-      return nodes_[node].milli[other] == nodes_[node].milli[c] && nodes_[node].mib[other] == nodes_[node].mib[c];
+      return nodes_[node].usable.empty() && nodes_[node].milli[other] == nodes_[node].milli[c] &&
+             nodes_[node].mib[other] == nodes_[node].mib[c];
     };
     bool is_tried = false;
     for (std::size_t other = first_device + 1; is_share && other < c; ++other) is_tried = is_tried || is_like(other);
@@ -159,7 +194,7 @@ SmallPacking::Outcome SmallPacking::place_on(std::size_t group, std::uint32_t pl
     if (steps == 0) return Outcome::kBudgetSpent;
     --steps;
     const PackingNode before = nodes_[node];
-    take(nodes_[node], demand);
+    take(nodes_[node], {demand, group});
     if (is_share) take_share(nodes_[node], demand.devices, c);
     chosen_.push_back(static_cast<std::uint32_t>(node));
     const Outcome outcome = place(group, placed + 1, node, is_share ? c : 0, steps);

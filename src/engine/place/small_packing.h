@@ -1,7 +1,7 @@
 // SmallPacking: whether unlike members fit on a few nodes together, and where. Exact, by trying every combination that
 // is not the mirror of one tried before, within a counted budget: resources, whole devices, shares of devices with
-// their memory, host ports, allowed nodes. For at most kPackingNodesMax nodes; the first descent is first fit, so that
-// easy cases cost O(members x nodes).
+// their memory, host ports, allowed nodes; but of unlike devices whole ones are the first that will do, so that there
+// no search proves anything. For at most kPackingNodesMax nodes; easy cases cost O(members x nodes).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ inline constexpr std::size_t kPackingNodesMax = 8;
 struct PackingGroup {
   const Demand* demand = nullptr;
   std::uint32_t members = 0;
+  const Constraint* constraint = nullptr;  ///< needed where a node's devices are not all alike
 };
 
 /// The capacity of one node.
@@ -27,10 +28,12 @@ struct PackingNode {
   std::vector<std::int64_t> free;    ///< by ResourceId
   std::vector<std::int32_t> milli;   ///< by device
   std::vector<std::int64_t> mib;     ///< by device
-  std::int64_t full_mib = 0;         ///< of a device; 0 = not known, not checked
+  DeviceMemories full_mib;           ///< of each device; 0 = not known, not checked
   std::int32_t idle_devices = 0;     ///< at most this many of the idle devices may be taken
   std::vector<HostPort> ports;       ///< taken
   std::vector<std::uint8_t> allows;  ///< by group
+  /// By group: the devices that its members may take; empty where devices are alike. The search fills it in.
+  std::vector<DeviceMask> usable = {};
   friend bool operator==(const PackingNode&, const PackingNode&) = default;
 };
 /// What is free on it now, and its capacity when empty; `allows` is left to the caller.
@@ -56,6 +59,7 @@ class SmallPacking {
                    std::uint32_t& steps);
   bool is_mirror(std::size_t first_node, std::size_t node) const;
   bool have_all_room(std::size_t group) const;
+  bool have_unlike_devices() const;
 
   std::vector<PackingNode> nodes_;
   std::span<const PackingGroup> groups_;

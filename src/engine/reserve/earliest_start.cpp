@@ -192,9 +192,10 @@ bool EarliestStart::seat(const Reservation& reservation) {
     const Member& m = state_.member(place.member);
     if (m.job != reservation.entry.job || m.is_placed()) return false;
     const DeviceRequest& request = state_.demand(m.demand).devices;
-    DeviceMask devices = choose_devices(state_.cluster(), place.node, request);
+    const Constraint& asked = state_.cluster().constraint(m.constraint);
+    DeviceMask devices = choose_devices(state_.cluster(), place.node, request, asked);
     if (devices.count() < request.count && drop_outranked(m.job, place.node))
-      devices = choose_devices(state_.cluster(), place.node, request);
+      devices = choose_devices(state_.cluster(), place.node, request, asked);
     if (devices.count() < request.count) return false;
     context_.trial.place(place.member, place.node, devices);
   }

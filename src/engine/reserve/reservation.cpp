@@ -97,11 +97,18 @@ std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resourc
   return left;
 }
 
+/// Whether the reservation keeps all free devices of the node for itself: claims do not say which of unlike devices
+/// they may take.
+bool keeps_all_devices(const NodeColumns& nodes, NodeId node, const Room& room) {
+  return !room.devices.empty() && nodes.mixed_layout(node) != nullptr;
+}
+
 /// Whether the claims fit into what the node has.
-bool holds_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
+bool holds_claims(const NodeColumns& nodes, NodeId node, const Room& room, const Claims& claims) {
   for (std::size_t r = 0; r < room.amounts.size(); ++r)
     if (left_of(room, claims, r) < 0) return false;
-  return seat_claims(room, claims, full_mib).fits;
+  return keeps_all_devices(nodes, node, room) ||
+         seat_claims(room, claims, nodes.facts(node).devices.memory_each.value).fits;
 }
 
 std::vector<ResourceId> resources_requested(const State& state, JobId job, bool& requests_devices) {
@@ -129,7 +136,7 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
     taken.job = m.job;
     taken.queue = state.job(m.job).queue;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
-    add_by_key(state, step.member, step.node, taken.by_key);
+    add_by_key(state, step.member, step.node, step.devices, taken.by_key);
   });
   return taken;
 }
@@ -272,7 +279,9 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const Demand& demand = state.demand(state.member(placement->member).demand);
     const Claims claims{reserved->claims, taken.job};
     if (has_clash(claims, demand)) return false;
-    if (beside == Beside::kItsDevices)
+    const bool is_apart = keeps_all_devices(state.cluster(), placement->node, reserved->room);
+    if (is_apart && demand.devices.count > 0) return false;
+    if (!is_apart && beside == Beside::kItsDevices)
       for (const auto& [device, request] :
            seat_claims(reserved->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
         if (placement->devices.test(device)) return false;
@@ -281,8 +290,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     take(it->second, demand, placement->devices);
   }
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
-    return holds_claims(l.second, {l.first->claims, taken.job},
-                        state.cluster().facts(l.first->node).devices.memory_each.value);
+    return holds_claims(state.cluster(), l.first->node, l.second, {l.first->claims, taken.job});
   });
 }
 
@@ -327,7 +335,10 @@ void Reservation::lower_by_claims(const NodeView& view, NodeRange rows, std::spa
     const Claims claims{spare->claims, JobId::none()};
     const std::int64_t full_mib = view.nodes.facts(spare->node).devices.memory_each.value;
     std::int64_t least = has_clash(claims, view.demand) ? 0 : fit_by_amounts(spare->room, claims, view.demand);
-    if (least > 0) least = std::min(least, fit_by_devices(spare->room, claims, view.demand.devices, full_mib));
+    if (keeps_all_devices(view.nodes, spare->node, spare->room))
+      least = view.demand.devices.count > 0 ? 0 : least;
+    else if (least > 0)
+      least = std::min(least, fit_by_devices(spare->room, claims, view.demand.devices, full_mib));
     fit = static_cast<std::uint16_t>(std::min<std::int64_t>(fit, least));
   }
 }
@@ -352,6 +363,11 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
         [&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
     if (spare.room.devices.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
+    if (keeps_all_devices(cluster, spare.node, spare.room)) {
+      for (std::size_t i = 0; i < cluster.device_free_milli(spare.node).size(); ++i)
+        block_device(trial, spare.node, static_cast<int>(i), {});
+      continue;
+    }
     const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).devices.memory_each.value);
     if (!seating.shares.empty()) {
       std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
@@ -399,11 +415,11 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
     if (requests_devices) {
       const auto milli = cluster.device_free_milli(spare.node);
       const auto mib = cluster.device_free_mib(spare.node);
-      const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
+      const DeviceMemories full_mib = cluster.device_memories(spare.node);
       std::int64_t idle = 0;
       for (std::size_t i = 0; i < milli.size(); ++i) {
         spare.room.devices.push_back({milli[i], mib[i]});
-        idle += is_idle(spare.room.devices.back(), full_mib) ? 1 : 0;
+        idle += is_idle(spare.room.devices.back(), full_mib[i]) ? 1 : 0;
       }
       spare.room.owed = idle - cluster.idle_devices()[spare.node.row()];
     }

@@ -187,7 +187,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
       p.quota_claims.push_back({job, job_class.key.queue, counted});
       p.edition = next_edition_++;
       for (const Reservation::Place& place : made.places)
-        add_by_key(state, place.member, place.node, p.quota_claims.back().by_key);
+        add_by_key(state, place.member, place.node, state.member(place.member).devices, p.quota_claims.back().by_key);
     }
   }
   context.trial.rollback_to(0);

@@ -2,6 +2,7 @@
 
 #include "policy/device_policy.h"
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {
@@ -22,7 +23,22 @@ const DevicePolicy* find_device(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// Of a node whose devices are not all alike.
+DeviceMask first_usable_devices(const NodeView& view, NodeId node, const DeviceLayout& mixed) {
+  DeviceMask mask;
+  std::int32_t missing = view.demand.devices.count;
+  idle_to_take(view.nodes, node, usable_devices(mixed, view.constraint, view.demand.devices)).each([&](int i) {
+    if (missing-- > 0) mask.set(i);
+  });
+  return mask;
+}
+
+}  // namespace
+
 DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
+  if (const DeviceLayout* mixed = view.nodes.mixed_layout(node)) return first_usable_devices(view, node, *mixed);
   const auto milli = view.nodes.device_free_milli(node);
   const auto mib = view.nodes.device_free_mib(node);
   const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
@@ -39,11 +55,16 @@ DeviceMask first_idle_devices(const NodeView& view, NodeId node) {
 bool share_fits_device(const NodeView& view, NodeId node, std::size_t device) {
   const std::int32_t milli = view.nodes.device_free_milli(node)[device];
   const std::int64_t mib = view.nodes.device_free_mib(node)[device];
-  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
-  const bool is_idle = milli == kWholeDevice && mib == full_mib;
+  const DeviceMemories full_mib = view.nodes.device_memories(node);
+  const bool is_idle = milli == kWholeDevice && mib == full_mib[device];
   const std::int32_t idle_devices = view.nodes.idle_devices()[node.row()];
   if (idle_devices < 0 || (is_idle && idle_devices == 0)) return false;
-  return shares_in_device(view.demand.devices, milli, mib, full_mib != 0) > 0;
+  if (full_mib.mixed != nullptr) {
+    const DeviceMask usable = usable_devices(view.nodes, node, view.constraint, view.demand.devices);
+    if (!usable.test(static_cast<int>(device))) return false;
+    if (is_idle && !idle_to_take(view.nodes, node, usable).test(static_cast<int>(device))) return false;
+  }
+  return shares_in_device(view.demand.devices, milli, mib, full_mib[device] != 0) > 0;
 }
 
 }  // namespace ashlar

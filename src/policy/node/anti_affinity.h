@@ -8,6 +8,6 @@
 
 namespace ashlar {
 
-bool is_kept_away_by_none(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away);
+bool is_kept_away_by_none(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

@@ -1,13 +1,13 @@
-// model: the node's accelerator is one of the models that the member accepts; a member that names none accepts every
-// node.
+// model: the node's accelerator, or one of them, is one of the models that the member accepts; a member that names none
+// accepts every node.
 // Example: models {V100, T4} on a T4 node: fits. On a node of unknown model: does not.
-// By facts. Cost: O(models named) per node.
+// By facts. Cost: O(models named) per node; device-fit asks which devices of a mixed node they are.
 #pragma once
 
 #include "model/constraint.h"
 
 namespace ashlar {
 
-bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts);
+bool has_accepted_model(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

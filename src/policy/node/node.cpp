@@ -26,7 +26,7 @@ constexpr FeasiblePolicy kFeasible[] = {
      .reason = ReasonCode::kPodAntiAffinity,
      .admits = is_kept_away_by_none,
      .is_lasting = true},
-    {.name = "model", .reason = ReasonCode::kModelMismatch, .holds = has_accepted_model, .is_lasting = true},
+    {.name = "model", .reason = ReasonCode::kModelMismatch, .admits = has_accepted_model, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
     {.name = "card-fit", .reason = ReasonCode::kInsufficientGpu, .lower = lower_by_device_fit},
     {.name = "resources", .reason = ReasonCode::kInsufficientResource, .lower = lower_by_resources},
@@ -35,11 +35,11 @@ constexpr FeasiblePolicy kFeasible[] = {
 /// Whether the rules by facts hold, or the lasting ones among them. Unrolled at compile time: called for each kind of
 /// member and node.
 template <std::size_t... kRow>
-bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away, bool only_lasting,
+bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context, bool only_lasting,
                  std::index_sequence<kRow...>) {
   const auto holds = [&](const FeasiblePolicy& policy) {
     if (!policy.is_by_facts() || (only_lasting && !policy.is_lasting)) return true;
-    return policy.allows(constraint, facts, kept_away);
+    return policy.allows(constraint, facts, context);
   };
   return (holds(kFeasible[kRow]) && ...);
 }
@@ -49,12 +49,12 @@ constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 
-bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
-  return do_all_hold(constraint, facts, kept_away, false, kEachRow);
+bool is_allowed_by_facts(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) {
+  return do_all_hold(constraint, facts, context, false, kEachRow);
 }
 
-bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
-  return do_all_hold(constraint, facts, kept_away, true, kEachRow);
+bool is_meant_for(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) {
+  return do_all_hold(constraint, facts, context, true, kEachRow);
 }
 
 const FeasiblePolicy* find_feasible(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {
@@ -30,12 +31,15 @@ Points points_for_share(const NodeView& view, NodeId node) {
   const DeviceRequest& request = view.demand.devices;
   const auto milli = view.nodes.device_free_milli(node);
   const auto mib = view.nodes.device_free_mib(node);
-  const std::int64_t full_mib = view.nodes.facts(node).devices.memory_each.value;
+  const DeviceMemories full_mib = view.nodes.device_memories(node);
+  const DeviceMask usable = usable_devices(view.nodes, node, view.constraint, request);
   std::int32_t least = kWholeDevice;
   bool has_shared = false;
   for (std::size_t c = 0; c < milli.size(); ++c) {
-    const bool is_idle = milli[c] == kWholeDevice && mib[c] == full_mib;
-    if (is_idle || shares_in_device(request, milli[c], mib[c], full_mib != 0) == 0) continue;
+    const bool is_idle = milli[c] == kWholeDevice && mib[c] == full_mib[c];
+    if (is_idle || !usable.test(static_cast<int>(c)) ||
+        shares_in_device(request, milli[c], mib[c], full_mib[c] != 0) == 0)
+      continue;
     has_shared = true;
     least = std::min(least, milli[c]);
   }

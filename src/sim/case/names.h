@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/node.h"
 #include "names/interned.h"
 
 namespace ashlar::sim {
@@ -26,6 +27,7 @@ class ValueTable {
     values_.push_back(std::move(value));
     return IdType(values_.size() - 1);
   }
+  const Value& value(IdType id) const { return values_[id.row()]; }
 
  private:
   std::vector<Value> values_;
@@ -43,6 +45,7 @@ struct CaseNames {
   Interned<LabelId> labels;  ///< "key=value"
   ValueTable<DemandId, Demand> demands;
   ValueTable<ConstraintId, Constraint> constraints;
+  ValueTable<DeviceLayoutId, DeviceLayout> layouts;
   std::vector<std::vector<MemberId>> members;  ///< [job] in rank order
   std::uint32_t member_count = 0;
 

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/grown.h"
-#include "sim/case/reading.h"
+#include "sim/case/node_devices.h"
 #include "state/cluster/topology.h"
 #include "text/device_text.h"
 #include "text/nearest_name.h"
@@ -13,15 +12,16 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kTiB = std::int64_t{1} << 40;
-constexpr std::string_view kShapeForm = "a shape such as h100x8 (model and GPUs) or cpu (no GPUs)";
 constexpr std::int64_t kNodesMax = 100'000, kDevicesMax = 1'000'000;  ///< a case is read and played within seconds
 constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluster 4 x h100x8\"";
 
-constexpr std::string_view kNodeOptions[] = {
-    "cpu=", "memory=", "storage=", "pods=", "card-memory=", "labels", "taint", "untainted", "not-ready", "in"};
+constexpr std::string_view kNodeOptions[] = {"cpu=",      "memory=",   "storage=", "pods=",  "card-memory=",
+                                             "islands=",  "numa=",     "sliced=",  "labels", "taint",
+                                             "untainted", "not-ready", "in"};
 constexpr std::string_view kNodeOptionsForm =
-    "cpu=, memory=, storage=, pods=, card-memory=, labels, taint, untainted, not-ready, in or at";
+    "cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in "
+    "or "
+    "at";
 
 /// "racks" is of level "rack".
 std::string_view level_of_plural(std::string_view word) {
@@ -49,24 +49,6 @@ LevelSize take_level_size(Words& words) {
   return size;
 }
 
-void take_shape(CaseReading& c, Words& words, NodeFacts& facts) {
-  const std::string_view shape = words.take(kShapeForm);
-  facts.allocatable = {256'000, 2 * kTiB, 16 * kTiB, 1000};
-  if (shape == "cpu") return;
-  const std::size_t x = shape.rfind('x');
-  int devices = 0;
-  const std::string_view number = x == std::string_view::npos ? std::string_view() : shape.substr(x + 1);
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), devices);
-  if (number.empty() || x == 0 || failure != std::errc() || end != number.data() + number.size()) {
-    words.fail(fmt::format("\"{}\" is not a shape", shape), kShapeForm);
-    return;
-  }
-  if (devices < 1 || devices > kDevicesPerNodeMax)
-    return words.fail(fmt::format("{} GPUs on one node", devices), fmt::format("1 to {}", kDevicesPerNodeMax));
-  facts.devices.count = devices;
-  facts.devices.device_class = c.file.names.models.of(shape.substr(0, x));
-}
-
 void set_domain(CaseReading& c, Words& words, NodeFacts& facts, LevelId level, std::string_view name) {
   if (name.empty()) words.fail("a domain needs a name", "\"in rack=rack0\"");
   if (facts.domains.size() <= level.row()) facts.domains.resize(level.row() + 1);
@@ -85,17 +67,14 @@ void take_domains(CaseReading& c, Words& words, NodeFacts& facts) {
   }
 }
 
-bool take_node_option(CaseReading& c, Words& words, NodeFacts& facts) {
+bool take_node_option(CaseReading& c, Words& words, StatedNode& node) {
+  NodeFacts& facts = node.facts;
   if (const NamedAmount named = take_amount(words, c.file.names); !named.resource.is_none()) {
     if (facts.allocatable.size() <= named.resource.row()) facts.allocatable.resize(named.resource.row() + 1, 0);
     facts.allocatable[named.resource.row()] = named.amount;
     return true;
   }
-  if (const KeyValue pair = key_value(words.peek()); pair.key == "card-memory" && pair.has_value) {
-    words.take(kAmountForm);
-    facts.devices.memory_each = MiB(bytes_of(words, pair.value) >> 20);
-    return true;
-  }
+  if (take_device_option(words, node.devices)) return true;
   if (words.accept("labels")) {
     for (const std::string_view part : split(words.take("labels such as zone=a,disk=ssd"), ',')) {
       const KeyValue label = key_value(part);
@@ -138,9 +117,9 @@ void refuse_node_option(Words& words, std::string_view form) {
   words.fail(fmt::format("unknown node option \"{}\"{}", word, suggestion(key_value(word).key, kNodeOptions)), form);
 }
 
-void take_node_options(CaseReading& c, Words& words, NodeFacts& facts) {
+void take_node_options(CaseReading& c, Words& words, StatedNode& node) {
   while (!words.is_at_end() && words.peek() != "at")
-    if (!take_node_option(c, words, facts)) refuse_node_option(words, kNodeOptionsForm);
+    if (!take_node_option(c, words, node)) refuse_node_option(words, kNodeOptionsForm);
 }
 
 /// The statement's facts of the node, with what every node of a case has.
@@ -255,23 +234,24 @@ void read_cluster(CaseReading& c, Words& words) {
     words.take("x");
     words.fail("no \"x\" between number and shape", kNodesForm);
   }
-  NodeFacts facts;
-  take_shape(c, words, facts);
-  if (!words.has_failed() && (c.devices += count * facts.devices.count) > kDevicesMax)
+  StatedNode node;
+  take_shape(c, words, node);
+  if (!words.has_failed() && (c.devices += count * node.facts.devices.count) > kDevicesMax)
     words.fail(fmt::format("{} GPUs in total", c.devices), fmt::format("at most {}", kDevicesMax));
   std::vector<LevelSize> sizes;
   while (!words.is_at_end() && words.peek() != "at") {
     if (const LevelSize size = take_level_size(words); !size.name.empty())
       add_level_size(c, words, size, sizes);
-    else if (!take_node_option(c, words, facts)) {
+    else if (!take_node_option(c, words, node)) {
       refuse_node_option(words, fmt::format("\"racks of N\", \"level NAME of N\", {}", kNodeOptionsForm));
     }
   }
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
+  settle_devices(c, node, at);
   const std::vector<std::uint32_t> first_domain = c.next_domain;
   for (std::int64_t i = 0; i < count; ++i) {
-    NodeFacts one = facts;
+    NodeFacts one = node.facts;
     for (const LevelSize& size : sizes) {
       const LevelId level = c.file.names.levels.find(size.name);
       const auto number = first_domain[level.row()] + static_cast<std::uint32_t>(i / size.nodes);
@@ -285,11 +265,13 @@ void read_cluster(CaseReading& c, Words& words) {
 void read_node(CaseReading& c, Words& words) {
   const std::string_view name = words.take("the node's name and shape, \"node big h100x8\"");
   if (!c.file.names.nodes.find(name).is_none()) words.fail(fmt::format("node \"{}\" already exists", name));
-  NodeFacts facts;
-  take_shape(c, words, facts);
-  take_node_options(c, words, facts);
+  StatedNode node;
+  take_shape(c, words, node);
+  take_node_options(c, words, node);
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
+  if (words.has_failed()) return;
+  settle_devices(c, node, at);
+  finish_node(c, c.file.names.nodes.of(name), std::move(node.facts), at);
 }
 
 void read_add(CaseReading& c, Words& words) {
@@ -303,22 +285,25 @@ void read_add(CaseReading& c, Words& words) {
                         words.peek(1) != "taints" && words.peek(1) != "in" && words.peek(1) != "not-ready";
   const std::string name =
       is_named ? std::string(words.take("a name")) : fmt::format("node{}", c.file.names.nodes.size());
-  NodeFacts facts;
-  take_shape(c, words, facts);
-  take_node_options(c, words, facts);
+  StatedNode node;
+  take_shape(c, words, node);
+  take_node_options(c, words, node);
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) finish_node(c, c.file.names.nodes.of(name), std::move(facts), at);
+  if (words.has_failed()) return;
+  settle_devices(c, node, at);
+  finish_node(c, c.file.names.nodes.of(name), std::move(node.facts), at);
 }
 
 void read_change(CaseReading& c, Words& words) {
   const NodeId node = take_node_that_is_there(c, words);
   if (words.has_failed()) return;
-  NodeFacts facts = c.facts[node.row()];
-  take_node_options(c, words, facts);
+  NodeFacts& before = c.facts[node.row()];
+  StatedNode stated{before, devices_of(c, before)};
+  take_node_options(c, words, stated);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  NodeFacts& before = c.facts[node.row()];
-  const NodeFacts after = with_own_names(c, node, std::move(facts));
+  settle_devices(c, stated, at);
+  const NodeFacts after = with_own_names(c, node, std::move(stated.facts));
   for (EventBody& change : node_changes(node, before, after)) add_event(c, at, std::move(change));
   before = after;
 }

@@ -12,6 +12,9 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::string_view kAmountForm =
+    "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
+
 constexpr std::string_view kExpressionForm =
     "a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8";
 

@@ -33,7 +33,4 @@ std::int64_t bytes_of(Words& words, std::string_view text);
 NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value);
 TaintEffect effect_of(Words& words, std::string_view name);
 
-inline constexpr std::string_view kAmountForm =
-    "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
-
 }  // namespace ashlar::sim

@@ -10,8 +10,9 @@ namespace ashlar {
 /// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
 /// many.
 std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
+  const NodeContext context = this->context();
   const auto look_at = [&](std::size_t n) {
-    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], counts_));
+    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], context));
   };
   nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
@@ -140,17 +141,6 @@ void Cluster::show_unhealthy(std::size_t row) {
   withheld_.remove(first_device_[row], static_cast<std::uint32_t>(device_count_[row]));
 }
 
-/// Rows of the devices that must be withheld, ascending.
-std::vector<std::uint32_t> Cluster::counted_unhealthy() const {
-  std::vector<std::uint32_t> devices;
-  for (std::size_t row = 0; row < rows(); ++row)
-    unhealthy_[row].among(device_count_[row]).each([&](int i) {
-      devices.push_back(first_device_[row] + static_cast<std::uint32_t>(i));
-    });
-  std::sort(devices.begin(), devices.end());
-  return devices;
-}
-
 void Cluster::set_debt(std::size_t row, std::int32_t debt) {
   digest_ += cell(row, kColumnDebt, debt) - cell(row, kColumnDebt, device_debt_[row]);
   device_debt_[row] = debt;
@@ -166,27 +156,14 @@ void Cluster::count_idle(NodeId n, std::int32_t before, std::int32_t after) {
 /// Whole devices claimed from a device beyond itself are other devices of the node, not known which: owed by number.
 std::int32_t Cluster::idle_by_devices(std::size_t row) const {
   std::int32_t idle = -device_debt_[row];
-  const std::int64_t mib = facts_[row].devices.memory_each.value;
+  const DeviceMemories memories = device_memories(NodeId(row));
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
     const std::size_t device = first_device_[row] + i;
-    idle += device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == mib ? 1 : 0;
+    idle += device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == memories[i] ? 1 : 0;
   }
   if (overfull_devices_ == 0) return idle;
   for (const std::int32_t milli : device_free_milli(NodeId(row))) idle -= milli < 0 ? -milli / kWholeDevice : 0;
   return idle;
-}
-
-DeviceMask Cluster::overfull_devices(NodeId n) const {
-  DeviceMask devices;
-  const auto milli = device_free_milli(n);
-  for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] < 0) devices.set(static_cast<int>(i));
-  return devices;
-}
-
-std::uint64_t Cluster::counted_overfull() const {
-  return static_cast<std::uint64_t>(std::count_if(device_free_milli_.begin(), device_free_milli_.end(),
-                                                  [](std::int32_t milli) { return milli < 0; }));
 }
 
 bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const {
@@ -203,11 +180,12 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask&
   }
   if (demand.devices.count == 0) return false;
   bool is_more = idle_devices_[row] < 0;
-  const bool checks_memory = facts_[row].devices.memory_each.value > 0;
+  const DeviceMemories memories = device_memories(n);
   devices.each([&](int i) {
     if (i >= device_count_[row]) return;
-    const std::size_t device = first_device_[row] + static_cast<std::size_t>(i);
-    is_more = is_more || device_free_milli_[device] < 0 || (checks_memory && device_free_mib_[device] < 0);
+    const auto at = static_cast<std::size_t>(i);
+    const std::size_t device = first_device_[row] + at;
+    is_more = is_more || device_free_milli_[device] < 0 || (memories[at] > 0 && device_free_mib_[device] < 0);
   });
   return is_more;
 }
@@ -265,7 +243,8 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
   show_unhealthy(row);
   const auto wanted = static_cast<std::size_t>(devices.count);
   const auto had = static_cast<std::size_t>(device_count_[row]);
-  const std::int64_t mib_before = facts_[row].devices.memory_each.value;
+  const DeviceMemories before = device_memories(n);
+  const DeviceMemories after{layouts_.mixed(devices), devices.memory_each.value};
   std::vector<std::int32_t> milli(device_free_milli_.begin() + first_device_[row],
                                   device_free_milli_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
   std::vector<std::int64_t> mib(device_free_mib_.begin() + first_device_[row],
@@ -293,8 +272,7 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
   }
   for (std::size_t i = 0; i < wanted; ++i) {
     const bool is_old = i < had;
-    set_device(row, i, is_old ? milli[i] : kWholeDevice,
-               is_old ? mib[i] + devices.memory_each.value - mib_before : devices.memory_each.value);
+    set_device(row, i, is_old ? milli[i] : kWholeDevice, is_old ? mib[i] + after[i] - before[i] : after[i]);
   }
   hide_unhealthy(row);
 }
@@ -308,6 +286,8 @@ void Cluster::change_facts(NodeId n, Change change) {
   live_count_ += is_live_[row] != 0 ? 0 : 1;
   is_live_[row] = 1;
   change();
+  layouts_.note(n, facts_[row].devices);
+  model_[row] = facts_[row].devices.device_class;
   note_company(counts_.note_facts(n, true, facts_[row]));
   digest_ += cell(row, kColumnFacts, facts_value(facts_[row]));
   idle_devices_[row] = 0;
@@ -319,12 +299,12 @@ void Cluster::change_facts(NodeId n, Change change) {
 
 void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
   ASHLAR_CHECK(facts.devices.count >= 0 && facts.devices.count <= kDevicesPerNodeMax);
+  ASHLAR_CHECK(layouts_.are_known(facts.devices));
   ensure_row(n);
   change_facts(n, [&] {
     allot_resources(n.row(), facts.allocatable);
     allot_devices(n, facts.devices);
     facts_[n.row()] = facts;
-    model_[n.row()] = facts.devices.device_class;
     topology_.place(n, facts.domains);
   });
 }
@@ -339,10 +319,10 @@ void Cluster::set_capacity(NodeId n, const std::vector<std::int64_t>& allocatabl
 
 void Cluster::set_devices(NodeId n, const NodeDevices& devices) {
   ASHLAR_CHECK(is_live(n) && devices.count >= 0 && devices.count <= kDevicesPerNodeMax);
+  ASHLAR_CHECK(layouts_.are_known(devices));
   change_facts(n, [&] {
     allot_devices(n, devices);
     facts_[n.row()].devices = devices;
-    model_[n.row()] = devices.device_class;
   });
 }
 
@@ -377,6 +357,7 @@ void Cluster::remove_node(NodeId n) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) set_device(row, i, 0, 0);
   allot_devices(n, none.devices);
   facts_[row] = none;
+  layouts_.note(n, none.devices);
   model_[row] = DeviceClassId::none();
   is_live_[row] = 0;
   --live_count_;
@@ -453,7 +434,14 @@ std::uint64_t Cluster::recount_digest() const {
   return sum + counts_.digest();
 }
 
+bool Cluster::is_used(DeviceLayoutId id) const {
+  return std::any_of(facts_.begin(), facts_.end(), [&](const NodeFacts& f) { return f.devices.layout == id; });
+}
+
 bool Cluster::is_consistent() const {
+  DeviceLayouts layouts = layouts_;
+  layouts.rebuild(facts_);
+  if (!layouts.is_like(layouts_)) return false;
   if (recount_digest() != digest() || counted_overfull() != overfull_devices_) return false;
   if (!std::ranges::equal(withheld_.rows, counted_unhealthy(), {}, &WithheldDevice::device)) return false;
   for (const WithheldDevice& w : withheld_.rows)
@@ -482,7 +470,7 @@ bool Cluster::is_consistent() const {
     BitSet nodes = allowed_[c].nodes;
     bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], counts_)))
+      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context())))
         return false;
   }
   return live == live_count_ && group_idle == group_idle_devices_;

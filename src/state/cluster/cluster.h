@@ -31,7 +31,6 @@ class Cluster : public NodeColumns {
   std::size_t live_count() const { return live_count_; }
   /// Devices claimed beyond their capacity by pods that others bound. Nothing new fits on them.
   std::uint64_t overfull_device_count() const { return overfull_devices_; }
-  DeviceMask overfull_devices(NodeId n) const;
   /// Whether the node is overcommitted in anything that this demand, placed there on these devices, uses. This happens
   /// if others bound pods there since its place was chosen. O(resources + ports) and the devices named.
   bool is_overcommitted(NodeId n, const Demand& demand, const DeviceMask& devices) const;
@@ -45,8 +44,12 @@ class Cluster : public NodeColumns {
   /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation
   /// for each node whose facts changed since the last call, so constraints that are not read cost nothing.
   const BitSet& allowed(ConstraintId id, NodeRule rule) const;
+  /// Whether a node has the layout. Such a row keeps its value. O(nodes).
+  bool is_used(DeviceLayoutId id) const;
   /// Placed pods by labels.
   const Counts& counts() const { return counts_; }
+  /// What rules may know of nodes beside their facts.
+  NodeContext context() const { return {counts_, &layouts_}; }
   /// Pods that match the selector, by domain of a topology label, on the nodes that the constraint allows by the rule.
   std::span<const DomainSum> domain_sums(PodSelectorId selector, LabelKeyId topology,  // for tests
                                          ConstraintId eligible, NodeRule rule) const;
@@ -74,6 +77,7 @@ class Cluster : public NodeColumns {
 
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
+  void define(DeviceLayoutId id, const DeviceLayout& layout) { layouts_.define(id, layout); }
   void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
   void define(NamespaceId id, const NamespaceLabels& labels) { note_company(counts_.define(id, labels)); }
   /// A member has these labels from now on (by = 1), or no longer (-1).
@@ -145,14 +149,12 @@ class Cluster : public NodeColumns {
   }
   void hide_unhealthy(std::size_t row);
   void show_unhealthy(std::size_t row);
-  std::vector<std::uint32_t> counted_unhealthy() const;
   Difference write_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
   void recount_idle(NodeId n);
   std::int32_t idle_by_devices(std::size_t row) const;
-  std::uint64_t counted_overfull() const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   void note_company(std::span<const NodeId> changed);

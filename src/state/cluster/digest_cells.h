@@ -42,6 +42,7 @@ inline std::int64_t facts_value(const NodeFacts& f) {
   for (const Taint& t : f.taints)
     h = hash_combine(h, (static_cast<std::uint64_t>(t.value.value) << 8) + static_cast<std::uint64_t>(t.effect));
   for (const DomainId d : f.domains) h = hash_combine(h, d.value);
+  if (!f.devices.layout.is_none()) h = hash_combine(h, (1ull << 41) + f.devices.layout.value);
   return static_cast<std::int64_t>(h);
 }
 

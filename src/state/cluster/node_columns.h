@@ -60,6 +60,48 @@ struct WithheldDevices {
   }
 };
 
+/// The layouts of devices that nodes may have, by DeviceLayoutId, and the nodes whose devices are not all alike. Those
+/// are few, or none: uniform nodes are read as if there were no layouts.
+class DeviceLayouts {
+ public:
+  std::size_t rows() const { return rows_.size(); }
+  const DeviceLayout& row(DeviceLayoutId id) const { return rows_[id.row()]; }
+  /// Whether this can be said of a node: its layout is defined, and what is said of all devices agrees with it.
+  bool are_known(const NodeDevices& devices) const {
+    return devices.layout.is_none() || (devices.layout.row() < rows_.size() && !row(devices.layout).devices.empty() &&
+                                        devices_with(devices.layout, row(devices.layout)) == devices);
+  }
+  /// What is known of each device if they are not all alike; nullptr if they are.
+  const DeviceLayout* mixed(const NodeDevices& devices) const {
+    return devices.layout.is_none() || is_mixed_[devices.layout.row()] == 0 ? nullptr : &rows_[devices.layout.row()];
+  }
+  /// Nodes whose devices are not all alike, ascending.
+  std::span<const NodeId> mixed_nodes() const { return mixed_nodes_; }
+
+  void define(DeviceLayoutId id, const DeviceLayout& layout);
+  /// The node has these devices from now on. O(mixed nodes) if it becomes one or ceases to be one.
+  void note(NodeId n, const NodeDevices& devices);
+  /// The same from scratch, by the facts of all nodes.
+  void rebuild(std::span<const NodeFacts> facts);
+  bool is_like(const DeviceLayouts& other) const {
+    return rows_ == other.rows_ && is_mixed_ == other.is_mixed_ && mixed_nodes_ == other.mixed_nodes_;
+  }
+
+ private:
+  friend struct StateFields;
+  std::vector<DeviceLayout> rows_;
+  std::vector<std::uint8_t> is_mixed_;  ///< derived; not in snapshots
+  std::vector<NodeId> mixed_nodes_;     ///< the same
+};
+
+/// The memory of each device of a node; 0 = not known, not checked.
+struct DeviceMemories {
+  const DeviceLayout* mixed = nullptr;
+  std::int64_t each = 0;  ///< where the devices are alike
+  std::int64_t operator[](std::size_t i) const { return mixed == nullptr ? each : mixed->devices[i].memory.value; }
+  friend bool operator==(const DeviceMemories&, const DeviceMemories&) = default;
+};
+
 class NodeColumns {
  public:
   // ---- columns by NodeId --------------------------------------------------------------------------------------------
@@ -78,7 +120,20 @@ class NodeColumns {
   std::span<const std::int32_t> devices() const { return device_count_; }
   std::span<const std::uint32_t> first_device() const { return first_device_; }
   std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
+  /// None where it is not known, or where the devices are of several classes.
   std::span<const DeviceClassId> models() const { return model_; }
+  const DeviceLayouts& layouts() const { return layouts_; }
+  /// What is known of each device of a node on which they are not all alike; else nullptr.
+  const DeviceLayout* mixed_layout(NodeId n) const { return layouts_.mixed(facts_[n.row()].devices); }
+  DeviceMemories device_memories(NodeId n) const {
+    return {mixed_layout(n), facts_[n.row()].devices.memory_each.value};
+  }
+  /// Whether the node, or a device of it, is of the class.
+  bool has_class(NodeId n, DeviceClassId device_class) const {
+    const DeviceLayout* mixed = mixed_layout(n);
+    if (mixed == nullptr) return model_[n.row()] == device_class;
+    return std::ranges::count(mixed->devices, device_class, &DeviceFacts::device_class) > 0;
+  }
   // ---- columns by device --------------------------------------------------------------------------------------------
   std::span<const std::int32_t> device_free_milli() const { return device_free_milli_; }
   std::span<const std::int64_t> device_free_mib() const { return device_free_mib_; }
@@ -99,12 +154,18 @@ class NodeColumns {
   /// What was last reported of the node; perhaps also of devices that it does not have now.
   const DeviceMask& reported_unhealthy(NodeId n) const { return unhealthy_[n.row()]; }  // for tests
   DeviceMask unhealthy_devices(NodeId n) const { return unhealthy_[n.row()].among(device_count_[n.row()]); }
+  DeviceMask overfull_devices(NodeId n) const;
   std::span<const HostPort> ports_taken(NodeId n) const { return ports_[n.row()]; }
   /// Idle devices of the ready nodes of each topology group.
   std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
 
  protected:
+  std::uint64_t counted_overfull() const;
+  /// Rows of the devices that must be withheld, ascending.
+  std::vector<std::uint32_t> counted_unhealthy() const;
+
   std::vector<NodeFacts> facts_;
+  DeviceLayouts layouts_;
   std::vector<std::uint8_t> is_live_;
   std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
   std::vector<std::int32_t> idle_devices_, free_milli_, device_count_;

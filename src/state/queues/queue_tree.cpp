@@ -128,12 +128,6 @@ void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) used[q.row()] += amount;
 }
 
-void QueueTree::charge(QueueId queue, const Demand& demand, DeviceClassId on, std::int64_t times) {
-  for (std::size_t k = 0; k < keys_.size(); ++k)
-    if (keys_[k].device_class.is_none() || keys_[k].device_class == on)
-      charge(k, queue, amount_of(demand, keys_[k]) * times);
-}
-
 std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::int64_t amount) const {
   if (amount == 0 || queue.row() >= parent_.size()) return std::nullopt;
   std::optional<Reason> exhausted;

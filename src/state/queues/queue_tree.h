@@ -53,8 +53,6 @@ class QueueTree {
   void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
   /// The same of one key.
   void charge(std::size_t key, QueueId queue, std::int64_t amount);
-  /// The same of every key, for a member with this demand on a node of this class.
-  void charge(QueueId queue, const Demand& demand, DeviceClassId on, std::int64_t times);
   /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason
   /// kQuotaExhausted, or kExceedsQuota if even the empty queue could not admit them.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;

@@ -335,7 +335,7 @@ TEST(EngineDeathTest, NamesTheJobAndStopsWhenADecisionWouldLeaveTheDomain) {
   static const DevicePolicy mover{"mover", [](const NodeView& view, NodeId node) {
                                     auto& cluster = const_cast<Cluster&>(static_cast<const Cluster&>(view.nodes));
                                     cluster.upsert_node(node, in_rack(1 + static_cast<std::uint32_t>(node.row())));
-                                    return choose_devices(cluster, node, view.demand.devices);
+                                    return choose_devices(cluster, node, view.demand.devices, view.constraint);
                                   }};
   Profile profile = *builtin_profile("ashlar");
   profile.device = &mover;

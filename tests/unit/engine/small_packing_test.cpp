@@ -40,15 +40,15 @@ Problem drawn_problem(std::uint64_t seed) {
   for (std::size_t n = 0, count = 1 + draws.next() % 3; n < count; ++n) {
     PackingNode node;
     node.free = {2 + static_cast<std::int64_t>(draws.next() % 6)};
-    node.full_mib = draws.next() % 2 == 0 ? 80 : 0;
+    node.full_mib.each = draws.next() % 2 == 0 ? 80 : 0;
     node.idle_devices = static_cast<std::int32_t>(draws.next() % 3);
     const bool is_in_debt = draws.next() % 6 == 0;  // more devices are claimed than it has: none is given out
     if (is_in_debt) node.idle_devices = 0;
     node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
-    node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib);
+    node.mib.assign(static_cast<std::size_t>(node.idle_devices), node.full_mib.each);
     if (draws.next() % 3 == 0) {  // a device in use
       node.milli.push_back(600);
-      node.mib.push_back(node.full_mib == 0 ? 0 : static_cast<std::int64_t>(draws.next() % 2) * 40);
+      node.mib.push_back(node.full_mib.each == 0 ? 0 : static_cast<std::int64_t>(draws.next() % 2) * 40);
     }
     if (is_in_debt) node.idle_devices = -1;
     for (std::size_t g = 0; g < kinds; ++g) node.allows.push_back(draws.next() % 5 == 0 ? 0 : 1);
@@ -70,16 +70,16 @@ bool takes(PackingNode& node, const Demand& d, std::size_t device) {
   if (d.devices.is_whole()) {
     std::int32_t missing = d.devices.count;
     for (std::size_t c = 0; c < node.milli.size() && missing > 0; ++c) {
-      if (node.milli[c] != kWholeDevice || node.mib[c] != node.full_mib) continue;
+      if (node.milli[c] != kWholeDevice || node.mib[c] != node.full_mib.each) continue;
       node.milli[c] = 0;
       --missing;
     }
     return missing == 0;
   }
   if (device >= node.milli.size() || (node.milli[device] -= d.devices.milli_each.value) < 0) return false;
-  if (node.full_mib != 0 && node.mib[device] <= 0) return false;
+  if (node.full_mib.each != 0 && node.mib[device] <= 0) return false;
   node.mib[device] -= d.devices.memory_each.value;
-  return node.full_mib == 0 || node.mib[device] >= 0;
+  return node.full_mib.each == 0 || node.mib[device] >= 0;
 }
 
 bool fits_plainly(const std::vector<PackingNode>& nodes, const std::vector<PackingGroup>& groups, std::size_t group,

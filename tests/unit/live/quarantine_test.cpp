@@ -236,7 +236,7 @@ const DevicePolicy kMover{"mover", [](const NodeView& view, NodeId node) {
                             facts.domains = {DomainId(static_cast<std::uint32_t>(50 + node.row()))};
                             auto& cluster = const_cast<Cluster&>(static_cast<const Cluster&>(view.nodes));
                             cluster.upsert_node(node, facts);
-                            return choose_devices(cluster, node, view.demand.devices);
+                            return choose_devices(cluster, node, view.demand.devices, view.constraint);
                           }};
 
 /// One leadership with a broken policy, over the file; nothing answers its bindings.

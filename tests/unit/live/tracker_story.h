@@ -99,6 +99,9 @@ class TrackerStory : public TrackerBench {
     return "node " + row(e.node) + ": unhealthy cards " + devices_of(e.unhealthy);
   }
   static std::string words(const HoldPlaced& e) { return "hold " + row(e.hold.job); }
+  static std::string words(const DeviceLayoutDefined& e) {
+    return "layout " + row(e.id) + " of " + std::to_string(e.layout.devices.size()) + " devices";
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;

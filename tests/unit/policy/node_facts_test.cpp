@@ -84,7 +84,7 @@ TEST(AntiAffinity, NodesOfADomainFromWhichAPlacedPodKeepsItAwayAreLeftOut) {
   cluster.define_constraint(ConstraintId(1u), seen_as_web);
   cluster.upsert_node(NodeId(0u), in_zone(kZoneA, 1));
   const auto is_allowed = [&](const Constraint& constraint, LabelId zone) {
-    return is_kept_away_by_none(constraint, in_zone(zone, 1), cluster.counts());
+    return is_kept_away_by_none(constraint, in_zone(zone, 1), {cluster.counts()});
   };
   EXPECT_TRUE(is_allowed(seen_as_web, kZoneA));
   cluster.add_pod(MemberId(0u), LabelSetId::none(), ConstraintId(0u), NodeId(0u));
@@ -97,13 +97,13 @@ TEST(Facts, ANodeIsMeantForAMemberWhateverIsTheMatterWithItNow) {
   NodeFacts f = in_zone(kZoneA, 1);
   f.is_ready = false;
   f.taints = {{LabelKeyId(1u), LabelId(1u), TaintEffect::kNoExecute}};
-  EXPECT_FALSE(is_allowed_by_facts({}, f, {}));
-  EXPECT_TRUE(is_meant_for({}, f, {}));
+  EXPECT_FALSE(is_allowed_by_facts({}, f, {KeptAway()}));
+  EXPECT_TRUE(is_meant_for({}, f, {KeptAway()}));
   Constraint zone_b, model;
   zone_b.selector.all = {{kZone, LabelExpression::Op::kIn, {kZoneB}, 0}};
   model.models = {DeviceClassId(1u)};
-  EXPECT_FALSE(is_meant_for(zone_b, f, {}));
-  EXPECT_FALSE(is_meant_for(model, f, {}));
+  EXPECT_FALSE(is_meant_for(zone_b, f, {KeptAway()}));
+  EXPECT_FALSE(is_meant_for(model, f, {KeptAway()}));
 }
 
 }  // namespace

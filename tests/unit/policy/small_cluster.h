@@ -74,7 +74,7 @@ class SmallCluster {
   static void lower(const FeasiblePolicy& policy, const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
     if (!policy.is_by_facts()) return policy.lower(view, rows, fits);
     for (std::size_t i = 0; i < rows.count; ++i)
-      if (!policy.allows(view.constraint, view.nodes.facts(NodeId(rows.first + i)), KeptAway())) fits[i] = 0;
+      if (!policy.allows(view.constraint, view.nodes.facts(NodeId(rows.first + i)), {KeptAway()})) fits[i] = 0;
   }
 
   std::vector<int> fits(std::string_view policy, const Demand& demand, const Constraint& constraint = kAnywhere) const {

@@ -73,11 +73,39 @@ bool is_kept_away(const State& state, LabelSetId seen_as, const NodeFacts& f) {
   return false;
 }
 
+/// What is known of a device of a node.
+DeviceFacts device_of(const State& state, const NodeFacts& f, std::size_t i) {
+  if (!f.devices.layout.is_none()) return state.cluster().layouts().row(f.devices.layout).devices[i];
+  return {.device_class = f.devices.device_class, .memory = f.devices.memory_each};
+}
+
+/// Whether the member may have the device at all, free or not.
+bool may_have(const State& state, MemberId member, NodeId node, std::size_t i) {
+  const Member& m = state.member(member);
+  const DeviceFacts device = device_of(state, state.cluster().facts(node), i);
+  const std::vector<DeviceClassId>& models = state.cluster().constraint(m.constraint).models;
+  const std::int64_t asked = state.demand(m.demand).devices.memory_each.value;
+  return device.mode == DeviceMode::kWhole && (device.memory.value == 0 || device.memory.value >= asked) &&
+         (models.empty() || std::count(models.begin(), models.end(), device.device_class) > 0);
+}
+
+bool are_alike(const State& state, NodeId node, std::size_t a, std::size_t b) {
+  const NodeFacts& f = state.cluster().facts(node);
+  const DeviceFacts one = device_of(state, f, a), other = device_of(state, f, b);
+  return one.device_class == other.device_class && one.memory == other.memory && one.mode == other.mode;
+}
+
 bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!state.cluster().is_live(node)) return false;
   const NodeFacts& f = state.cluster().facts(node);
   if (!f.is_ready) return false;
-  if (!c.models.empty() && std::count(c.models.begin(), c.models.end(), f.devices.device_class) == 0) return false;
+  bool has_accepted = c.models.empty();
+  for (const DeviceClassId of : c.models) {
+    has_accepted = has_accepted || of == f.devices.device_class;
+    for (std::int32_t i = 0; i < f.devices.count; ++i)
+      has_accepted = has_accepted || device_of(state, f, static_cast<std::size_t>(i)).device_class == of;
+  }
+  if (!has_accepted) return false;
   if (!term_holds(c.selector, f)) return false;
   if (!c.any_of.empty() &&
       std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); }))
@@ -93,23 +121,26 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
 }
 
 /// Whole devices that one device is claimed for beyond itself are others of the node, nobody knows which.
-std::int32_t idle_devices(const NodeUse& use) {
+template <class May>
+std::int32_t idle_devices(const NodeUse& use, May&& may) {
   std::int32_t idle = -use.devices_owed;
   for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
     const bool is_healthy = !use.unhealthy.test(static_cast<int>(i));
-    idle += is_healthy && use.device_milli[i] == 0 && use.device_mib[i] == 0 ? 1 : 0;
+    idle += may(i) && is_healthy && use.device_milli[i] == 0 && use.device_mib[i] == 0 ? 1 : 0;
     idle -= std::max(use.device_milli[i] - kWholeDevice, 0) / kWholeDevice;
   }
   return idle;
 }
 
 /// Do these devices have what the demand asks, and are they as many as asked?
-std::string device_fault(const NodeUse& use, const NodeFacts& facts, const DeviceRequest& ask,
+std::string device_fault(const State& state, const NodeUse& use, MemberId member, NodeId node,
                          const DeviceMask& devices) {
+  const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
+  const auto any = [](std::size_t) { return true; };
+  const auto may = [&](std::size_t i) { return may_have(state, member, node, i); };
   if (ask.count == 0) return devices.is_empty() ? "" : "cards for a demand without cards";
   if (devices.count() != ask.count) return "not as many cards as asked";
   std::string fault;
-  const std::int64_t full = facts.devices.memory_each.value;
   bool opens_idle = false;
   devices.each([&](int index) {
     const auto i = static_cast<std::size_t>(index);
@@ -117,6 +148,8 @@ std::string device_fault(const NodeUse& use, const NodeFacts& facts, const Devic
       fault = "a card that the node does not have";
       return;
     }
+    const std::int64_t full = device_of(state, state.cluster().facts(node), i).memory.value;
+    if (!may(i)) fault = "a card of another class, with too little memory, or sliced";
     if (use.unhealthy.test(index)) fault = "an unhealthy card";
     const bool is_idle = use.device_milli[i] == 0 && use.device_mib[i] == 0;
     opens_idle = opens_idle || is_idle;
@@ -125,9 +158,17 @@ std::string device_fault(const NodeUse& use, const NodeFacts& facts, const Devic
     if (full != 0 && !ask.is_whole() && use.device_mib[i] >= full) fault = "a card whose memory is all taken";
     if (full != 0 && use.device_mib[i] + ask.memory_each.value > full) fault = "more than a card's memory";
   });
-  if (fault.empty() && idle_devices(use) < 0) fault = "a card of a node that owes more cards than it has";
-  if (fault.empty() && opens_idle && idle_devices(use) < (ask.is_whole() ? ask.count : 1))
-    fault = "a card that is owed to a pod whose cards are not known";
+  if (fault.empty() && idle_devices(use, any) < 0) fault = "a card of a node that owes more cards than it has";
+  for (std::size_t i = 0; opens_idle && i < use.device_milli.size(); ++i) {
+    std::int32_t opened = 0;
+    devices.each([&](int index) {
+      const auto c = static_cast<std::size_t>(index);
+      opened += are_alike(state, node, i, c) && use.device_milli[c] == 0 && use.device_mib[c] == 0 ? 1 : 0;
+    });
+    const auto alike = [&](std::size_t c) { return are_alike(state, node, i, c); };
+    if (fault.empty() && opened > std::max(idle_devices(use, alike), 0))
+      fault = "a card that is owed to a pod whose cards are not known";
+  }
   return fault;
 }
 
@@ -248,18 +289,22 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   const NodeUse use = use_of(state, node);
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
   const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
-  const NodeFacts& facts = state.cluster().facts(node);
   if (ask.count == 0) return "";
   if (ask.is_whole()) {
-    if (ask.memory_each.value > 0 && facts.devices.memory_each.value != 0 &&
-        facts.devices.memory_each.value < ask.memory_each.value)
-      return "not enough memory on a card";
-    return idle_devices(use) >= ask.count ? "" : "not enough idle cards";
+    const auto may = [&](std::size_t i) { return may_have(state, member, node, i); };
+    std::int32_t idle = 0;
+    for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
+      bool is_first = may(i);  // of its kind
+      for (std::size_t c = 0; c < i; ++c) is_first = is_first && !are_alike(state, node, c, i);
+      const auto alike = [&](std::size_t c) { return are_alike(state, node, c, i); };
+      idle += is_first ? std::max(idle_devices(use, alike), 0) : 0;
+    }
+    return idle >= ask.count ? "" : "not enough idle cards";
   }
   for (std::size_t i = 0; i < use.device_milli.size(); ++i) {
     DeviceMask one;
     one.set(static_cast<int>(i));
-    if (device_fault(use, facts, ask, one).empty()) return "";
+    if (device_fault(state, use, member, node, one).empty()) return "";
   }
   return "no card has room for the share";
 }
@@ -279,9 +324,8 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
     if (!replay.job(bind->job).is_ours) return named("a bind of another scheduler's job", bind->job.row());
     if (!replay.cluster().is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
     const NodeUse use = use_of(replay, bind->node);
-    const Demand& demand = replay.demand(replay.member(bind->member).demand);
     std::string fault = node_fault(replay, bind->member, bind->node, use);
-    if (fault.empty()) fault = device_fault(use, replay.cluster().facts(bind->node), demand.devices, bind->devices);
+    if (fault.empty()) fault = device_fault(replay, use, bind->member, bind->node, bind->devices);
     if (!fault.empty())
       return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
     Ledger(replay).place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);

@@ -127,6 +127,22 @@ PodSelector selector_number(int i) {
   return s;
 }
 
+/// Of 2, 4 or 8 devices.
+DeviceLayout layout_number(int i) {
+  DeviceLayout layout;
+  const int count = 2 << i / 4;
+  for (int d = 0; d < count; ++d) {
+    const bool is_second_half = d >= count / 2;
+    DeviceFacts device{.device_class = DeviceClassId(i % 4 < 2 && is_second_half ? 1u : 0u)};
+    if (i % 4 == 1) device.memory = MiB(is_second_half ? 81920 : 40960);
+    if (i % 4 == 2) device.island = is_second_half ? 1 : 0;
+    if (i % 4 == 3) device = {.device_class = DeviceClassId(1u), .memory = MiB(d % 2 == 0 ? 40960 : 8192)};
+    if (i % 4 == 3 && d + 1 == count) device.mode = DeviceMode::kSliced;
+    layout.devices.push_back(device);
+  }
+  return layout;
+}
+
 /// Sometimes: GPUs of one class, and a resource on all nodes.
 std::vector<QuotaLimit> limits_of(const Move& move) {
   std::vector<QuotaLimit> limits;
@@ -146,6 +162,10 @@ NodeFacts Outside::facts_of(const Move& move) const {
   f.devices.device_class =
       f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(static_cast<std::uint32_t>(move.b / 8 % 2));
   f.devices.memory_each = f.devices.count == 0 ? MiB(0) : MiB(move.b / 16 % 2 * 40960);
+  if (options_.has_layouts && move.a % 2 == 1) {
+    const int layout = move.b / 2 % kLayouts;
+    f.devices = devices_with(DeviceLayoutId(layout), layout_number(layout));
+  }
   f.allocatable = {32000, 256 * kGiB, 0, 12, move.b % 3};
   f.is_ready = move.c % 8 != 7;
   const bool is_zone_a = move.c % 2 == 0;
@@ -174,6 +194,8 @@ std::vector<Event> Outside::begin() {
   tell(out, LevelsDefined{2, 1});
   for (int i = 0; i < kDemands; ++i) tell(out, DemandDefined{DemandId(i), demand_number(i)});
   if (options_.has_company) introduce_company(out);
+  for (int i = 0; options_.has_layouts && i < kLayouts; ++i)
+    tell(out, DeviceLayoutDefined{DeviceLayoutId(i), layout_number(i)});
   for (int i = 0; i < constraints(); ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
   if (options_.has_quota) {
     tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});

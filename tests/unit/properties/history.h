@@ -42,6 +42,7 @@ struct OutsideOptions {
   bool has_holds = false;        ///< also of more than fits
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
   bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
+  bool has_layouts = false;      ///< nodes with devices of several classes, of unlike memory, or sliced
 };
 
 class Outside {
@@ -59,6 +60,7 @@ class Outside {
   static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
   static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 3;
+  static constexpr int kLayouts = 12;
   static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3;
 
  private:

@@ -32,15 +32,15 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
   if (!state.is_live(member)) return;
   const Demand& demand = state.demand(state.member(member).demand);
   if (may_block && move.kind % 5 == 0 && state.cluster().is_live(node))
-    trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices));
+    trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices, {}));
   else if (state.member(member).is_placed())
     trial.evict(member);
   else if (state.cluster().is_live(node))
-    trial.place(member, node, choose_devices(state.cluster(), node, demand.devices));
+    trial.place(member, node, choose_devices(state.cluster(), node, demand.devices, {}));
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -55,8 +55,8 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first({.has_holds = true, .has_company = true, .has_health = true}),
-      second({.has_holds = true, .has_company = true, .has_health = true});
+  Outside first({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true}),
+      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -105,7 +105,7 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -119,7 +119,7 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -135,7 +135,7 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -150,7 +150,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -182,7 +182,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -196,7 +196,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -215,7 +215,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -232,7 +232,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -257,7 +257,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -275,7 +275,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -285,6 +285,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   other.is_ready = !old.is_ready;
   other.devices.memory_each = MiB(old.devices.memory_each.value + 1000);
   other.devices.device_class = DeviceClassId(9u);
+  other.devices.layout = DeviceLayoutId::none();
   for (std::int64_t& a : other.allocatable) a += 5;
   other.domains = {};
   apply(state, {outside.now(), NodeSeen{node, other}});
@@ -294,8 +295,33 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   RC_ASSERT(state.is_consistent());
 }
 
+RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  State state = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
+  RC_PRE(state.cluster().is_live(node));
+  const DeviceLayoutId id(static_cast<std::size_t>(Outside::kLayouts));
+  DeviceLayout layout;
+  for (std::int32_t i = 0; i < state.cluster().devices()[node.row()]; ++i)
+    layout.devices.push_back({.device_class = DeviceClassId(*rc::gen::inRange(0u, 3u)),
+                              .memory = MiB(*rc::gen::inRange(0, 3) * 40'960),
+                              .mode = static_cast<DeviceMode>(*rc::gen::inRange(0, 2))});
+  RC_PRE(!layout.devices.empty());
+  apply(state, {outside.now(), DeviceLayoutDefined{id, layout}});
+  const std::uint64_t digest = state.digest();
+  const NodeDevices old = state.cluster().facts(node).devices;
+  apply(state, {outside.now(), NodeDevicesChanged{node, devices_with(id, layout)}});
+  RC_ASSERT(state.is_consistent());
+  RC_ASSERT(StateFields::are_sound(state));
+  RC_ASSERT(state.cluster().is_used(id));
+  apply(state, {outside.now(), NodeDevicesChanged{node, old}});
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+  RC_ASSERT(!state.cluster().is_used(id));
+}
+
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -304,9 +330,10 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
   NodeFacts after = before;
   if (*rc::gen::arbitrary<bool>())
     for (std::int64_t& a : after.allocatable) a = std::max<std::int64_t>(0, a + *rc::gen::inRange(-5, 5));
-  if (*rc::gen::arbitrary<bool>())
+  if (*rc::gen::arbitrary<bool>()) {
     after.devices = {*rc::gen::inRange(0, kDevicesPerNodeMax + 1), MiB(*rc::gen::inRange(0, 3) * 40'960),
                      DeviceClassId(*rc::gen::inRange(0u, 3u))};
+  }
   for (const EventBody& change : node_changes(node, before, after)) apply(parts, {outside.now(), change});
   if (before != after) apply(whole, {outside.now(), NodeSeen{node, after}});
   RC_ASSERT(parts.cluster().facts(node) == after);
@@ -316,7 +343,7 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -338,7 +365,7 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));

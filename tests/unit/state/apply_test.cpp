@@ -328,9 +328,9 @@ TEST(State, ChoosesTheFittingDeviceWithLeastLeftForAShare) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 3, kHalfADevice)});
   tell(s, Bound{MemberId(0u), NodeId(0u), devices(4)});
-  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices), devices(4));
+  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices, {}), devices(4));
   tell(s, Bound{MemberId(1u), NodeId(0u), {}});
-  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices), devices(1));
+  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices, {}), devices(1));
 }
 
 TEST(DeviceHealth, UnhealthyDevicesTakeNothingNewAndKeepWhatIsOnThem) {
@@ -345,8 +345,8 @@ TEST(DeviceHealth, UnhealthyDevicesTakeNothingNewAndKeepWhatIsOnThem) {
   EXPECT_EQ(s.cluster().free_milli()[0], 2000);
   EXPECT_EQ(s.member(MemberId(0u)).devices, devices(0x0f));
   EXPECT_EQ(s.queues().used(QueueId(0u))[0], 4500);
-  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices), devices(0x40));
-  EXPECT_TRUE(choose_devices(s.cluster(), NodeId(0u), s.demand(kFourDevices).devices).count() == 2);
+  EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices, {}), devices(0x40));
+  EXPECT_TRUE(choose_devices(s.cluster(), NodeId(0u), s.demand(kFourDevices).devices, {}).count() == 2);
   EXPECT_NE(s.digest(), digest);
   tell(s, Ended{JobId(0u)});
   EXPECT_EQ(s.cluster().idle_devices()[0], 5) << "its first device is unhealthy";

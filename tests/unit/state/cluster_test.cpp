@@ -18,11 +18,11 @@ NodeFacts in_zone(LabelId zone, std::int64_t cores) {
 }
 
 /// A rule such as src/policy/node has: ready, and in the first zone that the selector names.
-bool is_ready_in_zone(const Constraint& constraint, const NodeFacts& facts, const KeptAway&) {
+bool is_ready_in_zone(const Constraint& constraint, const NodeFacts& facts, const NodeContext&) {
   return facts.is_ready && !facts.labels.empty() && facts.labels[0].id == constraint.selector.all[0].values[0];
 }
 
-bool is_in_zone(const Constraint& constraint, const NodeFacts& facts, const KeptAway&) {
+bool is_in_zone(const Constraint& constraint, const NodeFacts& facts, const NodeContext&) {
   return !facts.labels.empty() && facts.labels[0].id == constraint.selector.all[0].values[0];
 }
 

@@ -25,9 +25,9 @@ PodSelector pods_by_namespace(std::vector<LabelExpression> of_namespace, std::ve
   return {{}, true, std::move(of_namespace), std::move(all)};
 }
 
-bool allows(const Constraint& constraint, const NodeFacts& facts, const KeptAway& kept_away) {
+bool allows(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) {
   const bool is_there = constraint.selector.all.empty() || facts.labels[0].id == constraint.selector.all[0].values[0];
-  return is_there && (constraint.seen_as.is_none() || !kept_away.keeps_away(constraint.seen_as, facts));
+  return is_there && (constraint.seen_as.is_none() || !context.kept_away.keeps_away(constraint.seen_as, facts));
 }
 
 /// Nodes 0 and 1 in zone a, 2 in zone b; label sets: web front, web back, batch front, web front of another namespace.

@@ -309,9 +309,8 @@ TEST(QueueTree, IsWhatANaiveTreeIsWhateverIsDefinedInWhateverOrder) {
 }
 
 TEST(QueueTree, LimitsAnythingByDeviceClass) {
-  constexpr DeviceClassId kH100{0u}, kA100{1u};
+  constexpr DeviceClassId kH100{0u};
   const QuotaKey gpus_on_h100{ResourceId::none(), kH100}, pods{resource::kPods, {}};
-  const Demand four{.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}};
   const QuotaVector none{kUnlimited, kUnlimited, kUnlimited};
   QueueTree tree;
   const std::vector<QuotaLimit> limits{{gpus_on_h100, 6000}, {pods, 2}};
@@ -319,8 +318,8 @@ TEST(QueueTree, LimitsAnythingByDeviceClass) {
   tree.define(kTeam, kOrg, none);
   EXPECT_TRUE(tree.is_limited(kTeam));
   EXPECT_FALSE(tree.is_limited(QueueId(0u)));
-  tree.charge(kTeam, four, kH100, 1);
-  tree.charge(kTeam, four, kA100, 1);
+  tree.charge(std::size_t{0}, kTeam, 4000);
+  tree.charge(std::size_t{1}, kTeam, 2);
   EXPECT_EQ(tree.used(0, kOrg), 4000);
   EXPECT_EQ(tree.used(1, kOrg), 2);
   EXPECT_FALSE(tree.refusal(0, kTeam, 2000));

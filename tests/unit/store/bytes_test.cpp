@@ -157,15 +157,16 @@ std::string error_of_event(std::uint8_t kind, const std::string& body) {
   return read.ok() ? "" : read.error().message;
 }
 
-// row 0, no amounts, no devices, no memory, no model
+// row 0, no amounts, no devices, no memory, no model, no layout
 std::string seen_node(std::string_view is_ready, std::string_view labels_on) {
-  return varint(1) + varint(0) + zigzag(0) + zigzag(0) + varint(0) + std::string(is_ready) + std::string(labels_on);
+  return varint(1) + varint(0) + zigzag(0) + zigzag(0) + varint(0) + varint(0) + std::string(is_ready) +
+         std::string(labels_on);
 }
 
 TEST(Fields, what_no_event_says_is_told_with_its_place) {
   using std::string_literals::operator""s;
   constexpr std::uint8_t kTick = 0, kLevels = 1, kSeen = 5, kGone = 6, kAdded = 8, kPriority = 16, kNominated = 17,
-                         kLast = 24;
+                         kLast = 25;
   EXPECT_EQ(event_of("").error().message, "at byte 0: the bytes end early");
   EXPECT_EQ(error_of_event(kTick, ""), "");
   EXPECT_EQ(error_of_event(kTick, "x"), "at byte 2: there are bytes left over");
@@ -183,12 +184,12 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range")
         << "an extreme of 64 bits, not of 32";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0"s)), "");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 8: a flag is neither 0 nor 1");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 9: a flag is neither 0 nor 1");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0"s)), "") << "a taint of the last effect";
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 13: a code is unknown");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 14: a code is unknown");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0"s)), "") << "as many domains as bytes are left";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\4\1\2\0"s)),
-            "at byte 11: a list is longer than the bytes that are left");
+            "at byte 12: a list is longer than the bytes that are left");
   EXPECT_EQ(error_of_event(kAdded, varint(1) + varint(1) + varint(1) + "\1\1"), "at byte 7: the bytes end early");
 }
 

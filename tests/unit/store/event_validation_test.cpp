@@ -20,7 +20,7 @@ struct Guarded : ::testing::Test {
     tell(LevelsDefined{2, 1});
     tell(DemandDefined{DemandId(0), {{{resource::kCpu, 100}}, {}, {}}});
     tell(ConstraintDefined{ConstraintId(0), {}});
-    tell(NodeSeen{NodeId(0), {{1000}, 0, MiB(0), DeviceClassId::none(), true, {}, {}, {}}});
+    tell(NodeSeen{NodeId(0), {{1000}, {}, true, {}, {}, {}}});
     Workload job = workload(0);
     job.members = {{MemberId(0), DemandId(0), ConstraintId(0)}};
     tell(Submitted{job});
@@ -225,6 +225,32 @@ TEST_F(Guarded, changes_of_a_node_are_possible) {
   EXPECT_EQ(of_devices(kDevices + 1, 0, DeviceClassId::none()), "a node has an impossible number of GPUs");
   EXPECT_EQ(of_devices(1, -1, DeviceClassId::none()), "a node has an impossible GPU memory");
   EXPECT_EQ(of_devices(1, 0, DeviceClassId(kLeap)), "a node's model is out of bounds");
+}
+
+TEST_F(Guarded, layouts_are_possible_and_nodes_agree_with_them) {
+  const DeviceLayout unlike{{{.device_class = DeviceClassId(0)}, {.device_class = DeviceClassId(1)}}};
+  const auto of_layout = [&](std::uint32_t id, const DeviceLayout& layout) {
+    return refusal(DeviceLayoutDefined{DeviceLayoutId(id), layout});
+  };
+  EXPECT_EQ(of_layout(0, unlike), "");
+  EXPECT_EQ(of_layout(kLeap, unlike), "a layout's row is out of bounds");
+  EXPECT_EQ(of_layout(0, {std::vector<DeviceFacts>(kDevices + 1)}), "a layout has an impossible number of GPUs");
+  EXPECT_EQ(of_layout(0, {{{.device_class = DeviceClassId(kLeap)}}}), "a layout has an impossible GPU");
+  EXPECT_EQ(of_layout(0, {{{.device_class = {}, .memory = MiB(-1)}}}), "a layout has an impossible GPU");
+  const auto of_node = [&](const NodeDevices& devices) { return refusal(NodeDevicesChanged{NodeId(0), devices}); };
+  const NodeDevices two = devices_with(DeviceLayoutId(0), unlike);
+  EXPECT_EQ(of_node(two), "a node's GPUs are not those of its layout") << "it is not defined";
+  tell(DeviceLayoutDefined{DeviceLayoutId(0), unlike});
+  EXPECT_EQ(of_node(two), "");
+  NodeDevices more = two;
+  more.count = 3;
+  EXPECT_EQ(of_node(more), "a node's GPUs are not those of its layout");
+  NodeDevices other = two;
+  other.device_class = DeviceClassId(1);
+  EXPECT_EQ(of_node(other), "a node's GPUs are not those of its layout");
+  tell(NodeDevicesChanged{NodeId(0), two});
+  EXPECT_EQ(of_layout(0, unlike), "");
+  EXPECT_EQ(of_layout(0, {}), "a layout in use is redefined");
 }
 
 TEST_F(Guarded, jobs_are_possible) {

@@ -106,6 +106,8 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   EXPECT_EQ(told(LevelsDefined{2, 2}), "l3") << "the others are known";
   EXPECT_EQ(told(QueueDefined{QueueId(4), QueueId(0), {}}), "q4");
   EXPECT_EQ(told(DemandDefined{DemandId(0), {{{ResourceId(2), 1}, {ResourceId(9), 1}}, {}, {}}}), "r2 r9");
+  const DeviceLayout layout{{{.device_class = DeviceClassId(12)}, {.device_class = DeviceClassId(11)}, {}}};
+  EXPECT_EQ(told(DeviceLayoutDefined{DeviceLayoutId(0), layout}), "M11 M12");
   Constraint constraint;
   constraint.models = {DeviceClassId(3), DeviceClassId(5)};
   EXPECT_EQ(told(ConstraintDefined{ConstraintId(0), constraint}), "M3 M5");
@@ -139,7 +141,7 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   tell(DemandDefined{DemandId(0), {}});
   tell(ConstraintDefined{ConstraintId(0), {}});
   for (std::uint32_t n = 0; n < 3; ++n)
-    tell(NodeSeen{NodeId(n), {{1}, 1, MiB(0), DeviceClassId(n), true, {}, {}, {DomainId(n), DomainId::none()}}});
+    tell(NodeSeen{NodeId(n), {{1}, {1, MiB(0), DeviceClassId(n)}, true, {}, {}, {DomainId(n), DomainId::none()}}});
   tell(NodeGone{NodeId(1)});
   for (std::uint32_t j = 0; j < 3; ++j) {
     Workload w;

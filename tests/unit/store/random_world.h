@@ -32,6 +32,7 @@ class RandomWorld {
     const LabelExpression app{LabelKeyId(5), LabelExpression::Op::kIn, {LabelId(50)}, 0};
     add(events, PodSelectorDefined{PodSelectorId(0), {{NamespaceId(0)}, false, {}, {app}}});
     for (std::uint32_t c = 0; c < kConstraints; ++c) add(events, ConstraintDefined{ConstraintId(c), constraint(c)});
+    add(events, DeviceLayoutDefined{DeviceLayoutId(0), layout()});
     for (std::uint32_t n = 0; n < kNodes; ++n) add(events, NodeSeen{NodeId(n), facts(n)});
     return events;
   }
@@ -67,6 +68,12 @@ class RandomWorld {
     if (d == 5) demand.ports = {{6, 0, 8080}};
     return demand;
   }
+  static DeviceLayout layout() {
+    DeviceLayout layout{std::vector<DeviceFacts>(4, {.device_class = DeviceClassId(0), .memory = MiB(40'000)})};
+    layout.devices[2] = {.device_class = DeviceClassId(1), .memory = MiB(80'000), .island = 1};
+    layout.devices[3] = {.device_class = DeviceClassId(1), .memory = MiB(80'000), .island = 1};
+    return layout;
+  }
   static Constraint constraint(std::uint32_t c) {
     Constraint constraint;
     if (c == 1) constraint.models = {DeviceClassId(1)};
@@ -85,6 +92,7 @@ class RandomWorld {
     f.devices.count = n % 5 == 4 ? 0 : 4;
     f.devices.memory_each = MiB(n % 2 == 0 ? 0 : 40'000);
     f.devices.device_class = f.devices.count == 0 ? DeviceClassId::none() : DeviceClassId(n % 2);
+    if (n == 2) f.devices = devices_with(DeviceLayoutId(0), layout());
     f.is_ready = draw(8) != 0;
     if (n % 3 != 0) f.labels = {{LabelKeyId(1), LabelId(n % 4), static_cast<std::int64_t>(n)}};
     if (n % 6 == 5) f.taints = {{LabelKeyId(2), LabelId(9), TaintEffect::kNoSchedule}};

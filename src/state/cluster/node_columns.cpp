@@ -1,0 +1,54 @@
+#include "state/cluster/node_columns.h"
+
+namespace ashlar {
+
+void DeviceLayouts::define(DeviceLayoutId id, const DeviceLayout& layout) {
+  if (id.row() >= rows_.size()) {
+    rows_.resize(id.row() + 1);
+    is_mixed_.resize(id.row() + 1, 0);
+  }
+  rows_[id.row()] = layout;
+  is_mixed_[id.row()] = is_mixed(layout) ? 1 : 0;
+}
+
+void DeviceLayouts::note(NodeId n, const NodeDevices& devices) {
+  if (devices.layout.is_none() && mixed_nodes_.empty()) return;
+  const auto at = std::lower_bound(mixed_nodes_.begin(), mixed_nodes_.end(), n);
+  const bool is_listed = at != mixed_nodes_.end() && *at == n;
+  const bool is_one = mixed(devices) != nullptr;
+  if (is_one && !is_listed) mixed_nodes_.insert(at, n);
+  if (!is_one && is_listed) mixed_nodes_.erase(at);
+}
+
+void DeviceLayouts::rebuild(std::span<const NodeFacts> facts) {
+  is_mixed_.clear();
+  for (const DeviceLayout& layout : rows_) is_mixed_.push_back(is_mixed(layout) ? 1 : 0);
+  mixed_nodes_.clear();
+  for (std::size_t n = 0; n < facts.size(); ++n)
+    if (mixed(facts[n].devices) != nullptr) mixed_nodes_.emplace_back(n);
+}
+
+DeviceMask NodeColumns::overfull_devices(NodeId n) const {
+  DeviceMask devices;
+  const auto milli = device_free_milli(n);
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] < 0) devices.set(static_cast<int>(i));
+  return devices;
+}
+
+std::uint64_t NodeColumns::counted_overfull() const {
+  return static_cast<std::uint64_t>(std::count_if(device_free_milli_.begin(), device_free_milli_.end(),
+                                                  [](std::int32_t milli) { return milli < 0; }));
+}
+
+std::vector<std::uint32_t> NodeColumns::counted_unhealthy() const {
+  std::vector<std::uint32_t> devices;
+  for (std::size_t row = 0; row < rows(); ++row)
+    unhealthy_[row].among(device_count_[row]).each([&](int i) {
+      devices.push_back(first_device_[row] + static_cast<std::uint32_t>(i));
+    });
+  std::sort(devices.begin(), devices.end());
+  return devices;
+}
+
+}  // namespace ashlar

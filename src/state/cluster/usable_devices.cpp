@@ -1,0 +1,64 @@
+#include "state/cluster/usable_devices.h"
+
+#include <algorithm>
+
+#include "model/constraint.h"
+#include "model/quota.h"
+
+namespace ashlar {
+
+DeviceMask usable_devices(const DeviceLayout& mixed, const Constraint& constraint, const DeviceRequest& request) {
+  DeviceMask usable;
+  for (std::size_t i = 0; i < mixed.devices.size(); ++i) {
+    const DeviceFacts& device = mixed.devices[i];
+    const auto& accepted = constraint.models;
+    const bool is_accepted =
+        accepted.empty() || std::find(accepted.begin(), accepted.end(), device.device_class) != accepted.end();
+    const bool has_memory = device.memory.value == 0 || device.memory >= request.memory_each;
+    if (is_accepted && has_memory && device.mode == DeviceMode::kWhole) usable.set(static_cast<int>(i));
+  }
+  return usable;
+}
+
+DeviceMask idle_to_take(const NodeColumns& nodes, NodeId node, const DeviceMask& devices) {
+  const auto milli = nodes.device_free_milli(node);
+  const auto mib = nodes.device_free_mib(node);
+  const DeviceMemories memories = nodes.device_memories(node);
+  DeviceMask idle;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] == kWholeDevice && mib[i] == memories[i]) idle.set(static_cast<int>(i));
+  const std::int32_t owed = idle.count() - nodes.idle_devices()[node.row()];
+  const auto are_alike = [&](std::size_t a, std::size_t b) {
+    return memories.mixed == nullptr || is_of_one_kind(memories.mixed->devices[a], memories.mixed->devices[b]);
+  };
+  DeviceMask to_take;
+  idle.each([&](int i) {
+    if (!devices.test(i)) return;
+    std::int32_t behind = 0;
+    for (std::size_t other = static_cast<std::size_t>(i) + 1; owed > 0 && other < milli.size(); ++other)
+      behind += idle.test(static_cast<int>(other)) && are_alike(static_cast<std::size_t>(i), other) ? 1 : 0;
+    if (behind >= owed) to_take.set(i);
+  });
+  return to_take;
+}
+
+std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const DeviceMask& devices,
+                         const QuotaKey& key) {
+  const std::int64_t amount = amount_of(demand, key);
+  if (key.device_class.is_none()) return amount;
+  const DeviceLayout* mixed = nodes.mixed_layout(node);
+  if (mixed == nullptr) return nodes.models()[node.row()] == key.device_class ? amount : 0;
+  const DeviceClassId first = mixed->devices.front().device_class;
+  std::int32_t named = 0, of_class = 0;
+  DeviceClassId lowest;
+  devices.among(static_cast<std::int32_t>(mixed->devices.size())).each([&](int i) {
+    const DeviceClassId own = mixed->devices[static_cast<std::size_t>(i)].device_class;
+    if (named++ == 0) lowest = own;
+    of_class += own == key.device_class ? 1 : 0;
+  });
+  if (!key.resource.is_none()) return (named == 0 ? first : lowest) == key.device_class ? amount : 0;
+  if (first == key.device_class) of_class += std::max(demand.devices.count - named, 0);
+  return of_class * demand.devices.milli_each.value;
+}
+
+}  // namespace ashlar
