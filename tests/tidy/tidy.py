@@ -338,6 +338,21 @@ def check_policy_headers(tree):
             yield name, 1, f"{count} headers of ours are behind this policy, {HEADERS_OF_A_POLICY_MAX} at most: include what it uses"
 
 
+def check_recipe(tree):
+    """A diff of CONTRIBUTING's recipe names lines that its file has, once; the recipe's test carries it out."""
+    contributing = tree.root / "CONTRIBUTING.md"
+    text = contributing.read_text(encoding="utf-8") if contributing.exists() else ""
+    for block in re.finditer(r"^```diff (\S+)\n(.*?)^```$", text, re.M | re.S):
+        lines = block[2].splitlines(True)
+        target = tree.root / block[1]
+        there = target.read_text(encoding="utf-8") if target.exists() else ""
+        before = "".join(line[1:] for line in lines if line.startswith(" "))
+        after = "".join(line[1:] for line in lines)
+        if there.count(before) != 1 and there.count(after) != 1:
+            number = text.count("\n", 0, block.start()) + 1
+            yield "CONTRIBUTING.md", number, f"{block[1]} has the first lines of this diff {there.count(before)} times, not once"
+
+
 CHECKS = (
     ("layers", check_layers),
     ("headers behind a policy", check_policy_headers),
@@ -353,6 +368,7 @@ CHECKS = (
     ("codes documented", check_codes),
     ("answers documented", check_answers),
     ("metrics documented", check_metrics),
+    ("the recipe's diffs", check_recipe),
     ("floating-point flags", check_float_flags),
     ("compile commands", check_compile_commands),
 ) + house.CHECKS + words.CHECKS

@@ -65,6 +65,21 @@ class Layers(unittest.TestCase):
         self.assertEqual(checks_of({"src/util/strings.h": source("")}), {"layers"})
 
 
+class Recipe(unittest.TestCase):
+    DIFF = "```diff src/policy/node/node.cpp\n   a row\n+  a new one\n```\n"
+
+    def checks_with(self, rows):
+        return checks_of({"CONTRIBUTING.md": self.DIFF, "src/policy/node/node.cpp": policy_source(rows)})
+
+    def test_lines_that_stand_once_are_fine_before_and_after(self):
+        self.assertNotIn("the recipe's diffs", self.checks_with("  a row\n"))
+        self.assertNotIn("the recipe's diffs", self.checks_with("  a row\n  a new one\n"))
+
+    def test_lines_that_are_gone_or_stand_twice_are_seen(self):
+        self.assertIn("the recipe's diffs", self.checks_with("  another row\n"))
+        self.assertIn("the recipe's diffs", self.checks_with("  a row\n  a row\n"))
+
+
 class PolicyHeaders(unittest.TestCase):
     def policy_behind(self, count):
         """A policy with that many headers of ours behind it, each including the next."""
