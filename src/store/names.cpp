@@ -1,7 +1,5 @@
 #include "store/names.h"
 
-#include <algorithm>
-
 #include "base/digest.h"
 #include "base/grown.h"
 #include "store/fields.h"
@@ -17,15 +15,19 @@ constexpr std::size_t kNameBytesMax = 1024;
 }  // namespace
 
 void NameTable::set(const NameKey& key, std::string_view name) {
-  auto& column = key.kind == NameKind::kDomain ? grown(domains_, key.level) : rows_[static_cast<std::size_t>(key.kind)];
-  grown(column, key.row) = name;
+  Names& names = key.kind == NameKind::kDomain ? domains_[key.level] : rows_[static_cast<std::size_t>(key.kind)];
+  names.insert_or_assign(names.end(), key.row, std::string(name));  // rows mostly ascend
 }
 
 const std::string* NameTable::find(const NameKey& key) const {
-  const bool is_domain = key.kind == NameKind::kDomain;
-  if (is_domain && key.level >= domains_.size()) return nullptr;
-  const auto& column = is_domain ? domains_[key.level] : rows_[static_cast<std::size_t>(key.kind)];
-  return key.row < column.size() && !column[key.row].empty() ? &column[key.row] : nullptr;
+  const Names* names = &rows_[static_cast<std::size_t>(key.kind)];
+  if (key.kind == NameKind::kDomain) {
+    const auto level = domains_.find(key.level);
+    if (level == domains_.end()) return nullptr;
+    names = &level->second;
+  }
+  const auto found = names->find(key.row);
+  return found != names->end() && !found->second.empty() ? &found->second : nullptr;
 }
 
 std::string NameTable::of(const NameKey& key) const {
@@ -34,8 +36,10 @@ std::string NameTable::of(const NameKey& key) const {
 }
 
 std::uint32_t NameTable::row_of(NameKind kind, std::string_view name) const {
-  const auto& column = rows_[static_cast<std::size_t>(kind)];
-  return static_cast<std::uint32_t>(std::find(column.begin(), column.end(), name) - column.begin());
+  const Names& names = rows_[static_cast<std::size_t>(kind)];
+  for (const auto& [row, own] : names)
+    if (own == name) return row;
+  return names.empty() ? 0 : names.rbegin()->first + 1;
 }
 
 std::vector<std::uint64_t>& NameLedger::written(const NameKey& key) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,11 @@ class NameTable {
   std::uint32_t row_of(NameKind kind, std::string_view name) const;
 
  private:
+  /// By row, and not as long as the largest one: a forged log may name one row of billions.
+  using Names = std::map<std::uint32_t, std::string>;
   const std::string* find(const NameKey& key) const;
-  std::array<std::vector<std::string>, kNameKinds> rows_;
-  std::vector<std::vector<std::string>> domains_;  ///< [level][domain]
+  std::array<Names, kNameKinds> rows_;
+  std::map<std::uint32_t, Names> domains_;  ///< by level
 };
 
 /// Writes the names of rows that are not written yet. The list ends with a zero byte; an entry is its kind + 1, row,

@@ -68,7 +68,8 @@ a-node-with-a-name-of-35-characters  -                         0     0  -       
 shared                               -                         4     1  .??#       1.5          1  -
 """
 QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
-    "pendingJobs":1,"pendingGpus":8},{"name":"q","usedMilliGpu":0,"quotaMilliGpu":4000,"pendingJobs":0,"pendingGpus":0,
+    "pendingJobs":1,"pendingGpus":8},{"name":"q","parent":"a-queue-whose-name-has-31-letters","usedMilliGpu":0,"quotaMilliGpu":4000,
+    "pendingJobs":2,"pendingGpus":3,
     "limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":0,"limit":4000},
     {"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":500,"limit":4000},
     {"resource":"cpu","model":"","unit":"milliCores","used":1500,"limit":64000},
@@ -80,8 +81,8 @@ QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-
     "held":[{"name":"a/c","queue":"","pods":3,"ageMillis":0,"reason":"AdmissionGated","message":"m"}],"heldTotal":1}"""
 QUEUES_TABLE = """\
 QUEUE                              USED-GPU  QUOTA-GPU  WAITING  WAIT-GPU
-a-queue-whose-name-has-31-letters       8.5         16        1         8
-q                                         0          4        0         0
+a-queue-whose-name-has-31-letters       8.5         16        3        11
+q                                         0          4        2         3
 
 QUEUE  LIMIT                USED  QUOTA
 q      nvidia.com/gpu@H100   0.5      4

@@ -320,7 +320,7 @@ void run_demo(const DemoOptions& options) {
 void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* verb = app.add_subcommand(
-      "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, and compare with kube-scheduler");
+      "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, then compare it with kube-scheduler");
   verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   CLI::Option* none =

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
+#include <map>
+#include <string>
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
@@ -17,19 +19,43 @@ namespace {
 
 using boost::json::object;
 
+struct Waiting {
+  std::int64_t jobs = 0, gpus = 0;
+};
+
+/// What waits in each queue and in the queues below it, as what it uses is counted.
+std::map<std::string, Waiting> waiting_by_queue(const boost::json::array& queues) {
+  std::map<std::string, std::string> parent_of;
+  for (const boost::json::value& q : queues)
+    parent_of[text_of(q.as_object(), "name")] = text_of(q.as_object(), "parent");
+  std::map<std::string, Waiting> waiting;
+  for (const boost::json::value& value : queues) {
+    const object& q = value.as_object();
+    std::string name = text_of(q, "name");
+    for (std::size_t depth = 0; !name.empty() && depth <= queues.size(); ++depth) {
+      waiting[name].jobs += number_of(q, "pendingJobs");
+      waiting[name].gpus += number_of(q, "pendingGpus");
+      name = parent_of[name];
+    }
+  }
+  return waiting;
+}
+
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
   const bool is_known = std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) {
     return text_of(q.as_object(), "name") == only;
   });
   if (!only.empty() && !is_known) refuse_name("queue", only);
+  std::map<std::string, Waiting> waiting = waiting_by_queue(queues);
   Table table({"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"});
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
+    const Waiting& here = waiting[text_of(q, "name")];
     table.add({text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")),
-               has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none",
-               std::to_string(number_of(q, "pendingJobs")), std::to_string(number_of(q, "pendingGpus"))});
+               has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none", std::to_string(here.jobs),
+               std::to_string(here.gpus)});
   }
   return table.text();
 }

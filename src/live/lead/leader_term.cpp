@@ -177,7 +177,7 @@ TermNumbers LeaderTerm::numbers() const {
           .binds_in_flight = binder_.in_flight(),
           .binds_waiting = binder_.queued(),
           .binds_slow = binder_.slow_under_way(),
-          .lane_depth = status_writer_.depth(),
+          .status_writes_waiting = status_writer_.depth(),
           .steps = steps_,
           .pending_since = pending_since_};
 }

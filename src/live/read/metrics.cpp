@@ -182,12 +182,14 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {}, static_cast<double>(numbers.binds_waiting));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces with slow binding responses", {},
           static_cast<double>(numbers.binds_slow));
-  out.set("ashlar_lane_depth", "Conditions and events not yet written", {}, static_cast<double>(numbers.lane_depth));
+  out.set("ashlar_status_writes_waiting", "Conditions and events not yet written", {},
+          static_cast<double>(numbers.status_writes_waiting));
   out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {},
             static_cast<double>(l.events_dropped));
-  out.count("ashlar_lane_failures_total", "Conditions and events that could not be written", {},
+  out.count("ashlar_status_write_failures_total", "Conditions and events that could not be written", {},
             static_cast<double>(l.failures));
-  out.count("ashlar_lane_retries_total", "Condition writes queued for a retry", {}, static_cast<double>(l.retries));
+  out.count("ashlar_status_write_retries_total", "Condition writes queued for a retry", {},
+            static_cast<double>(l.retries));
 }
 
 /// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that

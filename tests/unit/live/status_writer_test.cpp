@@ -21,7 +21,7 @@ class Lane : public ServedBench {
   StatusWriterOptions options() const {
     return {.pod_groups = PodGroupVersion::kV1Beta1, .retry_min = Millis(10), .retry_max = Millis(40)};
   }
-  std::unique_ptr<StatusWriter> lane_of(StatusWriterOptions o) {
+  std::unique_ptr<StatusWriter> status_writer_with(StatusWriterOptions o) {
     return std::make_unique<StatusWriter>(server.api(), tracker, std::move(o),
                                           StatusWriter::Hooks{.may_write = [] { return true; },
                                                               .is_quiet = [this] { return is_free; },
@@ -61,7 +61,7 @@ class Lane : public ServedBench {
   std::vector<int> refusals;
   int texts_made = 0;
   ConditionText text{"Unschedulable", "0/1 nodes are available"};
-  std::unique_ptr<StatusWriter> status_writer = lane_of(options());
+  std::unique_ptr<StatusWriter> status_writer = status_writer_with(options());
 };
 
 TEST_F(Lane, IsSilentWhileBindingsWaitOrAreUnderWay) {
@@ -117,7 +117,7 @@ TEST_F(Lane, APodGroupsConditionIsNotSilencedByABusyClusterEither) {
 TEST_F(Lane, OfTooManyEventsTheOldestAreDroppedAndCounted) {
   StatusWriterOptions o = options();
   o.events_max = 2;
-  status_writer = lane_of(o);
+  status_writer = status_writer_with(o);
   is_free = false;
   for (const char* name : {"a", "b", "c"}) {
     const PodSlot slot = waiting(name);
@@ -158,7 +158,7 @@ TEST_F(Lane, TheConditionOfAPodThatIsGoneIsNotSentAgain) {
 TEST_F(Lane, AFailedConditionWaitsForItsTimeHoweverOftenItsTextChanges) {
   StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(150);
-  status_writer = lane_of(o);
+  status_writer = status_writer_with(o);
   refusals = {403};
   const PodSlot slot = waiting("a");
   status_writer->want_condition(slot, true);
@@ -257,7 +257,7 @@ TEST_F(Lane, TheTextOfARefusalIsMadeOnlyForAPodThatStillWaitsWhenItsTurnComes) {
 TEST_F(Lane, ARefusalThatWasDroppedMayBeToldLater) {
   StatusWriterOptions o = options();
   o.events_max = 1;
-  status_writer = lane_of(o);
+  status_writer = status_writer_with(o);
   is_free = false;
   status_writer->want_failed_event(waiting("a"));
   status_writer->want_failed_event(waiting("b"));
@@ -338,7 +338,7 @@ std::string without_times(std::string line) {
 TEST_F(Lane, AnEventSaysWhatHappenedToWhomAndWhoSaysSo) {
   StatusWriterOptions o = options();
   o.identity = "me";
-  status_writer = lane_of(o);
+  status_writer = status_writer_with(o);
   see(node("n", 8));
   const PodSlot slot = waiting("a");
   text.message = "no room";
@@ -397,7 +397,7 @@ TEST_F(Lane, OfAGangHeldForABindingTheFailedMemberSpeaks) {
 TEST_F(Lane, WhatWasNotTakenIsForgottenOnceThePodIsPlaced) {
   StatusWriterOptions o = options();
   o.retry_min = o.retry_max = Millis(60'000);
-  status_writer = lane_of(o);
+  status_writer = status_writer_with(o);
   see(node("n", 8));
   refusals = {403};
   see(gang_pod("g", 0, 1, 1));
@@ -432,7 +432,7 @@ TEST_F(Lane, EachKindOfWritingIsOverdueInItsOwnTime) {
   const auto is_due_in = [&](std::int64_t millis) {
     EXPECT_LE(status_writer->due_in(), Millis(millis));
     EXPECT_GT(status_writer->due_in(), Millis(millis - 1'000));
-    status_writer = lane_of(options());
+    status_writer = status_writer_with(options());
     EXPECT_EQ(status_writer->due_in(), Millis::max());
   };
   status_writer->want_condition(waiting("first"), true);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -209,6 +210,16 @@ TEST(NameTable, speaks_of_kinds_and_rows_where_no_name_was_told) {
   EXPECT_EQ(table.row_of(NameKind::kQueue, "research"), 2u);
   EXPECT_EQ(table.row_of(NameKind::kQueue, "other"), 3u) << "as many as there are rows";
   EXPECT_EQ(table.row_of(NameKind::kNode, "other"), 0u);
+}
+
+TEST(NameTable, a_name_of_a_far_row_costs_no_more_than_one_of_a_near_row) {
+  NameTable table;
+  for (std::size_t kind = 0; kind < kNameKinds; ++kind)
+    for (std::uint32_t level = 0; level < 16; ++level) {
+      const NameKey last{static_cast<NameKind>(kind), std::numeric_limits<std::uint32_t>::max() - 1, level};
+      table.set(last, "far");  // a column as long as this row would take 128 GiB
+      EXPECT_EQ(table.of(last), "far");
+    }
 }
 
 TEST(NameTable, bytes_that_are_no_list_are_told) {
