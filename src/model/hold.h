@@ -1,6 +1,6 @@
-// Hold: capacity of nodes that is kept from jobs for a time, e.g. a maintenance, or a reservation for its users. It takes
-// the capacity as a running job does, by members without pods, and is gone at its end. Jobs for which it is held may
-// run there, and it takes what they leave.
+// Hold: capacity of nodes that is kept from jobs for a time, e.g. a maintenance, or a reservation for its users. It
+// takes the capacity as a running job does, by members without pods, and is gone at its end. Jobs for which it is held
+// may run there, and it takes what they leave.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Trial: try placements, evictions, lifted holds and blocks on the real state and undo them exactly; it cannot fail. Leaving the
-// scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of State::place
-// (about 100 ns for an 8-device member); opening a trial is free.
+// Trial: try placements, evictions, lifted holds and blocks on the real state and undo them exactly; it cannot fail.
+// Leaving the scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of
+// State::place (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <algorithm>

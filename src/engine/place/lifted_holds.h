@@ -1,5 +1,5 @@
-// lifted_holds: what is held for a job, or kept only after it will have ended, as free capacity in a trial while the job
-// is placed.
+// lifted_holds: what is held for a job, or kept only after it will have ended, as free capacity in a trial while the
+// job is placed.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ namespace ashlar {
 std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_end);
 /// The same on one node.
 std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_end, NodeId node);
-/// By when the job will have ended if it starts at that time, or since it has started; max() if that is not known, or no
-/// time is given.
+/// By when the job will have ended if it starts at that time, or since it has started; max() if that is not known, or
+/// no time is given.
 Millis late_end_of(const State& state, JobId job, Millis at);
 
 /// A job, and by when it will have ended.
@@ -49,8 +49,8 @@ class LiftedHolds {
 };
 
 /// Places the job with what is held for it, within the limits that depend on the node: on devices that are held, if its
-/// members find a place there, so that others keep the rest; else anywhere. The trial is unchanged on failure. Cost: one
-/// or two placements.
+/// members find a place there, so that others keep the rest; else anywhere. The trial is unchanged on failure. Cost:
+/// one or two placements.
 PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds);
 
 /// Jobs of a class are alike except for what is held for one of them, and for how long they run: the first behind this

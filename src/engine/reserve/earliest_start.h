@@ -64,8 +64,8 @@ class EarliestStart {
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
-  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds do not begin before
-  /// it ends, as after moment number `first`; kAll: it is the last of all.
+  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds begin before it
+  /// ends, as after moment number `first`; kAll: it is the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
@@ -79,7 +79,7 @@ class EarliestStart {
   QuotaVector held_of(JobId job, QueueId queue) const;
   /// Whether the job can be placed after this many ends, with jobs with reservations in place.
   bool fits_after(std::size_t moments);
-  /// Places the job to start at that time, over other schedulers' nominations that it outranks if there is no other way.
+  /// Places the job, to start then; over other schedulers' nominations that it outranks if there is no other way.
   bool place(Millis at);
   /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns
   /// whether there were any.

@@ -6,8 +6,8 @@
 
 namespace ashlar {
 
-/// Stage: begins the holds whose time has come and ends those whose time is over; the plan says when the next one begins
-/// or ends. Cost: O(holds).
+/// Stage: begins the holds whose time has come and ends those whose time is over; the plan says when the next one
+/// begins or ends. Cost: O(holds).
 void renew_holds(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

@@ -1,6 +1,6 @@
-// kept: what holds keep of a node beside the jobs that may use them: those for which they are held, and until they begin
-// those that will have ended by then. A hold yields: what a member of such a job has on the node, it has of the hold's
-// share first, so that nobody else loses or gains by it, and when the member leaves, the hold has it again.
+// kept: what holds keep of a node beside the jobs that may use them: those for which they are held, and until they
+// begin those that will have ended by then. A hold yields: what a member of such a job has on the node, it has of the
+// hold's share first, so that nobody else loses or gains by it, and when the member leaves, the hold has it again.
 #pragma once
 
 #include <span>
