@@ -16,43 +16,43 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr std::uint64_t kWorlds = 4000;
-constexpr int kDevices = 4, kCores = 8, kJobs = 14, kHolds = 4, kSeconds = 60;
-constexpr std::int64_t kForever = INT64_MAX / 4;
+constexpr std::uint64_t kHoldWorlds = 4000;
+constexpr int kHoldDevices = 4, kHoldCores = 8, kHoldJobs = 14, kHoldsMax = 4, kHoldSeconds = 60;
+constexpr std::int64_t kHoldForever = INT64_MAX / 4;
 
-struct PlainJob {
+struct TimedJob {
   int devices = 0, cores = 0, members = 1, queue = 0;
-  std::int64_t arrives = 0, lasts = kForever, started = -1;
+  std::int64_t arrives = 0, lasts = kHoldForever, started = -1;
   bool is_over = false;
   std::vector<int> nodes;
   std::vector<std::uint64_t> masks;  ///< by member
-  std::int64_t end() const { return lasts == kForever ? kForever : started + lasts; }
+  std::int64_t end() const { return lasts == kHoldForever ? kHoldForever : started + lasts; }
   bool runs_at(std::int64_t t) const { return started >= 0 && !is_over && started <= t && t < end(); }
 };
 
-struct PlainHold {
+struct TimedHold {
   int node = 0, devices = 0, cores = 0, queue = -1, job = -1;  ///< for whom; neither: nobody
   std::uint64_t named = 0, mask = 0;                           ///< which devices it got
-  std::int64_t placed = 0, from = 0, until = kForever;
+  std::int64_t placed = 0, from = 0, until = kHoldForever;
   bool is_there = false;
   bool is_active(std::int64_t t) const { return from <= t && t < until; }
 };
 
 /// Queue 2 is below 1; 0 is the root of all, 3 another.
-bool is_owner(const PlainHold& hold, const PlainJob& job, int row) {
+bool is_owner_of_hold(const TimedHold& hold, const TimedJob& job, int row) {
   return hold.job >= 0 ? hold.job == row
                        : hold.queue >= 0 && (job.queue == hold.queue || (hold.queue == 1 && job.queue == 2));
 }
 /// Jobs for whom one hold is are for no other: those of queues 1 and 2, of 3, and single ones of the root.
-int group_of(const PlainHold& hold) { return hold.job >= 0 ? 100 + hold.job : hold.queue >= 0 ? hold.queue : 99; }
+int group_of_hold(const TimedHold& hold) { return hold.job >= 0 ? 100 + hold.job : hold.queue >= 0 ? hold.queue : 99; }
 
-struct Tally {
+struct HoldsTally {
   long binds = 0, in_own = 0, before_begin = 0, judged = 0, had_room = 0;
 };
 
 class HoldsWorld {
  public:
-  HoldsWorld(std::uint64_t seed, Tally& tally) : rng_(seed), tally_(tally), engine_(profile(seed)) { draw(); }
+  HoldsWorld(std::uint64_t seed, HoldsTally& tally) : rng_(seed), tally_(tally), engine_(profile(seed)) { draw(); }
 
   std::string play() {
     tell(QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
@@ -60,10 +60,10 @@ class HoldsWorld {
     tell(QueueDefined{QueueId(3u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
     tell(ConstraintDefined{ConstraintId(0u), {}});
     NodeFacts facts;
-    facts.allocatable = {kCores * 1000, 0, 0, 100};
-    facts.devices.count = kDevices;
+    facts.allocatable = {kHoldCores * 1000, 0, 0, 100};
+    facts.devices.count = kHoldDevices;
     for (int n = 0; n < nodes_; ++n) tell(NodeSeen{NodeId(n), facts});
-    for (now_ = 0; now_ <= kSeconds && fault_.empty(); ++now_) step();
+    for (now_ = 0; now_ <= kHoldSeconds && fault_.empty(); ++now_) step();
     return fault_;
   }
 
@@ -75,13 +75,15 @@ class HoldsWorld {
     return p;
   }
   int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
-  Millis at(std::int64_t seconds) const { return seconds >= kForever ? Millis::max() : Millis(1000 * seconds + 1000); }
+  Millis at(std::int64_t seconds) const {
+    return seconds >= kHoldForever ? Millis::max() : Millis(1000 * seconds + 1000);
+  }
   void tell(EventBody body) { apply(state_, {at(now_), std::move(body)}); }
 
   void draw() {
     nodes_ = 1 + below(3);
-    for (int j = 0; j < kJobs; ++j) {
-      PlainJob job{.devices = below(4) == 0 ? 0 : 1 + below(kDevices),
+    for (int j = 0; j < kHoldJobs; ++j) {
+      TimedJob job{.devices = below(4) == 0 ? 0 : 1 + below(kHoldDevices),
                    .cores = below(5),
                    .queue = below(4),
                    .nodes = {},
@@ -92,14 +94,14 @@ class HoldsWorld {
       if (below(5) != 0) job.lasts = 1 + below(25);
       jobs_.push_back(job);
     }
-    for (int h = below(kHolds + 1); h > 0; --h) {
-      PlainHold hold{.node = below(nodes_), .devices = below(kDevices + 1), .cores = below(kCores + 1)};
+    for (int h = below(kHoldsMax + 1); h > 0; --h) {
+      TimedHold hold{.node = below(nodes_), .devices = below(kHoldDevices + 1), .cores = below(kHoldCores + 1)};
       if (hold.devices + hold.cores == 0) hold.devices = 1;
       const int owner = below(4);
       if (owner == 1) hold.queue = 1;
       if (owner == 2) hold.queue = 3;
       if (owner == 3) {
-        hold.job = below(kJobs);
+        hold.job = below(kHoldJobs);
         jobs_[static_cast<std::size_t>(hold.job)].queue = 0;
       }
       hold.placed = hold.from = below(30);
@@ -118,16 +120,16 @@ class HoldsWorld {
     if (is_new) tell(DemandDefined{DemandId(it->second), d});
     return DemandId(it->second);
   }
-  static JobId hold_row(std::size_t hold) { return JobId(kJobs + hold); }
+  static JobId hold_row(std::size_t hold) { return JobId(kHoldJobs + hold); }
   static MemberId member_row(std::size_t job, int rank) { return MemberId(job * 4 + static_cast<std::size_t>(rank)); }
 
   void step() {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
-      PlainJob& job = jobs_[j];
+      TimedJob& job = jobs_[j];
       if (job.started >= 0 && !job.is_over && job.end() <= now_) {
         tell(Ended{JobId(j)});
         job.is_over = true;
-        for (PlainHold& hold : holds_)
+        for (TimedHold& hold : holds_)
           if (hold.job == static_cast<int>(j)) hold.until = std::min(hold.until, now_);
       }
     }
@@ -144,16 +146,16 @@ class HoldsWorld {
   }
 
   void place(std::size_t h) {
-    PlainHold& plain = holds_[h];
+    TimedHold& plain = holds_[h];
     Hold hold{.job = hold_row(h), .until = at(plain.until), .parts = {}};
     if (plain.from > now_) hold.from = at(plain.from);
     if (plain.queue >= 0) hold.owner.queue = QueueId(plain.queue);
     if (plain.job >= 0) hold.owner.job = JobId(plain.job);
-    const MemberId member(kJobs * 4 + h);
+    const MemberId member(kHoldJobs * 4 + h);
     hold.parts.push_back(
         {{member, demand(plain.devices, plain.cores), ConstraintId(0u)}, NodeId(plain.node), {plain.named, 0}});
     // A named device may be in use, or another's: left to chance only where it is free.
-    for (int d = 0; d < kDevices; ++d)
+    for (int d = 0; d < kHoldDevices; ++d)
       if ((plain.named >> d & 1) != 0 &&
           state_.cluster().device_free_milli(NodeId(plain.node))[static_cast<std::size_t>(d)] != kWholeDevice)
         hold.parts[0].devices = {};
@@ -164,7 +166,7 @@ class HoldsWorld {
   }
 
   void submit(std::size_t j) {
-    const PlainJob& job = jobs_[j];
+    const TimedJob& job = jobs_[j];
     Workload w;
     w.job = JobId(j);
     w.queue = QueueId(job.queue);
@@ -181,7 +183,7 @@ class HoldsWorld {
     std::set<std::size_t> started;
     for (const Action& action : plan.actions) {
       const Bind& bind = std::get<Bind>(action);
-      PlainJob& job = jobs_[bind.job.row()];
+      TimedJob& job = jobs_[bind.job.row()];
       job.started = now_;
       job.nodes.push_back(static_cast<int>(bind.node.row()));
       job.masks.push_back(bind.devices.low);
@@ -191,7 +193,9 @@ class HoldsWorld {
     for (const std::size_t j : started) judge(j);
   }
 
-  bool is_owner_of(const PlainHold& hold, std::size_t j) const { return is_owner(hold, jobs_[j], static_cast<int>(j)); }
+  bool is_owner_of(const TimedHold& hold, std::size_t j) const {
+    return is_owner_of_hold(hold, jobs_[j], static_cast<int>(j));
+  }
   void fail(const std::string& text) {
     if (fault_.empty()) fault_ = "at " + std::to_string(now_) + "s: " + text;
   }
@@ -201,17 +205,17 @@ class HoldsWorld {
   std::int64_t taken(int node, std::int64_t t, bool by_devices, bool with_holds, std::int64_t without) const {
     std::map<int, std::int64_t> held, used;
     std::int64_t sum = 0;
-    for (const PlainHold& hold : holds_)
+    for (const TimedHold& hold : holds_)
       if (with_holds && hold.is_there && hold.node == node && hold.is_active(t))
-        held[group_of(hold)] += by_devices ? hold.devices : hold.cores;
+        held[group_of_hold(hold)] += by_devices ? hold.devices : hold.cores;
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       if (!jobs_[j].runs_at(t) || static_cast<std::int64_t>(j) == without) continue;
       const std::int64_t here = std::count(jobs_[j].nodes.begin(), jobs_[j].nodes.end(), node) *
                                 (by_devices ? jobs_[j].devices : jobs_[j].cores);
       int group = -1;
-      for (const PlainHold& hold : holds_)
+      for (const TimedHold& hold : holds_)
         if (with_holds && hold.is_there && hold.node == node && hold.is_active(t) && is_owner_of(hold, j))
-          group = group_of(hold);
+          group = group_of_hold(hold);
       if (group >= 0)
         used[group] += here;
       else
@@ -223,23 +227,23 @@ class HoldsWorld {
 
   /// A job was started: at no time until its end does it take more than there is beside what is held for others.
   void judge(std::size_t j) {
-    const PlainJob& job = jobs_[j];
+    const TimedJob& job = jobs_[j];
     const std::string who = "job " + std::to_string(j);
     std::set<std::int64_t> times{now_};
-    for (const PlainHold& hold : holds_)
+    for (const TimedHold& hold : holds_)
       if (hold.is_there && hold.from > now_ && hold.from < job.end()) times.insert(hold.from);
     for (const int node : std::set<int>(job.nodes.begin(), job.nodes.end()))
       for (const std::int64_t t : times)
         for (const bool by_devices : {false, true}) {
           if ((by_devices ? job.devices : job.cores) == 0) continue;
-          const std::int64_t most = by_devices ? kDevices : kCores;
+          const std::int64_t most = by_devices ? kHoldDevices : kHoldCores;
           const std::int64_t with = taken(node, t, by_devices, true, -1);
           if (with > most && with > taken(node, t, by_devices, true, static_cast<std::int64_t>(j)))
             fail(who + " takes what is held at " + std::to_string(t) + "s of node " + std::to_string(node));
           if (taken(node, t, by_devices, false, -1) > most && t == now_) fail(who + " takes more than there is");
         }
     for (std::size_t m = 0; m < job.nodes.size(); ++m)
-      for (const PlainHold& hold : holds_) {
+      for (const TimedHold& hold : holds_) {
         if (!hold.is_there || hold.until <= now_ || hold.node != job.nodes[m] || (hold.mask & job.masks[m]) == 0)
           continue;
         if (is_owner_of(hold, j))
@@ -252,9 +256,9 @@ class HoldsWorld {
   }
 
   /// Members of the job that the hold has room for, on its devices that nobody uses and nothing else is held of.
-  int room_in(const PlainHold& hold, std::size_t j) const {
-    const PlainJob& job = jobs_[j];
-    const auto may_use = [&](const PlainHold& h) {
+  int room_in(const TimedHold& hold, std::size_t j) const {
+    const TimedJob& job = jobs_[j];
+    const auto may_use = [&](const TimedHold& h) {
       return is_owner_of(h, j) || (h.from > now_ && now_ + job.lasts <= h.from);
     };
     if (!hold.is_there || hold.until <= now_ || !may_use(hold)) return 0;
@@ -269,15 +273,15 @@ class HoldsWorld {
         used_by_its += is_owner_of(hold, o) || (hold.from > now_ && jobs_[o].end() <= hold.from) ? jobs_[o].cores : 0;
       }
     }
-    for (const PlainHold& other : holds_)
+    for (const TimedHold& other : holds_)
       if (&other != &hold && other.is_there && other.until > now_ && other.node == hold.node && !may_use(other)) {
         free &= ~other.mask;
         // What is held of it beside by number may be any device.
         if (other.devices > __builtin_popcountll(other.mask)) return 0;
         cores += other.cores;
       }
-    const std::int64_t of_hold = std::min<std::int64_t>(hold.cores - used_by_its, kCores - cores);
-    int room = job.devices == 0 ? kJobs : __builtin_popcountll(free) / job.devices;
+    const std::int64_t of_hold = std::min<std::int64_t>(hold.cores - used_by_its, kHoldCores - cores);
+    int room = job.devices == 0 ? kHoldJobs : __builtin_popcountll(free) / job.devices;
     if (job.cores > 0)
       room = static_cast<int>(std::min<std::int64_t>(room, std::max<std::int64_t>(of_hold, 0) / job.cores));
     return room;
@@ -290,7 +294,7 @@ class HoldsWorld {
       int room = 0;  // one hold of each node
       for (int n = 0; n < nodes_; ++n) {
         int best = 0;
-        for (const PlainHold& hold : holds_)
+        for (const TimedHold& hold : holds_)
           if (hold.node == n) best = std::max(best, room_in(hold, j));
         room += best;
       }
@@ -299,29 +303,30 @@ class HoldsWorld {
   }
 
   Rng rng_;
-  Tally& tally_;
+  HoldsTally& tally_;
   bool is_skip_ = true;
   Engine engine_;
   State state_;
   int nodes_ = 1;
   std::int64_t now_ = 0;
-  std::vector<PlainJob> jobs_;
-  std::vector<PlainHold> holds_;
+  std::vector<TimedJob> jobs_;
+  std::vector<TimedHold> holds_;
   std::map<std::pair<int, int>, std::size_t> demands_;
   std::string fault_;
 };
 
 TEST(HoldsOracle, NobodyElseRunsInAHoldAndItsOwnersNeverWaitForIt) {
-  Tally tally;
+  HoldsTally tally;
   int faults = 0;
   std::string text;
-  for (std::uint64_t seed = 0; seed < kWorlds; ++seed)
+  for (std::uint64_t seed = 0; seed < kHoldWorlds; ++seed)
     if (const std::string fault = HoldsWorld(seed, tally).play(); !fault.empty() && faults++ < 5)
       text += "\nseed " + std::to_string(seed) + " " + fault;
   std::printf(
       "holds oracle: %llu worlds, %ld members started, %ld of them on held devices as the owner's, %ld before the hold "
       "begins, %ld looks at waiting jobs, %d faults\n",
-      static_cast<unsigned long long>(kWorlds), tally.binds, tally.in_own, tally.before_begin, tally.judged, faults);
+      static_cast<unsigned long long>(kHoldWorlds), tally.binds, tally.in_own, tally.before_begin, tally.judged,
+      faults);
   EXPECT_EQ(faults, 0) << text;
   EXPECT_GT(tally.in_own, 1000);
   EXPECT_GT(tally.before_begin, 300);

@@ -155,7 +155,7 @@ class Writer {
   /// Something is held of a node: for nobody, a queue or a job; at once or later; for a time or for good.
   void hold() {
     const int row = static_cast<int>(story_.drawn.jobs.size());
-    const Millis at = some_time();
+    const Millis at = options_.is_exact ? Millis(0) : some_time();  // else what it takes depends on who runs there
     Hold hold{.job = JobId(row), .parts = {}};
     hold.parts.push_back(
         {{new_member(), DemandId(below(static_cast<int>(story_.drawn.demands.size()))), ConstraintId(0u)},
@@ -166,9 +166,11 @@ class Writer {
     if (owner > 1) hold.owner.queue = QueueId(below(static_cast<int>(story_.drawn.queues.size())));
     if (one_in(2)) hold.from = at + Millis(500 * (1 + below(40)));
     hold.until = std::max(at, hold.from) + Millis(500 * (1 + below(60)));
+    if (options_.is_exact && one_in(2)) hold.from = hold.from + some_time();
+    hold.until = std::max(hold.until, hold.from + Millis(500));
     story_.drawn.jobs.push_back({});
     say(at, HoldPlaced{hold});
-    if (one_in(4)) say(at + Millis(500 * (1 + below(40))), Ended{hold.job});
+    if (!options_.is_exact && one_in(4)) say(at + Millis(500 * (1 + below(40))), Ended{hold.job});
   }
 
   void trouble_with_a_node() {
