@@ -52,7 +52,7 @@ struct Reason {
 };
 
 /// The subject of a reason: the kind of its row number.
-enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget };
+enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget, kHold };
 
 /// The meaning of a number of a reason.
 enum class ReasonUnit : std::uint8_t {
@@ -66,6 +66,7 @@ enum class ReasonUnit : std::uint8_t {
   kDimension,  ///< what a quota counts, see quota_number()
   kQuota,      ///< an amount of what the first number says
   kInstant,    ///< milliseconds
+  kOwner,      ///< for whom something is held, see owner_of_number()
   kCount,
 };
 

@@ -26,7 +26,9 @@ struct Applier {
   }
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size();
-    s.queues_.define(e.id, e.parent, e.quota, e.limits);
+    const std::vector<NodeId> held = s.yielding_.nodes();
+    s.change_owners(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits); });
+    for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
   }
   void operator()(const NodeSeen& e) {
@@ -157,6 +159,7 @@ struct Applier {
     j.revise(e.estimate);
     if (j.is_started) {
       j.end_at = j.end_if_started(j.started_at);
+      s.expect_end(e.job, j.late_end_if_started(j.started_at), true);
       s.timeline_.add_end({j.end_at, j.devices_total, e.job});
       ++s.unforeseen_frees_;
     }

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/grown.h"
 #include "state/cluster/usable_devices.h"
+#include "state/holds/kept.h"
 
 namespace ashlar {
 
@@ -68,15 +69,19 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
-  cluster_.allocate(node, demand(m.demand), devices);
-  cluster_.add_pod(id, m.labels, m.constraint, node);
   m.node = node;
   m.devices = devices;
   m.phase = phase;
+  charge(m, node, 1);  // its queue has a row from then on
+  const bool is_kept_beside = this->is_kept_beside(m.job, node);
+  if (is_kept_beside) take_kept(node, -1);
+  if (!is_yielding(m.job)) cluster_.allocate(node, demand(m.demand), devices);
+  cluster_.add_pod(id, m.labels, m.constraint, node);
   link(id, node);
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
-  charge(m, node, 1);
+  if (is_yielding(m.job)) yielding_.add({node, id});
+  if (is_kept_beside) take_kept(node, 1);
 }
 
 void State::charge(const Member& member, NodeId node, std::int64_t times) {
@@ -95,15 +100,38 @@ void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, st
 void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
+  const NodeId node = m.node;
+  const bool is_kept_beside = this->is_kept_beside(m.job, node);
+  if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
-  cluster_.remove_pod(id, m.labels, m.constraint, m.node);
-  if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
-  unlink(id, m.node);
-  charge(m, m.node, -1);
+  cluster_.remove_pod(id, m.labels, m.constraint, node);
+  if (cluster_.is_live(node) && !is_yielding(m.job)) cluster_.release(node, demand(m.demand), m.devices);
+  unlink(id, node);
+  if (is_yielding(m.job)) yielding_.remove({node, id});
+  charge(m, node, -1);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   --jobs_[m.job.row()].members_placed;
+  if (is_kept_beside) take_kept(node, 1);
+}
+
+const Hold* State::hold_of(JobId job) const {
+  const auto it = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& hold) { return hold.job == job; });
+  return it == holds_.end() ? nullptr : &*it;
+}
+
+void State::take_kept(NodeId node, int sign) {
+  if (!cluster_.is_live(node)) return;
+  for (const Kept& kept : kept_on(*this, node))
+    for (const Allocation& a : kept.allocations)
+      sign > 0 ? cluster_.allocate(node, a.demand, a.devices) : cluster_.release(node, a.demand, a.devices);
+}
+
+void State::list_yielding() {
+  yielding_.clear();
+  for (std::size_t row = 0; row < members_.size(); ++row)
+    if (members_[row].is_placed() && is_yielding(members_[row].job)) yielding_.add({members_[row].node, MemberId(row)});
 }
 
 void State::charge_new_keys(std::size_t first) {
@@ -162,6 +190,7 @@ void State::run(JobId id, Millis now) {
   j.started_at = now;
   j.start_seq = next_seq_++;
   j.end_at = j.end_if_started(now);
+  expect_end(id, j.late_end_if_started(now), true);
   timeline_.add_end({j.end_at, j.devices_total, id});
 }
 
@@ -171,6 +200,7 @@ void State::stop(JobId id, Millis now) {
   timeline_.remove_end({j.end_at, j.devices_total, id});
   const Millis ran = now - j.started_at;
   j.is_started = false;
+  expect_end(id, Millis::max(), true);
   j.served += ran;
   if (j.remaining != Millis::max()) j.remaining = j.remaining > ran ? j.remaining - ran : Millis(0);
 }
@@ -180,6 +210,8 @@ void State::end(JobId id, Millis now) {
   stop(id, now);
   while (!job(id).first.is_none()) remove_member(job(id).first, now);
   std::erase_if(holds_, [&](const Hold& hold) { return hold.job == id; });
+  for (Hold& hold : holds_)  // what is held for this job alone is of no use any more
+    if (hold.owner.job == id) hold.until = std::min(hold.until, now);
   jobs_[id.row()].is_live = false;
   settle_backlog(id);
 }
@@ -200,9 +232,26 @@ void State::place_hold(const Hold& hold, Millis now) {
   for (const HoldPart& part : hold.parts) members.push_back(part.member);
   add_members(hold.job, members);
   Hold& kept = holds_.emplace_back(hold);
+  if (kept.from <= now) kept.from = Millis(0);
   std::erase_if(kept.parts, [&](const HoldPart& part) { return member(part.member.member).job != hold.job; });
   run(hold.job, now);
   for (const HoldPart& part : kept.parts) take(part);
+}
+
+void State::expect_end(JobId id, Millis late_end, bool is_news) {
+  Job& j = jobs_[id.row()];
+  if (j.late_end == late_end) return;
+  std::vector<NodeId> nodes;
+  if (!yielding_.all().empty())
+    each_member(id, [&](MemberId, const Member& m) {
+      if (m.is_placed() && yielding_.is_any_on(m.node)) nodes.push_back(m.node);
+    });
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  change_owners(nodes, [&] { j.late_end = late_end; });
+  if (!is_news) return;
+  for (const NodeId n : nodes) note_freed(n);
+  changed_nodes_.insert(changed_nodes_.end(), nodes.begin(), nodes.end());
 }
 
 void State::take(const HoldPart& part) {
@@ -384,6 +433,7 @@ bool State::is_consistent() const {
   QueueTree counted = queues_;
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
+  std::size_t yielding = 0;
   std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
   std::vector<std::vector<MemberId>> on_nodes(cluster_.rows());
   for (std::size_t row = 0; row < members_.size(); ++row) {
@@ -397,9 +447,16 @@ bool State::is_consistent() const {
       counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
       charge_keys(counted, m, m.node, -1);
     }
-    if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0)
+    const bool yields = is_yielding(m.job);
+    yielding += yields ? 1 : 0;
+    if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0 && !yields)
       ++classes[m.node.row()][device_class_of(request)];
   }
+  if (yielding != yielding_.all().size()) return false;
+  for (std::size_t n = 0; n < on_nodes.size(); ++n)
+    for (const Kept& kept : kept_on(*this, NodeId(n)))
+      for (const Allocation& a : kept.allocations)
+        if (a.demand.devices.count > 0) ++classes[n][device_class_of(a.demand.devices)];
   if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
                   cluster_.device_class_counts().end()))
     return false;

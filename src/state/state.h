@@ -10,6 +10,7 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "state/cluster/cluster.h"
+#include "state/holds/held_places.h"
 #include "state/jobs/jobs.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
@@ -75,6 +76,11 @@ class State {
   std::span<const MemberId> nominations() const { return nominations_; }
   /// Holds that have not ended, in order of arrival.
   std::span<const Hold> holds() const { return holds_; }
+  /// Nullptr if the job is none.
+  const Hold* hold_of(JobId job) const;
+  /// The placed members of holds that yield, ascending by node; those of one node.
+  std::span<const HeldPlace> yielding() const { return yielding_.all(); }
+  std::span<const HeldPlace> yielding_on(NodeId node) const { return yielding_.on(node); }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
   /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
   /// job ended before or after its time or has another estimate, a node was added or changed.
@@ -134,6 +140,26 @@ class State {
   /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId id, Millis now);
   void place_hold(const Hold& hold, Millis now);
+  /// The job is expected to have ended by then, or not to run (max()). Undone exactly by the time before, unless it is
+  /// news for waiting jobs.
+  void expect_end(JobId id, Millis late_end, bool is_news);
+  /// Whether the job is a hold that is not kept from all jobs.
+  bool is_yielding(JobId job) const {
+    const Hold* hold = jobs_[job.row()].is_hold ? hold_of(job) : nullptr;
+    return hold != nullptr && hold->yields();
+  }
+  /// Whether what is kept of the node changes with a member of that job.
+  bool is_kept_beside(JobId job, NodeId node) const { return is_yielding(job) || yielding_.is_any_on(node); }
+  /// Gives back what yielding holds keep of the node (-1), or takes it.
+  void take_kept(NodeId node, int sign);
+  /// Around a change of which jobs may use what is held of these nodes.
+  template <class Change>
+  void change_owners(const std::vector<NodeId>& nodes, Change&& change) {
+    for (const NodeId n : nodes) take_kept(n, -1);
+    change();
+    for (const NodeId n : nodes) take_kept(n, 1);
+  }
+  void list_yielding();
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
   /// Devices that the node does not have are dropped from a stated choice.
@@ -194,6 +220,7 @@ class State {
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
   std::vector<Hold> holds_;
+  HeldPlaces yielding_;  ///< derived; not in snapshots
   std::uint64_t unforeseen_frees_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;

@@ -41,7 +41,8 @@ bool is_sound_demand(const Demand& d) {
 bool is_sound_job(const Job& j) {
   return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.queued_at) && is_time(j.started_at) &&
          is_time(j.served) && is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) &&
-         is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
+         is_time_or_unknown(j.late_end) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) &&
+         is_number(j.devices_total);
 }
 
 }  // namespace
@@ -185,7 +186,8 @@ bool StateFields::are_holds_sound(const State& s) {
   };
   const auto is_sound = [&](const Hold& hold) {
     return s.is_live(hold.job) && s.job(hold.job).is_hold && s.job(hold.job).is_started &&
-           is_time_or_unknown(hold.until) &&
+           is_time_or_unknown(hold.until) && is_time(hold.from) &&
+           (hold.owner.queue.is_none() || hold.owner.queue.row() < s.queues_.parent_.size() + kQueueLeapMax) &&
            all_of(hold.parts, [&](const HoldPart& part) { return is_member_of(part, hold.job); });
   };
   const auto jobs = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_hold; });

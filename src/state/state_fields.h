@@ -38,6 +38,7 @@ struct StateFields {
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
     s.link_all();
+    s.list_yielding();
     c.company_changed_.clear();
     c.sums_ = {};
     c.counts_ = s.counted_company();

@@ -120,6 +120,10 @@ struct Guard {
   const char* operator()(const HoldPlaced& e) const {
     if (!is_near(e.hold.job, s.job_rows())) return "a hold's row is out of bounds";
     if (!is_time_or_unknown(e.hold.until)) return "a hold's end is impossible";
+    if (!is_amount(e.hold.from.value)) return "a hold's begin is impossible";
+    const HoldOwner& owner = e.hold.owner;
+    if (!owner.queue.is_none() && !is_near(owner.queue, s.queues().rows())) return "a hold's queue is out of bounds";
+    if (!owner.job.is_none() && !is_near(owner.job, s.job_rows())) return "the row of a hold's owner is out of bounds";
     for (const HoldPart& part : e.hold.parts) {
       if (const char* problem = members({&part.member, 1})) return problem;
       if (!is_near(part.node, s.cluster().rows())) return "a held node's row is out of bounds";

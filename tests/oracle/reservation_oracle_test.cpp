@@ -222,6 +222,12 @@ TEST(ReservationOracle, NobodyIsDelayedByWhoPassed) {
   expect_kept("estimates without", base, [&](std::uint64_t seed) { return foretold(drawn(seed)); });
 }
 
+TEST(ReservationOracle, NobodyIsDelayedByWhoPassedWhereCapacityIsHeld) {
+  expect_kept("with holds", 10'000, [](std::uint64_t seed) {
+    return foretold(draw_story(seed, {.is_calm = true, .is_exact = true, .has_holds = true}));
+  });
+}
+
 /// When the job could start if nobody else came, by the ends that are known; max() if never.
 Millis earliest_in_plain(PlainWorld world, int job, const std::multimap<Millis, int>& ends) {
   for (auto it = ends.begin(); it != ends.end();) {

@@ -36,6 +36,8 @@ class Writer {
     }
     if (options_.has_nominations)
       for (int n = 2 + below(8); n > 0; --n) nomination();
+    if (options_.has_holds)
+      for (int n = 1 + below(5); n > 0; --n) hold();
     std::stable_sort(story_.script.begin(), story_.script.end(),
                      [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
@@ -148,6 +150,27 @@ class Writer {
       at = at + Millis(1000 * (1 + below(10)));
     }
     say(at, Ended{JobId(row)});
+  }
+
+  /// Something is held of a node: for nobody, a queue or a job; at once or later; for a time or for good.
+  void hold() {
+    const int row = static_cast<int>(story_.drawn.jobs.size());
+    const Millis at = options_.is_exact ? Millis(0) : some_time();  // else what it takes depends on who runs there
+    Hold hold{.job = JobId(row), .parts = {}};
+    hold.parts.push_back(
+        {{new_member(), DemandId(below(static_cast<int>(story_.drawn.demands.size()))), ConstraintId(0u)},
+         NodeId(below(static_cast<int>(story_.drawn.nodes.size()))),
+         {}});
+    const int owner = below(4);
+    if (owner == 1) hold.owner.job = jobs_[static_cast<std::size_t>(below(static_cast<int>(jobs_.size())))].job;
+    if (owner > 1) hold.owner.queue = QueueId(below(static_cast<int>(story_.drawn.queues.size())));
+    if (one_in(2)) hold.from = at + Millis(500 * (1 + below(40)));
+    hold.until = std::max(at, hold.from) + Millis(500 * (1 + below(60)));
+    if (options_.is_exact && one_in(2)) hold.from = hold.from + some_time();
+    hold.until = std::max(hold.until, hold.from + Millis(500));
+    story_.drawn.jobs.push_back({});
+    say(at, HoldPlaced{hold});
+    if (!options_.is_exact && one_in(4)) say(at + Millis(500 * (1 + below(40))), Ended{hold.job});
   }
 
   void trouble_with_a_node() {

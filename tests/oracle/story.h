@@ -30,6 +30,8 @@ struct StoryOptions {
   bool has_preemption = true;  ///< now and then a profile that stops running jobs
   /// other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
   bool has_nominations = false;
+  /// capacity is held; drawn after these. The mirror knows no holds: only for plays without checks
+  bool has_holds = false;
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

@@ -77,12 +77,17 @@ std::string slept_through(const Story& story, Counts& counts) {
   return play(story, options).fault;
 }
 
+/// Stories in which two of three have holds.
+Story story_with_holds(std::uint64_t seed) {
+  return draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1, .has_holds = seed % 3 != 0});
+}
+
 TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
   std::map<std::string, Counts> counts;
   std::map<std::string, int> slept;
   std::map<std::string, std::string> example;
   for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
-    const Story story = draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1});
+    const Story story = story_with_holds(seed);
     const std::string blocking(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)]);
     const std::string fault = slept_through(story, counts[blocking]);
     if (fault.empty()) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/place/lifted_holds.h"
 #include "engine/place/never_fits.h"
 #include "engine/place/placement.h"
 #include "policy/node/device_fit.h"
@@ -241,18 +242,22 @@ bool is_reported_first(const Reason& a, const Reason& b) {
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
-/// Nodes of which something is held and that do not take the member, and until when the first of these holds lasts.
+/// Nodes of which something is held for others and that do not take the member; the hold among these that ends first,
+/// until when it lasts, and for whom.
 Reason held_capacity(const State& state, const FitTable& view) {
   std::set<NodeId> nodes;
-  Millis until = Millis::max();
+  const Hold* first = nullptr;
   for (const Hold& hold : state.holds())
     for (const HoldPart& part : hold.parts) {
       const NodeId node = state.member(part.member.member).node;
       if (node.is_none() || view.fits(node) > 0) continue;
       nodes.insert(node);
-      until = std::min(until, hold.until);
+      if (first == nullptr || hold.until < first->until) first = &hold;
     }
-  return {ReasonCode::kCapacityHeld, 0, {static_cast<std::int64_t>(nodes.size()), until.value, 0}};
+  if (first == nullptr) return {ReasonCode::kCapacityHeld, 0, {}};
+  return {ReasonCode::kCapacityHeld,
+          first->job.value,
+          {static_cast<std::int64_t>(nodes.size()), first->until.value, owner_number(first->owner)}};
 }
 
 std::size_t nodes_kept_for_others(const State& state) {
@@ -270,6 +275,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
     return verdict;
   }
+  Trial lifting(state);  // what is held for the job is free for it
+  const LiftedHolds lifted(lifting, usable_holds(state, job, late_end_of(state, job, std::max(now, state.now()))));
   const Job& j = state.job(job);
   const std::vector<MemberNeed> needs = needs_of(state, job);
   const Room room = room_of(state, fit_tables, needs, j.within);

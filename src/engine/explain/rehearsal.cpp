@@ -82,7 +82,8 @@ bool Rehearsal::is_placed_beside_reservations() {
   const auto places = [&](Beside beside) {
     Rng draws(1);
     const bool is_placed =
-        place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+        place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed(), state_.now()}, job_)
+            .is_placed;
     trial.unblock();
     return is_placed && std::all_of(binding.begin(), binding.end(),
                                     [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });

@@ -11,6 +11,7 @@
 
 #include "base/grown.h"
 #include "engine/pending/class_room.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/place/never_fits.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -97,15 +98,16 @@ bool is_outdated(const EngineData& e, const State& state, const PendingQueue::He
 
 }  // namespace
 
-void absorb_changes(EngineData& e, State& state, Cycle&) {
+void absorb_changes(EngineData& e, State& state, Cycle& cycle) {
   for (const BacklogChange& change : state.backlog_changes()) {
     e.pending.leave(change.job);
     if (change.job.row() < e.reported.size()) e.reported[change.job.row()] = {};
     // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);
-    // Its class may be closed for jobs of lower priority than nominations that it outranks.
-    if (!state.nominations().empty()) e.pending.activate(e.pending.class_id(change.job));
+    // Its class may be closed for jobs of lower priority than nominations that it outranks, or for which less is held.
+    if (!state.nominations().empty() || may_use_more_than_its_like(state, change.job, cycle.plan.at))
+      e.pending.activate(e.pending.class_id(change.job));
   }
   Ledger(state).forget_backlog_changes();
 }
@@ -114,6 +116,7 @@ namespace {
 
 /// What changed since the last cycle, and the classes that it may help.
 struct News {
+  Millis now;
   std::vector<NodeId> freed_nodes;  ///< ascending
   bool has_quota = false, has_other_nodes = false;
   std::vector<ClassId> activated;
@@ -156,7 +159,10 @@ bool is_node_news_for(State& state, const Profile& profile, const News& news, Qu
 /// has changed.
 bool is_class_quota_news_for(EngineData& e, State& state, const News& news, const PendingQueue::Class& job_class) {
   const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
-  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) return true;  // no table shows its room
+  // no table shows its room
+  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks) ||
+      may_use_holds(e.pending, state, e.pending.class_id(job_class.jobs.begin()->job), news.now))
+    return true;
   const Reason& reported = job_class.verdict.reasons.front();
   // Perhaps changed long ago, while another limit refused it.
   if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
@@ -294,6 +300,31 @@ void help_those_held(EngineData& e, State& state, const News& news) {
   for (const ClassId id : woken) e.pending.wake_held(id);
 }
 
+/// No table has the capacity that is held for a job: those are looked at of which a freed node could take a member with
+/// all that is held there.
+void help_those_with_holds(EngineData& e, State& state, News& news) {
+  if (news.freed_nodes.empty() || state.yielding().empty()) return;
+  Trial trial(state);
+  std::vector<MemberId> held;
+  for (const NodeId n : news.freed_nodes)
+    for (const HeldPlace& place : state.yielding_on(n)) held.push_back(place.member);
+  const LiftedHolds lifted(trial, held);
+  std::vector<ClassId> woken;
+  e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+    const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity &&
+                                    job_class.verdict.kind != VerdictKind::kNeverFits;
+    if ((!waits_for_capacity && job_class.held.empty()) || !may_use_holds(e.pending, state, id, news.now)) return;
+    const std::vector<MemberRun> needed = needed_runs(job_class.key);
+    const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
+      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
+        return could_take(state, *e.profile, run.demand, run.constraint, n);
+      });
+    });
+    if (could_any) (waits_for_capacity ? news.activated : woken).push_back(id);
+  });
+  for (const ClassId id : woken) e.pending.wake_held(id);
+}
+
 /// No view has the free capacity for a job without the nominations that it outranks.
 void help_those_that_outrank_a_nomination(const EngineData& e, const State& state, News& news) {
   if (news.freed_nodes.empty() || state.nominations().empty()) return;
@@ -309,7 +340,8 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
 }  // namespace
 
 void requeue(EngineData& e, State& state, Cycle& cycle) {
-  News news{.freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
+  News news{.now = cycle.plan.at,
+            .freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
             .has_quota = e.queue_changes_seen != state.queues().change_count(),
             .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
             .activated = {}};
@@ -323,6 +355,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   help_those_short_of_capacity(e, state, news);
   help_those_in_parts(e, state, news);
   help_those_held(e, state, news);
+  help_those_with_holds(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
   find_possible(e, state, cycle, news.activated);
   for (const ClassId id : news.activated) e.pending.activate(id);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "engine/place/class_quota.h"
+#include "engine/place/lifted_holds.h"
 
 namespace ashlar {
 namespace {
@@ -45,6 +46,19 @@ PlacementOutcome place_anywhere(const PlacementContext& context, JobId job) {
 }
 
 PlacementOutcome place_job(const PlacementContext& context, JobId job) {
+  const State& state = context.trial.state();
+  if (state.yielding().empty()) return place_within_limits(context, job);
+  const std::size_t before = context.trial.checkpoint();
+  const Millis late_end = late_end_of(state, job, context.at);
+  if (late_end != state.job(job).late_end) context.trial.expect_end(job, late_end);
+  const std::vector<MemberId> holds = usable_holds(state, job, late_end);
+  const PlacementOutcome outcome =
+      holds.empty() ? place_within_limits(context, job) : place_with_holds(context, job, holds);
+  if (!outcome.is_placed) context.trial.rollback_to(before);
+  return outcome;
+}
+
+PlacementOutcome place_within_limits(const PlacementContext& context, JobId job) {
   const State& state = context.trial.state();
   if (!state.queues().is_limited_by_key(state.job(job).queue)) return place_anywhere(context, job);
   const std::size_t before = context.trial.checkpoint();

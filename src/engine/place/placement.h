@@ -24,6 +24,7 @@ struct PlacementContext {
   const Profile& profile;
   Rng& draws;
   std::uint32_t members_max = UINT32_MAX;  ///< at most this many of the waiting members, e.g. by quota
+  Millis at = Millis::max();               ///< when the job would start; max(): not said
 };
 
 struct PlacementOutcome {
@@ -45,6 +46,9 @@ const PlacementRow& placement_rule(const Profile& profile);
 PlacementOutcome place_anywhere(const PlacementContext& context, JobId job);
 
 /// The same within the limits that depend on the node.
+PlacementOutcome place_within_limits(const PlacementContext& context, JobId job);
+
+/// The same with what is held for the job: see place_with_holds.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
 /// Whether the members that these steps place are in one domain of the level that their job must stay within, that of

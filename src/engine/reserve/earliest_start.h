@@ -64,8 +64,8 @@ class EarliestStart {
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
-  /// The last moment up to which the same jobs with reservations overlap this one as after moment number `first`; kAll:
-  /// it is the last of all.
+  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds begin before it
+  /// ends, as after moment number `first`; kAll: it is the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
@@ -79,8 +79,8 @@ class EarliestStart {
   QuotaVector held_of(JobId job, QueueId queue) const;
   /// Whether the job can be placed after this many ends, with jobs with reservations in place.
   bool fits_after(std::size_t moments);
-  /// Places the job, over other schedulers' nominations that it outranks if there is no other way.
-  bool place();
+  /// Places the job, to start then; over other schedulers' nominations that it outranks if there is no other way.
+  bool place(Millis at);
   /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
@@ -95,7 +95,8 @@ class EarliestStart {
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;
   ExpectedEnds ends_;
-  std::vector<Millis> others_;  ///< ends of jobs with reservations
+  std::vector<Millis> others_;    ///< ends of jobs with reservations
+  std::vector<Millis> too_late_;  ///< from when on the job would last into a hold that begins later
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   std::vector<std::size_t> checkpoints_;

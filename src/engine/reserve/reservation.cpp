@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/place/class_quota.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/quota.h"
 #include "policy/node/device_fit.h"
 
@@ -33,6 +34,14 @@ void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 
       take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
   });
   room.owed += sign * (demand.devices.count - given.count());
+}
+
+/// What holds that the reserved job may not use yield to these placements is not taken from it.
+void give_yielded(Room& room, const State& state, const HoldUser& reserved, NodeId node,
+                  std::span<const Trial::Step> placed) {
+  if (state.yielding_on(node).empty()) return;
+  for (const Allocation& a : kept_from(state, reserved, node, placed)) take(room, a.demand, a.devices, -1);
+  for (const Allocation& a : kept_from(state, reserved, node)) take(room, a.demand, a.devices);
 }
 
 /// The claims on a node except those of one job: no job blocks itself.
@@ -289,6 +298,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     if (it == left.end()) it = left.insert(left.end(), {reserved, reserved->room});
     take(it->second, demand, placement->devices);
   }
+  for (auto& [spare, room] : left) give_yielded(room, state, {entry.job, lasts}, spare->node, steps);
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
     return holds_claims(state.cluster(), l.first->node, l.second, {l.first->claims, taken.job});
   });
@@ -392,6 +402,8 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
   each_placement(steps, [&](const Trial::Placement& step) {
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
+  if (state.yielding().empty()) return;
+  for (Spare& spare : spares) give_yielded(spare.room, state, {entry.job, lasts}, spare.node, steps);
 }
 
 bool Reservation::has_shares() const {
@@ -437,6 +449,10 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
     take(spare->room, demand, step.devices, -1);
     spare->claims.push_back({m.job, demand});
   });
+  if (state.yielding().empty()) return;
+  for (Spare& spare : spares)  // what is held for the job is room for it
+    for (const Allocation& a : kept_for(state, {entry.job, lasts}, spare.node))
+      take(spare.room, a.demand, a.devices, -1);
 }
 
 void Reservation::note_quota_spares(const State& state) {

@@ -258,12 +258,23 @@ void read_nominate(CaseReading& c, Words& words) {
 
 namespace {
 
-/// "[until T] [at T]" and the event. The hold's row exists, its member gets the next one.
+/// "for queue NAME" or "for job NAME".
+HoldOwner take_owner(CaseReading& c, Words& words) {
+  if (words.accept("queue")) return {.queue = take_queue(c, words), .job = {}};
+  if (words.accept("job")) return {.queue = {}, .job = take_job(c, words)};
+  words.take("\"queue\" or \"job\"");
+  words.fail("a hold is for a queue or a job", "\"for queue NAME\" or \"for job NAME\"");
+  return {};
+}
+
+/// "[for OWNER] [from T] [until T] [at T]" and the event. The hold's row exists, its member gets the next one.
 void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& request, const HoldPart& place) {
+  if (words.accept("for")) hold.owner = take_owner(c, words);
+  if (words.accept("from")) hold.from = words.take_time();
   if (words.accept("until")) hold.until = words.take_time();
   const Millis at = take_at(c, words);
-  if (hold.until <= at && !words.has_failed())
-    words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(at)));
+  if (const Millis begins = std::max(at, hold.from); hold.until <= begins && !words.has_failed())
+    words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(begins)));
   if (words.has_failed()) return;
   c.holds.push_back(hold.job);
   std::vector<MemberSpec> members;

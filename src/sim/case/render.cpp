@@ -94,7 +94,11 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
                      reason.numbers[1]);
 }
 
-std::string number_text(const Reason& r, std::size_t index) {
+std::string owner_text(const CaseFile& file, const HoldOwner& owner) {
+  return owner.job.is_none() ? file.names.queues.name(owner.queue) : file.names.jobs.name(owner.job);
+}
+
+std::string number_text(const CaseFile& file, const Reason& r, std::size_t index) {
   const std::int64_t number = r.numbers[index];
   switch (row_of(r.code).numbers[index].unit) {
     case ReasonUnit::kAmount:
@@ -107,6 +111,8 @@ std::string number_text(const Reason& r, std::size_t index) {
       return quota_word(r.numbers[0], number);
     case ReasonUnit::kInstant:
       return Millis(number) == Millis::max() ? "?" : seconds_text(Millis(number));
+    case ReasonUnit::kOwner:
+      return owner_text(file, owner_of_number(number));
     default:
       return std::to_string(number);
   }
@@ -117,6 +123,7 @@ std::string subject_text(const CaseFile& file, const Reason& r) {
   if (subject == ReasonSubject::kResource) return " " + file.names.resources.name(ResourceId(r.subject));
   if (subject == ReasonSubject::kLevel) return " " + file.names.levels.name(LevelId(r.subject));
   if (subject == ReasonSubject::kQueue) return " " + file.names.queues.name(QueueId(r.subject));
+  if (subject == ReasonSubject::kHold) return " " + file.names.jobs.name(JobId(r.subject));
   return {};
 }
 
@@ -127,9 +134,10 @@ std::string reason_text(const CaseFile& file, const State& state, JobId job, Ver
   std::string numbers, nodes;
   for (std::size_t i = 0; i < row.numbers.size(); ++i) {
     std::string name(row.numbers[i].name);
-    if (name.empty()) continue;
+    if (name.empty() || (row.numbers[i].unit == ReasonUnit::kOwner && r.numbers[i] == 0)) continue;
     if (name.front() == '%') name = counted_name(file, r.numbers[0]) + name.substr(1);
-    (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) += fmt::format(" {}={}", name, number_text(r, i));
+    (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) +=
+        fmt::format(" {}={}", name, number_text(file, r, i));
   }
   return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers +
          nodes;
@@ -174,6 +182,9 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   const Job& j = state.job(job);
   if (j.is_hold) {
     line.rest = "held " + placements(file, state, job);
+    if (const HoldOwner& owner = state.hold_of(job)->owner; !owner.is_nobody())
+      line.rest += "  for=" + owner_text(file, owner);
+    if (state.hold_of(job)->is_later()) line.rest += "  from=" + seconds_text(state.hold_of(job)->from);
     if (j.end_at != Millis::max()) line.rest += "  until=" + seconds_text(j.end_at);
     return line;
   }

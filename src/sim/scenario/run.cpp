@@ -101,21 +101,22 @@ std::vector<NodeChange> changes_of(const Scenario& scenario) {
   return changes;
 }
 
-/// Everything that a node has is held for its maintenance.
+/// Everything that a node has is held for its maintenance, or for a queue.
 std::vector<Event> holds_of(const Scenario& scenario, std::span<const NodeFacts> facts, Catalog& catalog) {
   std::vector<Event> holds;
-  for (const ScenarioMaintenance& maintenance : scenario.maintenances) {
-    const NodeFacts& of = facts[maintenance.node];
+  for (const ScenarioHold& held : scenario.holds) {
+    const NodeFacts& of = facts[held.node];
     Demand whole;
     whole.devices.count = of.devices.count;
     for (std::size_t r = 0; r < of.allocatable.size(); ++r)
       if (of.allocatable[r] > 0) whole.amounts.push_back({ResourceId(r), of.allocatable[r]});
     const std::size_t row = holds.size();
     Hold hold{.job = JobId(row), .parts = {}};
-    if (maintenance.lasts) hold.until = maintenance.at + *maintenance.lasts;
-    hold.parts.push_back(
-        {{MemberId(row), catalog.demand(whole), catalog.constraint({})}, NodeId(maintenance.node), {}});
-    holds.push_back({maintenance.at, HoldPlaced{std::move(hold)}});
+    hold.from = held.at;
+    if (held.lasts) hold.until = held.at + *held.lasts;
+    if (held.queue >= 0) hold.owner.queue = queue_row(static_cast<std::uint32_t>(held.queue));
+    hold.parts.push_back({{MemberId(row), catalog.demand(whole), catalog.constraint({})}, NodeId(held.node), {}});
+    holds.push_back({held.at - held.announced, HoldPlaced{std::move(hold)}});
   }
   return holds;
 }

@@ -132,7 +132,7 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
   read_nodes(root, mistake, scenario);
   read_queues(root, mistake, scenario);
   read_failures(root, mistake, scenario);
-  read_maintenances(root, mistake, scenario);
+  read_holds(root, mistake, scenario);
   if (!mistake.happened()) read_arrival_streams(root, mistake, scenario);
   if (!mistake.happened()) read_traces(root, mistake, scenario);
   root.has("arrivals");
@@ -373,15 +373,33 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   sort_by_time(scenario.failures);
 }
 
-void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+namespace {
+
+ScenarioHold read_hold(YamlMap& map, const Scenario& scenario) {
+  ScenarioHold hold = read_of_node<ScenarioHold>(map, scenario);
+  if (hold.lasts && hold.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
+  hold.announced = std::min(map.duration("announced").value_or(Millis(0)), hold.at);
+  return hold;
+}
+
+}  // namespace
+
+void read_holds(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("maintenance")) {
     YamlMap map(mistake, item, where);
-    const auto maintenance = read_of_node<ScenarioMaintenance>(map, scenario);
-    if (maintenance.lasts && maintenance.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
+    scenario.holds.push_back(read_hold(map, scenario));
     map.finish();
-    scenario.maintenances.push_back(maintenance);
   }
-  sort_by_time(scenario.maintenances);
+  for (const auto& [item, where] : root.items("reservations")) {
+    YamlMap map(mistake, item, where);
+    map.require("queue", "the name of a queue");
+    ScenarioHold hold = read_hold(map, scenario);
+    hold.queue = queue_index(map.text("queue").value_or(""), map, "queue", scenario);
+    scenario.holds.push_back(hold);
+    map.finish();
+  }
+  std::stable_sort(scenario.holds.begin(), scenario.holds.end(),
+                   [](const auto& a, const auto& b) { return a.at - a.announced < b.at - b.announced; });
 }
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {

@@ -112,11 +112,13 @@ struct ScenarioFailure {
   std::optional<Millis> lasts;  ///< none = for good
 };
 
-/// A node that takes no new jobs for a time, and runs those that it has to their end.
-struct ScenarioMaintenance {
+/// A node that is held for a time: it takes no new jobs but those of a queue, and runs those that it has to their end.
+struct ScenarioHold {
   std::uint32_t node = 0;  ///< index into Scenario::nodes
   Millis at;
   std::optional<Millis> lasts;  ///< none = for good
+  Millis announced{0};          ///< this long before: jobs that will have ended by then may still start
+  std::int32_t queue = -1;      ///< index into Scenario::queues, with those below it; -1 = a maintenance, for nobody
 };
 
 /// Nodes that fail at random, independently.
@@ -140,8 +142,8 @@ struct Scenario {
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
   std::vector<ScenarioFailureProcess> failure_processes;
-  std::vector<ScenarioMaintenance> maintenances;  ///< ascending by time
-  std::int64_t devices() const;                   ///< of all nodes together
+  std::vector<ScenarioHold> holds;  ///< maintenances and reservations, ascending by the time when they are announced
+  std::int64_t devices() const;     ///< of all nodes together
 };
 
 /// A limit against typing errors; more is an Error.

@@ -12,7 +12,7 @@ void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
-void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
+void read_holds(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 /// Needs levels, nodes, queues, seed and horizon.
 void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 /// Needs queues.

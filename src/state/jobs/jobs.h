@@ -55,6 +55,8 @@ struct Job {
   Millis served;                     ///< time run before the last start
   /// entry on the timeline while started: by the median, in the past if the job outlasts it
   Millis end_at;
+  /// By when it will have ended in nine of ten cases: while it runs, and in a trial that starts it. max() = unknown
+  Millis late_end = Millis::max();
   std::int64_t devices_total = 0;  ///< devices of all members, fractions rounded up per member
 
   /// This many of the waiting members must be placed together next: up to the minimum, then one by one.

@@ -441,6 +441,14 @@ reserve r 1 gpu on node0 cards 0-1
   32: more GPUs are named than reserved; expected at most as many as it reserves
 reserve r 1 gpu on node0 until 0s
   32: it would end before it begins; expected "until" with a time after 0s
+reserve r 1 gpu on node0 from 9s until 9s
+  40: it would end before it begins; expected "until" with a time after 9s
+reserve r 1 gpu on node0 for node0
+  30: a hold is for a queue or a job; expected "for queue NAME" or "for job NAME"
+reserve r 1 gpu on node0 for queue a
+  36: there is no queue "a"; known: root, q
+reserve r 1 gpu on node0 for job k
+  34: there is no job "k" at this point; known: j, r
 maintenance
   12: the line ends too early; expected the name of a node
 maintenance node7

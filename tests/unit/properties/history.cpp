@@ -271,7 +271,8 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
     tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? DeviceMask{} : bind.devices});
 }
 
-/// A hold of one or two nodes, known or not, for a time, for ever or already over; or the end of one.
+/// A hold of one or two nodes, known or not, for nobody, a queue or a job, for a time, for ever or already over; or the
+/// end of one.
 void Outside::hold(const Move& move, const State& state, std::vector<Event>& out) {
   const JobId job(static_cast<std::size_t>(kJobs + 8 + move.a % 4));
   if (state.is_live(job) && move.b % 4 != 3) return tell(out, Ended{job});
@@ -279,6 +280,9 @@ void Outside::hold(const Move& move, const State& state, std::vector<Event>& out
   Hold hold{.job = job, .parts = {}};
   if (move.a % 5 != 0) hold.until = now_ + Millis(20'000 * (move.c % 16) - 20'000);
   hold.until = std::max(hold.until, Millis(0));
+  if (move.b / 4 % 3 == 0) hold.from = now_ + Millis(10'000 * (move.c % 32));
+  if (move.a / 4 % 4 == 1) hold.owner.job = JobId(static_cast<std::size_t>(move.b % kJobs));
+  if (move.a / 4 % 4 > 1) hold.owner.queue = QueueId(static_cast<std::size_t>(move.b % kQueues));
   std::vector<std::uint8_t> promised;
   for (int i = 0; i <= move.b % 2; ++i) {
     HoldPart part{.member = {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)),

@@ -22,14 +22,46 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
+/// Lifts a member of a hold, perhaps puts the waiting member there, and perhaps puts it back; or expects another end of a
+/// job that is not started.
+void try_hold(Trial& trial, const Move& move, MemberId member) {
+  State& state = trial.state();
+  const JobId job = state.member(member).job;
+  if (move.c % 3 == 0) {
+    if (!state.job(job).is_started) trial.expect_end(job, Millis(8000 * move.c));
+    return;
+  }
+  const HeldPlace place = state.yielding()[static_cast<std::size_t>(move.b) % state.yielding().size()];
+  const Trial::Lift lifted = trial.lift(place.member);
+  if (state.job(job).is_ours && !state.member(member).is_placed()) {
+    const DeviceRequest& asked = state.demand(state.member(member).demand).devices;
+    trial.place(member, place.node, choose_devices(state.cluster(), place.node, asked, {}));
+  }
+  if (move.c % 3 == 1) trial.put_back(lifted);
+}
+
+/// Places or evicts the same in another trial.
+void repeat(const Trial::Step& step, Trial& other) {
+  if (const auto* placement = std::get_if<Trial::Placement>(&step))
+    other.place(placement->member, placement->node, placement->devices);
+  if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) other.evict(eviction->member);
+}
+
+std::vector<Millis> late_ends(const State& state) {
+  std::vector<Millis> ends;
+  for (std::size_t row = 0; row < state.job_rows(); ++row) ends.push_back(state.job(JobId(row)).late_end);
+  return ends;
+}
+
 /// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is
 /// not possible.
-void try_something(Trial& trial, const Move& move, bool may_block = true) {
+void try_something(Trial& trial, const Move& move, bool may_block = true, bool may_lift = true) {
   State& state = trial.state();
   if (state.member_rows() == 0 || state.cluster().rows() == 0) return;
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
   const NodeId node(static_cast<std::size_t>(move.b) % state.cluster().rows());
   if (!state.is_live(member)) return;
+  if (may_lift && move.kind % 4 == 1 && !state.yielding().empty()) return try_hold(trial, move, member);
   const Demand& demand = state.demand(state.member(member).demand);
   if (may_block && move.kind % 5 == 0 && state.cluster().is_live(node))
     trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices, {}));
@@ -138,6 +170,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
   Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
+  const std::vector<Millis> ends = late_ends(state);
   const auto tries = *some_moves();
   {
     Trial trial(state);
@@ -145,6 +178,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
     trial.unblock();
     RC_ASSERT(state.is_consistent());
   }
+  RC_ASSERT(late_ends(state) == ends);
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
 }
@@ -219,12 +253,8 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
-  for (const Move& move : *some_moves()) try_something(trial, move);
-  for (const Trial::Step& step : trial.steps()) {
-    if (const auto* placement = std::get_if<Trial::Placement>(&step))
-      same.place(placement->member, placement->node, placement->devices);
-    if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) same.evict(eviction->member);
-  }
+  for (const Move& move : *some_moves()) try_something(trial, move, true, false);
+  for (const Trial::Step& step : trial.steps()) repeat(step, same);
   trial.unblock();
   RC_ASSERT(state.digest() == other.digest());
   RC_ASSERT(trial.steps().size() == same.steps().size());
@@ -398,11 +428,7 @@ RC_GTEST_PROP(DeviceHealth, OfAllDevicesTakenBackShowsWhatTrialsAndEventsDidMean
   for (const Move& move : *some_moves()) {
     const std::size_t steps = trial.steps().size();
     try_something(trial, move, false);
-    for (std::size_t i = steps; i < trial.steps().size(); ++i) {
-      if (const auto* eviction = std::get_if<Trial::Eviction>(&trial.steps()[i])) same.evict(eviction->member);
-      if (const auto* placement = std::get_if<Trial::Placement>(&trial.steps()[i]))
-        same.place(placement->member, placement->node, placement->devices);
-    }
+    for (std::size_t i = steps; i < trial.steps().size(); ++i) repeat(trial.steps()[i], same);
   }
   report({});
   RC_ASSERT(state.digest() == plain.digest());

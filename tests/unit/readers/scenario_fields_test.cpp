@@ -234,7 +234,8 @@ constexpr Line kMaintenances[] = {
      "s:2:15: maintenance[0]: expected the key \"at\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
     {"{node: node-1, at: 1h}", "s:2:22: maintenance[0].node: there is no node \"node-1\"; did you mean \"node-0\"?"},
     {"{node: node-0, at: 1h, for: 0s}", "s:2:43: maintenance[0].for: expected a time above 0, got 0"},
-    {"{node: node-0, at: 1h, until: 2h}", "s:2:38: maintenance[0]: unknown key \"until\"; known: node, at, for"},
+    {"{node: node-0, at: 1h, until: 2h}",
+     "s:2:38: maintenance[0]: unknown key \"until\"; known: node, at, for, announced"},
 };
 
 TEST(ScenarioFields, OfMaintenances) {

@@ -138,11 +138,25 @@ trace: {path: jobs.swf.gz, format: swf, width: cpu, per_member: 16, limit: 10}
 TEST(Scenario, OrdersMaintenancesByTime) {
   const Scenario s =
       parsed(std::string(kSmall) + "maintenance: [{node: node-0, at: 1h, for: 1ms}, {node: node-0, at: 10m}]\n");
-  ASSERT_EQ(s.maintenances.size(), 2u);
-  EXPECT_EQ(s.maintenances[0].at, Millis(600'000));
-  EXPECT_EQ(s.maintenances[0].lasts, std::nullopt);
-  EXPECT_EQ(s.maintenances[1].at, Millis(3'600'000));
-  EXPECT_EQ(s.maintenances[1].lasts, Millis(1));
+  ASSERT_EQ(s.holds.size(), 2u);
+  EXPECT_EQ(s.holds[0].at, Millis(600'000));
+  EXPECT_EQ(s.holds[0].lasts, std::nullopt);
+  EXPECT_EQ(s.holds[1].at, Millis(3'600'000));
+  EXPECT_EQ(s.holds[1].lasts, Millis(1));
+}
+
+TEST(Scenario, OrdersHoldsByTheTimeWhenTheyAreAnnounced) {
+  const Scenario s = parsed(std::string(kSmall) +
+                            "queues: [{name: a}, {name: b, parent: a}]\n"
+                            "maintenance: [{node: node-0, at: 1h}]\n"
+                            "reservations: [{node: node-0, queue: a, at: 2h, for: 1h, announced: 90m}, {node: node-0, "
+                            "queue: b, at: 1m, announced: 1h}]\n");
+  ASSERT_EQ(s.holds.size(), 3u);
+  EXPECT_EQ(s.holds[0].queue, 1);
+  EXPECT_EQ(s.holds[0].announced, Millis(60'000)) << "at the start at the earliest";
+  EXPECT_EQ(s.holds[1].queue, 0);
+  EXPECT_EQ(s.holds[1].lasts, Millis(3'600'000));
+  EXPECT_EQ(s.holds[2].queue, -1);
 }
 
 TEST(Scenario, FailureProcessesDrawFromSeedsOfTheirOwn) {

@@ -134,6 +134,23 @@ TEST(ScenarioRun, ANodeInMaintenanceFinishesItsJobsAndTakesNoOther) {
   EXPECT_EQ(run(scenario(node + "maintenance: [{node: only, at: 50s}]\n" + jobs)).unfinished_jobs, 1);
 }
 
+TEST(ScenarioRun, AMaintenanceThatIsAnnouncedLetsJobsStartThatEndBefore) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"
+      "maintenance: [{node: only, at: 50s, for: 100s, announced: 50s}]\narrivals:\n" +
+      job("gpus: 8, duration: 60s") + job("gpus: 8, duration: 40s");
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 210) << "40 s at once, 60 s from 150 s on";
+}
+
+TEST(ScenarioRun, AReservedNodeTakesTheJobsOfItsQueue) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nqueues: [{name: mine}, {name: other}]\n"
+      "reservations: [{node: only, queue: mine, at: 0s, for: 100s}]\narrivals:\n"
+      "  - {queue: other, count: 1, until: 1s, process: uniform, jobs: [{gpus: 8, duration: 10s}]}\n"
+      "  - {queue: mine, count: 1, until: 1s, process: uniform, jobs: [{gpus: 8, duration: 20s}]}\n";
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 110);
+}
+
 TEST(ScenarioRun, ANodeThatFailsInItsMaintenanceIsStillInItWhenItReturns) {
   const std::string text =
       "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"

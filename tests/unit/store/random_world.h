@@ -188,6 +188,10 @@ class RandomWorld {
     MemberSpec& member = hold.parts[0].member;
     if (state.is_live(hold.job) || state.is_live(member.member)) return;
     member.demand = DemandId(draw(kDemands));
+    const std::uint32_t owner = draw(4);
+    if (owner == 1) hold.owner.job = JobId(draw(8));
+    if (owner > 1) hold.owner.queue = QueueId(draw(4));
+    if (draw(3) == 0) hold.from = now_ + Millis(draw(4000));
     add(events, HoldPlaced{std::move(hold)});
   }
   void nominate(const State& state, MemberId member, std::uint32_t node, std::vector<Event>& events) {
