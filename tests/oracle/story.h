@@ -30,6 +30,7 @@ struct StoryOptions {
   bool has_preemption = true;  ///< now and then a profile that stops running jobs
   /// other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
   bool has_nominations = false;
+  bool has_groups = false;  ///< gangs of groups with a minimum and a level of their own
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

@@ -40,7 +40,7 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -56,7 +56,7 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
   Outside first({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true}),
-      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -105,7 +105,7 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -119,7 +119,7 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -135,7 +135,7 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -150,7 +150,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -182,7 +182,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -196,7 +196,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -215,7 +215,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -232,7 +232,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -257,7 +257,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -275,7 +275,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -296,7 +296,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -321,7 +321,7 @@ RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ())
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -343,7 +343,7 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -365,7 +365,7 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));
