@@ -142,6 +142,12 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} would have enough free GPUs if {1} {1|GPU were|GPUs were} not unhealthy",
      .per_node = "node(s) had unhealthy GPUs"},
+    {.code = ReasonCode::kGroupFragmented,
+     .name = "GroupFragmented",
+     .subject = Subject::kLevel,
+     .numbers = {{{"group", kCount}}},
+     .is_about_nodes = true,
+     .english = "group {0} of the gang needs one {subject}, and none has capacity for it"},
 };
 
 constexpr bool are_in_order() {

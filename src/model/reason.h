@@ -36,8 +36,9 @@ enum class ReasonCode : std::uint8_t {
   kPodAntiAffinity,
   kCapacityHeld,
   kUnhealthyGpu,
+  kGroupFragmented,  ///< the reason after it says how much the best domain of that level has for the group
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kUnhealthyGpu;
+inline constexpr ReasonCode kLastReason = ReasonCode::kGroupFragmented;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

@@ -1,6 +1,7 @@
 #include "state/state.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -53,10 +54,33 @@ Member& State::member_row(MemberId id) {
   return members_[id.row()];
 }
 
-DomainId State::anchor(JobId id, LevelId level) const {
+DomainId State::anchor(JobId id, LevelId level, std::uint32_t group) const {
   for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
-    if (member(m).is_placed()) return cluster_.topology().domain_of(level, member(m).node);
+    if (member(m).is_placed() && (group == kAnyGroup || member(m).group == group))
+      return cluster_.topology().domain_of(level, member(m).node);
   return DomainId::none();
+}
+
+std::uint32_t State::counted_groups_lack(JobId id) const {
+  const Job& j = job(id);
+  if (j.spec.is_none() || j.is_each_needed) return 0;
+  const std::vector<std::uint32_t> lacking = gangs_.lacking(id, j.spec);
+  return std::accumulate(lacking.begin(), lacking.end(), 0u);
+}
+
+void State::set_minimum(JobId id, std::uint32_t members_min) {
+  Job& j = jobs_[id.row()];
+  j.is_each_needed = members_min == 0;
+  if (!j.spec.is_none() && !j.is_each_needed) members_min = gangs_.minimum(j.spec);
+  j.members_min = std::max<std::uint32_t>(members_min, 1);
+  j.groups_lack = counted_groups_lack(id);
+}
+
+void State::count_in_group(const Member& member, int placed) {
+  Job& j = jobs_[member.job.row()];
+  if (j.spec.is_none()) return;
+  const bool is_needed = gangs_.note_placed(member.job, j.spec, member.group, placed);
+  if (is_needed && !j.is_each_needed) j.groups_lack -= static_cast<std::uint32_t>(placed);
 }
 
 std::uint64_t State::placement_cell(MemberId id) const {
@@ -80,6 +104,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   link(id, node);
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
+  count_in_group(m, 1);
   if (is_yielding(m.job)) yielding_.add({node, id});
   if (is_kept_beside) take_kept(node, 1);
 }
@@ -113,6 +138,7 @@ void State::unplace(MemberId id) {
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   --jobs_[m.job.row()].members_placed;
+  count_in_group(m, -1);
   if (is_kept_beside) take_kept(node, 1);
 }
 
@@ -180,7 +206,7 @@ void State::link_all() {
 }
 
 void State::start(JobId id, Millis now) {
-  if (!jobs_[id.row()].is_started && jobs_[id.row()].members_placed >= jobs_[id.row()].members_min) run(id, now);
+  if (!jobs_[id.row()].is_started && jobs_[id.row()].members_lacking() == 0) run(id, now);
   settle_backlog(id);
 }
 
@@ -213,6 +239,7 @@ void State::end(JobId id, Millis now) {
   for (Hold& hold : holds_)  // what is held for this job alone is of no use any more
     if (hold.owner.job == id) hold.until = std::min(hold.until, now);
   jobs_[id.row()].is_live = false;
+  if (const GangSpecId spec = jobs_[id.row()].spec; !spec.is_none()) gangs_.leave(id, spec);
   settle_backlog(id);
 }
 
@@ -275,8 +302,7 @@ DeviceMask State::clip(const DeviceMask& devices, NodeId node) const {
 
 void State::settle_backlog(JobId id) {
   Job& j = jobs_[id.row()];
-  const bool should =
-      j.is_live && j.is_ours && j.members_present >= j.members_min && j.members_placed < j.members_present;
+  const bool should = j.is_live && j.is_ours && j.members_placed < j.members_present && has_minimum_present(id);
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);
@@ -366,6 +392,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     m.demand = spec.demand;
     m.constraint = spec.constraint;
     m.labels = spec.labels;
+    m.group = spec.group;
     cluster_.use(m.labels, 1);
     m.phase = Member::Phase::kWaiting;
     ++demand_uses_[spec.demand.row()].members;
@@ -377,6 +404,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
       members_[j.last.row()].next = spec.member;
     j.last = spec.member;
     ++j.members_present;
+    if (!j.spec.is_none()) gangs_.note_present(id, m.group, 1);
     j.devices_total += demand(spec.demand).devices.count;
   }
   if (was_started) timeline_.add_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
@@ -404,6 +432,7 @@ void State::remove_member(MemberId id, Millis now) {
     members_[before.row()].next = m.next;
   if (j.last == id) j.last = before;
   --j.members_present;
+  if (!j.spec.is_none()) gangs_.note_present(job_id, m.group, -1);
   j.devices_total -= demand(m.demand).devices.count;
   --demand_uses_[m.demand.row()].members;
   --constraint_uses_[m.constraint.row()].members;
@@ -413,6 +442,17 @@ void State::remove_member(MemberId id, Millis now) {
   stop_if_empty(job_id, now);
   refresh_backlog(job_id);  // the rest may fit where the whole did not
   settle_backlog(job_id);
+}
+
+bool State::are_groups_consistent(JobId id) const {
+  const Job& j = job(id);
+  if (j.spec.is_none()) return j.groups_lack == 0;
+  std::vector<GroupCount> counted(gang_spec(j.spec).groups.size());
+  each_member(id, [&](MemberId, const Member& m) {
+    ++counted[m.group].present;
+    counted[m.group].placed += m.is_placed() ? 1 : 0;
+  });
+  return counted == groups_of(id) && j.groups_lack == counted_groups_lack(id);
 }
 
 Counts State::counted_company() const {
@@ -434,6 +474,8 @@ bool State::is_consistent() const {
   std::uint64_t digest = 0;
   std::uint64_t waiting = 0;
   std::size_t yielding = 0;
+  std::size_t gangs = 0;  // with groups
+  std::vector<std::uint32_t> gang_uses(gangs_.rows(), 0);
   std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
   std::vector<std::vector<MemberId>> on_nodes(cluster_.rows());
   for (std::size_t row = 0; row < members_.size(); ++row) {
@@ -475,13 +517,15 @@ bool State::is_consistent() const {
       ++present;
       placed += m.is_placed() ? 1 : 0;
     });
-    if (present != j.members_present || placed != j.members_placed) return false;
+    if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(JobId(row))) return false;
+    if (!j.spec.is_none()) ++gangs, ++gang_uses[j.spec.row()];
     waiting += j.is_in_backlog ? 1 : 0;
   }
   const auto are_as_many = [](const RowUse& a, const RowUse& b) { return a.members == b.members; };
   const std::vector<RowUse> of_demands = counted_demand_uses();
   const std::vector<RowUse> of_constraints = counted_constraint_uses();
-  return digest == placement_digest_ && waiting == backlog_size_ &&
+  return digest == placement_digest_ && waiting == backlog_size_ && gangs == gangs_.count() &&
+         gang_uses == gangs_.uses() &&
          std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
          std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(),
                     are_as_many);

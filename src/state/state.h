@@ -11,6 +11,7 @@
 #include "model/plan.h"
 #include "state/cluster/cluster.h"
 #include "state/holds/held_places.h"
+#include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
@@ -85,8 +86,20 @@ class State {
   /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
   /// job ended before or after its time or has another estimate, a node was added or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
-  /// The domain of members already placed, at this level; none if none is placed there.
-  DomainId anchor(JobId id, LevelId level) const;
+  const Gangs& gangs() const { return gangs_; }
+  const GangSpec& gang_spec(GangSpecId id) const { return gangs_.spec(id); }
+  /// The members of each group of a job with a GangSpec.
+  const std::vector<GroupCount>& groups_of(JobId id) const { return gangs_.groups_of(id); }
+  /// Whether all members that must start together exist, of each group.
+  bool has_minimum_present(JobId id) const {
+    const Job& j = job(id);
+    if (j.members_present < j.members_min) return false;
+    return j.spec.is_none() || j.is_each_needed || gangs_.has_minimum_present(id, j.spec);
+  }
+  static constexpr std::uint32_t kAnyGroup = UINT32_MAX;
+  /// The domain of members already placed, at this level, of the whole job or of one group; none if none is placed
+  /// there.
+  DomainId anchor(JobId id, LevelId level, std::uint32_t group = kAnyGroup) const;
   /// The first member in rank order that has no node; none if all are placed.
   MemberId first_waiting_member(JobId id) const {
     for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
@@ -103,6 +116,34 @@ class State {
       visit(m, member(m));
       m = next;
     }
+  }
+  /// Calls `visit(MemberId, const Member&)` for the waiting members in the order in which they are placed, until it
+  /// returns false: those that groups need for their minimum, then the others; both in rank order.
+  template <class Visit>
+  void each_waiting(JobId id, Visit&& visit) const {
+    std::vector<std::uint32_t> lacking;
+    if (job(id).groups_lack > 0) lacking = gangs_.lacking(id, job(id).spec);
+    std::vector<MemberId> surplus;
+    for (MemberId m = job(id).first; !m.is_none(); m = member(m).next) {
+      if (member(m).is_placed()) continue;
+      if (!lacking.empty() && lacking[member(m).group] == 0) {
+        surplus.push_back(m);
+        continue;
+      }
+      if (!lacking.empty()) --lacking[member(m).group];
+      if (!visit(m, member(m))) return;
+    }
+    for (const MemberId m : surplus)
+      if (!visit(m, member(m))) return;
+  }
+  /// The same of the first members_needed() of them: those that must be placed together next.
+  template <class Visit>
+  void each_needed(JobId id, Visit&& visit) const {
+    std::uint32_t left = job(id).members_needed();
+    each_waiting(id, [&](MemberId m, const Member& waiting) {
+      visit(m, waiting);
+      return --left > 0;
+    });
   }
   /// Fingerprint of cluster, queues and placements.
   std::uint64_t digest() const { return cluster_.digest() + queues_.digest() + placement_digest_; }
@@ -192,6 +233,11 @@ class State {
   void remove_member(MemberId id, Millis now);
   void define(DemandId id, const Demand& demand);
   void define(ConstraintId id, const Constraint& constraint);
+  /// Another number must start together; 0: see Workload::members_min. Of a job with groups their minima count.
+  void set_minimum(JobId id, std::uint32_t members_min);
+  std::uint32_t counted_groups_lack(JobId id) const;
+  /// A member of the job's group was placed (1) or is placed no more (-1).
+  void count_in_group(const Member& member, int placed);
   /// Charges what is placed for the keys of queues from this one on, which are new.
   void charge_new_keys(std::size_t first);
   /// Charges the members on a node, by its class, or gives them back (-1).
@@ -201,6 +247,7 @@ class State {
   void link_all();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
+  bool are_groups_consistent(JobId id) const;
   Counts counted_company() const;
   void define(LabelSetId id, const LabelSet& set);
   void define(PodSelectorId id, const PodSelector& selector);
@@ -211,6 +258,7 @@ class State {
   std::vector<Demand> demands_;
   std::vector<QuotaVector> demand_quota_;
   std::vector<RowUse> demand_uses_, constraint_uses_;
+  Gangs gangs_;
   std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;

@@ -159,28 +159,54 @@ std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std:
   return "";
 }
 
-std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std::vector<int>* ranks = nullptr) {
+/// Of placed members, of all or of one group, all or those of these ranks, at a level.
+std::set<int> domains_at(const PlainWorld& world, const PlainJob& job, int level, int group,
+                         const std::vector<int>* ranks = nullptr) {
   std::set<int> domains;
   for (std::size_t r = 0; r < job.members.size(); ++r) {
     const PlainMember& m = job.members[r];
-    if (!m.is_placed() || (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0))
-      continue;
-    domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(job.within)]);
+    if (!m.is_placed() || (group != kNowhere && m.group != group)) continue;
+    if (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0) continue;
+    domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(level)]);
   }
   return domains;
+}
+
+std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std::vector<int>* ranks = nullptr) {
+  return domains_at(world, job, job.within, kNowhere, ranks);
+}
+
+/// Empty, or the rule of its groups that what was placed of the job breaks; `before` is the job as it was.
+std::string groups_fault(const PlainWorld& world, const PlainJob& before, const PlainJob& now,
+                         const std::vector<int>& placed) {
+  for (std::size_t g = 0; g < now.groups.size(); ++g) {
+    const int group = static_cast<int>(g);
+    const std::string who = "group " + std::to_string(g);
+    if (now.lacking_of(group) > 0) return who + " is below its minimum";
+    if (now.groups[g].within == kNowhere) continue;
+    const std::set<int> domains = domains_at(world, now, now.groups[g].within, group, &placed);
+    if (domains.empty()) continue;
+    if (domains.size() != 1 || *domains.begin() == kNowhere) return who + " is spread over domains";
+    const std::set<int> held = domains_at(world, before, now.groups[g].within, group);
+    if (held.size() == 1 && held != domains) return who + " is away from its other members";
+  }
+  return "";
 }
 
 /// Tries every arrangement of some members on some nodes.
 class Search {
  public:
-  Search(const PlainWorld& world, const PlainJob& job, std::vector<int> ranks, std::vector<int> nodes)
-      : world_(world), job_(job), ranks_(std::move(ranks)), nodes_(std::move(nodes)) {
+  /// `domains`: of each group with a level of its own, the one where it must be.
+  Search(const PlainWorld& world, const PlainJob& job, std::vector<int> ranks, std::vector<int> nodes,
+         std::vector<int> domains = {})
+      : world_(world), job_(job), ranks_(std::move(ranks)), nodes_(std::move(nodes)), domains_(std::move(domains)) {
     for (std::size_t n = 0; n < world.nodes.size(); ++n) loads_.push_back(load_of(world, static_cast<int>(n)));
     std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) {
       const PlainMember &x = member(a), &y = member(b);
       const std::int64_t devices_x = demand(x).devices * demand(x).milli,
                          devices_y = demand(y).devices * demand(y).milli;
-      return std::tuple(devices_y, x.demand, x.constraint) < std::tuple(devices_x, y.demand, y.constraint);
+      return std::tuple(devices_y, x.demand, x.constraint, x.group) <
+             std::tuple(devices_x, y.demand, y.constraint, y.group);
     });
   }
   Answer run() {
@@ -195,7 +221,7 @@ class Search {
   const PlainDemand& demand(const PlainMember& m) const { return world_.demands[static_cast<std::size_t>(m.demand)]; }
   bool is_like_before(std::size_t i) const {
     const PlainMember &a = member(ranks_[i]), &b = member(ranks_[i - 1]);
-    return a.demand == b.demand && a.constraint == b.constraint;
+    return a.demand == b.demand && a.constraint == b.constraint && a.group == b.group;
   }
   /// Members that are alike need not be tried in both orders: each goes no further left than the one before it.
   bool place(std::size_t i, std::size_t first_node) {
@@ -204,6 +230,7 @@ class Search {
     const PlainMember& m = member(ranks_[i]);
     for (std::size_t k = first_node; k < nodes_.size(); ++k) {
       const auto n = static_cast<std::size_t>(nodes_[k]);
+      if (!is_in_its_domain(m, n)) continue;
       if (!static_fault(world_.nodes[n], world_.constraints[static_cast<std::size_t>(m.constraint)]).empty()) continue;
       if (!amount_fault(world_.nodes[n], loads_[n], demand(m)).empty()) continue;
       for (const std::vector<int>& devices : choices(n, demand(m))) {
@@ -237,6 +264,12 @@ class Search {
     }
     return found;
   }
+  bool is_in_its_domain(const PlainMember& m, std::size_t node) const {
+    if (job_.groups.empty()) return true;
+    const int within = job_.groups[static_cast<std::size_t>(m.group)].within;
+    return within == kNowhere ||
+           world_.nodes[node].domain[static_cast<std::size_t>(within)] == domains_[static_cast<std::size_t>(m.group)];
+  }
   std::uint64_t fingerprint(std::size_t i, std::size_t first_node) const {
     std::uint64_t hash = 14695981039346656037ull;
     const auto mix = [&](std::uint64_t value) {
@@ -257,7 +290,7 @@ class Search {
 
   const PlainWorld& world_;
   const PlainJob& job_;
-  std::vector<int> ranks_, nodes_;
+  std::vector<int> ranks_, nodes_, domains_;
   std::vector<Load> loads_;
   std::unordered_set<std::uint64_t> seen_;
   std::int64_t steps_ = 0;
@@ -270,11 +303,45 @@ int PlainJob::placed() const {
       std::count_if(members.begin(), members.end(), [](const PlainMember& m) { return m.is_placed(); }));
 }
 
+int PlainJob::placed_of(int group) const {
+  return static_cast<int>(std::count_if(members.begin(), members.end(),
+                                        [&](const PlainMember& m) { return m.is_placed() && m.group == group; }));
+}
+
+int PlainJob::lacking_of(int group) const {
+  return is_each_needed ? 0 : std::max(groups[static_cast<std::size_t>(group)].min - placed_of(group), 0);
+}
+
+int PlainJob::lacking() const {
+  int lacking = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) lacking += lacking_of(static_cast<int>(g));
+  const int all = groups.empty() || is_each_needed ? min : 1;
+  return std::max(lacking, std::max(all - placed(), 0));
+}
+
 std::vector<int> PlainJob::waiting(int count) const {
-  std::vector<int> ranks;
-  for (std::size_t r = 0; r < members.size() && static_cast<int>(ranks.size()) < count; ++r)
-    if (!members[r].is_placed()) ranks.push_back(static_cast<int>(r));
+  std::vector<int> ranks, later;
+  std::vector<int> left;
+  for (std::size_t g = 0; g < groups.size(); ++g) left.push_back(lacking_of(static_cast<int>(g)));
+  const bool is_below = std::any_of(left.begin(), left.end(), [](int lacks) { return lacks > 0; });
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    if (members[r].is_placed()) continue;
+    const bool is_needed = !is_below || left[static_cast<std::size_t>(members[r].group)]-- > 0;
+    (is_needed ? ranks : later).push_back(static_cast<int>(r));
+  }
+  ranks.insert(ranks.end(), later.begin(), later.end());
+  if (static_cast<int>(ranks.size()) > count) ranks.resize(static_cast<std::size_t>(count));
   return ranks;
+}
+
+bool PlainJob::has_enough_members() const {
+  const auto present = [&](int group) {
+    return std::count_if(members.begin(), members.end(), [&](const PlainMember& m) { return m.group == group; });
+  };
+  if (groups.empty() || is_each_needed) return static_cast<int>(members.size()) >= min;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (present(static_cast<int>(g)) < groups[g].min) return false;
+  return !members.empty();
 }
 
 int member_row(const PlainWorld& world, int job, int rank) {
@@ -407,6 +474,14 @@ Constraint constraint_of(const PlainConstraint& plain) {
   return constraint;
 }
 
+GangSpec spec_of(const PlainJob& job) {
+  const auto level = [](int row) { return row == kNowhere ? LevelId::none() : LevelId(row); };
+  GangSpec spec;
+  for (const PlainGroup& group : job.groups)
+    spec.groups.push_back({static_cast<std::uint32_t>(group.min), level(group.within), level(group.prefer)});
+  return spec;
+}
+
 Workload workload_of(const PlainWorld& world, int index) {
   const PlainJob& job = world.jobs[static_cast<std::size_t>(index)];
   Workload w;
@@ -417,9 +492,11 @@ Workload workload_of(const PlainWorld& world, int index) {
   if (job.prefer != kNowhere) w.prefer = LevelId(job.prefer);
   w.submitted = Millis(index);
   w.is_ours = job.is_ours;
+  if (!job.groups.empty()) w.spec = GangSpecId(index);
   for (std::size_t r = 0; r < job.members.size(); ++r)
     w.members.push_back({MemberId(member_row(world, index, static_cast<int>(r))), DemandId(job.members[r].demand),
-                         ConstraintId(job.members[r].constraint)});
+                         ConstraintId(job.members[r].constraint), LabelSetId::none(),
+                         static_cast<std::uint32_t>(job.members[r].group)});
   return w;
 }
 
@@ -441,6 +518,7 @@ std::vector<Event> events_of(const PlainWorld& world) {
     tell(NodeSeen{NodeId(n), facts_of(world.nodes[n], world.nested + world.orthogonal)});
   }
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    if (!world.jobs[j].groups.empty()) tell(GangSpecDefined{GangSpecId(j), spec_of(world.jobs[j])});
     tell(Submitted{workload_of(world, static_cast<int>(j))});
     for (std::size_t r = 0; r < world.jobs[j].members.size(); ++r) {
       const PlainMember& m = world.jobs[j].members[r];
@@ -455,6 +533,7 @@ std::vector<Event> events_of(const PlainWorld& world) {
 
 std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) {
   std::set<int> jobs;
+  const std::vector<PlainJob> jobs_before = world.jobs;
   std::vector<std::vector<int>> before(world.jobs.size());  // domains in which the job sat already
   std::vector<std::vector<int>> placed(world.jobs.size());
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
@@ -480,7 +559,9 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
   for (const int job : jobs) {
     const auto j = static_cast<std::size_t>(job);
     const PlainJob& of = world.jobs[j];
-    if (of.placed() < of.min) return "job " + std::to_string(job) + " is below its minimum";
+    if (of.lacking() > 0 && of.groups.empty()) return "job " + std::to_string(job) + " is below its minimum";
+    if (std::string fault = groups_fault(world, jobs_before[j], of, placed[j]); !fault.empty())
+      return "job " + std::to_string(job) + ": " + fault;
     if (of.within == kNowhere) continue;
     const std::set<int> now = domains_of(world, of, &placed[j]);
     if (now.size() != 1 || *now.begin() == kNowhere) return "job " + std::to_string(job) + " is spread over domains";
@@ -514,7 +595,7 @@ PlainWorld without_outranked(PlainWorld world, int job) {
   const std::int32_t priority = world.jobs[static_cast<std::size_t>(job)].priority;
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members)
-      if (m.is_nominated && other.priority < priority) m = {m.demand, m.constraint, kNowhere, {}};
+      if (m.is_nominated && other.priority < priority) m.take_off();
   return world;
 }
 
@@ -532,11 +613,52 @@ bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_f
   return static_cast<int>(bind.devices.size()) == demand.devices;
 }
 
+namespace {
+
+/// Every assignment of a domain to each group with a level of its own of which one of these ranks is; a group that has
+/// members keeps theirs. One that was torn apart by somebody else may go anywhere: see can_be_placed.
+std::vector<std::vector<int>> domains_of_groups(const PlainWorld& world, const PlainJob& job,
+                                                const std::vector<int>& ranks) {
+  std::vector<std::vector<int>> all(1, std::vector<int>(job.groups.size(), kNowhere));
+  for (std::size_t g = 0; g < job.groups.size(); ++g) {
+    const int within = job.groups[g].within;
+    const bool is_asked = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+      return job.members[static_cast<std::size_t>(rank)].group == static_cast<int>(g);
+    });
+    if (within == kNowhere || !is_asked) continue;
+    std::set<int> domains = domains_at(world, job, within, static_cast<int>(g));
+    if (domains.empty())
+      for (const PlainNode& node : world.nodes) domains.insert(node.domain[static_cast<std::size_t>(within)]);
+    domains.erase(kNowhere);
+    std::vector<std::vector<int>> longer;
+    for (const std::vector<int>& one : all)
+      for (const int domain : domains) {
+        longer.push_back(one);
+        longer.back()[g] = domain;
+      }
+    all = longer;
+  }
+  return all;
+}
+
+/// Whether somebody else has put members of a group into several domains.
+bool is_a_group_torn(const PlainWorld& world, const PlainJob& job) {
+  for (std::size_t g = 0; g < job.groups.size(); ++g) {
+    if (job.groups[g].within == kNowhere) continue;
+    const std::set<int> domains = domains_at(world, job, job.groups[g].within, static_cast<int>(g));
+    if (domains.size() > 1 || domains.contains(kNowhere)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Answer can_be_placed(const PlainWorld& world, int job) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const std::vector<int> ranks = of.waiting(of.needed());
   if (static_cast<int>(ranks.size()) < of.needed()) return Answer::kNo;
   if (!quota_fault(world, of, ranks, false).empty()) return Answer::kNo;
+  if (is_a_group_torn(world, of)) return Answer::kUnknown;
   std::set<int> domains;  // where to look; one that is kNowhere: everywhere
   if (of.within == kNowhere) {
     domains.insert(kNowhere);
@@ -554,12 +676,25 @@ Answer can_be_placed(const PlainWorld& world, int job) {
     for (std::size_t n = 0; n < world.nodes.size(); ++n)
       if (of.within == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(of.within)] == domain)
         nodes.push_back(static_cast<int>(n));
-    const Answer here = Search(world, of, ranks, nodes).run();
-    if (here == Answer::kYes) return here;
-    if (here == Answer::kUnknown) answer = here;
+    for (const std::vector<int>& of_groups : domains_of_groups(world, of, ranks)) {
+      const Answer here = Search(world, of, ranks, nodes, of_groups).run();
+      if (here == Answer::kYes) return here;
+      if (here == Answer::kUnknown) answer = here;
+    }
   }
   return answer;
 }
+
+namespace {
+
+/// Whether members of a group with a level of its own run already.
+bool has_group_with_a_domain(const PlainJob& job) {
+  for (std::size_t g = 0; g < job.groups.size(); ++g)
+    if (job.groups[g].within != kNowhere && job.placed_of(static_cast<int>(g)) > 0) return true;
+  return false;
+}
+
+}  // namespace
 
 Answer could_ever_run(PlainWorld world, int job) {
   for (PlainNode& node : world.nodes) {
@@ -569,20 +704,25 @@ Answer could_ever_run(PlainWorld world, int job) {
   PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   // Members of a gang below its minimum that run stay where they are, beside those that it needs.
   PlainJob survivors;
-  if (of.placed() < of.min && of.within != kNowhere && of.placed() > 0) {
+  const bool is_below = of.lacking() > 0;
+  if (is_below && has_group_with_a_domain(of)) return Answer::kUnknown;  // which it keeps; nobody has written that down
+  if (is_below && of.within != kNowhere && of.placed() > 0) {
     const auto level = static_cast<std::size_t>(of.within);
     const std::set<int> held_in = domains_of(world, of);
     if (held_in.size() != 1 || *held_in.begin() == kNowhere) return Answer::kUnknown;  // torn apart by somebody else
     for (PlainNode& node : world.nodes)
       if (node.domain[level] != *held_in.begin()) node.domain[level] = kNowhere;
   }
-  if (of.placed() < of.min)
+  if (is_below)
     std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
                  [](const PlainMember& m) { return m.node != kNowhere; });
   std::vector<PlainMember> needed;
   for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
   of.members = needed;
   of.min = static_cast<int>(needed.size());
+  for (std::size_t g = 0; g < of.groups.size(); ++g)
+    of.groups[g].min = static_cast<int>(std::count_if(
+        needed.begin(), needed.end(), [&](const PlainMember& m) { return m.group == static_cast<int>(g); }));
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members) {
       m.node = kNowhere;

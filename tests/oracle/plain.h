@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/event.h"
@@ -49,13 +50,28 @@ struct PlainMember {
   std::vector<int> devices;  ///< fewer than asked: the others are of that node, nobody knows which
   /// not there yet: another scheduler keeps the node for it, against jobs of its priority and below
   bool is_nominated = false;
+  int group = 0;  ///< index into PlainJob::groups, if it has any
   bool is_placed() const { return node != kNowhere; }
+  void take_off() { put(kNowhere, {}); }
+  void put(int on, std::vector<int> which, bool is_held = false) {
+    node = on;
+    devices = std::move(which);
+    is_nominated = is_held;
+  }
+};
+
+/// Members of a gang that start with at least `min` of them, in one domain of a level of their own if `within` says so.
+struct PlainGroup {
+  int min = 0;
+  int within = kNowhere, prefer = kNowhere;
 };
 
 struct PlainJob {
   std::vector<PlainMember> members;  ///< in rank order
   int min = 1;
   int within = kNowhere, prefer = kNowhere;
+  std::vector<PlainGroup> groups;  ///< none: `min` of all of them start together
+  bool is_each_needed = false;     ///< the groups' minima do not count
   int queue = 0;
   std::int32_t priority = 0;
   std::int64_t submitted_ms = 0;
@@ -63,10 +79,17 @@ struct PlainJob {
   std::int64_t lasts_ms = INT64_MAX;  ///< in nine of ten cases; INT64_MAX = not known, or it has run before
   bool is_ours = true;
   int placed() const;
-  /// This many of the waiting members must be placed next, the first in rank order.
-  int needed() const { return min > placed() ? min - placed() : 1; }
-  /// Ranks of the first `count` waiting members.
+  /// Members that are missing to its minimum, or to those of its groups.
+  int lacking() const;
+  int placed_of(int group) const;
+  /// Members that are missing to the minimum of a group.
+  int lacking_of(int group) const;
+  /// This many of the waiting members must be placed next, the first in the order of `waiting`.
+  int needed() const { return lacking() > 0 ? lacking() : 1; }
+  /// Ranks of the first `count` waiting members: those that groups lack, then the others.
   std::vector<int> waiting(int count) const;
+  /// Whether as many members exist as must start together.
+  bool has_enough_members() const;
 };
 
 /// The limit of a queue in milli-GPU and cores; kUnlimited never binds. Row 0 is the root; parents come before

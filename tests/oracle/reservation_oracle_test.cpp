@@ -233,8 +233,7 @@ Millis earliest_in_plain(PlainWorld world, int job, const std::multimap<Millis, 
   for (auto it = ends.begin(); it != ends.end();) {
     const Millis at = it->first;
     for (; it != ends.end() && it->first == at; ++it)
-      for (PlainMember& m : world.jobs[static_cast<std::size_t>(it->second)].members)
-        m = {m.demand, m.constraint, kNowhere, {}};
+      for (PlainMember& m : world.jobs[static_cast<std::size_t>(it->second)].members) m.take_off();
     if (can_be_placed(world, job) == Answer::kYes) return at;
   }
   return Millis::max();

@@ -18,6 +18,7 @@ class Writer {
   Story write() {
     DrawOptions draw{
         .nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
+    draw.has_groups = options_.has_groups;
     if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
     story_.drawn = draw_world(rng_, draw);
     choose_profile();
@@ -211,7 +212,7 @@ class Writer {
         const MemberSpec like = of.members[0];
         return say(at, MembersAdded{of.job,
                                     static_cast<std::uint32_t>(1 + below(static_cast<int>(of.members.size()) + 1)),
-                                    {{new_member(), like.demand, like.constraint}}});
+                                    {{new_member(), like.demand, like.constraint, {}, like.group}}});
       }
       case 6:
         if (story_.drawn.queues.size() < 2) return;

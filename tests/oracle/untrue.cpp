@@ -162,7 +162,7 @@ bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::
 std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds,
                                          const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
-  const bool is_uniform = kinds.size() == 1;
+  const bool is_uniform = kinds.size() == 1 && of.groups.empty();
   switch (reason.code) {
     case ReasonCode::kNoNodes:
       return std::none_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; })
@@ -173,7 +173,14 @@ std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const
       if (is_uniform && reason.numbers[0] != room_in(world, kinds[0], kNowhere, kNowhere))
         return "another number of members fits";
       return "";
+    case ReasonCode::kGroupFragmented: {
+      const auto group = static_cast<std::size_t>(reason.numbers[0] - 1);
+      return group < of.groups.size() && of.groups[group].within == static_cast<int>(reason.subject)
+                 ? ""
+                 : "it has no such group";
+    }
     case ReasonCode::kTopologyFragmented: {
+      if (!of.groups.empty()) return reason.numbers[0] < reason.numbers[1] ? "" : "all members of a group fit";
       if (reason.numbers[1] != of.needed()) return "needs another number of members in its domain";
       if (!is_uniform) return "";
       const std::int64_t room = room_in(world, kinds[0], of.within, static_cast<int>(reason.numbers[2]));

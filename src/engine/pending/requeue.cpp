@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/grown.h"
@@ -132,12 +133,12 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
     const std::uint32_t members = std::min(left, run.members);
     left -= members;
     const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
-      return n.demand == run.demand && n.constraint == run.constraint;
+      return n.demand == run.demand && n.constraint == run.constraint && n.group == run.group;
     });
     if (same != needed.end())
       same->members += members;
     else if (members > 0)
-      needed.push_back({run.demand, run.constraint, members});
+      needed.push_back({run.demand, run.constraint, members, run.group});
   }
   return needed;
 }
@@ -168,7 +169,8 @@ bool is_class_quota_news_for(EngineData& e, State& state, const News& news, cons
   if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
   const std::vector<MemberRun> needed = needed_runs(job_class.key);
   if (!news.has_quota && !is_node_news_for(state, *e.profile, news, job_class.key.queue, needed)) return false;
-  return !placement_rule(*e.profile).is_room_exact ||
+  // the limits are not counted by domains of groups
+  return !placement_rule(*e.profile).is_room_exact || !job_class.key.spec.is_none() ||
          lacking_within_class_quota(e.fit_tables, state, job_class.key, needed) != Lacking::kQuota;
 }
 
@@ -247,6 +249,38 @@ bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass
   return true;
 }
 
+/// Whether each group with a domain of its own has room in one, each of its kinds by itself; and whether the domains
+/// have room for as many groups as are of one kind.
+bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceClass& key,
+                         const std::vector<MemberRun>& needed) {
+  if (key.spec.is_none()) return true;
+  const std::vector<GangGroup>& groups = state.gang_spec(key.spec).groups;
+  std::map<std::uint32_t, std::vector<std::uint8_t>> has_room;         // by group, by domain
+  std::map<std::pair<LevelId, MemberRun>, std::uint64_t> places_left;  // for groups of that kind
+  for (const MemberRun& run : needed) {
+    const LevelId within = groups[run.group].within;
+    if (within.is_none()) continue;
+    const auto room = e.fit_tables.counted(state, run.demand, run.constraint, 0).room(state, within);
+    MemberRun kind = run;
+    kind.group = 0;
+    const auto [places, is_new] = places_left.try_emplace({within, kind}, 0);
+    if (is_new)
+      for (const std::uint32_t r : room) places->second += r / run.members;
+    if (places->second-- == 0) return false;
+    // A group that has members is of a class of its own, and stays where they are.
+    const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, within, run.group);
+    std::vector<std::uint8_t>& of_group = has_room[run.group];
+    of_group.resize(room.size(), 1);
+    bool has_any = false;
+    for (std::size_t d = 0; d < room.size(); ++d) {
+      of_group[d] = of_group[d] != 0 && room[d] >= run.members ? 1 : 0;
+      has_any = has_any || (of_group[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
+    }
+    if (!has_any) return false;
+  }
+  return true;
+}
+
 /// Whether the freed nodes could take a member of any kind, and all kinds have room.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
   const std::vector<MemberRun> needed = needed_runs(key);
@@ -254,7 +288,8 @@ bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed
     return std::any_of(freed.begin(), freed.end(),
                        [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); });
   });
-  return could_any && (!placement_rule(*e.profile).is_room_exact || has_room_for_each(e, state, key, needed));
+  return could_any && (!placement_rule(*e.profile).is_room_exact ||
+                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
 }
 
 /// Gangs of unlike members, and jobs placed in part.

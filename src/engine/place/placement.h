@@ -52,8 +52,8 @@ PlacementOutcome place_within_limits(const PlacementContext& context, JobId job)
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
 /// Whether the members that these steps place are in one domain of the level that their job must stay within, that of
-/// the members placed before. If labels or external binds have split those since, any domain will do. Cost: O(members)
-/// if the job has such a level.
+/// the members placed before; and those of each group in one of the group's level. If labels or external binds have
+/// split those since, any domain will do. Cost: O(members) for each such level of the job and its groups.
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps);
 
 /// The scored rule for gangs. `members` share one demand and constraint when is_uniform.

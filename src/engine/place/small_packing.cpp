@@ -1,6 +1,7 @@
 #include "engine/place/small_packing.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/grown.h"
 #include "policy/node/device_fit.h"
@@ -134,6 +135,7 @@ SmallPacking::Outcome SmallPacking::search(std::uint32_t& steps) {
     for (const PackingGroup& group : groups_)
       if (node.full_mib.mixed != nullptr)
         node.usable.push_back(usable_devices(*node.full_mib.mixed, *group.constraint, group.demand->devices));
+  domains_.assign(nodes_.empty() ? 0 : nodes_.front().domains.size(), DomainId::none());
   if (!have_all_room(0)) return Outcome::kImpossible;
   const Outcome outcome = place(0, 0, 0, 0, steps);
   return outcome == Outcome::kImpossible && have_unlike_devices() ? Outcome::kBudgetSpent : outcome;
@@ -146,12 +148,34 @@ bool SmallPacking::have_unlike_devices() const {
 /// Whether the groups from this one on fit, each taken alone.
 bool SmallPacking::have_all_room(std::size_t group) const {
   for (std::size_t g = group; g < groups_.size(); ++g) {
-    std::uint64_t room = 0;
-    for (const PackingNode& node : nodes_)
-      if (node.allows[g] != 0) room += room_for(node, {*groups_[g].demand, g});
-    if (room < groups_[g].members) return false;
+    if (room_of(g) < groups_[g].members) return false;
   }
   return true;
+}
+
+/// Of the nodes where it may be; if its domain is still to be chosen, of those of the best one.
+std::uint64_t SmallPacking::room_of(std::size_t group) const {
+  const std::uint32_t choice = groups_[group].choice;
+  const bool is_to_choose = choice != PackingGroup::kAnyDomain && domains_[choice].is_none();
+  std::array<std::uint64_t, kPackingNodesMax> room{};  // with a choice: of the domain of each node
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (nodes_[n].allows[group] == 0 || !is_in_its_domain(group, n)) continue;
+    std::size_t at = 0;
+    while (is_to_choose && nodes_[at].domains[choice] != nodes_[n].domains[choice]) ++at;
+    room[at] += room_for(nodes_[n], {*groups_[group].demand, group});
+  }
+  return *std::max_element(room.begin(), room.end());
+}
+
+DomainId* SmallPacking::choice_of(std::size_t group) {
+  const std::uint32_t choice = groups_[group].choice;
+  return choice == PackingGroup::kAnyDomain ? nullptr : &domains_[choice];
+}
+
+bool SmallPacking::is_in_its_domain(std::size_t group, std::size_t node) const {
+  const std::uint32_t choice = groups_[group].choice;
+  if (choice == PackingGroup::kAnyDomain) return true;
+  return domains_[choice].is_none() || domains_[choice] == nodes_[node].domains[choice];
 }
 
 /// A node identical to one just tried for the same member gives the same answer.
@@ -169,10 +193,15 @@ SmallPacking::Outcome SmallPacking::place(std::size_t group, std::uint32_t place
     return have_all_room(group + 1) ? place(group + 1, 0, 0, 0, steps) : Outcome::kImpossible;
   for (std::size_t n = first_node; n < nodes_.size(); ++n) {
     if (nodes_[n].allows[group] == 0 || !has_room(nodes_[n], {*groups_[group].demand, group})) continue;
+    if (!is_in_its_domain(group, n)) continue;
     // The node being searched already holds members of this group, so it is no mirror of another.
     if (is_mirror(placed == 0 ? 0 : first_node + 1, n)) continue;
+    DomainId* const choice = choice_of(group);
+    const bool is_first_choice = choice != nullptr && choice->is_none();
+    if (is_first_choice) *choice = nodes_[n].domains[groups_[group].choice];
     const Outcome outcome = place_on(group, placed, n, n == first_node ? first_device : 0, steps);
     if (outcome != Outcome::kImpossible) return outcome;
+    if (is_first_choice) *choice = DomainId::none();
   }
   return Outcome::kImpossible;
 }

@@ -1,7 +1,8 @@
 // SmallPacking: whether unlike members fit on a few nodes together, and where. Exact, by trying every combination that
 // is not the mirror of one tried before, within a counted budget: resources, whole devices, shares of devices with
-// their memory, host ports, allowed nodes; but of unlike devices whole ones are the first that will do, so that there
-// no search proves anything. For at most kPackingNodesMax nodes; easy cases cost O(members x nodes).
+// their memory, host ports, allowed nodes, groups that must share a domain; but of unlike devices whole ones are the
+// first that will do, so that there no search proves anything. For at most kPackingNodesMax nodes; easy cases cost
+// O(members x nodes).
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,24 @@ inline constexpr std::size_t kPackingNodesMax = 8;
 
 /// Like members that are placed together.
 struct PackingGroup {
+  static constexpr std::uint32_t kAnyDomain = UINT32_MAX;
   const Demand* demand = nullptr;
   std::uint32_t members = 0;
   const Constraint* constraint = nullptr;  ///< needed where a node's devices are not all alike
+  /// Groups with the same number go to one domain, which the search chooses: PackingNode::domains by this number.
+  std::uint32_t choice = kAnyDomain;
 };
 
 /// The capacity of one node.
 struct PackingNode {
-  std::vector<std::int64_t> free;    ///< by ResourceId
-  std::vector<std::int32_t> milli;   ///< by device
-  std::vector<std::int64_t> mib;     ///< by device
-  DeviceMemories full_mib;           ///< of each device; 0 = not known, not checked
-  std::int32_t idle_devices = 0;     ///< at most this many of the idle devices may be taken
-  std::vector<HostPort> ports;       ///< taken
-  std::vector<std::uint8_t> allows;  ///< by group
+  std::vector<std::int64_t> free;      ///< by ResourceId
+  std::vector<std::int32_t> milli;     ///< by device
+  std::vector<std::int64_t> mib;       ///< by device
+  DeviceMemories full_mib;             ///< of each device; 0 = not known, not checked
+  std::int32_t idle_devices = 0;       ///< at most this many of the idle devices may be taken
+  std::vector<HostPort> ports;         ///< taken
+  std::vector<std::uint8_t> allows;    ///< by group; a node without a domain for its choice is not allowed
+  std::vector<DomainId> domains = {};  ///< by PackingGroup::choice
   /// By group: the devices that its members may take; empty where devices are alike. The search fills it in.
   std::vector<DeviceMask> usable = {};
   friend bool operator==(const PackingNode&, const PackingNode&) = default;
@@ -59,11 +64,16 @@ class SmallPacking {
                    std::uint32_t& steps);
   bool is_mirror(std::size_t first_node, std::size_t node) const;
   bool have_all_room(std::size_t group) const;
+  std::uint64_t room_of(std::size_t group) const;
+  /// The domain that is chosen for the group, if any is yet.
+  DomainId* choice_of(std::size_t group);
+  bool is_in_its_domain(std::size_t group, std::size_t node) const;
   bool have_unlike_devices() const;
 
   std::vector<PackingNode> nodes_;
   std::span<const PackingGroup> groups_;
   std::vector<std::uint32_t> chosen_;
+  std::vector<DomainId> domains_;  ///< by PackingGroup::choice; none = not chosen yet
 };
 
 }  // namespace ashlar

@@ -67,14 +67,8 @@ std::int64_t idle_devices_in(const State& state, LevelId level, DomainId domain)
 
 /// Devices of the members that must still be placed together.
 std::int64_t devices_needed(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  std::uint32_t left = j.members_needed();
   std::int64_t devices = 0;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed() || left == 0) return;
-    --left;
-    devices += state.demand(m.demand).devices.count;
-  });
+  state.each_needed(job, [&](MemberId, const Member& m) { devices += state.demand(m.demand).devices.count; });
   return devices;
 }
 
@@ -128,6 +122,12 @@ std::string subject_text(const CaseFile& file, const Reason& r) {
 }
 
 /// "Name subject  best-free=1 needs=2 nodes=3": the numbers by their names, nodes last.
+/// The best domain for one group: the reason before this one names it.
+std::string group_domain_text(const CaseFile& file, const Reason& r) {
+  const std::string& name = file.names.levels.name(LevelId(r.subject));
+  return fmt::format("Within {}  best-{}-members={} needs-members={}", name, name, r.numbers[0], r.numbers[1]);
+}
+
 std::string reason_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& r) {
   if (r.code == ReasonCode::kTopologyFragmented) return within_text(file, state, job, kind, r);
   const ReasonRow& row = row_of(r.code);
@@ -158,18 +158,22 @@ std::string_view verdict_words(VerdictKind kind) {
 
 std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
   const Job& j = state.job(job);
-  if (j.members_present < j.members_min &&
+  if (!state.has_minimum_present(job) &&
       (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
     return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
   std::string text(verdict_words(verdict.kind));
   // A cluster that is too small as a whole is reported together with what is short.
-  std::size_t shown = file.shows.reasons ? verdict.reasons.size()
-                      : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2
-                                                                                                           : 1;
-  for (const Reason& reason : verdict.reasons) {
-    if (shown-- == 0) break;
-    text += "  " + reason_text(file, state, job, verdict.kind, reason);
+  // So is what the best domain for a group has.
+  std::size_t shown = file.shows.reasons ? verdict.reasons.size() : std::min<std::size_t>(verdict.reasons.size(), 1);
+  ReasonCode last = ReasonCode::kNone;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Reason& reason = verdict.reasons[i];
+    text += "  " + (last == ReasonCode::kGroupFragmented ? group_domain_text(file, reason)
+                                                         : reason_text(file, state, job, verdict.kind, reason));
+    last = reason.code;
+    const bool has_more = last == ReasonCode::kExceedsCluster || last == ReasonCode::kGroupFragmented;
+    if (has_more) shown = std::max(shown, std::min(i + 2, verdict.reasons.size()));
   }
   return fmt::format("{}  wake-on={}", text, wake_name(verdict));
 }
@@ -189,7 +193,7 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
     return line;
   }
   if (j.members_placed > 0) line.rest = placements(file, state, job);
-  if (j.members_placed == j.members_present && j.members_present >= j.members_min && j.members_placed > 0) return line;
+  if (j.members_placed == j.members_present && state.has_minimum_present(job) && j.members_placed > 0) return line;
   line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict);
   return line;
 }

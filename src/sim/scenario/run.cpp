@@ -41,8 +41,10 @@ class Domains {
   /// It costs something per node, so it is defined only if a job requests it.
   static bool names_node_level(const Scenario& scenario) {
     for (const ArrivalStream& stream : scenario.arrivals)
-      for (const JobShape& shape : stream.jobs)
-        if (shape.within == kNodeLevel || shape.prefer == kNodeLevel) return true;
+      for (const JobShape& shape : stream.jobs) {
+        const auto names_it = [](const auto& of) { return of.within == kNodeLevel || of.prefer == kNodeLevel; };
+        if (names_it(shape) || std::any_of(shape.groups.begin(), shape.groups.end(), names_it)) return true;
+      }
     return false;
   }
 

@@ -58,6 +58,7 @@ struct MemberShape {
   MilliCores cpu;
   Bytes memory;
   std::vector<std::string> models;  ///< empty = any
+  std::string within, prefer;       ///< levels of the group's own, or empty
 };
 
 /// A shape of jobs in an arrival stream.

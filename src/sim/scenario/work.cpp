@@ -175,6 +175,8 @@ std::vector<MemberShape> read_groups(YamlMap& map, YamlMistake& mistake, const S
   for (const auto& [item, where] : map.items("groups")) {
     YamlMap group(mistake, item, where);
     groups.push_back(read_members(group, scenario));
+    groups.back().within = read_level(group, "within", scenario);
+    groups.back().prefer = read_level(group, "prefer", scenario);
     group.finish();
     members += groups.back().members;
   }

@@ -54,6 +54,13 @@ ConstraintId Catalog::constraint(std::vector<DeviceClassId> models) {
   return ConstraintId(constraints_.size() - 1);
 }
 
+GangSpecId Catalog::gang_spec(const GangSpec& spec) {
+  for (std::size_t i = 0; i < gang_specs_.size(); ++i)
+    if (gang_specs_[i] == spec) return GangSpecId(i);
+  gang_specs_.push_back(spec);
+  return GangSpecId(gang_specs_.size() - 1);
+}
+
 KindId Catalog::add_kind(JobKind kind) {
   kind.members = 0;
   kind.devices = 0;
@@ -69,6 +76,8 @@ void Catalog::define(std::vector<Event>& out) const {
   for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
   for (std::size_t i = 0; i < constraints_.size(); ++i)
     out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
+  for (std::size_t i = 0; i < gang_specs_.size(); ++i)
+    out.push_back({Millis(0), GangSpecDefined{GangSpecId(i), gang_specs_[i]}});
 }
 
 }  // namespace ashlar::sim

@@ -19,10 +19,11 @@ struct Member {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
-  LabelSetId labels;   ///< as which it is counted where it is placed; none = it is not counted
-  NodeId node;         ///< where it is placed; none while it waits
-  DeviceMask devices;  ///< the devices it holds there
-  MemberId next;       ///< next rank of the same job
+  LabelSetId labels;        ///< as which it is counted where it is placed; none = it is not counted
+  NodeId node;              ///< where it is placed; none while it waits
+  std::uint32_t group = 0;  ///< its number in the job's GangSpec
+  DeviceMask devices;       ///< the devices it holds there
+  MemberId next;            ///< next rank of the same job
   Phase phase = Phase::kAbsent;
   bool is_placed() const { return !node.is_none(); }
 };
@@ -30,7 +31,7 @@ struct Member {
 struct Job {
   QueueId queue;
   std::int32_t priority = 0;
-  std::uint32_t members_min = 0;
+  std::uint32_t members_min = 0;  ///< with groups: the sum of their minima
   std::uint32_t members_present = 0;
   std::uint32_t members_placed = 0;
   LevelId within, prefer;
@@ -43,6 +44,9 @@ struct Job {
   /// at least members_min were placed together; has an end on the timeline while it lasts
   bool is_started = false;
   bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
+  GangSpecId spec;              ///< its groups; none = one group without a domain of its own
+  /// placed members that are missing to the minima of its groups; 0 without groups, or if each member is needed
+  std::uint32_t groups_lack = 0;
   std::uint32_t evictions = 0;
   std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, monotonic
   std::uint64_t start_seq = 0;    ///< order of starting, monotonic
@@ -59,10 +63,15 @@ struct Job {
   Millis late_end = Millis::max();
   std::int64_t devices_total = 0;  ///< devices of all members, fractions rounded up per member
 
-  /// This many of the waiting members must be placed together next: up to the minimum, then one by one.
-  std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
+  /// Members that are missing to its minimum, or to those of its groups.
+  std::uint32_t members_lacking() const {
+    return std::max(groups_lack, members_min > members_placed ? members_min - members_placed : 0);
+  }
+  /// This many of the waiting members must be placed together next: up to the minimum, then one by one. The first in
+  /// the order of State::each_waiting.
+  std::uint32_t members_needed() const { return std::max(members_lacking(), 1u); }
   /// True if only members above the minimum are left to place. They are the first to give way.
-  bool waits_for_surplus() const { return !is_each_needed && members_placed >= members_min; }
+  bool waits_for_surplus() const { return !is_each_needed && members_lacking() == 0; }
   /// When it is expected to end if it starts now, by the median; Millis::max() if unknown.
   Millis end_if_started(Millis now) const {
     const Millis left = remaining != Millis::max() ? remaining : estimate.p90;

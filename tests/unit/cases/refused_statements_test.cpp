@@ -13,7 +13,7 @@ namespace {
 const std::string kBefore = "# A case.\ncluster 1 x h100x8 racks of 1\nqueue q\njob j 1 gpu\n";
 
 /// A statement, and below it the column and the words with which it is refused.
-constexpr const char* kRefused = R"(cluster 1
+constexpr const char* kRefused = R"refused(cluster 1
   10: the line ends too early; expected x
 cluster x h100x8
   9: "x" is not a number; expected a number of nodes and a shape, "cluster 4 x h100x8"
@@ -363,6 +363,16 @@ gang g 2 x 1 gpu + 1
   21: the line ends too early; expected x
 gang g 2 x 1 gpu + 1 x 0 gpu
   24: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+gang g (2 x 1 gpu
+  18: the line ends too early; expected )
+gang g (2 x 1 gpu) + 1 x 1 gpu
+  22: groups in brackets beside others; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g (2 x 1 gpu min 3)
+  23: the group has 2 members; expected a minimum that it can have
+gang g (2 x 1 gpu) min 1
+  24: each group has its own minimum; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g (2 x 1 gpu wide)
+  19: unknown option of a group "wide"; expected min, within, prefer or ")"
 foreign f 1 gpu on
   19: the line ends too early; expected the name of a node
 grow nosuch 1 x 1 gpu
@@ -459,7 +469,7 @@ jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
   1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota, tick
-)";
+)refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {
   std::istringstream lines(kRefused);

@@ -302,22 +302,42 @@ struct GangDomains {
   std::set<DomainId> before, now;
 };
 
-GangDomains domains_of(const State& before, const State& after, JobId job) {
+GangDomains domains_of(const State& before, const State& after, JobId job, LevelId level, const auto& is_of_it) {
   GangDomains domains;
-  const LevelId level = after.job(job).within;
   after.each_member(job, [&](MemberId id, const Member& m) {
-    if (!m.is_placed()) return;
+    if (!m.is_placed() || !is_of_it(m)) return;
     auto& side = before.member(id).is_placed() ? domains.before : domains.now;
     side.insert(after.cluster().topology().domain_of(level, m.node));
   });
   return domains;
 }
 
+/// Counted again: what each group has, and where.
+std::string broken_groups(const State& before, const State& after, JobId job) {
+  const Job& j = after.job(job);
+  if (j.spec.is_none()) return "";
+  const std::vector<GangGroup>& groups = after.gang_spec(j.spec).groups;
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    const auto is_of_group = [&](const Member& m) { return m.group == g; };
+    std::uint32_t placed = 0;
+    after.each_member(job, [&](MemberId, const Member& m) { placed += m.is_placed() && is_of_group(m) ? 1 : 0; });
+    const std::string who = named("group", g) + named(" of job", job.row());
+    if (placed < groups[g].members_min && !j.is_each_needed) return who + " is below its minimum";
+    if (groups[g].within.is_none()) continue;
+    const GangDomains domains = domains_of(before, after, job, groups[g].within, is_of_group);
+    if (domains.now.empty()) continue;
+    if (domains.now.size() != 1 || domains.now.begin()->is_none()) return who + " is not within one domain";
+    if (domains.before.size() == 1 && domains.before != domains.now) return who + " is in another domain than before";
+  }
+  return "";
+}
+
 std::string broken_gang(const State& before, const State& after, JobId job) {
   const Job& j = after.job(job);
   if (j.members_placed < j.members_min) return named("below its minimum: job", job.row());
+  if (std::string fault = broken_groups(before, after, job); !fault.empty()) return fault;
   if (j.within.is_none()) return "";
-  const GangDomains domains = domains_of(before, after, job);
+  const GangDomains domains = domains_of(before, after, job, j.within, [](const Member&) { return true; });
   if (domains.now.size() != 1 || domains.now.begin()->is_none())
     return named("not placed within one domain: job", job.row());
   // Labels and other schedulers may have split it since; what was together must stay so.
@@ -376,7 +396,7 @@ bool are_waiting_members_alike(const State& state, JobId job) {
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
     if (first == nullptr) first = &m;
-    is_so = is_so && m.demand == first->demand && m.constraint == first->constraint;
+    is_so = is_so && m.demand == first->demand && m.constraint == first->constraint && m.group == first->group;
   });
   return is_so;
 }
@@ -466,20 +486,22 @@ std::string missed_wake_up(State& state, Engine& engine) {
         return named("could be placed where nominations that it outranks stand, but is asleep: job", row);
     }
     const Job& j = state.job(job);
-    const bool is_one_enough = j.members_placed + 1 >= j.members_min;
-    if (!is_one_enough || (!j.within.is_none() && j.members_placed > 0)) continue;
+    if (j.members_lacking() > 1 || (!j.within.is_none() && j.members_placed > 0)) continue;
     std::string found;
-    bool is_first = true;
-    state.each_member(job, [&](MemberId member, const Member& m) {
-      if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
-      is_first = false;
+    state.each_waiting(job, [&](MemberId member, const Member& m) {  // for their turn
+      const LevelId of_group = j.spec.is_none() ? LevelId::none() : state.gang_spec(j.spec).groups[m.group].within;
+      if (!of_group.is_none() && state.groups_of(job)[m.group].placed > 0) return false;
       for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
         if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) ||
                                     state.cluster().topology().domain_of(j.within, NodeId(n)).is_none()))
           continue;
+        if (!of_group.is_none() && (!state.cluster().is_live(NodeId(n)) ||
+                                    state.cluster().topology().domain_of(of_group, NodeId(n)).is_none()))
+          continue;
         if (why_not(state, member, NodeId(n)).empty())
           found = named("has room on node", n) + named(" but is asleep: job", row);
       }
+      return false;
     });
     if (!found.empty()) return found;
   }

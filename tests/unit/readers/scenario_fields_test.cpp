@@ -127,9 +127,12 @@ constexpr Line kJobs[] = {
      "s:6:28: arrivals[0].jobs[0].groups: expected at least one group of members, got none"},
     {"{duration: 1s, groups: [{gpus: 1}], cpu: 1}",
      "s:6:46: arrivals[0].jobs[0].cpu: expected it in the items of \"groups\", not beside them"},
-    {"{duration: 1s, groups: [{gpus: 1, within: node}]}",
-     "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"within\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
-     "memory, models"},
+    {"{duration: 1s, groups: [{gpus: 1, within: node, prefer: node}]}", "no error"},
+    {"{duration: 1s, groups: [{gpus: 1, within: hall}]}",
+     "s:6:47: arrivals[0].jobs[0].groups[0].within: no level \"hall\"; known: node"},
+    {"{duration: 1s, groups: [{gpus: 1, kinds: 2}]}",
+     "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"kinds\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
+     "memory, models, within, prefer"},
     {"{duration: 1s, groups: [{members: 1000000}, {}]}",
      "s:6:28: arrivals[0].jobs[0].groups: expected at most 1000000 members in all, got 1000001"},
     {"{duration: 1s, kinds: 0}",

@@ -40,6 +40,17 @@ TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 0);
 }
 
+TEST(ScenarioRun, EachGroupOfAGangIsBoundToARackOfItsOwn) {
+  const auto ended = [](const std::string& groups) {
+    return run(scenario(kFourNodes + std::string("arrivals:\n") + job("groups: [" + groups + "], duration: 10s"))).jobs;
+  };
+  EXPECT_EQ(ended("{members: 2, gpus: 8, within: rack}, {members: 2, gpus: 8, within: rack}"), 1);
+  EXPECT_EQ(ended("{members: 3, gpus: 8}, {cpu: 1}"), 1);
+  EXPECT_EQ(ended("{members: 3, gpus: 8, within: rack}, {cpu: 1}"), 0) << "no rack has three nodes";
+  EXPECT_EQ(ended("{members: 3, gpus: 8, prefer: rack}, {cpu: 1}"), 1);
+  EXPECT_EQ(ended("{members: 8, gpus: 1, within: node}, {members: 2, gpus: 4, within: node}"), 1);
+}
+
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   const std::string text = kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                            job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");

@@ -26,8 +26,8 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
             "MemberGone Ended Bound "
             "BindRejected Evicted EstimateChanged ConstraintChanged PriorityChanged Nominated NodeCapacityChanged "
             "NodeDevicesChanged LabelSetDefined PodSelectorDefined NamespaceSeen "
-            "HoldPlaced DeviceHealthChanged DeviceLayoutDefined ");
-  EXPECT_EQ(std::variant_size_v<EventBody>, 26u);
+            "HoldPlaced DeviceHealthChanged DeviceLayoutDefined GangSpecDefined ");
+  EXPECT_EQ(std::variant_size_v<EventBody>, 27u);
   EXPECT_EQ(std::variant_size_v<Action>, 2u);
 }
 
