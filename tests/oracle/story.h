@@ -30,6 +30,7 @@ struct StoryOptions {
   bool has_preemption = true;  ///< now and then a profile that stops running jobs
   /// other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
   bool has_nominations = false;
+  bool has_unlike_devices = false;  ///< on some nodes; the story is otherwise drawn in the same way
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

@@ -82,7 +82,8 @@ TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
   std::map<std::string, int> slept;
   std::map<std::string, std::string> example;
   for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
-    const Story story = draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1});
+    const Story story = draw_story(
+        seed, {.has_preemption = false, .has_nominations = seed % 2 == 1, .has_unlike_devices = seed % 4 >= 2});
     const std::string blocking(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)]);
     const std::string fault = slept_through(story, counts[blocking]);
     if (fault.empty()) continue;
@@ -164,7 +165,8 @@ std::string slept_in_plain(const Story& story, PlainCounts& counts) {
 TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   std::map<std::string, PlainCounts> counts;
   for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
-    const Story story = draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1});
+    const Story story = draw_story(
+        seed, {.has_preemption = false, .has_nominations = seed % 2 == 1, .has_unlike_devices = seed % 4 >= 2});
     PlainCounts& count = counts[std::string(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)])];
     if (const std::string fault = slept_in_plain(story, count); !fault.empty() && count.slept++ < 5)
       count.example += "\nseed " + std::to_string(seed) + " " + fault;

@@ -253,17 +253,19 @@ class GangSearch {
     SmallPacking packing(std::move(free), groups);
     if (packing.search(exact_steps_) != SmallPacking::Outcome::kFound) return false;
     const std::size_t before = context_.trial.checkpoint();
-    auto node = packing.node_of_member().begin();
+    std::size_t rank = 0;
     for (const Run& run : runs) {
       for (const MemberId member : run.members) {
         const std::uint64_t draw = context_.draws.next();
         const FitTable& v = context_.fit_tables.counted(state_, run.demand, run.constraint, draw);
-        const NodeId n = nodes[*node++];
+        const NodeId n = nodes[packing.node_of_member()[rank]];
         if (v.fits(n) == 0) {  // the profile chose other devices for a share than the search did
           context_.trial.rollback_to(before);
           return false;
         }
-        context_.trial.place(member, n, context_.profile.device->choose(v.node_view(state_), n));
+        const DeviceMask found = packing.devices_of_member()[rank++];
+        context_.trial.place(member, n,
+                             found.is_empty() ? context_.profile.device->choose(v.node_view(state_), n) : found);
       }
     }
     return true;
