@@ -90,6 +90,32 @@ class Drawing {
       domains(node, n, count);
       world_.nodes.push_back(node);
     }
+    if (options_.has_unlike_devices) unlike_devices();
+  }
+  /// In every second world. Drawn from a stream of its own, so that the world is otherwise the same.
+  void unlike_devices() {
+    Rng copy = rng_;
+    Rng rng(copy.next() ^ 0x6465766963657321ull);
+    if (rng.below(2) == 0) return;
+    for (PlainNode& node : world_.nodes) {
+      if (node.devices == 0 || rng.below(3) == 0) continue;
+      std::vector<PlainDevice> each;
+      for (int c = 0; c < node.devices; ++c) {
+        if (c > 0 && rng.below(3) > 0) {
+          each.push_back(each.back());
+          continue;
+        }
+        constexpr std::int64_t kMemories[] = {0, 40'000, 80'000};
+        each.push_back({.model = static_cast<int>(rng.below(2)),
+                        .mib = rng.below(2) == 0 ? node.device_mib : kMemories[rng.below(3)],
+                        .is_sliced = rng.below(8) == 0});
+      }
+      const bool is_known = !world_.layouts.empty() && rng.below(2) == 0 &&
+                            world_.layouts.back().size() == static_cast<std::size_t>(node.devices);
+      if (!is_known) world_.layouts.push_back(std::move(each));
+      node.layout = static_cast<int>(world_.layouts.size()) - 1;
+      node.each = world_.layouts.back();
+    }
   }
   PlainNode one_node() {
     PlainNode node;

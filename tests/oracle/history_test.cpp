@@ -141,5 +141,24 @@ TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
   EXPECT_GT(counts.from_snapshots, 500);
 }
 
+/// The same on nodes of which many have devices of two models, of unlike memory, or cut into slices.
+TEST(Histories, WithUnlikeDevicesKeepEveryRuleAndAreTheSameTwice) {
+  const StoryOptions options{.has_unlike_devices = true};
+  Counts counts;
+  if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr)
+    return play_twice(std::strtoull(seed, nullptr, 10), counts, options);
+  for (std::uint64_t seed = 0; seed < kHistories / 2 && ::testing::Test::HasFailure() == false; ++seed)
+    play_twice(seed, counts, options);
+  std::printf(
+      "history oracle: %llu histories on nodes with unlike devices twice, %ld members placed, %ld restarts; reasons "
+      "judged: %s\n",
+      static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts,
+      listed(counts.heard.judged).c_str());
+  for (const ReasonCode code : {ReasonCode::kInsufficientGpu, ReasonCode::kModelMismatch})
+    EXPECT_GT(counts.heard.judged[code], 100) << reason_name(code);
+  EXPECT_GT(counts.placed, 5'000);
+  EXPECT_GT(counts.restarts, 250);
+}
+
 }  // namespace
 }  // namespace ashlar::oracle

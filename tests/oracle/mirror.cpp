@@ -15,14 +15,14 @@ struct MirrorNews {
   void operator()(const Other&) {}
   void operator()(const NodeSeen& e) {
     PlainNode& node = m.world_.nodes[e.node.row()];
-    node = plain_of(e.facts);
+    node = plain_of(m.world_, e.facts);
   }
   template <class Change>
   void change(NodeId node, Change of) {
     PlainNode& plain = m.world_.nodes[node.row()];
     NodeFacts facts = facts_of(plain, m.world_.nested + m.world_.orthogonal);
     of(facts);
-    plain = plain_of(facts);
+    plain = plain_of(m.world_, facts);
   }
   void operator()(const NodeCapacityChanged& e) {
     change(e.node, [&](NodeFacts& facts) { facts.allocatable = e.allocatable; });
@@ -110,7 +110,9 @@ struct MirrorNews {
     PlainJob& of = m.world_.jobs[static_cast<std::size_t>(job)];
     PlainMember& member = of.members[static_cast<std::size_t>(rank)];
     const int node = static_cast<int>(e.node.row());
-    member.put(node, devices_taken_to_get(m.world_, node, member.demand), true);
+    const PlainAsk ask{m.world_.demands[static_cast<std::size_t>(member.demand)],
+                       m.world_.constraints[static_cast<std::size_t>(member.constraint)]};
+    member.put(node, devices_taken_to_get(m.world_, node, ask), true);
     of.priority = e.priority;
   }
   void operator()(const PriorityChanged& e) {

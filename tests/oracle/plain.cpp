@@ -16,6 +16,7 @@ constexpr LabelKeyId kZoneKey{1u}, kTaintKey{2u};
 
 /// What is taken of one node.
 struct Load {
+  const PlainNode* node = nullptr;
   std::array<std::int64_t, kPlainResources> used{};
   std::vector<std::int64_t> milli, mib;  ///< by device
   std::vector<int> ports;
@@ -34,10 +35,30 @@ struct Load {
     }
     return idle;
   }
+  /// Idle devices like this one. Those that are owed may all be among them, as they may be among those of another kind.
+  std::int64_t idle_like(int device) const {
+    std::int64_t idle = 0, taken = -idle_for_others();
+    for (int c = 0; c < static_cast<int>(milli.size()); ++c) {
+      taken += is_idle(c) ? 1 : 0;
+      idle += is_idle(c) && node->device(c) == node->device(device) ? 1 : 0;
+    }
+    return std::max<std::int64_t>(idle - taken, 0);
+  }
   /// May a share be given this device? Of the idle ones only as many as are not owed; none at all where more are owed
   /// than idle.
   bool is_open_to_shares(int device) const {
-    return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(device));
+    return idle_for_others() >= 0 && (!is_idle(device) || idle_like(device) > 0);
+  }
+  /// Of these idle devices as many as may be taken.
+  std::int64_t most_of(const std::vector<int>& devices) const {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const auto is_like = [&](int c) { return node->device(c) == node->device(devices[i]); };
+      const auto end = devices.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::any_of(devices.begin(), end, is_like)) continue;  // counted with that one
+      most += std::min<std::int64_t>(idle_like(devices[i]), std::count_if(devices.begin(), devices.end(), is_like));
+    }
+    return most;
   }
   void add(const PlainDemand& demand, const std::vector<int>& devices, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
@@ -56,7 +77,8 @@ struct Load {
 
 Load load_of(const PlainWorld& world, int node) {
   const auto devices = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].devices);
-  Load load{{}, std::vector<std::int64_t>(devices, 0), std::vector<std::int64_t>(devices, 0), {}, 0};
+  const std::vector<std::int64_t> nothing(devices, 0);
+  Load load{&world.nodes[static_cast<std::size_t>(node)], {}, nothing, nothing, {}, 0};
   for (const PlainJob& job : world.jobs)
     for (const PlainMember& m : job.members)
       if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.devices, +1);
@@ -92,34 +114,46 @@ std::string amount_fault(const PlainNode& node, const Load& load, const PlainDem
 
 /// Empty, or why the device cannot serve the demand. Whether one that names no memory may have a device without any
 /// left is nobody's rule.
-std::string device_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int device,
-                         bool needs_some_memory = true) {
-  if (device < 0 || device >= node.devices) return "has no such card";
+std::string device_fault(const Load& load, const PlainAsk& ask, int device, bool needs_some_memory = true) {
+  const PlainDemand& demand = ask.demand;
+  if (device < 0 || device >= load.node->devices) return "has no such card";
+  const PlainDevice of = load.node->device(device);
+  if (ask.constraint.model != kNowhere && ask.constraint.model != of.model) return "has a card of another model";
+  if (of.is_sliced) return "has the card cut into slices";
   const auto c = static_cast<std::size_t>(device);
   if (!demand.is_share() && !load.is_idle(device)) return "has the card in use";
   if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
-  if (node.device_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
-  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.device_mib)
-    return "has too little memory on the card left";
+  if (of.mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
+  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > of.mib) return "has too little memory on the card left";
   return "";
+}
+
+PlainAsk ask_of(const PlainWorld& world, const PlainMember& member) {
+  return {world.demands[static_cast<std::size_t>(member.demand)],
+          world.constraints[static_cast<std::size_t>(member.constraint)]};
 }
 
 std::string bind_fault(const PlainWorld& world, const PlainMember& member, const PlainBind& bind) {
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
-  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
-  if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]);
-      !fault.empty())
-    return fault;
+  const PlainAsk ask = ask_of(world, member);
+  const PlainDemand& demand = ask.demand;
+  if (std::string fault = static_fault(node, ask.constraint); !fault.empty()) return fault;
   if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
   if (static_cast<int>(bind.devices.size()) != demand.devices) return "gives not as many cards as asked";
   for (const int device : bind.devices)
-    if (std::string fault = device_fault(node, load, demand, device, false); !fault.empty()) return fault;
+    if (std::string fault = device_fault(load, ask, device, false); !fault.empty()) return fault;
   const bool is_open = demand.is_share() ? std::all_of(bind.devices.begin(), bind.devices.end(),
                                                        [&](int c) { return load.is_open_to_shares(c); })
-                                         : load.idle_for_others() >= demand.devices;
+                                         : load.most_of(bind.devices) == demand.devices;
   if (demand.devices > 0 && !is_open) return "owes its idle cards to others";
   return "";
+}
+
+/// Memory and what is in use apart: may such a member have the device?
+bool could_serve(const Load& load, const PlainAsk& ask, int device) {
+  const PlainDevice of = load.node->device(device);
+  return !of.is_sliced && (ask.constraint.model == kNowhere || ask.constraint.model == of.model);
 }
 
 bool is_below(const PlainWorld& world, int queue, int ancestor) {
@@ -233,7 +267,7 @@ class Search {
       if (!is_in_its_domain(m, n)) continue;
       if (!static_fault(world_.nodes[n], world_.constraints[static_cast<std::size_t>(m.constraint)]).empty()) continue;
       if (!amount_fault(world_.nodes[n], loads_[n], demand(m)).empty()) continue;
-      for (const std::vector<int>& devices : choices(n, demand(m))) {
+      for (const std::vector<int>& devices : choices(n, ask_of(world_, m))) {
         loads_[n].add(demand(m), devices, +1);
         const bool is_next_like = i + 1 < ranks_.size() && is_like_before(i + 1);
         if (place(i + 1, is_next_like ? k : 0)) return true;
@@ -242,26 +276,32 @@ class Search {
     }
     return false;
   }
-  /// Sets of devices that differ: idle devices are all the same, and so are devices with as much taken. Idle ones that
-  /// are owed to others are nobody's to give.
-  std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
-    std::vector<int> fitting;
-    std::set<std::pair<std::int64_t, std::int64_t>> kinds;
-    const std::int64_t idle = asked.devices == 0 ? 0 : loads_[n].idle_for_others();
+  /// Sets of devices that differ: idle devices of one kind are all the same, and so are those with as much taken. Idle
+  /// ones that are owed to others are nobody's to give.
+  std::vector<std::vector<int>> choices(std::size_t n, const PlainAsk& ask) const {
+    if (ask.demand.devices == 0) return {{}};
+    const Load& load = loads_[n];
+    std::vector<std::vector<int>> like;  // devices that fit, those that are all the same together
     for (int c = 0; c < world_.nodes[n].devices; ++c) {
-      if (asked.is_share() && !(idle > 0 || (idle == 0 && !loads_[n].is_idle(c)))) continue;
-      if (!device_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
+      if (ask.demand.is_share() && !load.is_open_to_shares(c)) continue;
+      if (!device_fault(load, ask, c).empty()) continue;
       const auto row = static_cast<std::size_t>(c);
-      if (!asked.is_share() || kinds.insert({loads_[n].milli[row], loads_[n].mib[row]}).second) fitting.push_back(c);
+      const auto is_same = [&](const std::vector<int>& others) {
+        const auto other = static_cast<std::size_t>(others.front());
+        return load.milli[row] == load.milli[other] && load.mib[row] == load.mib[other] &&
+               load.node->device(c) == load.node->device(others.front());
+      };
+      const auto it = std::find_if(like.begin(), like.end(), is_same);
+      if (it == like.end())
+        like.push_back({c});
+      else
+        it->push_back(c);
     }
-    if (asked.devices == 0) return {{}};
     std::vector<std::vector<int>> found;
-    if (asked.is_share()) {
-      for (const int c : fitting) found.push_back({c});
-    } else if (static_cast<int>(fitting.size()) >= asked.devices && idle >= asked.devices) {
-      fitting.resize(static_cast<std::size_t>(asked.devices));
-      found.push_back(fitting);
-    }
+    if (ask.demand.is_share())
+      for (const std::vector<int>& devices : like) found.push_back({devices.front()});
+    else
+      add_wholes(load, like, 0, ask.demand.devices, {}, found);
     return found;
   }
   bool is_in_its_domain(const PlainMember& m, std::size_t node) const {
@@ -269,6 +309,19 @@ class Search {
     const int within = job_.groups[static_cast<std::size_t>(m.group)].within;
     return within == kNowhere ||
            world_.nodes[node].domain[static_cast<std::size_t>(within)] == domains_[static_cast<std::size_t>(m.group)];
+  }
+  /// Every number of devices of each kind that comes to as many.
+  static void add_wholes(const Load& load, const std::vector<std::vector<int>>& like, std::size_t kind, int missing,
+                         const std::vector<int>& chosen, std::vector<std::vector<int>>& found) {
+    if (missing == 0) found.push_back(chosen);
+    if (missing == 0 || kind == like.size()) return;
+    const auto most = std::min<std::int64_t>(
+        {missing, load.idle_like(like[kind].front()), static_cast<std::int64_t>(like[kind].size())});
+    for (std::int64_t count = most; count >= 0; --count) {
+      std::vector<int> with = chosen;
+      with.insert(with.end(), like[kind].begin(), like[kind].begin() + count);
+      add_wholes(load, like, kind + 1, missing - static_cast<int>(count), with, found);
+    }
   }
   std::uint64_t fingerprint(std::size_t i, std::size_t first_node) const {
     std::uint64_t hash = 14695981039346656037ull;
@@ -278,10 +331,14 @@ class Search {
     mix(i * 64 + first_node);
     for (const int n : nodes_) {
       const Load& load = loads_[static_cast<std::size_t>(n)];
-      std::vector<std::pair<std::int64_t, std::int64_t>> devices;
-      for (std::size_t c = 0; c < load.milli.size(); ++c) devices.emplace_back(load.milli[c], load.mib[c]);
+      std::vector<std::array<std::int64_t, 4>> devices;
+      for (std::size_t c = 0; c < load.milli.size(); ++c) {
+        const PlainDevice of = load.node->device(static_cast<int>(c));
+        devices.push_back({load.milli[c], load.mib[c], of.mib, 2 * of.model + (of.is_sliced ? 1 : 0)});
+      }
       std::sort(devices.begin(), devices.end());
-      for (const auto& [milli, mib] : devices) mix(static_cast<std::uint64_t>(milli * 1'000'003 + mib));
+      for (const auto& device : devices)
+        for (const std::int64_t part : device) mix(static_cast<std::uint64_t>(part));
       for (const std::int64_t used : load.used) mix(static_cast<std::uint64_t>(used));
       mix(load.ports.size());
     }
@@ -364,7 +421,12 @@ ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constra
   if (has_taint && !constraint.tolerates) return ReasonCode::kTaintNotTolerated;
   if (constraint.zone != kNowhere && node.zone != constraint.zone) return ReasonCode::kSelectorMismatch;
   if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return ReasonCode::kSelectorMismatch;
-  if (constraint.model != kNowhere && node.model != constraint.model) return ReasonCode::kModelMismatch;
+  if (constraint.model == kNowhere) return ReasonCode::kNone;
+  const bool has_model = node.each.empty() ? node.model == constraint.model
+                                           : std::any_of(node.each.begin(), node.each.end(), [&](const PlainDevice& d) {
+                                               return d.model == constraint.model;
+                                             });
+  if (!has_model) return ReasonCode::kModelMismatch;
   return ReasonCode::kNone;
 }
 
@@ -377,37 +439,37 @@ std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resour
   return world.nodes[static_cast<std::size_t>(node)].has[resource] - load_of(world, node).used[resource];
 }
 
-bool has_devices_for(const PlainWorld& world, int node, int demand) {
-  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
-  if (asked.devices == 0) return true;
+bool has_devices_for(const PlainWorld& world, int node, const PlainAsk& ask) {
+  if (ask.demand.devices == 0) return true;
   const Load load = load_of(world, node);
-  int fitting = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
-    fitting += device_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() &&
-                       (!asked.is_share() || load.is_open_to_shares(c))
-                   ? 1
-                   : 0;
-  return fitting >= asked.devices && (asked.is_share() || load.idle_for_others() >= asked.devices);
+  std::vector<int> fitting;
+  for (int c = 0; c < load.node->devices; ++c)
+    if (device_fault(load, ask, c).empty() && (!ask.demand.is_share() || load.is_open_to_shares(c)))
+      fitting.push_back(c);
+  return ask.demand.is_share() ? !fitting.empty() : load.most_of(fitting) >= ask.demand.devices;
 }
 
-std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand) {
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
-  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (int c = 0; c < facts.devices; ++c) {
+  for (int c = 0; c < load.node->devices; ++c) {
     const auto device = static_cast<std::size_t>(c);
-    if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli)
-      most = std::max(most, facts.device_mib - load.mib[device]);
+    if (load.is_open_to_shares(c) && could_serve(load, ask, c) && 1000 - load.milli[device] >= ask.demand.milli)
+      most = std::max(most, load.node->device(c).mib - load.mib[device]);
   }
   return most;
 }
 
-std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
   std::int64_t most = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
+  std::vector<int> idle;
+  for (int c = 0; c < load.node->devices; ++c) {
+    if (!could_serve(load, ask, c)) continue;
+    if (load.is_idle(c)) idle.push_back(c);
     if (load.is_open_to_shares(c)) most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
-  return demand.is_share() ? most : 1000 * std::max<std::int64_t>(load.idle_for_others(), 0);
+  }
+  return ask.demand.is_share() ? most : 1000 * load.most_of(idle);
 }
 
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
@@ -422,6 +484,15 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots],
                        node.has[kAdapters]};
   facts.devices.device_class = DeviceClassId(node.model);
+  if (!node.each.empty()) {
+    facts.devices.layout = DeviceLayoutId(node.layout);
+    facts.devices.device_class = DeviceClassId(node.each.front().model);
+    facts.devices.memory_each = MiB(node.each.front().mib);
+    for (const PlainDevice& device : node.each) {
+      if (device.model != node.each.front().model) facts.devices.device_class = DeviceClassId::none();
+      if (device.mib != node.each.front().mib) facts.devices.memory_each = MiB(0);
+    }
+  }
   facts.is_ready = node.is_ready;
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
@@ -431,12 +502,17 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   return facts;
 }
 
-PlainNode plain_of(const NodeFacts& facts) {
+PlainNode plain_of(const PlainWorld& world, const NodeFacts& facts) {
   PlainNode node;
   node.devices = facts.devices.count;
   node.device_mib = facts.devices.memory_each.value;
   node.has = {facts.allocatable[0] / 1000, facts.allocatable[1] / kGiB, facts.allocatable[3], facts.allocatable[4]};
-  node.model = static_cast<int>(facts.devices.device_class.row());
+  if (facts.devices.layout.is_none()) {
+    node.model = static_cast<int>(facts.devices.device_class.row());
+  } else {
+    node.layout = static_cast<int>(facts.devices.layout.row());
+    node.each = world.layouts[facts.devices.layout.row()];
+  }
   node.is_ready = facts.is_ready;
   node.zone = static_cast<int>(facts.labels[0].id.row());
   if (!facts.taints.empty()) node.taint = static_cast<int>(facts.taints[0].effect);
@@ -482,6 +558,15 @@ GangSpec spec_of(const PlainJob& job) {
   return spec;
 }
 
+DeviceLayout layout_of(const std::vector<PlainDevice>& devices) {
+  DeviceLayout layout;
+  for (const PlainDevice& device : devices)
+    layout.devices.push_back({.device_class = DeviceClassId(device.model),
+                              .memory = MiB(device.mib),
+                              .mode = device.is_sliced ? DeviceMode::kSliced : DeviceMode::kWhole});
+  return layout;
+}
+
 Workload workload_of(const PlainWorld& world, int index) {
   const PlainJob& job = world.jobs[static_cast<std::size_t>(index)];
   Workload w;
@@ -514,6 +599,8 @@ std::vector<Event> events_of(const PlainWorld& world) {
     const std::int64_t cores = queue.cores_max == kUnlimited ? kUnlimited : queue.cores_max * 1000;
     tell(QueueDefined{QueueId(q), QueueId(queue.parent), {queue.milli_max, cores, kUnlimited}});
   }
+  for (std::size_t l = 0; l < world.layouts.size(); ++l)
+    tell(DeviceLayoutDefined{DeviceLayoutId(l), layout_of(world.layouts[l])});
   for (std::size_t n = 0; n < world.nodes.size(); ++n) {
     tell(NodeSeen{NodeId(n), facts_of(world.nodes[n], world.nested + world.orthogonal)});
   }
@@ -571,17 +658,15 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
   return "";
 }
 
-std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand) {
-  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
-  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
   std::vector<int> devices;
-  for (int c = 0; c < facts.devices && static_cast<int>(devices.size()) < asked.devices; ++c)
-    if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
-  for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
-    if (!device_fault(facts, load, asked, c).empty()) continue;
-    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 &&
-        asked.mib + load.mib[static_cast<std::size_t>(c)] > 0)
+  for (int c = 0; c < load.node->devices && static_cast<int>(devices.size()) < ask.demand.devices; ++c)
+    if (!ask.demand.is_share() && device_fault(load, ask, c).empty()) devices.push_back(c);
+  for (int c = 0; c < load.node->devices && ask.demand.is_share(); ++c) {
+    if (!device_fault(load, ask, c).empty()) continue;
+    if (!kSharesAreSeatedWhereMemoryIsNotKnown && load.node->device(c).mib == 0 &&
+        ask.demand.mib + load.mib[static_cast<std::size_t>(c)] > 0)
       continue;
     const auto is_tighter = [&](int than) {
       return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)];
@@ -602,13 +687,14 @@ PlainWorld without_outranked(PlainWorld world, int job) {
 bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
   const PlainMember& member =
       world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
-  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
+  const PlainAsk ask = ask_of(world, member);
+  const PlainDemand& demand = ask.demand;
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
-  if (!static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]).empty()) return false;
+  if (!static_fault(node, ask.constraint).empty()) return false;
   if (!is_forced && !amount_fault(node, load, demand).empty()) return false;
   for (int k = 0; k < node.devices && static_cast<int>(bind.devices.size()) < demand.devices; ++k)
-    if (const int device = (first + k) % node.devices; device_fault(node, load, demand, device).empty())
+    if (const int device = (first + k) % node.devices; device_fault(load, ask, device).empty())
       bind.devices.push_back(device);
   return static_cast<int>(bind.devices.size()) == demand.devices;
 }

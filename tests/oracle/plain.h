@@ -18,15 +18,28 @@ enum PlainResource : std::uint8_t { kCores, kGigabytes, kPodSlots, kAdapters, kP
 inline constexpr int kPlainLevelsMax = 4;
 inline constexpr int kNowhere = -1;
 
+struct PlainDevice {
+  int model = 0;
+  std::int64_t mib = 0;  ///< 0 = not known, not checked
+  bool is_sliced = false;
+  friend bool operator==(const PlainDevice&, const PlainDevice&) = default;
+};
+
 struct PlainNode {
   int devices = 0;
   std::int64_t device_mib = 0;  ///< 0 = not known, not checked
+  /// Row of PlainWorld::layouts, and each device as it says; kNowhere and none: all are of `model` and `device_mib`.
+  int layout = kNowhere;
+  std::vector<PlainDevice> each = {};
   std::array<std::int64_t, kPlainResources> has{};
   int model = 0, zone = 0;
   bool is_there = true, is_ready = true;
   /// kNowhere = none, else the row of a TaintEffect
   int taint = kNowhere;
   std::array<int, kPlainLevelsMax> domain{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by level
+  PlainDevice device(int c) const {
+    return each.empty() ? PlainDevice{model, device_mib} : each[static_cast<std::size_t>(c)];
+  }
 };
 
 struct PlainDemand {
@@ -101,6 +114,7 @@ struct PlainQueue {
 
 struct PlainWorld {
   int nested = 0, orthogonal = 0;
+  std::vector<std::vector<PlainDevice>> layouts;
   std::vector<PlainNode> nodes;
   std::vector<PlainDemand> demands;
   std::vector<PlainConstraint> constraints;
@@ -117,7 +131,7 @@ struct PlainBind {
 int member_row(const PlainWorld& world, int job, int rank);
 PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const DeviceMask& devices);
 NodeFacts facts_of(const PlainNode& node, int levels);
-PlainNode plain_of(const NodeFacts& facts);
+PlainNode plain_of(const PlainWorld& world, const NodeFacts& facts);
 /// Definitions, nodes, every job, and a Bound with stated devices for each placed member.
 std::vector<Event> events_of(const PlainWorld& world);
 
@@ -128,18 +142,23 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
 ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint);
 bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand);
 std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource);
+/// What a member asks of devices, and of which model they must be.
+struct PlainAsk {
+  PlainDemand demand;
+  PlainConstraint constraint = {};
+};
 /// Devices apart from everything else: has the node some for one such member?
-bool has_devices_for(const PlainWorld& world, int node, int demand);
-std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand);
+bool has_devices_for(const PlainWorld& world, int node, const PlainAsk& ask);
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainAsk& ask);
 /// Milli-GPU that such a member could use there: of the idle devices, or of the one device with most left for a share.
-std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainAsk& ask);
 /// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else
 /// were there?
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
 
 /// Which devices a nominated member is taken to get, of those that the node has: idle ones for whole devices, the
 /// tightest that fits for a share.
-std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand);
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, const PlainAsk& ask);
 /// The world without the nominations that the job outranks.
 PlainWorld without_outranked(PlainWorld world, int job);
 

@@ -19,6 +19,7 @@ class Writer {
     DrawOptions draw{
         .nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
     draw.has_groups = options_.has_groups;
+    draw.has_unlike_devices = options_.has_unlike_devices;
     if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
     story_.drawn = draw_world(rng_, draw);
     choose_profile();

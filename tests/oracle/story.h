@@ -32,7 +32,8 @@ struct StoryOptions {
   bool has_nominations = false;
   /// capacity is held; drawn after these. The mirror knows no holds: only for plays without checks
   bool has_holds = false;
-  bool has_groups = false;  ///< gangs of groups with a minimum and a level of their own
+  bool has_groups = false;          ///< gangs of groups with a minimum and a level of their own
+  bool has_unlike_devices = false;  ///< on some nodes; the story is otherwise drawn in the same way
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

@@ -82,7 +82,8 @@ Story story_with_holds(std::uint64_t seed) {
   return draw_story(seed, {.has_preemption = false,
                            .has_nominations = seed % 2 == 1,
                            .has_holds = seed % 3 != 0,
-                           .has_groups = seed % 4 >= 2});
+                           .has_groups = seed % 4 >= 2,
+                           .has_unlike_devices = seed % 8 >= 4});
 }
 
 TEST(WakeUpOracle, WhoLooksAtEverybodyStartsTheSame) {
@@ -172,8 +173,10 @@ std::string slept_in_plain(const Story& story, PlainCounts& counts) {
 TEST(WakeUpOracle, NobodyWaitsWhomThePlainWorldCanPlace) {
   std::map<std::string, PlainCounts> counts;
   for (std::uint64_t seed = 0; seed < kWakeUpStories; ++seed) {
-    const Story story =
-        draw_story(seed, {.has_preemption = false, .has_nominations = seed % 2 == 1, .has_groups = seed % 4 >= 2});
+    const Story story = draw_story(seed, {.has_preemption = false,
+                                          .has_nominations = seed % 2 == 1,
+                                          .has_groups = seed % 4 >= 2,
+                                          .has_unlike_devices = seed % 8 >= 4});
     PlainCounts& count = counts[std::string(kBlockingNames[static_cast<std::size_t>(story.profile.blocking)])];
     if (const std::string fault = slept_in_plain(story, count); !fault.empty() && count.slept++ < 5)
       count.example += "\nseed " + std::to_string(seed) + " " + fault;

@@ -160,25 +160,25 @@ bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {
     choices += has_domain ? 1 : 0;
   }
   SmallPacking packing(std::move(free), groups);
-  return packing.search(exact_steps_) == SmallPacking::Outcome::kFound &&
-         carry_out(nodes, packing.node_of_member(), parts);
+  return packing.search(exact_steps_) == SmallPacking::Outcome::kFound && carry_out(nodes, packing, parts);
 }
 
-bool RunPlacer::carry_out(const std::vector<NodeId>& nodes, std::span<const std::uint32_t> node_of_member,
-                          std::span<const Part> parts) {
+bool RunPlacer::carry_out(const std::vector<NodeId>& nodes, const SmallPacking& packing, std::span<const Part> parts) {
   const std::size_t before = context_.trial.checkpoint();
-  auto node = node_of_member.begin();
+  std::size_t rank = 0;
   for (const Part& part : parts)
     for (const Run& run : part.runs)
       for (const MemberId member : run.members) {
         const std::uint64_t draw = context_.draws.next();
         const FitTable& v = context_.fit_tables.counted(state_, run.demand, run.constraint, draw);
-        const NodeId n = nodes[*node++];
+        const NodeId n = nodes[packing.node_of_member()[rank]];
         if (v.fits(n) == 0) {  // the profile chose other devices for a share than the search did
           context_.trial.rollback_to(before);
           return false;
         }
-        context_.trial.place(member, n, context_.profile.device->choose(v.node_view(state_), n));
+        const DeviceMask found = packing.devices_of_member()[rank++];
+        context_.trial.place(member, n,
+                             found.is_empty() ? context_.profile.device->choose(v.node_view(state_), n) : found);
       }
   return true;
 }

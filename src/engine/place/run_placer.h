@@ -44,8 +44,7 @@ class RunPlacer {
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   bool place_each(const Run& run);
-  bool carry_out(const std::vector<NodeId>& nodes, std::span<const std::uint32_t> node_of_member,
-                 std::span<const Part> parts);
+  bool carry_out(const std::vector<NodeId>& nodes, const SmallPacking& packing, std::span<const Part> parts);
   std::vector<NodeId> nodes_for_exact_search(const Scope& hard, std::span<const Part> parts);
   void gather(const FitTable& v, const Scope& hard, const Scope& soft);
   std::uint64_t room_in(const FitTable& v, const Scope& hard, const Scope& part) const;
