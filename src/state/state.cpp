@@ -97,15 +97,16 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   m.devices = devices;
   m.phase = phase;
   charge(m, node, 1);  // its queue has a row from then on
-  const bool is_kept_beside = this->is_kept_beside(m.job, node);
+  const bool is_held = is_yielding(m.job);
+  const bool is_kept_beside = is_held || yielding_.is_any_on(node);
   if (is_kept_beside) take_kept(node, -1);
-  if (!is_yielding(m.job)) cluster_.allocate(node, demand(m.demand), devices);
+  if (!is_held) cluster_.allocate(node, demand(m.demand), devices);
   cluster_.add_pod(id, m.labels, m.constraint, node);
   link(id, node);
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
   count_in_group(m, 1);
-  if (is_yielding(m.job)) yielding_.add({node, id});
+  if (is_held) yielding_.add({node, id});
   if (is_kept_beside) take_kept(node, 1);
 }
 
@@ -126,13 +127,14 @@ void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
   const NodeId node = m.node;
-  const bool is_kept_beside = this->is_kept_beside(m.job, node);
+  const bool is_held = is_yielding(m.job);
+  const bool is_kept_beside = is_held || yielding_.is_any_on(node);
   if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
   cluster_.remove_pod(id, m.labels, m.constraint, node);
-  if (cluster_.is_live(node) && !is_yielding(m.job)) cluster_.release(node, demand(m.demand), m.devices);
+  if (cluster_.is_live(node) && !is_held) cluster_.release(node, demand(m.demand), m.devices);
   unlink(id, node);
-  if (is_yielding(m.job)) yielding_.remove({node, id});
+  if (is_held) yielding_.remove({node, id});
   charge(m, node, -1);
   m.node = NodeId::none();
   m.devices = {};

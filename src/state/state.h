@@ -189,8 +189,6 @@ class State {
     const Hold* hold = jobs_[job.row()].is_hold ? hold_of(job) : nullptr;
     return hold != nullptr && hold->yields();
   }
-  /// Whether what is kept of the node changes with a member of that job.
-  bool is_kept_beside(JobId job, NodeId node) const { return is_yielding(job) || yielding_.is_any_on(node); }
   /// Gives back what yielding holds keep of the node (-1), or takes it.
   void take_kept(NodeId node, int sign);
   /// Around a change of which jobs may use what is held of these nodes.

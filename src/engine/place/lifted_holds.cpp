@@ -61,14 +61,83 @@ FitsLimit only_on(const std::vector<NodeId>& nodes) {
   return limit;
 }
 
+/// Those of the node's holds that the job may use and that keep devices.
+std::vector<MemberId> members_with_devices(const State& state, JobId job, NodeId node) {
+  std::vector<MemberId> members;
+  for (const Kept& kept : kept_on(state, node)) {
+    const bool has_devices = std::any_of(kept.allocations.begin(), kept.allocations.end(),
+                                         [](const Allocation& a) { return a.demand.devices.count > 0; });
+    if (has_devices && may_use(state, job, *state.hold_of(state.member(kept.member).job)))
+      members.push_back(kept.member);
+  }
+  return members;
+}
+
+/// Those that keep anything: the others are used up, and lifting them would free nothing.
+std::vector<MemberId> not_used_up(const State& state, const std::vector<MemberId>& holds) {
+  std::vector<MemberId> left;
+  for (auto next = holds.begin(); next != holds.end();) {
+    const NodeId node = state.member(*next).node;
+    const auto last = std::find_if(next, holds.end(), [&](MemberId m) { return state.member(m).node != node; });
+    for (const Kept& kept : kept_on(state, node))
+      if (!kept.allocations.empty() && std::find(next, last, kept.member) != last) left.push_back(kept.member);
+    next = last;
+  }
+  return left;
+}
+
+/// A pod by itself takes the best of the first few nodes of which devices are held and that can take it, so that its
+/// cost does not follow the size of the hold.
+constexpr std::size_t kNodesAtOnce = 4;
+
+PlacementOutcome place_single(const PlacementContext& context, JobId job, const std::vector<NodeId>& nodes) {
+  Trial& trial = context.trial;
+  const State& state = trial.state();
+  const MemberId member = state.first_waiting_member(job);
+  FitTable& table =
+      context.fit_tables.get(state, state.member(member).demand, state.member(member).constraint, context.draws.next());
+  const std::size_t before = trial.checkpoint();
+  for (auto next = nodes.begin(); next != nodes.end();) {
+    std::vector<NodeId> few;
+    std::vector<MemberId> members;
+    for (; next != nodes.end() && few.size() < kNodesAtOnce; ++next) {
+      const std::vector<MemberId> here = members_with_devices(state, job, *next);
+      if (here.empty()) continue;
+      few.push_back(*next);
+      members.insert(members.end(), here.begin(), here.end());
+    }
+    for (const NodeId n : few) block_free_devices(trial, n, members);
+    LiftedHolds lifted(trial, members);
+    NodeId best;
+    std::uint64_t best_key = 0;
+    for (const NodeId n : few)
+      if (const std::uint64_t key = table.key(state, n); key > best_key) best_key = key, best = n;
+    if (!best.is_none()) {
+      trial.place(member, best, context.profile.device->choose(table.node_view(state), best));
+      trial.unblock(before);
+      lifted.put_back();
+      return {.is_placed = true};
+    }
+    trial.rollback_to(before);
+  }
+  return {};
+}
+
+bool is_single_anywhere(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  return j.members_present == 1 && j.within.is_none() && j.prefer.is_none() &&
+         !state.queues().is_limited_by_key(j.queue);
+}
+
 PlacementOutcome place_on_held_devices(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds) {
   Trial& trial = context.trial;
   if (!requests_devices(trial.state(), job)) return {};
   const std::vector<NodeId> nodes = nodes_with_devices(trial.state(), holds);
   if (nodes.empty()) return {};
+  if (is_single_anywhere(trial.state(), job)) return place_single(context, job, nodes);
   const std::size_t before = trial.checkpoint();
   for (const NodeId n : nodes) block_free_devices(trial, n, holds);
-  LiftedHolds lifted(trial, holds);
+  LiftedHolds lifted(trial, not_used_up(trial.state(), holds));
   PlacementOutcome outcome;
   {
     const FitsLimit limit = only_on(nodes);
@@ -135,20 +204,22 @@ std::vector<Allocation> kept_for(const State& state, const HoldUser& user, NodeI
   return allocations;
 }
 
-std::vector<Allocation> kept_from(const State& state, const HoldUser& user, NodeId node,
+std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Millis beyond, NodeId node,
                                   std::span<const Trial::Step> without) {
   std::vector<MemberId> placed;
   each_placement(without, [&](const Trial::Placement& placement) { placed.push_back(placement.member); });
   std::vector<Allocation> allocations;
-  for (const Kept& kept : kept_on(state, node, placed))
-    append_if(allocations, kept, !may_use(state, user.job, hold_at(state, kept.member), user.late_end));
+  for (const Kept& kept : kept_on(state, node, placed)) {
+    const Hold& hold = hold_at(state, kept.member);
+    append_if(allocations, kept, hold.until > beyond && !may_use(state, user.job, hold, user.late_end));
+  }
   return allocations;
 }
 
 PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds) {
   if (const PlacementOutcome outcome = place_on_held_devices(context, job, holds); outcome.is_placed) return outcome;
   const std::size_t before = context.trial.checkpoint();
-  LiftedHolds lifted(context.trial, holds);
+  LiftedHolds lifted(context.trial, not_used_up(context.trial.state(), holds));
   const PlacementOutcome outcome = place_within_limits(context, job);
   if (outcome.is_placed)
     lifted.put_back();

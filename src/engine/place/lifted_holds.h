@@ -27,10 +27,11 @@ struct HoldUser {
   JobId job;
   Millis late_end = Millis::max();
 };
-/// What holds keep of the node: those that the job may use, or those that it may not. `without`: as if these steps had
-/// placed nothing.
+/// What holds keep of the node that the job may use.
 std::vector<Allocation> kept_for(const State& state, const HoldUser& user, NodeId node);
-std::vector<Allocation> kept_from(const State& state, const HoldUser& user, NodeId node,
+/// What those keep of it that the job may not use and that last beyond that time. `without`: as if these steps had
+/// placed nothing.
+std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Millis beyond, NodeId node,
                                   std::span<const Trial::Step> without = {});
 
 /// Members of holds, lifted in a trial until they are put back. A rollback to before it does so too.

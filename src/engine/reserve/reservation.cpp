@@ -36,12 +36,14 @@ void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 
   room.owed += sign * (demand.devices.count - given.count());
 }
 
-/// What holds that the reserved job may not use yield to these placements is not taken from it.
-void give_yielded(Room& room, const State& state, const HoldUser& reserved, NodeId node,
+/// What holds that the reserved job may not use yield to these placements is not taken from it, if they last beyond the
+/// reserved time.
+void give_yielded(Room& room, const State& state, const Reservation& reserved, NodeId node,
                   std::span<const Trial::Step> placed) {
   if (state.yielding_on(node).empty()) return;
-  for (const Allocation& a : kept_from(state, reserved, node, placed)) take(room, a.demand, a.devices, -1);
-  for (const Allocation& a : kept_from(state, reserved, node)) take(room, a.demand, a.devices);
+  const HoldUser user{reserved.entry.job, reserved.lasts};
+  for (const Allocation& a : kept_from(state, user, reserved.at, node, placed)) take(room, a.demand, a.devices, -1);
+  for (const Allocation& a : kept_from(state, user, reserved.at, node)) take(room, a.demand, a.devices);
 }
 
 /// The claims on a node except those of one job: no job blocks itself.
@@ -298,7 +300,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     if (it == left.end()) it = left.insert(left.end(), {reserved, reserved->room});
     take(it->second, demand, placement->devices);
   }
-  for (auto& [spare, room] : left) give_yielded(room, state, {entry.job, lasts}, spare->node, steps);
+  for (auto& [spare, room] : left) give_yielded(room, state, *this, spare->node, steps);
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
     return holds_claims(state.cluster(), l.first->node, l.second, {l.first->claims, taken.job});
   });
@@ -403,7 +405,7 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
   if (state.yielding().empty()) return;
-  for (Spare& spare : spares) give_yielded(spare.room, state, {entry.job, lasts}, spare.node, steps);
+  for (Spare& spare : spares) give_yielded(spare.room, state, *this, spare.node, steps);
 }
 
 bool Reservation::has_shares() const {
