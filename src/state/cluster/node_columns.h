@@ -127,6 +127,11 @@ class NodeColumns {
   const DeviceLayouts& layouts() const { return layouts_; }
   /// What is known of each device of a node on which they are not all alike; else nullptr.
   const DeviceLayout* mixed_layout(NodeId n) const { return layouts_.mixed(facts_[n.row()].devices); }
+  /// What is known of each device of a node, alike or not; nullptr if no more is known than what its facts say.
+  const DeviceLayout* layout(NodeId n) const {
+    const DeviceLayoutId id = facts_[n.row()].devices.layout;
+    return id.is_none() ? nullptr : &layouts_.row(id);
+  }
   /// The devices of each kind of such a node; none of any other.
   std::span<const DeviceMask> device_kinds(NodeId n) const {
     const DeviceLayoutId id = facts_[n.row()].devices.layout;
