@@ -51,10 +51,11 @@ class Catalog {
   DemandId demand(const Demand& demand);
   /// "Any node", or one of these models.
   ConstraintId constraint(std::vector<DeviceClassId> models);
+  DeviceLayoutId layout(DeviceLayout layout);
   KindId add_kind(JobKind kind);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
-  /// Appends the events that define every demand and constraint, at time 0.
+  /// Appends the events that define every demand, constraint and layout, at time 0.
   void define(std::vector<Event>& out) const;
 
  private:
@@ -62,6 +63,7 @@ class Catalog {
   std::vector<Demand> demands_;
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;
+  std::vector<DeviceLayout> layouts_;
   std::vector<JobKind> kinds_;
 };
 
