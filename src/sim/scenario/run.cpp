@@ -54,15 +54,27 @@ class Domains {
   std::uint32_t nodes_ = 0;
 };
 
+NodeDevices devices_of(const ScenarioNode& node, Catalog& catalog) {
+  if (node.devices.empty())
+    return {.count = node.gpus, .memory_each = node.gpu_memory, .device_class = catalog.model(node.model)};
+  DeviceLayout layout;
+  for (const ScenarioDevice& device : node.devices)
+    layout.devices.push_back({.device_class = catalog.model(device.model),
+                              .memory = device.memory,
+                              .island = device.island,
+                              .numa_node = device.numa_node,
+                              .pcie_switch = device.pcie_switch,
+                              .mode = device.is_sliced ? DeviceMode::kSliced : DeviceMode::kWhole});
+  return devices_with(catalog.layout(layout), layout);
+}
+
 NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains) {
   NodeFacts facts;
   facts.allocatable.assign(resource::kFirstExtended, 0);
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value;
   facts.allocatable[resource::kPods.row()] = node.pods;
-  facts.devices.count = node.gpus;
-  facts.devices.memory_each = node.gpu_memory;
-  facts.devices.device_class = catalog.model(node.model);
+  facts.devices = devices_of(node, catalog);
   facts.domains = domains.of(node);
   return facts;
 }

@@ -10,6 +10,7 @@
 #include "config/scheduler_config.h"
 #include "config/yaml/document.h"
 #include "sim/scenario/name_pattern.h"
+#include "sim/scenario/node_gpus.h"
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"
 #include "sim/trace/text_source.h"
@@ -33,7 +34,6 @@ constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 
 constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;         ///< the root is one level of the tree
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
-constexpr IntegerForm kDevices{0, 128, "the number of GPUs of a node, a whole number 0..128"};
 constexpr IntegerForm kPods{1, 100'000, "the number of pods a node may hold, a whole number 1..100000"};
 
 /// A group of nodes before its patterns are written out.
@@ -82,9 +82,7 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   node.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
   node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
-  node.gpus = static_cast<std::int32_t>(map.integer("gpus", kDevices).value_or(0));
-  node.gpu_memory = read_gpu_memory(map);
-  node.model = map.text("model").value_or("");
+  read_gpus(map, mistake, node);
   read_node_labels(map, mistake, scenario, node);
   map.finish();
   return group;
@@ -199,13 +197,6 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       return root.reject(
           "nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
   }
-}
-
-MiB read_gpu_memory(YamlMap& map) {
-  const std::optional<std::string> text = map.text("gpu_memory");
-  const Result<MiB> memory = parse_gpu_memory(text.value_or("0"));
-  if (!memory) map.reject("gpu_memory", printable(memory.error().message));
-  return memory ? *memory : MiB(0);
 }
 
 std::vector<std::string> queue_names(const Scenario& scenario) {

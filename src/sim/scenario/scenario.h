@@ -20,6 +20,15 @@ struct ScenarioLevel {
   std::string label;
 };
 
+/// A device of a node on which they are not all alike, or of which more is known.
+struct ScenarioDevice {
+  std::string model;  ///< empty = none
+  MiB memory{0};      ///< 0 = not stated
+  std::uint8_t island = 0, numa_node = 0, pcie_switch = 0;
+  bool is_sliced = false;
+  friend bool operator==(const ScenarioDevice&, const ScenarioDevice&) = default;
+};
+
 /// One node, after `count` and the `{i}` patterns of its group were expanded.
 struct ScenarioNode {
   std::string name;
@@ -29,6 +38,7 @@ struct ScenarioNode {
   std::int32_t gpus = 0;
   MiB gpu_memory{0};                                        ///< of each device; 0 = not stated
   std::string model;                                        ///< empty = none
+  std::vector<ScenarioDevice> devices;                      ///< each of them; none if they are all as above
   std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
 

@@ -18,8 +18,6 @@ void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenari
 /// Needs queues.
 void read_traces(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 
-/// `gpu_memory` of a node or a member, 0 MiB if it is absent.
-MiB read_gpu_memory(YamlMap& map);
 std::vector<std::string> queue_names(const Scenario& scenario);
 /// Index of a queue, or -1 with a mistake at `key` of `map`.
 std::int32_t queue_index(const std::string& name, YamlMap& map, const std::string& key, const Scenario& scenario);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/scenario/node_gpus.h"
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"
 #include "text/amount_text.h"
@@ -137,6 +138,19 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
                YamlMap::expected("exact, none or {error: SIGMA}", word) + suggestion(word, {"exact", "none"}));
 }
 
+/// Those of the nodes, each once, in their order.
+std::vector<std::string> models_of(const Scenario& scenario) {
+  std::vector<std::string> models;
+  const auto add = [&](const std::string& model) {
+    if (!model.empty() && std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  };
+  for (const ScenarioNode& node : scenario.nodes) {
+    if (node.devices.empty()) add(node.model);
+    for (const ScenarioDevice& device : node.devices) add(device.model);
+  }
+  return models;
+}
+
 MemberShape read_members(YamlMap& map, const Scenario& scenario) {
   MemberShape shape;
   shape.members = static_cast<std::int32_t>(map.integer("members", kMembers).value_or(1));
@@ -152,11 +166,7 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario) {
   shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.models = map.words("models");
   for (const std::string& model : shape.models) {
-    std::vector<std::string> known;
-    for (const ScenarioNode& node : scenario.nodes) {
-      if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end())
-        known.push_back(node.model);
-    }
+    const std::vector<std::string> known = models_of(scenario);
     if (std::find(known.begin(), known.end(), model) == known.end()) {
       map.reject("models", YamlMap::no_such("model", model, known));
     }

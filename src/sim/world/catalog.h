@@ -53,11 +53,12 @@ class Catalog {
   DemandId demand(const Demand& demand);
   /// "Any node", or one of these models.
   ConstraintId constraint(std::vector<DeviceClassId> models);
+  DeviceLayoutId layout(DeviceLayout layout);
   KindId add_kind(JobKind kind);
   GangSpecId gang_spec(const GangSpec& spec);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
-  /// Appends the events that define every demand, constraint and list of groups, at time 0.
+  /// Appends the events that define every demand, constraint, list of groups and layout, at time 0.
   void define(std::vector<Event>& out) const;
 
  private:
@@ -66,6 +67,7 @@ class Catalog {
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;
   std::vector<GangSpec> gang_specs_;
+  std::vector<DeviceLayout> layouts_;
   std::vector<JobKind> kinds_;
 };
 

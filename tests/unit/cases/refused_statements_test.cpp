@@ -162,7 +162,7 @@ profile ashlar queue-order=fair
 profile srtf queue-order=least-share
   14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
-  16: unknown card "first"; expected best-fit, random or fgd
+  16: unknown card "first"; expected island, best-fit, random or fgd
 profile ashlar cadence=now
   16: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 profile ashlar seed=

@@ -152,7 +152,11 @@ struct UnlikeDevices {
     }
     for (std::uint32_t n = 0; n < class_of.size(); ++n) {  // they refer to the layouts, which are all defined now
       nodes.push_back(node_as_it_is(cluster, NodeId(n)));
-      nodes.back().allows.assign(kinds, 1);
+      for (std::size_t g = 0; g < kinds; ++g) {  // by the rule about models, as a rule allows nodes
+        bool is_allowed = false;
+        for (std::size_t i = 0; i < class_of[n].size(); ++i) is_allowed = is_allowed || accepts(g, n, i);
+        nodes.back().allows.push_back(is_allowed ? 1 : 0);
+      }
     }
   }
 

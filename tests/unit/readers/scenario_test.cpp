@@ -87,6 +87,55 @@ TEST(Scenario, ReadsHeadTopologyAndNodes) {
   EXPECT_EQ(s.nodes[4].pods, 10);
 }
 
+/// The scenario's only node.
+Result<ScenarioNode> node_of(const std::string& gpus) {
+  const auto scenario = parse_scenario(
+      "nodes: [{cpu: 8, memory: 1Gi, " + gpus + "}]\narrivals: [{count: 1, rate: 1/h, jobs: [{duration: 1s}]}]\n", "s");
+  if (!scenario) return scenario.error();
+  return scenario->nodes.at(0);
+}
+
+TEST(Scenario, ReadsGpusThatAreNotAlike) {
+  const auto node = node_of(
+      "model: A, gpu_memory: 40Gi, islands: 2, numa: 1, switches: 4, gpus: [{count: 2, model: H, gpu_memory: 80Gi}, "
+      "{}, {sliced: true}]");
+  ASSERT_TRUE(node.ok()) << node.error().message;
+  EXPECT_EQ(node->gpus, 4);
+  const auto device = [](const char* model, std::int64_t gib, std::uint8_t island, std::uint8_t pcie_switch) {
+    return ScenarioDevice{.model = model, .memory = MiB(gib * 1024), .island = island, .pcie_switch = pcie_switch};
+  };
+  ScenarioDevice sliced = device("A", 40, 1, 3);
+  sliced.is_sliced = true;
+  EXPECT_THAT(node->devices, ElementsAre(device("H", 80, 0, 0), device("H", 80, 0, 1), device("A", 40, 1, 2), sliced));
+}
+
+TEST(Scenario, GpusThatAreAlikeAreANumber) {
+  for (const char* const gpus :
+       {"model: A, gpus: 2", "model: A, gpus: [{count: 2}]", "model: A, islands: 1, gpus: [{}, {sliced: false}]"}) {
+    const auto node = node_of(gpus);
+    ASSERT_TRUE(node.ok()) << node.error().message;
+    EXPECT_EQ(node->gpus, 2);
+    EXPECT_TRUE(node->devices.empty()) << gpus;
+  }
+}
+
+TEST(Scenario, MistakesInGpusAreNamed) {
+  const auto mistake_in = [](const std::string& gpus) {
+    const auto node = node_of(gpus);
+    return node.ok() ? "no error" : node.error().message.substr(node.error().message.find("nodes[0]"));
+  };
+  EXPECT_EQ(mistake_in("gpus: [{count: 0}]"),
+            "nodes[0].gpus[0].count: expected the number of like GPUs, a whole number 1..128, got \"0\"");
+  EXPECT_EQ(mistake_in("gpus: [{count: 100}, {count: 29}]"),
+            "nodes[0].gpus: expected at most 128 GPUs on one node, got 129");
+  EXPECT_EQ(mistake_in("gpus: [{slice: true}]"), "nodes[0].gpus[0]: unknown key \"slice\"; did you mean \"sliced\"?");
+  EXPECT_EQ(mistake_in("gpus: [{sliced: 1}]"), "nodes[0].gpus[0].sliced: expected true or false, got \"1\"");
+  EXPECT_EQ(mistake_in("gpus: 8, islands: 3"),
+            "nodes[0].islands: expected a number by which 8 GPUs can be divided, got \"3\"");
+  EXPECT_EQ(mistake_in("switches: 2"),
+            "nodes[0].switches: expected a number by which 0 GPUs can be divided, got \"2\"");
+}
+
 TEST(Scenario, PutsParentQueuesBeforeTheirChildren) {
   const Scenario s = parsed(kWhole);
   ASSERT_EQ(s.queues.size(), 3u);

@@ -51,6 +51,22 @@ TEST(ScenarioRun, EachGroupOfAGangIsBoundToARackOfItsOwn) {
   EXPECT_EQ(ended("{members: 8, gpus: 1, within: node}, {members: 2, gpus: 4, within: node}"), 1);
 }
 
+TEST(ScenarioRun, AJobGetsGpusOfItsModelAndMemoryOnANodeWithSeveral) {
+  const char* const kMixed =
+      "nodes: [{cpu: 32, memory: 256Gi, gpu_memory: 80Gi, gpus: [{count: 2, model: H100}, {count: 2, model: A100, "
+      "gpu_memory: 40Gi}, {model: A100, sliced: true}]}]\n";
+  const auto queued = [&](const std::string& jobs) { return run(scenario(kMixed + ("arrivals:\n" + jobs))); };
+  EXPECT_DOUBLE_EQ(queued(job("gpus: 2, models: H100, duration: 10s") + job("gpus: 2, models: A100, duration: 10s"))
+                       .mean_queue_seconds,
+                   0);
+  EXPECT_DOUBLE_EQ(queued(job("gpus: 2, models: H100, duration: 10s") + job("gpus: 1, models: H100, duration: 10s"))
+                       .mean_queue_seconds,
+                   5);
+  EXPECT_EQ(queued(job("gpus: 3, models: A100, duration: 10s")).unfinished_jobs, 1) << "one is cut into slices";
+  EXPECT_EQ(queued(job("gpus: 3, gpu_memory: 60Gi, duration: 10s")).unfinished_jobs, 1);
+  EXPECT_EQ(queued(job("gpus: 4, gpu_memory: 40Gi, duration: 10s")).jobs, 1);
+}
+
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   const std::string text = kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                            job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
