@@ -23,6 +23,8 @@ struct EngineOptions {
   std::uint32_t binds_per_step_max = UINT32_MAX;
   /// Compute and report reasons for waiting jobs. Simulations that only count turn it off.
   bool has_verdicts = true;
+  /// At most, in place of kWakeRoundsBeyondHeads and one for each first head.
+  std::uint32_t wake_rounds_max = UINT32_MAX;  // for tests
 };
 
 /// Counters of what may help held jobs, when all of them were last gone through.

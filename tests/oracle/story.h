@@ -21,6 +21,7 @@ struct Story {
   Profile profile;
   sim::WorldRules rules;
   bool has_faulty_binds = true;
+  EngineOptions options;
 };
 
 struct StoryOptions {

@@ -78,6 +78,11 @@ struct SchedulerMetrics::Series {
   prometheus::Histogram& every_wait = together.waits.Add({}, kLatencyBuckets);
   prometheus::Counter& examined =
       BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs examined").Register(*registry).Add({});
+  prometheus::Counter& cut_short = BuildCounter()
+                                       .Name("ashlar_decisions_cut_short_total")
+                                       .Help("Scheduling steps that ended at the limit of rounds for held jobs")
+                                       .Register(*registry)
+                                       .Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
       by_verdict[v] = &attempts.Add({{"result", std::string(verdict_name(static_cast<VerdictKind>(v)))}});
@@ -91,6 +96,7 @@ SchedulerMetrics::~SchedulerMetrics() = default;
 void SchedulerMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
+  if (plan.is_cut_short) series_->cut_short.Increment();
   for (const VerdictChange& change : plan.verdicts)
     series_->by_verdict[static_cast<std::size_t>(change.verdict.kind)]->Increment();
 }
