@@ -217,7 +217,7 @@ void State::run(JobId id, Millis now) {
   j.is_started = true;
   j.started_at = now;
   j.start_seq = next_seq_++;
-  j.end_at = j.end_if_started(now);
+  j.end_at = j.late_end_if_started(now);
   expect_end(id, j.late_end_if_started(now), true);
   timeline_.add_end({j.end_at, j.devices_total, id});
 }
@@ -269,7 +269,7 @@ void State::place_hold(const Hold& hold, Millis now) {
 
 void State::expect_end(JobId id, Millis late_end, bool is_news) {
   Job& j = jobs_[id.row()];
-  if (j.late_end == late_end) return;
+  if (j.ends_by == late_end) return;
   std::vector<NodeId> nodes;
   if (!yielding_.all().empty())
     each_member(id, [&](MemberId, const Member& m) {
@@ -277,7 +277,7 @@ void State::expect_end(JobId id, Millis late_end, bool is_news) {
     });
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  change_owners(nodes, [&] { j.late_end = late_end; });
+  change_owners(nodes, [&] { j.ends_by = late_end; });
   if (!is_news) return;
   for (const NodeId n : nodes) note_freed(n);
   changed_nodes_.insert(changed_nodes_.end(), nodes.begin(), nodes.end());

@@ -41,7 +41,7 @@ bool is_sound_demand(const Demand& d) {
 bool is_sound_job(const Job& j) {
   return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.queued_at) && is_time(j.started_at) &&
          is_time(j.served) && is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) &&
-         is_time_or_unknown(j.late_end) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) &&
+         is_time_or_unknown(j.ends_by) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) &&
          is_number(j.devices_total);
 }
 

@@ -74,7 +74,7 @@ class Trial {
       if (state().member(m).is_placed()) evict(m);
   }
   void expect_end(JobId job, Millis late_end) {
-    steps_.emplace_back(Expectation{job, state().job(job).late_end});
+    steps_.emplace_back(Expectation{job, state().job(job).ends_by});
     ledger_.expect_end(job, late_end);
   }
   Lift lift(MemberId member) {

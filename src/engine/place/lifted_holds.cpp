@@ -193,7 +193,7 @@ std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_en
 
 Millis late_end_of(const State& state, JobId job, Millis at) {
   const Job& j = state.job(job);
-  if (j.is_started) return j.late_end;
+  if (j.is_started) return j.ends_by;
   return at == Millis::max() ? at : j.late_end_if_started(at);
 }
 

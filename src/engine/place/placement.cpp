@@ -50,7 +50,7 @@ PlacementOutcome place_job(const PlacementContext& context, JobId job) {
   if (state.yielding().empty()) return place_within_limits(context, job);
   const std::size_t before = context.trial.checkpoint();
   const Millis late_end = late_end_of(state, job, context.at);
-  if (late_end != state.job(job).late_end) context.trial.expect_end(job, late_end);
+  if (late_end != state.job(job).ends_by) context.trial.expect_end(job, late_end);
   const std::vector<MemberId> holds = usable_holds(state, job, late_end);
   const PlacementOutcome outcome =
       holds.empty() ? place_within_limits(context, job) : place_with_holds(context, job, holds);

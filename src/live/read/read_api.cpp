@@ -13,6 +13,7 @@
 #include "live/read/pod_text.h"
 #include "live/read/queue_limits.h"
 #include "live/read/remedy_text.h"
+#include "live/read/why_parts.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
@@ -83,20 +84,6 @@ std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangReco
       return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin;
     });
   return found;
-}
-
-void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
-  w.key("reasons").begin_array();
-  for (const Reason& r : reported_reasons(context, verdict)) {
-    w.begin_object()
-        .member("code", reason_name(r.code))
-        .member("message", reason_text(context, r))
-        .member("subject", std::int64_t{r.subject});
-    w.key("numbers").begin_array();
-    for (const std::int64_t n : r.numbers) w.integer(n);
-    w.end_array().end_object();
-  }
-  w.end_array();
 }
 
 void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
@@ -259,6 +246,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
     w.member("verdictAgeMillis", (replica.now() - asked_at).value);
     write_reasons(w, replica.text_context(), verdict);
+    write_start(w, replica, job);
     w.member("condition", replica.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
     if (replica.state().is_live(job)) {

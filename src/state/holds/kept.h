@@ -13,9 +13,9 @@ namespace ashlar {
 
 /// Whether it is held for this job, or kept only after the job will have ended, if that is by `late_end`.
 bool may_use(const State& state, JobId job, const Hold& hold, Millis late_end);
-/// The same by Job::late_end.
+/// The same by Job::ends_by.
 inline bool may_use(const State& state, JobId job, const Hold& hold) {
-  return may_use(state, job, hold, state.job(job).late_end);
+  return may_use(state, job, hold, state.job(job).ends_by);
 }
 
 /// What is taken of a node at once, as Cluster::allocate takes it.

@@ -32,7 +32,7 @@ bool may_have_of(const State& state, JobId job, const Hold& hold, Millis now) {
   const bool is_waiting = !j.is_started && now != Millis::max();
   const Millis late_end = j.is_started ? j.late_end_if_started(j.started_at)
                           : is_waiting ? j.late_end_if_started(now)
-                                       : j.late_end;
+                                       : j.ends_by;
   if (hold.from > Millis(0) && late_end <= hold.from) return true;
   const HoldOwner& owner = hold.owner;
   if (!owner.job.is_none()) return owner.job == job;

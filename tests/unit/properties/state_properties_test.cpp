@@ -49,7 +49,7 @@ void repeat(const Trial::Step& step, Trial& other) {
 
 std::vector<Millis> late_ends(const State& state) {
   std::vector<Millis> ends;
-  for (std::size_t row = 0; row < state.job_rows(); ++row) ends.push_back(state.job(JobId(row)).late_end);
+  for (std::size_t row = 0; row < state.job_rows(); ++row) ends.push_back(state.job(JobId(row)).ends_by);
   return ends;
 }
 

@@ -273,7 +273,7 @@ TEST(HoldsThatBeginLater, YieldToJobsThatWillHaveEnded) {
   w.estimate = {Millis(200), Millis(400)};
   tell(s, Submitted{w}, Millis(100));
   tell(s, Bound{MemberId(20u), NodeId(0u), devices(0x01)}, Millis(100));
-  EXPECT_EQ(s.job(JobId(0u)).late_end, Millis(500));
+  EXPECT_EQ(s.job(JobId(0u)).ends_by, Millis(500));
   EXPECT_EQ(s.cluster().idle_devices()[0], 4) << "of the hold's";
   EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
   tell(s, EstimateChanged{JobId(0u), {Millis(300), Millis(500)}}, Millis(150));
@@ -326,7 +326,7 @@ TEST(HoldsThatBeginLater, InATrialYieldToAJobThatIsExpectedToHaveEnded) {
     EXPECT_EQ(s.cluster().idle_devices()[0], 3);
     EXPECT_TRUE(s.is_consistent());
   }
-  EXPECT_EQ(s.job(JobId(0u)).late_end, Millis::max());
+  EXPECT_EQ(s.job(JobId(0u)).ends_by, Millis::max());
   EXPECT_EQ(s.digest(), digest);
 }
 
