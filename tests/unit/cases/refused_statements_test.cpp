@@ -30,7 +30,7 @@ cluster 1 x h100x129
 cluster 1 x h100x0
   13: 0 GPUs on one node; expected 1 to 128
 cluster 1 x h100x8 racks 4
-  20: unknown node option "racks"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  20: unknown node option "racks"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 level rack 4
   31: a level needs its number of nodes; expected "level NAME of NODES"
 cluster 1 x h100x8 level
@@ -38,7 +38,7 @@ cluster 1 x h100x8 level
 cluster 1 x h100x8 racks of 0
   29: 0 is not within 1 to 2147483647; expected the number of nodes in each domain of the level
 cluster 1 x h100x8 wheels=4
-  20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 at
   22: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 cluster 1 x h100x8 at 0s more
@@ -72,7 +72,7 @@ node big h100x8 taint a=b:Never
 node big h100x8 taint a=b:NoSchedul
   23: unknown effect "NoSchedul"; expected NoSchedule, PreferNoSchedule or NoExecute; did you mean "NoSchedule"?
 node big h100x8 lables a=b
-  17: unknown node option "lables"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "labels"?
+  17: unknown node option "lables"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "labels"?
 node big h100x8 cpu=many
   17: "many" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
 node big h100x8 cpu=-1
@@ -86,9 +86,9 @@ node big h100x8 pods=x
 node big h100x8 card-memory=1GB
   17: "1GB" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
 node big h100x8 card-memory
-  17: unknown node option "card-memory"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "card-memory="?
+  17: unknown node option "card-memory"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "card-memory="?
 node big h100x8 wheels
-  17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 add job h100x8
   5: only nodes can be added; expected "add node SHAPE" or "add node NAME SHAPE"
 add
