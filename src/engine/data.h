@@ -23,8 +23,6 @@ struct EngineOptions {
   std::uint32_t binds_per_step_max = UINT32_MAX;
   /// Compute and report reasons for waiting jobs. Simulations that only count turn it off.
   bool has_verdicts = true;
-  /// At most, in place of kWakeRoundsBeyondHeads and one for each first head.
-  std::uint32_t wake_rounds_max = UINT32_MAX;  // for tests
 };
 
 /// Counters of what may help held jobs, when all of them were last gone through.
@@ -68,7 +66,9 @@ struct EngineData {
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
   std::uint64_t unproven = 0;
-  std::vector<Reported> reported;  ///< by job
+  std::uint64_t cut_short = 0;  ///< decisions that ended at the limit of rounds in which held jobs are woken
+  std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests
+  std::vector<Reported> reported;              ///< by job
 };
 
 }  // namespace ashlar

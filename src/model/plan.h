@@ -63,9 +63,6 @@ struct Plan {
   std::vector<Action> actions;           ///< in the order in which they must be carried out
   std::vector<VerdictChange> verdicts;
   std::uint32_t examined = 0;  ///< jobs looked at, for metrics
-  /// It ended at the limit of rounds in which held jobs are woken; the next one goes on. For metrics: not recorded,
-  /// since the same events lead to it again.
-  bool is_cut_short = false;
 };
 
 /// A fingerprint of a plan: equal plans have equal digests on every machine.

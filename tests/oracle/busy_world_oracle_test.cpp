@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "busy_story.h"
 #include "busy_text.h"
@@ -80,8 +81,9 @@ class Judge {
   /// Empty, or what was slept through.
   std::string judge(const State& state, const Engine& engine, const Plan& plan) {
     ++counts_.decisions;
-    counts_.cut_short += plan.is_cut_short ? 1 : 0;
-    if (plan.is_cut_short && plan.look_again_at > plan.at + Reservation::kRenewedAfter)
+    const bool is_cut_short = std::exchange(cut_short_, engine.cut_short_count()) != engine.cut_short_count();
+    counts_.cut_short += is_cut_short ? 1 : 0;
+    if (is_cut_short && plan.look_again_at > plan.at + Reservation::kRenewedAfter)
       return "cut: it does not ask to be called again";
     started_ = started_by(plan);
     counts_.with_starts += started_.empty() ? 0 : 1;
@@ -89,7 +91,7 @@ class Judge {
     const bool goes_on = plan.look_again_at <= plan.at;
     const bool are_reservations_kept = engine.reservation_book().changes() == news_[2];
     if (goes_on && state.nominations().size() < nominations_) return "";  // the next one is judged
-    if (!goes_on && !plan.is_cut_short)
+    if (!goes_on && !is_cut_short)
       if (const std::string asleep = asleep_beside_the_same(state, engine, plan.at, are_reservations_kept);
           !asleep.empty())
         return asleep;
@@ -168,6 +170,7 @@ class Judge {
   LookedAtAll expected_;
   std::map<std::uint32_t, int> started_;
   std::size_t nominations_ = 0;
+  std::uint64_t cut_short_ = 0;
   std::uint64_t news_[3] = {};  ///< counters of what may help waiting jobs, before the last decision
   bool has_news_ = true;
   std::set<std::uint32_t> found_by_luck_;  ///< jobs
@@ -222,7 +225,7 @@ Counts played(std::uint64_t worlds, std::uint32_t wake_rounds_max) {
   Counts counts;
   for (std::uint64_t seed = first; seed < first + worlds; ++seed) {
     Story story = draw_busy_story(seed);
-    story.options.wake_rounds_max = wake_rounds_max;
+    story.wake_rounds_max = wake_rounds_max;
     const std::string fault = slept_through(story, counts);
     if (fault.empty()) continue;
     ADD_FAILURE() << "ASHLAR_FIRST_BUSY_WORLD=" << seed << " " << fault;

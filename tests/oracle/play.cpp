@@ -44,7 +44,9 @@ class Player {
             clock_, story.script, [this](const Action& action) { return fate_of(action); }, story.rules),
         mirror_(story.drawn),
         state_(std::make_unique<State>()),
-        engine_(std::make_unique<Engine>(story.profile, story.options)) {}
+        engine_(std::make_unique<Engine>(story.profile, story.options)) {
+    engine_->limit_wake_rounds(story.wake_rounds_max);
+  }
 
   Played run() {
     Millis look_again = Millis::max();

@@ -22,6 +22,7 @@ struct Story {
   sim::WorldRules rules;
   bool has_faulty_binds = true;
   EngineOptions options;
+  std::uint32_t wake_rounds_max = UINT32_MAX;
 };
 
 struct StoryOptions {

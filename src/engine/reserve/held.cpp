@@ -94,13 +94,13 @@ std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cyc
 
 /// Whether one more round is within the limit. If not, the decision ends when all that is awake has been looked at, and
 /// the next one begins with that round: later, since at once it would only be a faulty decision in pieces.
-bool may_wake_again(const EngineData& e, Cycle& cycle) {
+bool may_wake_again(EngineData& e, Cycle& cycle) {
   if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
     cycle.wake_rounds = 0;
-  const std::size_t limit = std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(),
-                                                  std::max(e.options.wake_rounds_max, 1u));
+  const std::size_t limit =
+      std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
   if (++cycle.wake_rounds <= limit) return true;
-  cycle.plan.is_cut_short = true;
+  ++e.cut_short;
   cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, cycle.plan.at + Reservation::kRenewedAfter);
   return false;
 }

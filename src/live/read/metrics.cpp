@@ -78,11 +78,6 @@ struct SchedulerMetrics::Series {
   prometheus::Histogram& every_wait = together.waits.Add({}, kLatencyBuckets);
   prometheus::Counter& examined =
       BuildCounter().Name("ashlar_jobs_examined_total").Help("Jobs examined").Register(*registry).Add({});
-  prometheus::Counter& cut_short = BuildCounter()
-                                       .Name("ashlar_decisions_cut_short_total")
-                                       .Help("Scheduling steps that ended at the limit of rounds for held jobs")
-                                       .Register(*registry)
-                                       .Add({});
   Series() {
     for (std::size_t v = 0; v < by_verdict.size(); ++v) {
       by_verdict[v] = &attempts.Add({{"result", std::string(verdict_name(static_cast<VerdictKind>(v)))}});
@@ -96,7 +91,6 @@ SchedulerMetrics::~SchedulerMetrics() = default;
 void SchedulerMetrics::observe_step(double seconds, const Plan& plan) {
   series_->step.Observe(seconds);
   if (plan.examined > 0) series_->examined.Increment(plan.examined);
-  if (plan.is_cut_short) series_->cut_short.Increment();
   for (const VerdictChange& change : plan.verdicts)
     series_->by_verdict[static_cast<std::size_t>(change.verdict.kind)]->Increment();
 }
@@ -331,6 +325,9 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
     snapshot.set("ashlar_pods", "Pods known to the scheduler", {}, static_cast<double>(replica->tables().pods.size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because a decision about them stopped the scheduler", {},
                  static_cast<double>(quarantined_in(replica->tables())));
+    snapshot.count("ashlar_decisions_cut_short_total",
+                   "Scheduling steps that ended at the limit of rounds in which held jobs are woken", {},
+                   static_cast<double>(replica->engine().cut_short_count()));
     snapshot.count("ashlar_never_fits_unproven_total",
                    "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
                    static_cast<double>(replica->engine().unproven_count()));

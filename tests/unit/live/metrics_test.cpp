@@ -39,7 +39,6 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   SchedulerMetrics metrics;
   Plan plan;
   plan.examined = 7;
-  plan.is_cut_short = true;
   for (const VerdictKind kind :
        {VerdictKind::kPlaced, VerdictKind::kPlaced, VerdictKind::kWaits, VerdictKind::kOverQuota})
     plan.verdicts.push_back({JobId(0), {kind, {}, {}, {}}});
@@ -73,7 +72,6 @@ TEST(SchedulerMetrics, WhatIsObservedIsSummedUp) {
   EXPECT_EQ(series_of(metrics.text(nullptr, {}, MetricsReader::kAnybody), {"ashlar_gang", "ashlar_queue"}),
             (Lines{R"(ashlar_gang_placement_total{level="rack"} 2)", "ashlar_queue_wait_seconds_count 2",
                    "ashlar_queue_wait_seconds_sum 4"}));
-  EXPECT_EQ(value_of(told, "ashlar_decisions_cut_short_total"), "1");
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.1"})"), "0");
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="0.3"})"), "1");
   EXPECT_EQ(value_of(told, R"(ashlar_scheduling_cycle_duration_seconds_bucket{phase="all",le="1"})"), "2");
