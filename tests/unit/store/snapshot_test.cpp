@@ -263,7 +263,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 272u);
   EXPECT_EQ(sizeof(Timeline), 24u);
   EXPECT_EQ(sizeof(Cluster), 1424u);
-  EXPECT_EQ(sizeof(State), 2088u);
+  EXPECT_EQ(sizeof(State), 2184u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
   EXPECT_EQ(sizeof(EngineData), 1424u);
 }
