@@ -309,18 +309,6 @@ std::size_t best_domain(const State& state, JobId job, const std::vector<std::ui
   return best;
 }
 
-/// What its groups are short of in the best domain, in front if the job as a whole is not short there.
-void add_groups_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, const Room& room,
-                         std::vector<Reason>& reasons) {
-  const LevelId within = state.job(job).within;
-  if (!within.is_none() && room.by_domain.empty()) return;
-  const std::size_t best = within.is_none() ? 0 : best_domain(state, job, room.by_domain);
-  const std::vector<Reason> added =
-      groups_shortage(state, fit_tables, profile, job, within.is_none() ? Scope{} : Scope{within, DomainId(best)});
-  const bool is_short = (within.is_none() ? room.everywhere : room.by_domain[best]) < room.needed;
-  reasons.insert(is_short ? reasons.end() : reasons.begin(), added.begin(), added.end());
-}
-
 }  // namespace
 
 Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job, Millis now) {
@@ -352,21 +340,27 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   };
   const std::int64_t everywhere =
       j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
-  if (!j.within.is_none()) {
-    const std::vector<std::uint64_t>& by_domain = room.by_domain;
-    const std::size_t best = best_domain(state, job, by_domain);
-    if (by_domain.empty() || !has_nodes(state.cluster(), j.within))
+  const bool has_domain = !j.within.is_none() && !room.by_domain.empty() && has_nodes(state.cluster(), j.within);
+  const std::size_t best = has_domain ? best_domain(state, job, room.by_domain) : 0;
+  std::vector<Reason> of_groups;
+  if (j.within.is_none() || has_domain)
+    of_groups =
+        groups_shortage(state, fit_tables, profile, job, has_domain ? Scope{j.within, DomainId(best)} : Scope{});
+  const bool is_short_as_a_whole = (has_domain ? room.by_domain[best] : room.everywhere) < room.needed;
+  const bool is_of_a_group = !of_groups.empty() && !is_short_as_a_whole;  // then that is all there is to say
+  if (!j.within.is_none() && !is_of_a_group) {
+    if (!has_domain)
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(
           {ReasonCode::kTopologyFragmented,
            j.within.value,
-           {together(by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
+           {together(room.by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
-  } else if (members > 1) {
+  } else if (members > 1 && !is_of_a_group) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
-  if (!j.spec.is_none()) add_groups_shortage(state, fit_tables, profile, job, room, verdict.reasons);
+  verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
   verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
   const EverFits on_empty_cluster = ever_fits(state, job);
   if (on_empty_cluster == EverFits::kNo) {

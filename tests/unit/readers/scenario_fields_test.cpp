@@ -134,7 +134,7 @@ constexpr Line kJobs[] = {
      "s:6:46: arrivals[0].jobs[0].cpu: expected it in the items of \"groups\", not beside them"},
     {"{duration: 1s, groups: [{gpus: 1, within: node, prefer: node}]}", "no error"},
     {"{duration: 1s, groups: [{gpus: 1, within: hall}]}",
-     "s:6:47: arrivals[0].jobs[0].groups[0].within: no level \"hall\"; known: node"},
+     "s:6:47: arrivals[0].jobs[0].groups[0].within: there is no level \"hall\"; known: node"},
     {"{duration: 1s, groups: [{gpus: 1, kinds: 2}]}",
      "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"kinds\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
      "memory, models, within, prefer"},
