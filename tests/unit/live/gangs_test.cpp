@@ -260,10 +260,10 @@ TEST_F(Gangs, AP90StandsBesideTheDurationOrForBoth) {
   EXPECT_EQ(estimate_of("median"), (Estimate{Millis(3'600'000), Millis(3'600'000)}));
   EXPECT_EQ(estimate_of("g-0"), (Estimate{Millis(5'400'000), Millis(7'200'000)})) << "the longest of its pods";
   see(with(with(pod("less", 1), kMedian, "1h"), kLate, "30m"));
-  EXPECT_EQ(hold_of("less").reason, HoldReason::kMalformed);
-  EXPECT_EQ(hold_of("less").detail, "ashlar.dev/duration-p90: 30m is less than the 1h of ashlar.dev/duration");
+  EXPECT_EQ(record("less").hold, HoldReason::kMalformed);
+  EXPECT_EQ(hold_text(record("less")), "ashlar.dev/duration-p90: 30m00s is less than the 1h00m of ashlar.dev/duration");
   see(with(pod("odd", 1), kLate, "soon"));
-  EXPECT_EQ(hold_of("odd").detail.substr(0, 32), "ashlar.dev/duration-p90: \"soon\" ");
+  EXPECT_EQ(hold_text(record("odd")).substr(0, 32), "ashlar.dev/duration-p90: \"soon\" ");
 }
 
 TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {

@@ -102,6 +102,9 @@ class TrackerStory : public TrackerBench {
   static std::string words(const DeviceLayoutDefined& e) {
     return "layout " + row(e.id) + " of " + std::to_string(e.layout.devices.size()) + " devices";
   }
+  static std::string words(const GangSpecDefined& e) {
+    return "gang spec " + row(e.id) + " of " + std::to_string(e.spec.groups.size()) + " groups";
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;
