@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/grown.h"
 #include "state/cluster/usable_devices.h"
+#include "state/consistency.h"
 #include "state/holds/kept.h"
 
 namespace ashlar {
@@ -446,66 +447,26 @@ void State::remove_member(MemberId id, Millis now) {
   settle_backlog(job_id);
 }
 
-bool State::are_groups_consistent(JobId id) const {
-  const Job& j = job(id);
-  if (j.spec.is_none()) return j.groups_lack == 0;
-  std::vector<GroupCount> counted(gang_spec(j.spec).groups.size());
-  each_member(id, [&](MemberId, const Member& m) {
-    ++counted[m.group].present;
-    counted[m.group].placed += m.is_placed() ? 1 : 0;
-  });
-  return counted == groups_of(id) && j.groups_lack == counted_groups_lack(id);
-}
-
-Counts State::counted_company() const {
-  Counts counts = cluster_.counts();
-  counts.rebuild(cluster_.constraints(), cluster_);
-  for (std::size_t row = 0; row < members_.size(); ++row) {
-    const Member& m = members_[row];
-    if (m.phase == Member::Phase::kAbsent) continue;
-    counts.use(m.labels, 1);
-    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster_.constraint(m.constraint).keeps_away, m.node);
-  }
-  return counts;
-}
-
 bool State::is_consistent() const {
   if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
-  if (!cluster_.counts().is_like(counted_company())) return false;
   QueueTree counted = queues_;
-  std::uint64_t digest = 0;
-  std::uint64_t waiting = 0;
+  std::uint64_t digest = 0, waiting = 0;
   std::size_t yielding = 0;
   std::size_t gangs = 0;  // with groups
   std::vector<std::uint32_t> gang_uses(gangs_.rows(), 0);
-  std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
-  std::vector<std::vector<MemberId>> on_nodes(cluster_.rows());
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
     if (!jobs_[m.job.row()].is_live) return false;
     if (!m.is_placed()) continue;
-    on_nodes[m.node.row()].emplace_back(row);
     digest += placement_cell(MemberId(row));
     if (!job(m.job).is_hold) {
       counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
       charge_keys(counted, m, m.node, -1);
     }
-    const bool yields = is_yielding(m.job);
-    yielding += yields ? 1 : 0;
-    if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0 && !yields)
-      ++classes[m.node.row()][device_class_of(request)];
+    yielding += is_yielding(m.job) ? 1 : 0;
   }
-  if (yielding != yielding_.all().size()) return false;
-  for (std::size_t n = 0; n < on_nodes.size(); ++n)
-    for (const Kept& kept : kept_on(*this, NodeId(n)))
-      for (const Allocation& a : kept.allocations)
-        if (a.demand.devices.count > 0) ++classes[n][device_class_of(a.demand.devices)];
-  if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
-                  cluster_.device_class_counts().end()))
-    return false;
-  for (std::size_t n = 0; n < on_nodes.size(); ++n)
-    if (members_on(NodeId(n)) != on_nodes[n]) return false;
+  if (yielding != yielding_.all().size() || !are_placements_consistent(*this)) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t k = 0; k < counted.keys().size(); ++k)
@@ -519,7 +480,9 @@ bool State::is_consistent() const {
       ++present;
       placed += m.is_placed() ? 1 : 0;
     });
-    if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(JobId(row))) return false;
+    if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(*this, JobId(row)) ||
+        j.groups_lack != counted_groups_lack(JobId(row)))
+      return false;
     if (!j.spec.is_none()) ++gangs, ++gang_uses[j.spec.row()];
     waiting += j.is_in_backlog ? 1 : 0;
   }

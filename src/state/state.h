@@ -245,8 +245,6 @@ class State {
   void link_all();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
-  bool are_groups_consistent(JobId id) const;
-  Counts counted_company() const;
   void define(LabelSetId id, const LabelSet& set);
   void define(PodSelectorId id, const PodSelector& selector);
 

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "state/consistency.h"
 #include "state/state.h"
 
 namespace ashlar {
@@ -41,7 +42,7 @@ struct StateFields {
     s.list_yielding();
     c.company_changed_.clear();
     c.sums_ = {};
-    c.counts_ = s.counted_company();
+    c.counts_ = counted_company(s);
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
     s.gangs_.uses_ = counted_gang_uses(s);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/explain/never_fits.h"
 #include "engine/place/lifted_holds.h"
-#include "engine/place/never_fits.h"
 #include "engine/place/placement.h"
 #include "engine/place/run_placer.h"
 #include "policy/node/device_fit.h"

@@ -13,7 +13,7 @@
 #include "base/grown.h"
 #include "engine/pending/class_room.h"
 #include "engine/place/lifted_holds.h"
-#include "engine/place/never_fits.h"
+#include "engine/explain/never_fits.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"

@@ -1,4 +1,4 @@
-#include "engine/place/never_fits.h"
+#include "engine/explain/never_fits.h"
 
 #include <algorithm>
 #include <map>
