@@ -198,7 +198,7 @@ bool StateFields::are_gangs_sound(const State& s) {
       return false;
     for (MemberId m = j.first; !m.is_none(); m = s.members_[m.row()].next)
       if (s.members_[m.row()].group >= groups.size()) return false;
-    if (!s.are_groups_consistent(JobId(row))) return false;
+    if (!are_groups_consistent(s, JobId(row)) || j.groups_lack != s.counted_groups_lack(JobId(row))) return false;
   }
   return gangs == s.gangs_.count();
 }

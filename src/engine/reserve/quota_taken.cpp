@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/place/class_quota.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 
