@@ -79,10 +79,10 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20607 decisions, 5135 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
+            "20608 decisions, 5136 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
             "InsufficientGPU 517 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "592 Placed 3271 PortTaken 115 QuotaExhausted 592 ReservationHeld 170 SelectorMismatch 9 "
-            "TaintNotTolerated 6 TopologyFragmented 572 Waits 1871; plans 6b19939965fe5b4d");
+            "592 Placed 3272 PortTaken 115 QuotaExhausted 592 ReservationHeld 170 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 572 Waits 1871; plans 8b121bd67e07799d");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 665 "
@@ -115,14 +115,14 @@ TEST(KnownLives, OfPublishedProfiles) {
             "TopologyFragmented 569 Waits 1642; plans 09662218e74a6890");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20614 decisions, 5156 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 486 GangPartial 316 "
-            "InsufficientGPU 511 InsufficientResource 176 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 "
-            "OverQuota 639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 202 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1925; plans f149cb6425aab3ea");
+            "InsufficientGPU 511 InsufficientResource 177 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 202 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1926; plans 3fa1fdbf93fe9d23");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20575 decisions, 5043 binds, 0 others; ExceedsClusterMax 503 ExceedsMaxQuota 481 GangPartial 293 "
             "InsufficientGPU 431 InsufficientResource 169 NeverFits 984 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
             "619 Placed 3260 PortTaken 110 QuotaExhausted 619 ReservationHeld 1114 SelectorMismatch 7 "
-            "TaintNotTolerated 5 TopologyFragmented 552 Waits 2690; plans 0de56ab94005d8c5");
+            "TaintNotTolerated 5 TopologyFragmented 552 Waits 2690; plans 7d2219bb0c9f1cbc");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
             "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial 303 "
             "InsufficientGPU 508 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "

@@ -263,9 +263,9 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 272u);
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1424u);
-  EXPECT_EQ(sizeof(State), 2120u);
+  EXPECT_EQ(sizeof(State), 2240u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
-  EXPECT_EQ(sizeof(EngineData), 1504u);
+  EXPECT_EQ(sizeof(EngineData), 1520u);
 }
 
 }  // namespace
