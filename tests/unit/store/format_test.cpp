@@ -36,8 +36,8 @@ TEST(Format, an_event_has_the_documented_bytes) {
   EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00", 8));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_9) {
-  ASSERT_EQ(kFormatVersion, 9u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_10) {
+  ASSERT_EQ(kFormatVersion, 10u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
@@ -63,7 +63,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Reservation), 272u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 56u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
-  EXPECT_EQ(sizeof(Reservation::Claim), 72u);
+  EXPECT_EQ(sizeof(Reservation::Claim), 88u);
   EXPECT_EQ(sizeof(EngineOptions), 8u);
 }
 
