@@ -146,6 +146,7 @@ class PendingQueue {
     if (queue_keys_.are_compared()) return keyed_heads_.first();
     return first_heads_.empty() ? nullptr : &*first_heads_.begin();
   }
+  std::size_t first_head_count() const { return first_of_queue_.size(); }
   /// All of them, in order, until `visit` returns false.
   template <class Visit>
   void each_first_head(Visit&& visit) const {

@@ -151,6 +151,18 @@ bool is_node_news_for(State& state, const Profile& profile, const News& news, Qu
          });
 }
 
+/// Whether the queue, or one above it, limits anything wherever it is used.
+bool is_limited_on_all_nodes(const State& state, QueueId queue) {
+  const QueueTree& queues = state.queues();
+  for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q)) {
+    const QuotaVector& quota = queues.quota(q);
+    if (std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; })) return true;
+    for (std::size_t k = 0; k < queues.keys().size(); ++k)
+      if (queues.keys()[k].device_class.is_none() && queues.limit(k, q) != kUnlimited) return true;
+  }
+  return false;
+}
+
 /// For a class that a limit by device class refused, and no other limit would. It is looked at again if it may have
 /// room within all limits; and so that its verdict stays true, if there is no capacity even without them, or the limit
 /// has changed.
@@ -160,9 +172,16 @@ bool is_class_quota_news_for(EngineData& e, State& state, const News& news, cons
   const Reason& reported = job_class.verdict.reasons.front();
   // Perhaps changed long ago, while another limit refused it.
   if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
-  const std::vector<MemberRun> needed = needed_runs(job_class.key);
-  if (!news.has_quota && !is_node_news_for(state, *e.profile, news, job_class.key.queue, needed)) return false;
-  return !placement_rule(*e.profile).is_room_exact ||
+  // Of unlike members more than must start together, any may be those within the limits.
+  const bool is_any_enough =
+      !job_class.key.runs.empty() && job_class.key.members_needed < job_class.key.members_waiting;
+  const std::vector<MemberRun> needed = is_any_enough ? job_class.key.runs : needed_runs(job_class.key);
+  // Where another limit has refused it meanwhile, what that one left unnoticed counts once it refuses it no more.
+  const QueueId queue = job_class.key.queue;
+  if (!news.has_quota && !is_limited_on_all_nodes(state, queue) &&
+      !is_node_news_for(state, *e.profile, news, queue, needed))
+    return false;
+  return is_any_enough || !placement_rule(*e.profile).is_room_exact ||
          lacking_within_class_quota(e.fit_tables, state, job_class.key, needed) != Lacking::kQuota;
 }
 
@@ -175,10 +194,15 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
       news.activated.push_back(id);
   }
   if (!news.has_quota) return;
-  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have.
+  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have. One that
+  // finds none without the nominations that it outranks may be within a limit by device class where those are.
+  const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
-    if (waits_for_capacity && exceeds_quota(state, job_class)) news.activated.push_back(id);
+    const bool may_be_within = waits_for_capacity && !state.nominations().empty() &&
+                               state.queues().is_limited_by_key(job_class.key.queue) &&
+                               std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks);
+    if (may_be_within || (waits_for_capacity && exceeds_quota(state, job_class))) news.activated.push_back(id);
   });
 }
 
@@ -270,13 +294,28 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
   }
 }
 
-/// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations.
+/// What the reservations that hold jobs of the class keep from all of them. Nothing is kept from a job for itself, so
+/// none is known of a class in which a job has a reservation.
+FitsLimit limit_of_holders(const EngineData& e, ClassId id) {
+  const auto reservations = e.reservations.all();
+  const bool has_own = std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
+    return e.pending.contains(p.entry.job) && e.pending.class_id(p.entry.job) == id;
+  });
+  if (has_own) return limit_of(e.reservations, {});
+  return limit_of(e.reservations, e.pending.class_at(id).holders_seen);
+}
+
+/// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations. Where
+/// a limit by device class keeps them off other nodes, that limit may have been raised, or freed by what left the node;
+/// and those that outrank a nomination may have room that no table shows.
 void help_those_held(EngineData& e, State& state, const News& news) {
-  if (news.freed_nodes.empty()) return;
+  if (news.freed_nodes.empty() && !news.has_quota) return;
   std::vector<ClassId> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
-    const FitsLimit limit = limit_of(e.reservations, job_class.holders_seen);
+    const QueueId queue = job_class.key.queue;
+    const bool is_class_limited = state.queues().is_limited_by_key(queue);
+    const FitsLimit limit = limit_of_holders(e, head.job_class);
     const auto has_room = [&](const MemberRun& run, NodeId n) {
       if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
       const Cluster& cluster = state.cluster();
@@ -286,10 +325,15 @@ void help_those_held(EngineData& e, State& state, const News& news) {
       return fits > 0;
     };
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
-    const bool is_helped = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
-      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
-    });
-    if (is_helped) woken.push_back(head.job_class);
+    const auto helps = [&](NodeId n) {
+      return (is_class_limited && (!state.cluster().is_live(n) || ashlar::is_class_limited(state, queue, n))) ||
+             std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
+    };
+    const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
+    if ((is_class_limited && (news.has_quota || news.has_other_nodes)) ||
+        std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), helps) ||
+        (!state.nominations().empty() && std::any_of(job_class.held.begin(), job_class.held.end(), outranks)))
+      woken.push_back(head.job_class);
   }
   for (const ClassId id : woken) e.pending.wake_held(id);
 }

@@ -38,6 +38,8 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
     Rng draws(e.draws.state());
     const Reservation& reservation =
         e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
+    // One made anew behind another may bind only jobs under a limit, unlike the one by which the head was listed.
+    if (!reservation.concerns(state, head.queue)) continue;
     binds_its_like = binds_its_like && (reservation.at == Millis::max() || end > reservation.at);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back({blocked.entry.job, 0});

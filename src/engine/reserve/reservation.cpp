@@ -221,8 +221,11 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
     kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
   }
   std::sort(kept.begin(), kept.end());
-  kept.resize(
-      std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
+  // What the node owes already is kept from the other job anyway.
+  std::int64_t owed_now = -cluster.idle_devices()[spare.node.row()];
+  for (std::size_t i = 0; i < milli.size(); ++i) owed_now += is_idle({milli[i], mib[i]}, full_mib) ? 1 : 0;
+  const std::int64_t owed_then = std::max<std::int64_t>(spare.room.owed - std::max<std::int64_t>(owed_now, 0), 0);
+  kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + owed_then, 0))));
   Demand whole;
   DeviceMask idle_now;
   for (const auto& [use, device] : kept) {
@@ -305,23 +308,40 @@ std::int64_t fit_by_amounts(const Room& room, const Claims& claims, const Demand
   return fit;
 }
 
-/// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none.
-std::int64_t fit_by_devices(const Room& room, const Claims& claims, const DeviceRequest& request,
-                            std::int64_t full_mib) {
-  if (room.devices.empty() || request.count == 0) return kFitsMax;
-  std::int64_t idle = -room.owed, shares = 0;
-  for (const DeviceRoom& device : room.devices) {
-    if (is_idle(device, full_mib))
+/// What is free on one device, now or at the reserved time.
+DeviceRoom room_now(const NodeColumns& nodes, NodeId node, std::size_t device) {
+  return {nodes.device_free_milli(node)[device], nodes.device_free_mib(node)[device]};
+}
+
+/// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none. A device
+/// that was to be in use at the reserved time, and is free now since something ended early, is none of those that the
+/// claims take.
+std::int64_t fit_by_devices(const NodeColumns& nodes, const Spare& spare, const Claims& claims,
+                            const DeviceRequest& request) {
+  const std::vector<DeviceRoom>& devices = spare.room.devices;
+  if (devices.empty() || request.count == 0) return kFitsMax;
+  const std::int64_t full_mib = nodes.facts(spare.node).devices.memory_each.value;
+  const auto shares_in = [&](const DeviceRoom& room) {
+    return shares_in_device(request, room.milli, room.mib, full_mib > 0);
+  };
+  std::int64_t idle = -spare.room.owed, freed = 0, shares = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (is_idle(devices[i], full_mib)) {
       ++idle;
-    else if (!request.is_whole())
-      shares += shares_in_device(request, device.milli, device.mib, full_mib > 0);
+      continue;
+    }
+    const DeviceRoom now = room_now(nodes, spare.node, i);
+    if (request.is_whole())
+      freed += is_idle(now, full_mib) ? 1 : 0;
+    else
+      shares += std::max(shares_in(devices[i]), shares_in(now));
   }
   claims.each([&](const Demand& demand) {
     if (demand.devices.count > 0 && demand.devices.is_whole()) idle -= demand.devices.count;
   });
   idle = std::max<std::int64_t>(idle, 0);
-  if (request.is_whole()) return idle / request.count;
-  return shares + idle * shares_in_device(request, kWholeDevice, full_mib, full_mib > 0);
+  if (request.is_whole()) return (idle + freed) / request.count;
+  return shares + idle * shares_in({kWholeDevice, full_mib});
 }
 
 }  // namespace
@@ -333,12 +353,11 @@ void Reservation::lower_by_claims(const NodeView& view, NodeRange rows, std::spa
     std::uint16_t& fit = fits[spare->node.row() - rows.first];
     if (fit == 0) continue;
     const Claims claims{spare->claims, JobId::none()};
-    const std::int64_t full_mib = view.nodes.facts(spare->node).devices.memory_each.value;
     std::int64_t least = has_clash(claims, view.demand) ? 0 : fit_by_amounts(spare->room, claims, view.demand);
     if (keeps_all_devices(view.nodes, spare->node, spare->room))
       least = view.demand.devices.count > 0 ? 0 : least;
     else if (least > 0)
-      least = std::min(least, fit_by_devices(spare->room, claims, view.demand.devices, full_mib));
+      least = std::min(least, fit_by_devices(view.nodes, *spare, claims, view.demand.devices));
     fit = static_cast<std::uint16_t>(std::min<std::int64_t>(fit, least));
   }
 }

@@ -202,5 +202,42 @@ TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
   EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);
 }
 
+/// The limit on its model has room again while the queue as a whole has none; what then gives it room is the end of a
+/// pod on a node that it cannot use.
+TEST(Wake, AJobStartsWhoseLimitOfAClassWasFreedWhileAnotherRefusedIt) {
+  State s = small_state(1);
+  NodeFacts other = eight_devices();
+  other.devices.device_class = DeviceClassId(1u);
+  tell(s, NodeSeen{NodeId(1u), other});
+  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(0u)}}});
+  const auto limit = [&](std::int64_t milli) {
+    tell(s, QueueDefined{QueueId(1u),
+                         QueueId(0u),
+                         {milli, kUnlimited, kUnlimited},
+                         {{{ResourceId::none(), DeviceClassId(0u)}, 1000}}});
+  };
+  limit(6000);
+  const auto submit = [&](std::uint32_t job, DemandId demand, ConstraintId constraint, NodeId at) {
+    Workload w = workload(job, job, 1, demand);
+    w.queue = QueueId(1u);
+    w.members[0].constraint = constraint;
+    tell(s, Submitted{w});
+    if (!at.is_none()) tell(s, Bound{MemberId(job), at, {}});
+  };
+  submit(0, kOneDevice, kAnywhere, NodeId(0u));
+  submit(1, kOneDevice, kAnywhere, NodeId(1u));
+  submit(2, kOneDevice, ConstraintId(1u), NodeId::none());
+  Engine engine(*builtin_profile("ashlar"));
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  EXPECT_TRUE(waits_for_class_quota(engine.verdict_of(JobId(2u))));
+  submit(3, kFourDevices, kAnywhere, NodeId(1u));
+  limit(5000);
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);
+}
+
 }  // namespace
 }  // namespace ashlar
