@@ -21,6 +21,8 @@ struct Story {
   Profile profile;
   sim::WorldRules rules;
   bool has_faulty_binds = true;
+  EngineOptions options;
+  std::uint32_t wake_rounds_max = UINT32_MAX;
 };
 
 struct StoryOptions {
