@@ -10,7 +10,8 @@
 
 namespace ashlar {
 
-/// What is known of a job's run time. Unknown is Millis::max().
+/// What is known of a job's run time: half of the jobs of its kind exceed p50, one in ten exceeds p90. Unknown is
+/// Millis::max(); where only one is known, it stands for both.
 struct Estimate {
   Millis p50 = Millis::max();
   Millis p90 = Millis::max();

@@ -156,7 +156,7 @@ struct Applier {
     if (j.is_started) s.timeline_.remove_end({j.end_at, j.devices_total, e.job});
     j.revise(e.estimate);
     if (j.is_started) {
-      j.end_at = j.end_if_started(j.started_at);
+      j.end_at = j.late_end_if_started(j.started_at);
       s.timeline_.add_end({j.end_at, j.devices_total, e.job});
       ++s.unforeseen_frees_;
     }

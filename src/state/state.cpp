@@ -161,7 +161,7 @@ void State::run(JobId id, Millis now) {
   j.is_started = true;
   j.started_at = now;
   j.start_seq = next_seq_++;
-  j.end_at = j.end_if_started(now);
+  j.end_at = j.late_end_if_started(now);
   timeline_.add_end({j.end_at, j.devices_total, id});
 }
 

@@ -8,10 +8,12 @@
 
 namespace ashlar {
 
-ExpectedEnds::ExpectedEnds(const State& state, Millis now) : ends_(state.timeline().ends()), next_(ends_.begin()) {
-  for (; next_ != ends_.end() && next_->at <= now; ++next_) {
+ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
+    : ends_(state.timeline().ends()), next_(ends_.begin()) {
+  for (; next_ != ends_.end() && (next_->at <= now || by == EndsBy::kMedian); ++next_) {
+    const Job& job = state.job(next_->job);
     put_off_.push_back(*next_);
-    put_off_.back().at = state.job(next_->job).expected_end(now);
+    put_off_.back().at = by == EndsBy::kMedian ? job.expected_end(now) : job.late_end(now);
   }
   std::make_heap(put_off_.begin(), put_off_.end(), std::greater<>());  // few of them are listed
 }
@@ -34,13 +36,13 @@ bool ExpectedEnds::reaches(std::size_t count) const {
 }
 
 EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now,
-                             std::span<const Reservation* const> ahead)
+                             std::span<const Reservation* const> ahead, EndsBy by)
     : context_(context),
       state_(context.trial.state()),
       job_(job),
       ahead_(ahead),
       draws_(context.draws),
-      ends_(state_, now) {
+      ends_(state_, now, by) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);

@@ -1,7 +1,7 @@
-// EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the
-// reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends, inside a trial;
-// a galloping search needs O(log ends) placements for each stretch of time between the starts and ends of the reserved
-// jobs.
+// EarliestStart: the earliest time at which a waiting job can be placed, by the late (or median) ends expected now and
+// beside the reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends,
+// inside a trial; a galloping search needs O(log ends) placements for each stretch of time between the starts and ends
+// of the reserved jobs.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@
 namespace ashlar {
 
 /// The known ends of running jobs, expected at `now`, in order: those that outlast their estimate are put off. Listed
-/// as far as they are asked for; void after a change of the timeline.
+/// as far as they are asked for; void after a change of the timeline. Cost: O(jobs that outlast their estimate), by the
+/// median O(jobs).
 class ExpectedEnds {
  public:
-  ExpectedEnds(const State& state, Millis now);
+  ExpectedEnds(const State& state, Millis now, EndsBy by = EndsBy::kLate);
   /// Whether there are this many.
   bool reaches(std::size_t count) const;
   /// One of those reached.
@@ -35,7 +36,8 @@ class ExpectedEnds {
   static std::default_sentinel_t end() { return std::default_sentinel; }
 
  private:
-  mutable std::vector<Timeline::End> put_off_;  ///< those that outlast their estimate and are not listed: a heap
+  /// those that end at another time than the timeline has, and are not listed: a heap
+  mutable std::vector<Timeline::End> put_off_;
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
@@ -43,7 +45,9 @@ class ExpectedEnds {
 
 class EarliestStart {
  public:
-  EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead);
+  /// The reservations ahead rest on the same ends.
+  EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead,
+                EndsBy by = EndsBy::kLate);
 
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
   /// and with the jobs with reservations that run then.

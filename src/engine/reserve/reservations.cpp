@@ -169,10 +169,10 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster().change_count();
-  if (const auto at = EarliestStart(context, job, now, ahead).run()) {
+  if (const auto at = EarliestStart(context, job, now, ahead, by_).run()) {
     made.at = *at;
-    made.ends = state.job(job).end_if_started(*at);
     made.lasts = state.job(job).late_end_if_started(*at);
+    made.ends = by_ == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(*at);
     each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
       if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
     });
@@ -208,7 +208,7 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Pending
   const std::uint64_t changes_before = state.cluster().change_count();
   const std::vector<const Reservation*> ahead =
       ahead_of(state, pending, reservation.entry, reservation.job_class.queue);
-  const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
+  const bool can = EarliestStart(context, reservation.entry.job, now, ahead, by_).run(reservation.at).has_value();
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
   return can;

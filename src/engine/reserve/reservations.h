@@ -1,5 +1,5 @@
 // Reservations: those of the first waiting job of each queue, which is reserved the earliest time at which it can be
-// placed on named nodes, by the expected ends, its quota, constraints and topology. A job behind it that may still run
+// placed on named nodes, by the late ends, its quota, constraints and topology. A job behind it that may still run
 // then starts only on what is left over.
 #pragma once
 
@@ -14,6 +14,9 @@ namespace ashlar {
 
 class Reservations {
  public:
+  /// With kMedian for reports only: when each would start if every job ran for its p50.
+  explicit Reservations(EndsBy by = EndsBy::kLate) : by_(by) {}
+
   /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the
   /// work of a decision.
   static constexpr std::size_t kMax = 8;
@@ -71,6 +74,7 @@ class Reservations {
   std::vector<Reservation> reservations_;
   std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
   std::uint64_t next_edition_ = 1;
+  EndsBy by_;
 };
 
 }  // namespace ashlar

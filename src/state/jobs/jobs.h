@@ -53,7 +53,8 @@ struct Job {
   Millis started_at;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
-  /// entry on the timeline while started: by the median, in the past if the job outlasts it
+  /// entry on the timeline while started: by when it will have ended in nine of ten cases, in the past if it outlasts
+  /// that
   Millis end_at;
   std::int64_t devices_total = 0;  ///< devices of all members, fractions rounded up per member
 
@@ -73,21 +74,24 @@ struct Job {
     const bool has_both = remaining != Millis::max() && estimate.is_known() && estimate.p90 != Millis::max();
     return has_both && end != Millis::max() && estimate.p90 > estimate.p50 ? end + (estimate.p90 - estimate.p50) : end;
   }
-  /// The expected end of a started job, always after `now`. One that outlasts its median is expected by its p90; one
-  /// that outlasts that too is given 1 s more, doubled each time that it has not ended by then (expired predictions are
-  /// put off in growing steps, as in Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS
-  /// 2007).
+  /// The expected end of a started job by the median, always after `now`. One that outlasts it is expected by its late
+  /// end.
   Millis expected_end(Millis now) const {
+    const Millis median = end_if_started(started_at);
+    return median > now ? median : late_end(now);
+  }
+  /// By when a started job will have ended in nine of ten cases, always after `now`. One that outlasts that is given 1
+  /// s more, doubled each time that it has not ended by then (expired predictions are put off in growing steps, as in
+  /// Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS 2007).
+  Millis late_end(Millis now) const {
     if (end_at > now) return end_at;
-    const Millis late = late_end_if_started(started_at);
-    if (late > now) return late;
-    const Millis lacking = now - late;  // more than any step can make up at the end of time
+    const Millis lacking = now - end_at;  // more than any step can make up at the end of time
     Millis more(1000);
     while (more <= lacking) {
       if (more.value > Millis::max().value / 2) return Millis::max();
       more = more + more;
     }
-    return more > Millis::max() - late ? Millis::max() : late + more;
+    return more > Millis::max() - end_at ? Millis::max() : end_at + more;
   }
   /// The expected duration of the whole run has changed; time already run, or lost, stays as it is.
   void revise(const Estimate& revised) {

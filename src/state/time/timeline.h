@@ -1,6 +1,6 @@
-// Timeline: when capacity is freed: the expected ends of running jobs in order. They lie in short sorted blocks, so
-// that an end comes or goes at O(log n) plus a move within one block, wherever it lies (40,000 running jobs: 0.1 us); a
-// walk costs O(ends until enough).
+// Timeline: by when capacity is freed: the late ends (p90) of running jobs in order. They lie in short sorted blocks,
+// so that an end comes or goes at O(log n) plus a move within one block, wherever it lies (40,000 running jobs: 0.1
+// us); a walk costs O(ends until enough).
 #pragma once
 
 #include <compare>
@@ -16,7 +16,7 @@ namespace ashlar {
 class Timeline {
  public:
   /// A running job frees `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). The
-  /// entry of one that outlasts its estimate is in the past: Job::expected_end has its expected end.
+  /// entry of one that outlasts its estimate is in the past: Job::late_end has its end then.
   struct End {
     Millis at;
     std::int64_t devices = 0;

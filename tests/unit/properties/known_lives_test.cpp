@@ -79,16 +79,16 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20607 decisions, 5134 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
+            "20607 decisions, 5135 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
             "InsufficientGPU 517 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "592 Placed 3270 PortTaken 115 QuotaExhausted 592 ReservationHeld 177 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 572 Waits 1878; plans 3b1adf69d2f32879");
+            "592 Placed 3271 PortTaken 115 QuotaExhausted 592 ReservationHeld 170 SelectorMismatch 9 "
+            "TaintNotTolerated 6 TopologyFragmented 572 Waits 1871; plans 6b19939965fe5b4d");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 665 "
       "InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 PortTaken 112 "
-      "ReservationHeld 67 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2112; plans "
-      "2057708e6dce3436");
+      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2110; plans "
+      "24aab68b84d36bf0");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
@@ -115,14 +115,14 @@ TEST(KnownLives, OfPublishedProfiles) {
             "TopologyFragmented 569 Waits 1639; plans e9b46c352b87bed6");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20614 decisions, 5156 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 486 GangPartial 316 "
-            "InsufficientGPU 511 InsufficientResource 176 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 208 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1931; plans 0b3dd9dcacf77a72");
+            "InsufficientGPU 511 InsufficientResource 176 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 "
+            "OverQuota 639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 202 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1925; plans f149cb6425aab3ea");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20574 decisions, 5043 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 479 GangPartial 291 "
-            "InsufficientGPU 432 InsufficientResource 169 NeverFits 981 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "618 Placed 3259 PortTaken 110 QuotaExhausted 618 ReservationHeld 1121 SelectorMismatch 7 "
-            "TaintNotTolerated 5 TopologyFragmented 551 Waits 2695; plans 07ff38a5446ba74d");
+            "20575 decisions, 5043 binds, 0 others; ExceedsClusterMax 503 ExceedsMaxQuota 481 GangPartial 293 "
+            "InsufficientGPU 431 InsufficientResource 169 NeverFits 984 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
+            "619 Placed 3260 PortTaken 110 QuotaExhausted 619 ReservationHeld 1114 SelectorMismatch 7 "
+            "TaintNotTolerated 5 TopologyFragmented 552 Waits 2690; plans 0de56ab94005d8c5");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
             "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial 303 "
             "InsufficientGPU 508 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "

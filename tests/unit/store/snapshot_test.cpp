@@ -265,7 +265,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Cluster), 1424u);
   EXPECT_EQ(sizeof(State), 2088u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
-  EXPECT_EQ(sizeof(EngineData), 1424u);
+  EXPECT_EQ(sizeof(EngineData), 1432u);
 }
 
 }  // namespace
