@@ -241,9 +241,10 @@ void read_priority(CaseReading& c, Words& words) {
 
 void read_estimate(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
-  const Millis expected = words.take_time();
+  const Millis median = words.take_time();
+  const Millis late = words.accept("p90") ? words.take_time() : median;
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
+  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {median, late}}));
 }
 
 /// Another scheduler reserves a node for its pod; "none" when it no longer does.

@@ -141,6 +141,11 @@ class Source {
   virtual bool next(SimJob& out) = 0;
 };
 
+Millis late_of(Millis median, double factor) {
+  const double late = static_cast<double>(median.value) * factor;
+  return std::max(median, Millis(std::llround(std::min(late, kTimeMax))));
+}
+
 class StreamSource final : public Source {
  public:
   explicit StreamSource(const ScenarioWork::Stream& stream)
@@ -170,7 +175,7 @@ class StreamSource final : public Source {
       believed = Millis(std::max<std::int64_t>(
           1, std::llround(static_cast<double>(out.duration.value) *
                           std::exp(shape.spec->estimate_error * normal_quantile(rng_.uniform())))));
-    if (shape.spec->has_estimate) out.estimate = {believed, believed};
+    if (shape.spec->has_estimate) out.estimate = {believed, late_of(believed, shape.spec->late_factor)};
     out.order_hint = believed.value;
     return true;
   }

@@ -70,6 +70,7 @@ struct JobShape {
   std::int32_t priority = 0;
   DurationDistribution duration;
   double estimate_error = 0;                            ///< sigma of the logarithm of (estimate / duration); 0 = exact
+  double late_factor = 1;                               ///< p90 / p50 of the estimate
   bool has_estimate = true;                             ///< false: the duration is unknown
   std::vector<std::pair<std::int32_t, double>> queues;  ///< index into Scenario::queues and weight; never empty
 };

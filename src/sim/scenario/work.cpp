@@ -123,18 +123,18 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
   if (node == nullptr) return;
   if (node->IsMap()) {
     YamlMap estimate(mistake, *node, map.path("estimate"));
-    estimate.require("error", "the standard deviation of the logarithm of estimate / duration, 0..10");
-    shape.estimate_error =
-        estimate.real("error", 0, 10, "the standard deviation of the logarithm of estimate / duration, 0..10")
-            .value_or(0);
+    constexpr std::string_view kErrorForm = "the standard deviation of the logarithm of estimate / duration, 0..10";
+    if (!estimate.has("p90")) estimate.require("error", kErrorForm);
+    shape.estimate_error = estimate.real("error", 0, 10, kErrorForm).value_or(0);
+    shape.late_factor = estimate.real("p90", 1, 1e6, "how many times the estimate its p90 is, 1..1000000").value_or(1);
     estimate.finish();
     return;
   }
   const std::string word = map.text("estimate").value_or("exact");
   shape.has_estimate = word != "none";
   if (word != "none" && word != "exact")
-    map.reject("estimate",
-               YamlMap::expected("exact, none or {error: SIGMA}", word) + suggestion(word, {"exact", "none"}));
+    map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA, p90: FACTOR}", word) +
+                               suggestion(word, {"exact", "none"}));
 }
 
 MemberShape read_members(YamlMap& map, const Scenario& scenario) {

@@ -215,7 +215,7 @@ const BadEdit kBadEdits[] = {
     {"    queue: vision\n", "", "expected \"queue\" (here or in the stream), because there are several queues"},
     {"gpu_milli: 500", "gpu_milli: 500, gpus: 2", "gpu_milli: expected no \"gpus\" beside it"},
     {"gpu_milli: 500", "gpus: 1, gpu_milli: 500", "gpu_milli: expected no \"gpus\" beside it"},
-    {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA}, got \"perfect\""},
+    {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA, p90: FACTOR}, got \"perfect\""},
     {"node: gpu-03", "node: gpu-93", "failures[0].node: there is no node \"gpu-93\"; did you mean"},
     {"at: 5h, ", "", "failures[0]: expected the key \"at\""},
     {"title: Two", "title: \"Two", "not valid YAML: "},
