@@ -12,6 +12,7 @@
 #include "live/read/node_order.h"
 #include "live/read/pod_text.h"
 #include "live/read/queue_limits.h"
+#include "live/read/why_parts.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
@@ -146,20 +147,6 @@ std::string_view remedy_name(Remedy::Kind kind) {
   constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards",
                                          "MoreQuota",  "FreeCards",   "MoreNodes"};
   return kNames[static_cast<std::size_t>(kind)];
-}
-
-void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
-  w.key("reasons").begin_array();
-  for (const Reason& r : reported_reasons(context, verdict)) {
-    w.begin_object()
-        .member("code", reason_name(r.code))
-        .member("message", reason_text(context, r))
-        .member("subject", std::int64_t{r.subject});
-    w.key("numbers").begin_array();
-    for (const std::int64_t n : r.numbers) w.integer(n);
-    w.end_array().end_object();
-  }
-  w.end_array();
 }
 
 void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
@@ -322,6 +309,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
     w.member("verdictAgeMillis", (replica.now() - asked_at).value);
     write_reasons(w, replica.text_context(), verdict);
+    write_start(w, replica, job);
     w.member("condition", replica.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
     if (replica.state().is_live(job)) {
