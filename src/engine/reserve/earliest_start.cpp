@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
@@ -11,38 +12,55 @@ namespace ashlar {
 ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
     : ends_(state.timeline().ends()), next_(ends_.begin()) {
   for (; next_ != ends_.end() && (next_->at <= now || by == EndsBy::kMedian); ++next_) {
-    const Job& job = state.job(next_->job);
     put_off_.push_back(*next_);
-    put_off_.back().at = by == EndsBy::kMedian ? job.expected_end(now) : job.late_end(now);
+    put_off_.back().at = by == EndsBy::kMedian ? state.job(next_->job).expected_end(now) : put_off(next_->at, now);
   }
   std::make_heap(put_off_.begin(), put_off_.end(), std::greater<>());  // few of them are listed
 }
 
+ExpectedEnds::ExpectedEnds(const State& state, const PutOffEnds& put_off)
+    : kept_(&put_off.ends()),
+      next_kept_(kept_->begin()),
+      ends_(state.timeline().ends()),
+      next_(ends_.after(put_off.now())) {}
+
+const Timeline::End* ExpectedEnds::next_put_off() const {
+  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->first;
+  return put_off_.empty() ? nullptr : &put_off_.front();
+}
+
+void ExpectedEnds::pass_put_off() const {
+  if (kept_ != nullptr) {
+    ++next_kept_;
+    return;
+  }
+  std::pop_heap(put_off_.begin(), put_off_.end(), std::greater<>());
+  put_off_.pop_back();
+}
+
 bool ExpectedEnds::reaches(std::size_t count) const {
   while (listed_.size() < count) {
-    const Timeline::End* end = put_off_.empty() ? nullptr : &put_off_.front();
+    const Timeline::End* end = next_put_off();
     const bool is_put_off = end != nullptr && (next_ == ends_.end() || *end < *next_);
     if (!is_put_off) end = next_ == ends_.end() ? nullptr : &*next_;
     if (end == nullptr || end->at == Millis::max()) break;
     listed_.push_back(*end);
-    if (is_put_off) {
-      std::pop_heap(put_off_.begin(), put_off_.end(), std::greater<>());
-      put_off_.pop_back();
-    } else {
+    if (is_put_off)
+      pass_put_off();
+    else
       ++next_;
-    }
   }
   return listed_.size() >= count;
 }
 
-EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now,
-                             std::span<const Reservation* const> ahead, EndsBy by)
+EarliestStart::EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
+                             std::span<const Reservation* const> ahead)
     : context_(context),
       state_(context.trial.state()),
       job_(job),
       ahead_(ahead),
       draws_(context.draws),
-      ends_(state_, now, by) {
+      ends_(std::move(ends)) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
@@ -20,6 +22,8 @@ namespace ashlar {
 class ExpectedEnds {
  public:
   ExpectedEnds(const State& state, Millis now, EndsBy by = EndsBy::kLate);
+  /// The late ends, as of the last time that those were brought up; they must outlive this.
+  ExpectedEnds(const State& state, const PutOffEnds& put_off);
   /// Whether there are this many.
   bool reaches(std::size_t count) const;
   /// One of those reached.
@@ -36,8 +40,14 @@ class ExpectedEnds {
   static std::default_sentinel_t end() { return std::default_sentinel; }
 
  private:
-  /// those that end at another time than the timeline has, and are not listed: a heap
+  /// The first that ends at another time than the timeline has, and is not listed; nullptr if there is none.
+  const Timeline::End* next_put_off() const;
+  void pass_put_off() const;
+
+  /// those that end at another time than the timeline has, and are not listed: a heap, or kept elsewhere
   mutable std::vector<Timeline::End> put_off_;
+  const std::map<Timeline::End, Millis>* kept_ = nullptr;
+  mutable std::map<Timeline::End, Millis>::const_iterator next_kept_;
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
@@ -46,8 +56,8 @@ class ExpectedEnds {
 class EarliestStart {
  public:
   /// The reservations ahead rest on the same ends.
-  EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead,
-                EndsBy by = EndsBy::kLate);
+  EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
+                std::span<const Reservation* const> ahead);
 
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
   /// and with the jobs with reservations that run then.

@@ -8,6 +8,8 @@
 
 #include "engine/pending/pending_queue.h"
 #include "engine/place/placement.h"
+#include "engine/reserve/earliest_start.h"
+#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
@@ -63,7 +65,9 @@ class Reservations {
   void forget(Predicate&& is_forgotten);
   /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const PendingQueue& pending, const Reservation& reservation,
-                      Millis now) const;
+                      Millis now);
+  /// Void after the next call.
+  ExpectedEnds expected_ends(const State& state, Millis now);
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
   QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
@@ -74,6 +78,7 @@ class Reservations {
   std::vector<Reservation> reservations_;
   std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
   std::uint64_t next_edition_ = 1;
+  PutOffEnds put_off_ends_;  ///< a cache
   EndsBy by_;
 };
 

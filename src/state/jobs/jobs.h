@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "model/demand.h"
 #include "model/workload.h"
+#include "state/time/timeline.h"
 
 namespace ashlar {
 
@@ -80,19 +81,8 @@ struct Job {
     const Millis median = end_if_started(started_at);
     return median > now ? median : late_end(now);
   }
-  /// By when a started job will have ended in nine of ten cases, always after `now`. One that outlasts that is given 1
-  /// s more, doubled each time that it has not ended by then (expired predictions are put off in growing steps, as in
-  /// Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS 2007).
-  Millis late_end(Millis now) const {
-    if (end_at > now) return end_at;
-    const Millis lacking = now - end_at;  // more than any step can make up at the end of time
-    Millis more(1000);
-    while (more <= lacking) {
-      if (more.value > Millis::max().value / 2) return Millis::max();
-      more = more + more;
-    }
-    return more > Millis::max() - end_at ? Millis::max() : end_at + more;
-  }
+  /// By when a started job will have ended in nine of ten cases, always after `now`: put off if it outlasts that.
+  Millis late_end(Millis now) const { return end_at > now ? end_at : put_off(end_at, now); }
   /// The expected duration of the whole run has changed; time already run, or lost, stays as it is.
   void revise(const Estimate& revised) {
     if (!revised.is_known())
