@@ -32,8 +32,7 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "NamespaceSeen",
                                        "HoldPlaced",
                                        "DeviceHealthChanged",
-                                       "DeviceLayoutDefined",
-                                       "GangSpecDefined"};
+                                       "DeviceLayoutDefined"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

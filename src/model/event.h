@@ -12,7 +12,6 @@
 #include "base/quantity.h"
 #include "model/constraint.h"
 #include "model/demand.h"
-#include "model/gang.h"
 #include "model/hold.h"
 #include "model/node.h"
 #include "model/pod_labels.h"
@@ -67,8 +66,8 @@ struct MembersAdded {
   JobId job;
   std::uint32_t members_min = 1;
   std::vector<MemberSpec> members;
-  /// more pods of a known job, in rank order after the others; without any: another number must start together (0, and
-  /// for jobs with groups: see Workload)
+  /// more pods of a known job, in rank order after the others; without any: another number must start together (0: see
+  /// Workload)
 };
 struct MemberGone {
   MemberId member;
@@ -126,18 +125,14 @@ struct HoldPlaced {
 struct DeviceLayoutDefined {
   DeviceLayoutId id;
   DeviceLayout layout;
-};  ///< a row that no node uses may be redefined; a layout without devices gives it back
-struct GangSpecDefined {
-  GangSpecId id;
-  GangSpec spec;
-};               ///< a row that no job uses may be redefined; a list without groups gives it back
+};               ///< a row that no node uses may be redefined; a layout without devices gives it back
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
-                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
-                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
-                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced,
-                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined>;
+using EventBody =
+    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
+                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
+                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
+                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined>;
 
 struct Event {
   Millis at;
