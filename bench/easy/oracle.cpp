@@ -12,7 +12,7 @@ namespace {
 /// Decisions of one future. A head that has not started by then counts as never started, in both futures.
 constexpr int kDecisionsMax = 20'000;
 
-/// Jobs whose expected end comes first, and its time; none if nothing ends.
+/// Jobs whose late end comes first, and its time; none if nothing ends.
 struct NextEnds {
   Millis at = Millis::max();
   std::vector<JobId> jobs;
@@ -21,7 +21,7 @@ NextEnds next_ends(const State& state, Millis now) {
   NextEnds next;
   for (const Timeline::End& end : state.timeline().ends()) {
     if (end.at == Millis::max()) break;
-    const Millis at = state.job(end.job).expected_end(now);
+    const Millis at = state.job(end.job).late_end(now);
     if (at > next.at) {
       if (end.at > now) break;  // those behind end at their own times
       continue;

@@ -42,6 +42,7 @@ using PodSelectorId = Id<struct PodSelectorTag>;  ///< interned selector of pods
 using NamespaceId = Id<struct NamespaceTag>;      ///< row of a namespace
 using DeviceClassId = Id<struct ModelTag>;        ///< interned accelerator model (class)
 using DeviceLayoutId = Id<struct LayoutTag>;      ///< interned DeviceLayout
+using GangSpecId = Id<struct GangSpecTag>;        ///< interned GangSpec
 
 }  // namespace ashlar
 

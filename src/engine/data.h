@@ -66,7 +66,9 @@ struct EngineData {
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
   std::uint64_t unproven = 0;
-  std::vector<Reported> reported;  ///< by job
+  std::uint64_t cut_short = 0;  ///< decisions that ended at the limit of rounds in which held jobs are woken
+  std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests
+  std::vector<Reported> reported;              ///< by job
 };
 
 }  // namespace ashlar

@@ -53,7 +53,7 @@ Verdict Engine::verdict_with_numbers_of_now(State& state, JobId job) {
 
 bool Engine::try_place(Trial& trial, JobId job) {
   Rng draws(data_.draws.state());
-  return place_job({trial, data_.fit_tables, *data_.profile, draws}, job).is_placed;
+  return place_job({trial, data_.fit_tables, *data_.profile, draws, UINT32_MAX, trial.state().now()}, job).is_placed;
 }
 
 }  // namespace ashlar

@@ -43,6 +43,9 @@ class Engine {
   Verdict verdict_with_numbers_of_now(State& state, JobId job);
   /// Number of times it was not settled whether a waiting job could run on the empty cluster.
   std::uint64_t unproven_count() const { return data_.unproven; }
+  /// Number of decisions that ended at the limit of rounds in which held jobs are woken, and went on a second later.
+  std::uint64_t cut_short_count() const { return data_.cut_short; }
+  void limit_wake_rounds(std::uint32_t rounds_max) { data_.wake_rounds_max = rounds_max; }  // for tests
   const PendingQueue& pending() const { return data_.pending; }
   /// Reservations made so far (blocking: easy).
   std::span<const Reservation> reservations() const { return data_.reservations.all(); }

@@ -26,6 +26,14 @@ bool has_sound_key(const EquivalenceClass& key, const State& state) {
     return run.demand.row() < state.demand_rows() && run.constraint.row() < state.cluster().constraint_rows();
   };
   const auto is_level = [&](LevelId level) { return level.is_none() || level.row() < levels; };
+  if (!key.spec.is_none()) {
+    if (key.spec.row() >= state.gangs().rows()) return false;
+    const std::vector<GangGroup>& groups = state.gang_spec(key.spec).groups;
+    const auto is_group = [&](const MemberRun& run) {
+      return run.group < groups.size() && is_level(groups[run.group].within);
+    };
+    if (!std::all_of(key.runs.begin(), key.runs.end(), is_group)) return false;
+  }
   return is_run({key.demand, key.constraint, 1}) && std::all_of(key.runs.begin(), key.runs.end(), is_run) &&
          is_level(key.within) && is_level(key.prefer) && (key.only.is_none() || state.is_live(key.only));
 }

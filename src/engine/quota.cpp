@@ -45,25 +45,13 @@ void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMa
 
 QuotaVector quota_needed(const State& state, JobId job) {
   QuotaVector sum{};
-  const Job& j = state.job(job);
-  std::uint32_t counted = 0;
-  const std::uint32_t needed = j.members_needed();
-  for (MemberId m = j.first; !m.is_none() && counted < needed; m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    ++counted;
-    add(sum, state.quota_of_demand(state.member(m).demand));
-  }
+  state.each_needed(job, [&](MemberId, const Member& m) { add(sum, state.quota_of_demand(m.demand)); });
   return sum;
 }
 
 std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job) {
   std::vector<std::int64_t> by_key;
-  std::uint32_t left = state.job(job).members_needed();
-  for (MemberId m = state.job(job).first; !m.is_none() && left > 0; m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    --left;
-    add_anywhere(state, m, by_key);
-  }
+  state.each_needed(job, [&](MemberId m, const Member&) { add_anywhere(state, m, by_key); });
   return by_key;
 }
 
@@ -85,13 +73,13 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   QuotaVector sum{};
   std::vector<std::int64_t> by_key;
   std::uint32_t within = 0;
-  for (MemberId m = j.first; !m.is_none(); m = state.member(m).next) {
-    if (state.member(m).is_placed()) continue;
-    add(sum, state.quota_of_demand(state.member(m).demand));
-    add_anywhere(state, m, by_key);
-    if (state.queues().refusal(j.queue, sum) || refusal_by_key(state, j.queue, by_key)) break;
+  state.each_waiting(job, [&](MemberId id, const Member& m) {
+    add(sum, state.quota_of_demand(m.demand));
+    add_anywhere(state, id, by_key);
+    if (state.queues().refusal(j.queue, sum) || refusal_by_key(state, j.queue, by_key)) return false;
     ++within;
-  }
+    return true;
+  });
   return within;
 }
 

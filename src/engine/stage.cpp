@@ -33,7 +33,7 @@ void refresh_reservations(EngineData& e, State& state, Cycle&) {
 }
 
 constexpr Stage kBefore[] = {
-    {"end holds", end_holds},
+    {"renew holds", renew_holds},
     {"rekey queues", rekey},
     {"absorb changes of the backlog", absorb_changes},
     {"forget outdated fit tables", forget_outdated_tables},

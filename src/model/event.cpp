@@ -32,7 +32,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "NamespaceSeen",
                                        "HoldPlaced",
                                        "DeviceHealthChanged",
-                                       "DeviceLayoutDefined"};
+                                       "DeviceLayoutDefined",
+                                       "GangSpecDefined"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/gang.h"
 #include "model/hold.h"
 #include "model/node.h"
 #include "model/pod_labels.h"
@@ -66,8 +67,8 @@ struct MembersAdded {
   JobId job;
   std::uint32_t members_min = 1;
   std::vector<MemberSpec> members;
-  /// more pods of a known job, in rank order after the others; without any: another number must start together (0: see
-  /// Workload)
+  /// more pods of a known job, in rank order after the others; without any: another number must start together (0, and
+  /// for jobs with groups: see Workload)
 };
 struct MemberGone {
   MemberId member;
@@ -125,14 +126,18 @@ struct HoldPlaced {
 struct DeviceLayoutDefined {
   DeviceLayoutId id;
   DeviceLayout layout;
-};               ///< a row that no node uses may be redefined; a layout without devices gives it back
+};  ///< a row that no node uses may be redefined; a layout without devices gives it back
+struct GangSpecDefined {
+  GangSpecId id;
+  GangSpec spec;
+};               ///< a row that no job uses may be redefined; a list without groups gives it back
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody =
-    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
-                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
-                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
-                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined>;
+using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
+                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
+                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
+                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced,
+                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined>;
 
 struct Event {
   Millis at;

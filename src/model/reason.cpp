@@ -131,7 +131,8 @@ constexpr ReasonRow kRows[] = {
      .per_node = "node(s) didn't satisfy existing pods anti-affinity rules"},
     {.code = ReasonCode::kCapacityHeld,
      .name = "CapacityHeld",
-     .numbers = {kOfNodes, {"until", kInstant}},
+     .subject = Subject::kHold,
+     .numbers = {kOfNodes, {"until", kInstant}, {"for", kOwner}},
      .is_about_nodes = true,
      .english = "{0} {0|is|are} held for a maintenance or reservation{detail}",
      .per_node = "node(s) are held for a maintenance or reservation"},
@@ -141,6 +142,12 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} would have enough free GPUs if {1} {1|GPU were|GPUs were} not unhealthy",
      .per_node = "node(s) had unhealthy GPUs"},
+    {.code = ReasonCode::kGroupFragmented,
+     .name = "GroupFragmented",
+     .subject = Subject::kLevel,
+     .numbers = {{{"group", kCount}}},
+     .is_about_nodes = true,
+     .english = "group {0} of the gang needs one {subject}, and none has capacity for it"},
 };
 
 constexpr bool are_in_order() {

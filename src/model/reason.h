@@ -36,8 +36,9 @@ enum class ReasonCode : std::uint8_t {
   kPodAntiAffinity,
   kCapacityHeld,
   kUnhealthyGpu,
+  kGroupFragmented,  ///< the reason after it says how much the best domain of that level has for the group
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kUnhealthyGpu;
+inline constexpr ReasonCode kLastReason = ReasonCode::kGroupFragmented;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.
@@ -52,7 +53,7 @@ struct Reason {
 };
 
 /// The subject of a reason: the kind of its row number.
-enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget };
+enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget, kHold };
 
 /// The meaning of a number of a reason.
 enum class ReasonUnit : std::uint8_t {
@@ -66,6 +67,7 @@ enum class ReasonUnit : std::uint8_t {
   kDimension,  ///< what a quota counts, see quota_number()
   kQuota,      ///< an amount of what the first number says
   kInstant,    ///< milliseconds
+  kOwner,      ///< for whom something is held, see owner_of_number()
   kCount,
 };
 

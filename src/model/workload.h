@@ -10,7 +10,8 @@
 
 namespace ashlar {
 
-/// What is known of a job's run time. Unknown is Millis::max().
+/// What is known of a job's run time: half of the jobs of its kind exceed p50, one in ten exceeds p90. Unknown is
+/// Millis::max(); where only one is known, it stands for both.
 struct Estimate {
   Millis p50 = Millis::max();
   Millis p90 = Millis::max();
@@ -18,25 +19,28 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// One pod of a job: its row, needs, allowed nodes and labels.
+/// One pod of a job: its row, needs, allowed nodes, labels and group.
 struct MemberSpec {
   MemberId member;
   DemandId demand;
   ConstraintId constraint;
-  LabelSetId labels = {};  ///< as which it is counted where it is placed; none = it is not counted
+  LabelSetId labels = {};   ///< as which it is counted where it is placed; none = it is not counted
+  std::uint32_t group = 0;  ///< its number in the job's GangSpec
   friend bool operator==(const MemberSpec&, const MemberSpec&) = default;
 };
 
 /// A job. All-or-nothing at `members_min`; members above it are elastic: surplus, which gives way to every minimum.
 /// `members_min` 0: any member may start by itself and none is surplus, as in a gang that has run and gets lost members
-/// back. `members` is in rank order.
+/// back. `members` is in rank order. With groups it starts when each has its own minimum: then `members_min` says no
+/// more than whether it is 0.
 struct Workload {
   JobId job;
   QueueId queue{0u};
   std::int32_t priority = 0;
   std::uint32_t members_min = 1;
-  LevelId within;  ///< hard: all members in one domain of this level; none = anywhere
-  LevelId prefer;  ///< soft: the same, if possible
+  LevelId within;   ///< hard: all members in one domain of this level; none = anywhere
+  LevelId prefer;   ///< soft: the same, if possible
+  GangSpecId spec;  ///< its groups; none = one group without a domain of its own
   Millis submitted;
   Estimate estimate;
   bool is_ours = true;  ///< false: another scheduler's, or a static pod; accounted, never decided

@@ -31,13 +31,13 @@ Profile composed(std::string_view name, Tiers tiers, std::string_view device, st
 }
 
 Profile ashlar_profile(std::string_view name) {
-  Profile p = composed(name, {{"prefer"}, {"best-fit-domain"}, {"pack-tight"}}, "best-fit", "priority-age");
+  Profile p = composed(name, {{"prefer"}, {"best-fit-domain"}, {"pack-tight"}}, "island", "priority-age");
   p.blocking = Blocking::kEasy;
   return p;
 }
 
 Profile spread_profile(std::string_view name) {
-  Profile p = composed(name, {{"prefer"}, {"spread"}}, "best-fit", "priority-age");
+  Profile p = composed(name, {{"prefer"}, {"spread"}}, "island", "priority-age");
   p.blocking = Blocking::kEasy;
   p.is_default_domain_search = false;
   return p;

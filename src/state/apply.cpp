@@ -15,6 +15,7 @@ struct Applier {
   void operator()(const LevelsDefined& e) { s.cluster_.define_levels(e.nested, e.orthogonal); }
   void operator()(const DemandDefined& e) { s.define(e.id, e.demand); }
   void operator()(const ConstraintDefined& e) { s.define(e.id, e.constraint); }
+  void operator()(const GangSpecDefined& e) { s.gangs_.define(e.id, e.spec); }
   void operator()(const LabelSetDefined& e) { s.define(e.id, e.set); }
   void operator()(const PodSelectorDefined& e) { s.define(e.id, e.selector); }
   void operator()(const NamespaceSeen& e) { s.cluster_.define(e.id, e.labels); }
@@ -26,7 +27,9 @@ struct Applier {
   }
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size();
-    s.queues_.define(e.id, e.parent, e.quota, e.limits);
+    const std::vector<NodeId> held = s.yielding_.nodes();
+    s.change_owners(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits); });
+    for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
   }
   void operator()(const NodeSeen& e) {
@@ -78,21 +81,23 @@ struct Applier {
     j.is_ours = w.is_ours;
     j.queue = w.queue;
     j.priority = w.priority;
-    j.members_min = std::max<std::uint32_t>(w.members_min, 1);
-    j.is_each_needed = w.members_min == 0;
     j.within = w.within;
     j.prefer = w.prefer;
     j.submitted = j.queued_at = w.submitted;
     j.estimate = w.estimate;
     j.remaining = w.estimate.p50;
     j.order_hint = w.order_hint;
+    if (!w.spec.is_none()) {
+      j.spec = w.spec;
+      s.gangs_.enter(w.job, w.spec);
+    }
+    s.set_minimum(w.job, w.members_min);
     s.add_members(w.job, w.members);
     s.settle_backlog(w.job);
   }
   void operator()(const MembersAdded& e) {
     if (!is_job(e.job)) return;
-    s.job_row(e.job).members_min = std::max<std::uint32_t>(e.members_min, 1);
-    s.job_row(e.job).is_each_needed = e.members_min == 0;
+    s.set_minimum(e.job, e.members_min);
     s.add_members(e.job, e.members);
     s.refresh_backlog(e.job);
     s.start(e.job, now);  // if fewer must start together now, those placed may be enough
@@ -156,7 +161,8 @@ struct Applier {
     if (j.is_started) s.timeline_.remove_end({j.end_at, j.devices_total, e.job});
     j.revise(e.estimate);
     if (j.is_started) {
-      j.end_at = j.end_if_started(j.started_at);
+      j.end_at = j.late_end_if_started(j.started_at);
+      s.expect_end(e.job, j.late_end_if_started(j.started_at), true);
       s.timeline_.add_end({j.end_at, j.devices_total, e.job});
       ++s.unforeseen_frees_;
     }

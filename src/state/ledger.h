@@ -2,6 +2,7 @@
 // of. Readers hold the State alone.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "state/state.h"
@@ -39,7 +40,23 @@ class Ledger {
   void drop_nomination(MemberId id, NodeId node) const { state_->drop_nomination(id, node); }
   /// It counts again; its member is placed where it was.
   void restore_nomination(MemberId id) const { state_->nominations_.push_back(id); }
-  /// A hold's time is over.
+  void expect_end(JobId id, Millis late_end) const { state_->expect_end(id, late_end, false); }
+  /// A hold's time has come: from now on it is kept from all jobs but its owner's. Those that should have ended stay.
+  void begin_hold(JobId id) const {
+    std::vector<std::pair<MemberId, Member>> placed;
+    state_->each_member(id, [&](MemberId m, const Member& member) {
+      if (!member.is_placed()) return;
+      placed.emplace_back(m, member);
+      state_->unplace(m);
+    });
+    for (Hold& hold : state_->holds_)
+      if (hold.job == id) hold.from = Millis(0);
+    for (const auto& [id_of_member, member] : placed) {
+      state_->place(id_of_member, member.node, member.devices, member.phase);
+      state_->changed_nodes_.push_back(member.node);
+    }
+  }
+  /// It is over.
   void end_hold(JobId id, Millis now) const { state_->end(id, now); }
   void note_freed(NodeId node) const { state_->note_freed(node); }
 

@@ -1,11 +1,14 @@
 #include "state/state.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/grown.h"
 #include "state/cluster/usable_devices.h"
+#include "state/consistency.h"
+#include "state/holds/kept.h"
 
 namespace ashlar {
 
@@ -52,10 +55,33 @@ Member& State::member_row(MemberId id) {
   return members_[id.row()];
 }
 
-DomainId State::anchor(JobId id, LevelId level) const {
+DomainId State::anchor(JobId id, LevelId level, std::uint32_t group) const {
   for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
-    if (member(m).is_placed()) return cluster_.topology().domain_of(level, member(m).node);
+    if (member(m).is_placed() && (group == kAnyGroup || member(m).group == group))
+      return cluster_.topology().domain_of(level, member(m).node);
   return DomainId::none();
+}
+
+std::uint32_t State::counted_groups_lack(JobId id) const {
+  const Job& j = job(id);
+  if (j.spec.is_none() || j.is_each_needed) return 0;
+  const std::vector<std::uint32_t> lacking = gangs_.lacking(id, j.spec);
+  return std::accumulate(lacking.begin(), lacking.end(), 0u);
+}
+
+void State::set_minimum(JobId id, std::uint32_t members_min) {
+  Job& j = jobs_[id.row()];
+  j.is_each_needed = members_min == 0;
+  if (!j.spec.is_none() && !j.is_each_needed) members_min = gangs_.minimum(j.spec);
+  j.members_min = std::max<std::uint32_t>(members_min, 1);
+  j.groups_lack = counted_groups_lack(id);
+}
+
+void State::count_in_group(const Member& member, int placed) {
+  Job& j = jobs_[member.job.row()];
+  if (j.spec.is_none()) return;
+  const bool is_needed = gangs_.note_placed(member.job, j.spec, member.group, placed);
+  if (is_needed && !j.is_each_needed) j.groups_lack -= static_cast<std::uint32_t>(placed);
 }
 
 std::uint64_t State::placement_cell(MemberId id) const {
@@ -68,15 +94,21 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
-  cluster_.allocate(node, demand(m.demand), devices);
-  cluster_.add_pod(id, m.labels, m.constraint, node);
   m.node = node;
   m.devices = devices;
   m.phase = phase;
+  charge(m, node, 1);  // its queue has a row from then on
+  const bool is_held = is_yielding(m.job);
+  const bool is_kept_beside = is_held || yielding_.is_any_on(node);
+  if (is_kept_beside) take_kept(node, -1);
+  if (!is_held) cluster_.allocate(node, demand(m.demand), devices);
+  cluster_.add_pod(id, m.labels, m.constraint, node);
   link(id, node);
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
-  charge(m, node, 1);
+  count_in_group(m, 1);
+  if (is_held) yielding_.add({node, id});
+  if (is_kept_beside) take_kept(node, 1);
 }
 
 void State::charge(const Member& member, NodeId node, std::int64_t times) {
@@ -95,15 +127,40 @@ void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, st
 void State::unplace(MemberId id) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(m.is_placed());
+  const NodeId node = m.node;
+  const bool is_held = is_yielding(m.job);
+  const bool is_kept_beside = is_held || yielding_.is_any_on(node);
+  if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
-  cluster_.remove_pod(id, m.labels, m.constraint, m.node);
-  if (cluster_.is_live(m.node)) cluster_.release(m.node, demand(m.demand), m.devices);
-  unlink(id, m.node);
-  charge(m, m.node, -1);
+  cluster_.remove_pod(id, m.labels, m.constraint, node);
+  if (cluster_.is_live(node) && !is_held) cluster_.release(node, demand(m.demand), m.devices);
+  unlink(id, node);
+  if (is_held) yielding_.remove({node, id});
+  charge(m, node, -1);
   m.node = NodeId::none();
   m.devices = {};
   m.phase = Member::Phase::kWaiting;
   --jobs_[m.job.row()].members_placed;
+  count_in_group(m, -1);
+  if (is_kept_beside) take_kept(node, 1);
+}
+
+const Hold* State::hold_of(JobId job) const {
+  const auto it = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& hold) { return hold.job == job; });
+  return it == holds_.end() ? nullptr : &*it;
+}
+
+void State::take_kept(NodeId node, int sign) {
+  if (!cluster_.is_live(node)) return;
+  for (const Kept& kept : kept_on(*this, node))
+    for (const Allocation& a : kept.allocations)
+      sign > 0 ? cluster_.allocate(node, a.demand, a.devices) : cluster_.release(node, a.demand, a.devices);
+}
+
+void State::list_yielding() {
+  yielding_.clear();
+  for (std::size_t row = 0; row < members_.size(); ++row)
+    if (members_[row].is_placed() && is_yielding(members_[row].job)) yielding_.add({members_[row].node, MemberId(row)});
 }
 
 void State::charge_new_keys(std::size_t first) {
@@ -152,7 +209,7 @@ void State::link_all() {
 }
 
 void State::start(JobId id, Millis now) {
-  if (!jobs_[id.row()].is_started && jobs_[id.row()].members_placed >= jobs_[id.row()].members_min) run(id, now);
+  if (!jobs_[id.row()].is_started && jobs_[id.row()].members_lacking() == 0) run(id, now);
   settle_backlog(id);
 }
 
@@ -161,7 +218,8 @@ void State::run(JobId id, Millis now) {
   j.is_started = true;
   j.started_at = now;
   j.start_seq = next_seq_++;
-  j.end_at = j.end_if_started(now);
+  j.end_at = j.late_end_if_started(now);
+  expect_end(id, j.late_end_if_started(now), true);
   timeline_.add_end({j.end_at, j.devices_total, id});
 }
 
@@ -171,6 +229,7 @@ void State::stop(JobId id, Millis now) {
   timeline_.remove_end({j.end_at, j.devices_total, id});
   const Millis ran = now - j.started_at;
   j.is_started = false;
+  expect_end(id, Millis::max(), true);
   j.served += ran;
   if (j.remaining != Millis::max()) j.remaining = j.remaining > ran ? j.remaining - ran : Millis(0);
 }
@@ -180,7 +239,10 @@ void State::end(JobId id, Millis now) {
   stop(id, now);
   while (!job(id).first.is_none()) remove_member(job(id).first, now);
   std::erase_if(holds_, [&](const Hold& hold) { return hold.job == id; });
+  for (Hold& hold : holds_)  // what is held for this job alone is of no use any more
+    if (hold.owner.job == id) hold.until = std::min(hold.until, now);
   jobs_[id.row()].is_live = false;
+  if (const GangSpecId spec = jobs_[id.row()].spec; !spec.is_none()) gangs_.leave(id, spec);
   settle_backlog(id);
 }
 
@@ -200,9 +262,26 @@ void State::place_hold(const Hold& hold, Millis now) {
   for (const HoldPart& part : hold.parts) members.push_back(part.member);
   add_members(hold.job, members);
   Hold& kept = holds_.emplace_back(hold);
+  if (kept.from <= now) kept.from = Millis(0);
   std::erase_if(kept.parts, [&](const HoldPart& part) { return member(part.member.member).job != hold.job; });
   run(hold.job, now);
   for (const HoldPart& part : kept.parts) take(part);
+}
+
+void State::expect_end(JobId id, Millis late_end, bool is_news) {
+  Job& j = jobs_[id.row()];
+  if (j.ends_by == late_end) return;
+  std::vector<NodeId> nodes;
+  if (!yielding_.all().empty())
+    each_member(id, [&](MemberId, const Member& m) {
+      if (m.is_placed() && yielding_.is_any_on(m.node)) nodes.push_back(m.node);
+    });
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  change_owners(nodes, [&] { j.ends_by = late_end; });
+  if (!is_news) return;
+  for (const NodeId n : nodes) note_freed(n);
+  changed_nodes_.insert(changed_nodes_.end(), nodes.begin(), nodes.end());
 }
 
 void State::take(const HoldPart& part) {
@@ -226,8 +305,7 @@ DeviceMask State::clip(const DeviceMask& devices, NodeId node) const {
 
 void State::settle_backlog(JobId id) {
   Job& j = jobs_[id.row()];
-  const bool should =
-      j.is_live && j.is_ours && j.members_present >= j.members_min && j.members_placed < j.members_present;
+  const bool should = j.is_live && j.is_ours && j.members_placed < j.members_present && has_minimum_present(id);
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);
@@ -317,6 +395,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     m.demand = spec.demand;
     m.constraint = spec.constraint;
     m.labels = spec.labels;
+    m.group = spec.group;
     cluster_.use(m.labels, 1);
     m.phase = Member::Phase::kWaiting;
     ++demand_uses_[spec.demand.row()].members;
@@ -328,6 +407,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
       members_[j.last.row()].next = spec.member;
     j.last = spec.member;
     ++j.members_present;
+    if (!j.spec.is_none()) gangs_.note_present(id, m.group, 1);
     j.devices_total += demand(spec.demand).devices.count;
   }
   if (was_started) timeline_.add_end({jobs_[id.row()].end_at, jobs_[id.row()].devices_total, id});
@@ -355,6 +435,7 @@ void State::remove_member(MemberId id, Millis now) {
     members_[before.row()].next = m.next;
   if (j.last == id) j.last = before;
   --j.members_present;
+  if (!j.spec.is_none()) gangs_.note_present(job_id, m.group, -1);
   j.devices_total -= demand(m.demand).devices.count;
   --demand_uses_[m.demand.row()].members;
   --constraint_uses_[m.constraint.row()].members;
@@ -366,45 +447,26 @@ void State::remove_member(MemberId id, Millis now) {
   settle_backlog(job_id);
 }
 
-Counts State::counted_company() const {
-  Counts counts = cluster_.counts();
-  counts.rebuild(cluster_.constraints(), cluster_);
-  for (std::size_t row = 0; row < members_.size(); ++row) {
-    const Member& m = members_[row];
-    if (m.phase == Member::Phase::kAbsent) continue;
-    counts.use(m.labels, 1);
-    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster_.constraint(m.constraint).keeps_away, m.node);
-  }
-  return counts;
-}
-
 bool State::is_consistent() const {
   if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
-  if (!cluster_.counts().is_like(counted_company())) return false;
   QueueTree counted = queues_;
-  std::uint64_t digest = 0;
-  std::uint64_t waiting = 0;
-  std::vector<DeviceClassCounts> classes(cluster_.rows(), DeviceClassCounts{});
-  std::vector<std::vector<MemberId>> on_nodes(cluster_.rows());
+  std::uint64_t digest = 0, waiting = 0;
+  std::size_t yielding = 0;
+  std::size_t gangs = 0;  // with groups
+  std::vector<std::uint32_t> gang_uses(gangs_.rows(), 0);
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
     if (!jobs_[m.job.row()].is_live) return false;
     if (!m.is_placed()) continue;
-    on_nodes[m.node.row()].emplace_back(row);
     digest += placement_cell(MemberId(row));
     if (!job(m.job).is_hold) {
       counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
       charge_keys(counted, m, m.node, -1);
     }
-    if (const DeviceRequest& request = demand(m.demand).devices; request.count > 0)
-      ++classes[m.node.row()][device_class_of(request)];
+    yielding += is_yielding(m.job) ? 1 : 0;
   }
-  if (!std::equal(classes.begin(), classes.end(), cluster_.device_class_counts().begin(),
-                  cluster_.device_class_counts().end()))
-    return false;
-  for (std::size_t n = 0; n < on_nodes.size(); ++n)
-    if (members_on(NodeId(n)) != on_nodes[n]) return false;
+  if (yielding != yielding_.all().size() || !are_placements_consistent(*this)) return false;
   for (std::size_t q = 0; q < counted.rows(); ++q)
     if (counted.used(QueueId(q)) != QuotaVector{}) return false;
   for (std::size_t k = 0; k < counted.keys().size(); ++k)
@@ -418,13 +480,17 @@ bool State::is_consistent() const {
       ++present;
       placed += m.is_placed() ? 1 : 0;
     });
-    if (present != j.members_present || placed != j.members_placed) return false;
+    if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(*this, JobId(row)) ||
+        j.groups_lack != counted_groups_lack(JobId(row)))
+      return false;
+    if (!j.spec.is_none()) ++gangs, ++gang_uses[j.spec.row()];
     waiting += j.is_in_backlog ? 1 : 0;
   }
   const auto are_as_many = [](const RowUse& a, const RowUse& b) { return a.members == b.members; };
   const std::vector<RowUse> of_demands = counted_demand_uses();
   const std::vector<RowUse> of_constraints = counted_constraint_uses();
-  return digest == placement_digest_ && waiting == backlog_size_ &&
+  return digest == placement_digest_ && waiting == backlog_size_ && gangs == gangs_.count() &&
+         gang_uses == gangs_.uses() &&
          std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
          std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(),
                     are_as_many);

@@ -10,6 +10,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "state/cluster/cluster.h"
+#include "state/holds/held_places.h"
+#include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
@@ -75,12 +77,29 @@ class State {
   std::span<const MemberId> nominations() const { return nominations_; }
   /// Holds that have not ended, in order of arrival.
   std::span<const Hold> holds() const { return holds_; }
+  /// Nullptr if the job is none.
+  const Hold* hold_of(JobId job) const;
+  /// The placed members of holds that yield, ascending by node; those of one node.
+  std::span<const HeldPlace> yielding() const { return yielding_.all(); }
+  std::span<const HeldPlace> yielding_on(NodeId node) const { return yielding_.on(node); }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
   /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
   /// job ended before or after its time or has another estimate, a node was added or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
-  /// The domain of members already placed, at this level; none if none is placed there.
-  DomainId anchor(JobId id, LevelId level) const;
+  const Gangs& gangs() const { return gangs_; }
+  const GangSpec& gang_spec(GangSpecId id) const { return gangs_.spec(id); }
+  /// The members of each group of a job with a GangSpec.
+  const std::vector<GroupCount>& groups_of(JobId id) const { return gangs_.groups_of(id); }
+  /// Whether all members that must start together exist, of each group.
+  bool has_minimum_present(JobId id) const {
+    const Job& j = job(id);
+    if (j.members_present < j.members_min) return false;
+    return j.spec.is_none() || j.is_each_needed || gangs_.has_minimum_present(id, j.spec);
+  }
+  static constexpr std::uint32_t kAnyGroup = UINT32_MAX;
+  /// The domain of members already placed, at this level, of the whole job or of one group; none if none is placed
+  /// there.
+  DomainId anchor(JobId id, LevelId level, std::uint32_t group = kAnyGroup) const;
   /// The first member in rank order that has no node; none if all are placed.
   MemberId first_waiting_member(JobId id) const {
     for (MemberId m = job(id).first; !m.is_none(); m = member(m).next)
@@ -97,6 +116,34 @@ class State {
       visit(m, member(m));
       m = next;
     }
+  }
+  /// Calls `visit(MemberId, const Member&)` for the waiting members in the order in which they are placed, until it
+  /// returns false: those that groups need for their minimum, then the others; both in rank order.
+  template <class Visit>
+  void each_waiting(JobId id, Visit&& visit) const {
+    std::vector<std::uint32_t> lacking;
+    if (job(id).groups_lack > 0) lacking = gangs_.lacking(id, job(id).spec);
+    std::vector<MemberId> surplus;
+    for (MemberId m = job(id).first; !m.is_none(); m = member(m).next) {
+      if (member(m).is_placed()) continue;
+      if (!lacking.empty() && lacking[member(m).group] == 0) {
+        surplus.push_back(m);
+        continue;
+      }
+      if (!lacking.empty()) --lacking[member(m).group];
+      if (!visit(m, member(m))) return;
+    }
+    for (const MemberId m : surplus)
+      if (!visit(m, member(m))) return;
+  }
+  /// The same of the first members_needed() of them: those that must be placed together next.
+  template <class Visit>
+  void each_needed(JobId id, Visit&& visit) const {
+    std::uint32_t left = job(id).members_needed();
+    each_waiting(id, [&](MemberId m, const Member& waiting) {
+      visit(m, waiting);
+      return --left > 0;
+    });
   }
   /// Fingerprint of cluster, queues and placements.
   std::uint64_t digest() const { return cluster_.digest() + queues_.digest() + placement_digest_; }
@@ -134,6 +181,24 @@ class State {
   /// What the job holds is freed, and not at the time in the timeline.
   void note_end(JobId id, Millis now);
   void place_hold(const Hold& hold, Millis now);
+  /// The job is expected to have ended by then, or not to run (max()). Undone exactly by the time before, unless it is
+  /// news for waiting jobs.
+  void expect_end(JobId id, Millis late_end, bool is_news);
+  /// Whether the job is a hold that is not kept from all jobs.
+  bool is_yielding(JobId job) const {
+    const Hold* hold = jobs_[job.row()].is_hold ? hold_of(job) : nullptr;
+    return hold != nullptr && hold->yields();
+  }
+  /// Gives back what yielding holds keep of the node (-1), or takes it.
+  void take_kept(NodeId node, int sign);
+  /// Around a change of which jobs may use what is held of these nodes.
+  template <class Change>
+  void change_owners(const std::vector<NodeId>& nodes, Change&& change) {
+    for (const NodeId n : nodes) take_kept(n, -1);
+    change();
+    for (const NodeId n : nodes) take_kept(n, 1);
+  }
+  void list_yielding();
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
   /// Devices that the node does not have are dropped from a stated choice.
@@ -166,6 +231,11 @@ class State {
   void remove_member(MemberId id, Millis now);
   void define(DemandId id, const Demand& demand);
   void define(ConstraintId id, const Constraint& constraint);
+  /// Another number must start together; 0: see Workload::members_min. Of a job with groups their minima count.
+  void set_minimum(JobId id, std::uint32_t members_min);
+  std::uint32_t counted_groups_lack(JobId id) const;
+  /// A member of the job's group was placed (1) or is placed no more (-1).
+  void count_in_group(const Member& member, int placed);
   /// Charges what is placed for the keys of queues from this one on, which are new.
   void charge_new_keys(std::size_t first);
   /// Charges the members on a node, by its class, or gives them back (-1).
@@ -175,7 +245,6 @@ class State {
   void link_all();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
-  Counts counted_company() const;
   void define(LabelSetId id, const LabelSet& set);
   void define(PodSelectorId id, const PodSelector& selector);
 
@@ -185,6 +254,7 @@ class State {
   std::vector<Demand> demands_;
   std::vector<QuotaVector> demand_quota_;
   std::vector<RowUse> demand_uses_, constraint_uses_;
+  Gangs gangs_;
   std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;
@@ -194,6 +264,7 @@ class State {
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
   std::vector<Hold> holds_;
+  HeldPlaces yielding_;  ///< derived; not in snapshots
   std::uint64_t unforeseen_frees_ = 0;
   std::uint64_t placement_digest_ = 0;
   std::uint64_t backlog_size_ = 0;

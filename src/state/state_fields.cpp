@@ -41,7 +41,8 @@ bool is_sound_demand(const Demand& d) {
 bool is_sound_job(const Job& j) {
   return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.queued_at) && is_time(j.started_at) &&
          is_time(j.served) && is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) &&
-         is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) && is_number(j.devices_total);
+         is_time_or_unknown(j.ends_by) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) &&
+         is_number(j.devices_total);
 }
 
 }  // namespace
@@ -175,7 +176,38 @@ bool StateFields::are_jobs_sound(const State& s) {
     const bool is_queue = j.is_hold ? j.queue.is_none() : j.queue.row() < s.queues_.parent_.size() + kQueueLeapMax;
     if (!is_queue || !is_row_or_none(j.within, levels) || !is_row_or_none(j.prefer, levels)) return false;
   }
-  return are_holds_sound(s) && are_ends_sound(s);
+  return are_gangs_sound(s) && are_holds_sound(s) && are_ends_sound(s);
+}
+
+/// Each job with groups has their counts, and each of its members is in one of them.
+bool StateFields::are_gangs_sound(const State& s) {
+  const std::size_t levels = s.cluster_.topology_.domain_of_.size();
+  std::size_t gangs = 0;
+  for (std::size_t row = 0; row < s.jobs_.size(); ++row) {
+    const Job& j = s.jobs_[row];
+    if (!j.is_live || j.spec.is_none()) continue;
+    ++gangs;
+    if (j.spec.row() >= s.gangs_.rows()) return false;
+    const std::vector<GangGroup>& groups = s.gang_spec(j.spec).groups;
+    const auto counts = s.gangs_.groups_.find(JobId(row));
+    if (groups.empty() || counts == s.gangs_.groups_.end() || counts->second.size() != groups.size()) return false;
+    if (!all_of(groups, [&](const GangGroup& group) {
+          return is_row_or_none(group.within, levels) && is_row_or_none(group.prefer, levels) &&
+                 group.members_min <= GangSpec::kMinimumMax;
+        }))
+      return false;
+    for (MemberId m = j.first; !m.is_none(); m = s.members_[m.row()].next)
+      if (s.members_[m.row()].group >= groups.size()) return false;
+    if (!are_groups_consistent(s, JobId(row)) || j.groups_lack != s.counted_groups_lack(JobId(row))) return false;
+  }
+  return gangs == s.gangs_.count();
+}
+
+std::vector<std::uint32_t> StateFields::counted_gang_uses(const State& s) {
+  std::vector<std::uint32_t> uses(s.gangs_.rows(), 0);
+  for (const Job& j : s.jobs_)
+    if (j.is_live && j.spec.row() < uses.size()) ++uses[j.spec.row()];
+  return uses;
 }
 
 /// Each hold is a job that runs, and each of its parts a member of it.
@@ -185,7 +217,8 @@ bool StateFields::are_holds_sound(const State& s) {
   };
   const auto is_sound = [&](const Hold& hold) {
     return s.is_live(hold.job) && s.job(hold.job).is_hold && s.job(hold.job).is_started &&
-           is_time_or_unknown(hold.until) &&
+           is_time_or_unknown(hold.until) && is_time(hold.from) &&
+           (hold.owner.queue.is_none() || hold.owner.queue.row() < s.queues_.parent_.size() + kQueueLeapMax) &&
            all_of(hold.parts, [&](const HoldPart& part) { return is_member_of(part, hold.job); });
   };
   const auto jobs = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_hold; });

@@ -1,6 +1,6 @@
-// Trial: try placements, evictions and blocks on the real state and undo them exactly; it cannot fail. Leaving the
-// scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of State::place
-// (about 100 ns for an 8-device member); opening a trial is free.
+// Trial: try placements, evictions, lifted holds and blocks on the real state and undo them exactly; it cannot fail.
+// Leaving the scope without commit() undoes its steps backwards, indexes and digest included. Cost per step: that of
+// State::place (about 100 ns for an 8-device member); opening a trial is free.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,22 @@ class Trial {
     DeviceMask devices;
     std::uint32_t demand = 0;  ///< row of blocked_
   };
-  using Step = std::variant<Placement, Eviction, Block>;
+  /// A member of a hold was taken off its node, for a job that may use what is held.
+  struct Lift {
+    MemberId member;
+    NodeId node;
+    DeviceMask devices;
+  };
+  /// It is there again, and keeps what that job leaves.
+  struct Return {
+    MemberId member;
+  };
+  /// A job that is not started is expected to have ended by another time than before.
+  struct Expectation {
+    JobId job;
+    Millis before;
+  };
+  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation>;
 
   explicit Trial(State& state) : ledger_(state) {}
   Trial(Trial&& other) noexcept
@@ -57,6 +72,21 @@ class Trial {
   void evict(JobId job) {
     for (MemberId m = state().job(job).first; !m.is_none(); m = state().member(m).next)
       if (state().member(m).is_placed()) evict(m);
+  }
+  void expect_end(JobId job, Millis late_end) {
+    steps_.emplace_back(Expectation{job, state().job(job).ends_by});
+    ledger_.expect_end(job, late_end);
+  }
+  Lift lift(MemberId member) {
+    const Member& m = ledger_.state().member(member);
+    const Lift step{member, m.node, m.devices};
+    ledger_.unplace(member);
+    steps_.emplace_back(step);
+    return step;
+  }
+  void put_back(const Lift& lifted) {
+    ledger_.place(lifted.member, lifted.node, lifted.devices, Member::Phase::kBound);
+    steps_.emplace_back(Return{lifted.member});
   }
   void block(NodeId node, Demand demand, const DeviceMask& devices) {
     ledger_.allocate(node, demand, devices);
@@ -100,6 +130,9 @@ class Trial {
  private:
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
+  void undo(const Lift& step) { ledger_.place(step.member, step.node, step.devices, Member::Phase::kBound); }
+  void undo(const Expectation& step) { ledger_.expect_end(step.job, step.before); }
+  void undo(const Return& step) { ledger_.unplace(step.member); }
   void undo(const Block& step) {
     ledger_.release(step.node, blocked_[step.demand], step.devices);
     blocked_.resize(step.demand);

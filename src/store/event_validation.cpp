@@ -114,12 +114,36 @@ struct Guard {
     for (const LevelId level : {w.within, w.prefer})
       if (!level.is_none() && level.row() >= s.cluster().topology().level_count())
         return "a job names a level that does not exist";
-    return members(w.members);
+    std::size_t groups = 1;
+    if (!w.spec.is_none()) {
+      if (!is_gang_spec(w.spec)) return "a job's groups were never defined";
+      for (const GangGroup& group : s.gang_spec(w.spec).groups)
+        for (const LevelId level : {group.within, group.prefer})
+          if (!level.is_none() && level.row() >= s.cluster().topology().level_count())
+            return "a job's group names a level that does not exist";
+      groups = s.gang_spec(w.spec).groups.size();
+    }
+    return members(w.members, groups);
   }
-  const char* operator()(const MembersAdded& e) const { return members(e.members); }
+  const char* operator()(const MembersAdded& e) const {
+    if (!s.is_live(e.job)) return members(e.members, GangSpec::kGroupsMax);  // of a job that has ended meanwhile
+    return members(e.members, s.job(e.job).spec.is_none() ? 1 : s.groups_of(e.job).size());
+  }
+  const char* operator()(const GangSpecDefined& e) const {
+    if (!is_near(e.id, s.gangs().rows())) return "a gang's groups have a row out of bounds";
+    if (s.gangs().is_used(e.id) && s.gang_spec(e.id) != e.spec) return "groups in use are redefined";
+    if (e.spec.groups.size() > GangSpec::kGroupsMax) return "a gang has more groups than allowed";
+    const bool are_small = std::all_of(e.spec.groups.begin(), e.spec.groups.end(),
+                                       [](const GangGroup& g) { return g.members_min <= GangSpec::kMinimumMax; });
+    return are_small ? nullptr : "a group has an impossible minimum";
+  }
   const char* operator()(const HoldPlaced& e) const {
     if (!is_near(e.hold.job, s.job_rows())) return "a hold's row is out of bounds";
     if (!is_time_or_unknown(e.hold.until)) return "a hold's end is impossible";
+    if (!is_amount(e.hold.from.value)) return "a hold's begin is impossible";
+    const HoldOwner& owner = e.hold.owner;
+    if (!owner.queue.is_none() && !is_near(owner.queue, s.queues().rows())) return "a hold's queue is out of bounds";
+    if (!owner.job.is_none() && !is_near(owner.job, s.job_rows())) return "the row of a hold's owner is out of bounds";
     for (const HoldPart& part : e.hold.parts) {
       if (const char* problem = members({&part.member, 1})) return problem;
       if (!is_near(part.node, s.cluster().rows())) return "a held node's row is out of bounds";
@@ -169,8 +193,10 @@ struct Guard {
     const auto& amounts = s.demand(id).amounts;
     return std::all_of(amounts.begin(), amounts.end(), [](const ResourceAmount& a) { return is_amount(a.amount); });
   }
-  const char* members(std::span<const MemberSpec> specs) const {
+  bool is_gang_spec(GangSpecId id) const { return id.row() < s.gangs().rows() && !s.gang_spec(id).groups.empty(); }
+  const char* members(std::span<const MemberSpec> specs, std::size_t groups = 1) const {
     for (const MemberSpec& m : specs) {
+      if (m.group >= groups) return "a member is of a group that its job does not have";
       if (!is_near(m.member, s.member_rows())) return "a member's row is out of bounds";
       if (m.demand.row() >= s.demand_rows()) return "a demand that was never defined";
       if (m.constraint.row() >= StateFields::constraint_count(s)) return "a constraint that was never defined";

@@ -25,6 +25,7 @@ std::string number_text(const Reason& reason, std::size_t index, const ReasonNam
     case ReasonUnit::kMembers:
     case ReasonUnit::kDimension:
     case ReasonUnit::kInstant:
+    case ReasonUnit::kOwner:
     case ReasonUnit::kCount:
       break;
   }

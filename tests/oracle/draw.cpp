@@ -22,7 +22,7 @@ class Drawing {
     int waiting = 1 + below(options_.waiting_jobs_max);
     if (options_.is_one_by_one) {
       for (int i = 0; i < waiting; ++i) alone();
-      return std::move(world_);
+      return finished();
     }
     std::size_t planted = 0;
     while (waiting > 0 && !one_in(3)) {
@@ -32,10 +32,37 @@ class Drawing {
     if (options_.has_running && !one_in(4)) running();
     for (std::size_t j = 0; j < planted; ++j) take_off(world_.jobs[j]);
     for (int i = 0; i < waiting; ++i) waiting_job();
-    return std::move(world_);
+    return finished();
   }
 
  private:
+  PlainWorld finished() {
+    for (PlainJob& job : world_.jobs)
+      if (options_.has_groups && job.is_ours && !one_in(3)) divide(job);
+    return std::move(world_);
+  }
+  /// Into up to three groups: neighbours in rank order, or members of one kind.
+  void divide(PlainJob& job) {
+    const int members = static_cast<int>(job.members.size());
+    const int groups = 1 + below(std::min(members, 3));
+    const bool is_by_kind = one_in(2);
+    for (int r = 0; r < members; ++r) {
+      PlainMember& m = job.members[static_cast<std::size_t>(r)];
+      m.group = is_by_kind ? m.demand % groups : r * groups / members;
+    }
+    const bool has_levels = world_.nested + world_.orthogonal > 0;
+    job.min = 0;
+    for (int g = 0; g < groups; ++g) {
+      const int size = static_cast<int>(
+          std::count_if(job.members.begin(), job.members.end(), [&](const PlainMember& m) { return m.group == g; }));
+      PlainGroup group{.min = job.min > 0 && one_in(3) ? below(size + 1) : size};
+      if (has_levels && !one_in(3)) group.within = any_level();
+      if (has_levels && one_in(3)) group.prefer = any_level();
+      job.min += group.min;
+      job.groups.push_back(group);
+    }
+    job.min = std::max(job.min, 1);
+  }
   int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
   bool one_in(int n) { return below(n) == 0; }
   template <class T>
@@ -62,6 +89,32 @@ class Drawing {
       if (one_in(8)) node.taint = below(3);
       domains(node, n, count);
       world_.nodes.push_back(node);
+    }
+    if (options_.has_unlike_devices) unlike_devices();
+  }
+  /// In every second world. Drawn from a stream of its own, so that the world is otherwise the same.
+  void unlike_devices() {
+    Rng copy = rng_;
+    Rng rng(copy.next() ^ 0x6465766963657321ull);
+    if (rng.below(2) == 0) return;
+    for (PlainNode& node : world_.nodes) {
+      if (node.devices == 0 || rng.below(3) == 0) continue;
+      std::vector<PlainDevice> each;
+      for (int c = 0; c < node.devices; ++c) {
+        if (c > 0 && rng.below(3) > 0) {
+          each.push_back(each.back());
+          continue;
+        }
+        constexpr std::int64_t kMemories[] = {0, 40'000, 80'000};
+        each.push_back({.model = static_cast<int>(rng.below(2)),
+                        .mib = rng.below(2) == 0 ? node.device_mib : kMemories[rng.below(3)],
+                        .is_sliced = rng.below(8) == 0});
+      }
+      const bool is_known = !world_.layouts.empty() && rng.below(2) == 0 &&
+                            world_.layouts.back().size() == static_cast<std::size_t>(node.devices);
+      if (!is_known) world_.layouts.push_back(std::move(each));
+      node.layout = static_cast<int>(world_.layouts.size()) - 1;
+      node.each = world_.layouts.back();
     }
   }
   PlainNode one_node() {
@@ -197,7 +250,7 @@ class Drawing {
   }
 
   static void take_off(PlainJob& job) {
-    for (PlainMember& m : job.members) m = {m.demand, m.constraint, kNowhere, {}};
+    for (PlainMember& m : job.members) m.take_off();
   }
   void alone() {
     if (one_in(6) || !plant())
@@ -252,6 +305,9 @@ std::string kind_of(const PlainWorld& world, int job) {
   if (of.prefer != kNowhere) kind += " prefer";
   if (of.min < static_cast<int>(of.members.size())) kind += " elastic";
   if (of.placed() > 0) kind += " partly-placed";
+  if (!of.groups.empty()) kind += " groups";
+  if (std::any_of(of.groups.begin(), of.groups.end(), [](const PlainGroup& g) { return g.within != kNowhere; }))
+    kind += " with-domains";
   return kind;
 }
 

@@ -14,8 +14,10 @@ struct DrawOptions {
   int waiting_jobs_max = 3;
   bool has_running = true;  ///< jobs that sit there already, partly placed ones and foreign pods too
   bool has_quota = true;
-  bool has_nine_queues = false;  ///< the root and eight below it, without limits
-  bool is_one_by_one = false;    ///< a waiting job would, as a rule, fit into the empty cluster alone
+  bool has_unlike_devices = true;  ///< some nodes: of two models, of unlike memory, or cut into slices
+  bool has_nine_queues = false;    ///< the root and eight below it, without limits
+  bool has_groups = false;         ///< gangs have groups with a minimum and a level of their own; drawn last
+  bool is_one_by_one = false;      ///< a waiting job would, as a rule, fit into the empty cluster alone
 };
 
 /// The same world for the same stream.

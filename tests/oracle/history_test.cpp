@@ -14,7 +14,7 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr std::uint64_t kHistories = 2000;
+constexpr std::uint64_t kHistories = 2000, kGangHistories = 700;
 
 /// Leaves out of the script what the fault does not need.
 Story shrunk(Story story, const PlayOptions& options) {
@@ -25,7 +25,8 @@ Story shrunk(Story story, const PlayOptions& options) {
     const bool is_definition =
         body != nullptr &&
         (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
-         std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<QueueDefined>(*body));
+         std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<GangSpecDefined>(*body) ||
+         std::holds_alternative<QueueDefined>(*body));
     if (!is_definition && !play(shorter, options).fault.empty()) story = std::move(shorter);
   }
   return story;
@@ -64,8 +65,8 @@ bool is_known(const Story& story, const Played& played) {
   return !kTiresiasComesToRest && story.profile.name == "tiresias" && played.fault.ends_with("does not come to rest");
 }
 
-void play_twice(std::uint64_t seed, Counts& counts) {
-  const Story story = draw_story(seed);
+void play_twice(std::uint64_t seed, Counts& counts, const StoryOptions& options = {}) {
+  const Story story = draw_story(seed, options);
   const PlayOptions with_restarts{.restarts_seed = seed + 1};
   const Played first = play(story, with_restarts);
   counts.steps += static_cast<long>(first.steps.size());
@@ -92,6 +93,21 @@ void play_twice(std::uint64_t seed, Counts& counts) {
     return;
   }
   EXPECT_EQ(play(story).steps, first.steps) << "ASHLAR_HISTORY=" << seed << " differs when it is played again";
+}
+
+TEST(Histories, OfGangsOfGroupsKeepEveryRuleAndAreTheSameTwice) {
+  Counts counts;
+  const StoryOptions options{.has_groups = true};
+  if (const char* seed = std::getenv("ASHLAR_GANG_HISTORY"); seed != nullptr)
+    return play_twice(std::strtoull(seed, nullptr, 10), counts, options);
+  for (std::uint64_t seed = 0; seed < kGangHistories && !::testing::Test::HasFailure(); ++seed)
+    play_twice(seed, counts, options);
+  std::printf("history oracle: %llu histories of gangs of groups twice, %ld members placed, %ld restarts\n",
+              static_cast<unsigned long long>(kGangHistories), counts.placed, counts.restarts);
+  std::printf("history oracle: reasons judged there: %s\n", listed(counts.heard.judged).c_str());
+  EXPECT_GT(counts.heard.judged[ReasonCode::kGroupFragmented], 100);
+  EXPECT_GT(counts.placed, 3'000);
+  EXPECT_GT(counts.restarts, 150);
 }
 
 TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
@@ -123,6 +139,25 @@ TEST(Histories, KeepEveryRuleAndAreTheSameTwice) {
   EXPECT_GT(counts.lost, 500);
   EXPECT_GT(counts.restarts, 500);
   EXPECT_GT(counts.from_snapshots, 500);
+}
+
+/// The same on nodes of which many have devices of two models, of unlike memory, or cut into slices.
+TEST(Histories, WithUnlikeDevicesKeepEveryRuleAndAreTheSameTwice) {
+  const StoryOptions options{.has_unlike_devices = true};
+  Counts counts;
+  if (const char* seed = std::getenv("ASHLAR_HISTORY"); seed != nullptr)
+    return play_twice(std::strtoull(seed, nullptr, 10), counts, options);
+  for (std::uint64_t seed = 0; seed < kHistories / 2 && ::testing::Test::HasFailure() == false; ++seed)
+    play_twice(seed, counts, options);
+  std::printf(
+      "history oracle: %llu histories on nodes with unlike devices twice, %ld members placed, %ld restarts; reasons "
+      "judged: %s\n",
+      static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts,
+      listed(counts.heard.judged).c_str());
+  for (const ReasonCode code : {ReasonCode::kInsufficientGpu, ReasonCode::kModelMismatch})
+    EXPECT_GT(counts.heard.judged[code], 100) << reason_name(code);
+  EXPECT_GT(counts.placed, 5'000);
+  EXPECT_GT(counts.restarts, 250);
 }
 
 }  // namespace

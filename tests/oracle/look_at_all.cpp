@@ -23,6 +23,19 @@ void open_everything(State& state) {
   });
 }
 
+/// None is due, as if all had been made just now.
+void keep_reservations(Engine& engine, const State& state, Millis now) {
+  EngineFields::each(engine, [&](auto& field) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, std::vector<Reservation>>)
+      for (Reservation& reservation : field) {
+        reservation.made_at = now;
+        reservation.unforeseen_frees_seen = state.unforeseen_frees();
+        reservation.queue_changes_seen = state.queues().change_count();
+        reservation.may_be_earlier = false;
+      }
+  });
+}
+
 }  // namespace
 
 std::map<std::uint32_t, int> started_by(const Plan& plan) {
@@ -32,18 +45,25 @@ std::map<std::uint32_t, int> started_by(const Plan& plan) {
   return members;
 }
 
-std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
+LookedAtAll look_at_all(const State& state, const Engine& engine, Millis now, Renewal renewal) {
   State copy = state;
   StateFields::forget_caches(copy);
-  Engine other(engine.profile());
+  Engine other(engine.profile(), engine.options());
   std::vector<const void*> fields;
   EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
   std::size_t at = 0;
   EngineFields::each(
       other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
+  if (renewal == Renewal::kNone) keep_reservations(other, state, now);
   EngineFields::rebuild(other);
   open_everything(copy);
-  return started_by(other.decide(copy, now));
+  LookedAtAll looked{started_by(other.decide(copy, now)), {}};
+  looked.reservations.assign(other.reservations().begin(), other.reservations().end());
+  return looked;
+}
+
+std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {
+  return look_at_all(state, engine, now).started;
 }
 
 bool depends_on_the_look(const State& state, const Engine& engine, Millis now) {

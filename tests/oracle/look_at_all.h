@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "engine/engine.h"
 
@@ -10,7 +11,14 @@ namespace ashlar::oracle {
 
 /// Members started by a plan, by job.
 std::map<std::uint32_t, int> started_by(const Plan& plan);
-/// What an engine would start that looks at everybody; promises are kept as they were made.
+/// What an engine would decide that looks at everybody. Reservations are renewed as they are due, or none is.
+struct LookedAtAll {
+  std::map<std::uint32_t, int> started;
+  std::vector<Reservation> reservations;
+};
+enum class Renewal : std::uint8_t { kAsDue, kNone };
+LookedAtAll look_at_all(const State& state, const Engine& engine, Millis now, Renewal renewal = Renewal::kAsDue);
+/// What it would start; reservations are kept as they were made.
 std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now);
 
 /// Was a reservation made that is another one for who looks at all: drawn by lot, which says who may pass; or made to a

@@ -15,14 +15,14 @@ struct MirrorNews {
   void operator()(const Other&) {}
   void operator()(const NodeSeen& e) {
     PlainNode& node = m.world_.nodes[e.node.row()];
-    node = plain_of(e.facts);
+    node = plain_of(m.world_, e.facts);
   }
   template <class Change>
   void change(NodeId node, Change of) {
     PlainNode& plain = m.world_.nodes[node.row()];
     NodeFacts facts = facts_of(plain, m.world_.nested + m.world_.orthogonal);
     of(facts);
-    plain = plain_of(facts);
+    plain = plain_of(m.world_, facts);
   }
   void operator()(const NodeCapacityChanged& e) {
     change(e.node, [&](NodeFacts& facts) { facts.allocatable = e.allocatable; });
@@ -40,11 +40,20 @@ struct MirrorNews {
     const std::int64_t cores = e.quota[1] == kUnlimited ? kUnlimited : e.quota[1] / 1000;
     m.world_.queues[e.id.row()] = {static_cast<int>(e.parent.row()), e.quota[0], cores};
   }
+  void operator()(const GangSpecDefined& e) {
+    std::vector<PlainGroup>& groups = m.specs_[e.id];
+    groups.clear();
+    const auto level = [](LevelId id) { return id.is_none() ? kNowhere : static_cast<int>(id.row()); };
+    for (const GangGroup& group : e.spec.groups)
+      groups.push_back({static_cast<int>(group.members_min), level(group.within), level(group.prefer)});
+  }
   void operator()(const Submitted& e) {
     const Workload& w = e.workload;
     PlainJob& job = m.world_.jobs[w.job.row()];
     job = {};
     job.min = static_cast<int>(std::max(w.members_min, 1u));
+    if (!w.spec.is_none()) job.groups = m.specs_.at(w.spec);
+    job.is_each_needed = w.members_min == 0;
     job.within = w.within.is_none() ? kNowhere : static_cast<int>(w.within.row());
     job.prefer = w.prefer.is_none() ? kNowhere : static_cast<int>(w.prefer.row());
     job.queue = static_cast<int>(w.queue.row());
@@ -59,6 +68,7 @@ struct MirrorNews {
   void operator()(const MembersAdded& e) {
     if (m.is_live_[e.job.row()] == 0) return;
     m.world_.jobs[e.job.row()].min = static_cast<int>(std::max(e.members_min, 1u));
+    m.world_.jobs[e.job.row()].is_each_needed = e.members_min == 0;
     add(e.job, e.members);
   }
   void operator()(const MemberGone& e) {
@@ -82,7 +92,7 @@ struct MirrorNews {
     const auto [job, rank] = m.find(e.member);
     if (job == kNowhere || !m.world_.nodes[e.node.row()].is_there) return;
     PlainMember& member = m.world_.jobs[static_cast<std::size_t>(job)].members[static_cast<std::size_t>(rank)];
-    member = {member.demand, member.constraint, static_cast<int>(e.node.row()), {}};
+    member.put(static_cast<int>(e.node.row()), {});
     e.devices.each([&](int device) { member.devices.push_back(device); });
     m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] = 1;
   }
@@ -100,7 +110,9 @@ struct MirrorNews {
     PlainJob& of = m.world_.jobs[static_cast<std::size_t>(job)];
     PlainMember& member = of.members[static_cast<std::size_t>(rank)];
     const int node = static_cast<int>(e.node.row());
-    member = {member.demand, member.constraint, node, devices_taken_to_get(m.world_, node, member.demand), true};
+    const PlainAsk ask{m.world_.demands[static_cast<std::size_t>(member.demand)],
+                       m.world_.constraints[static_cast<std::size_t>(member.constraint)]};
+    member.put(node, devices_taken_to_get(m.world_, node, ask), true);
     of.priority = e.priority;
   }
   void operator()(const PriorityChanged& e) {
@@ -125,13 +137,15 @@ struct MirrorNews {
   }
   void clear(std::size_t job, std::size_t rank) {
     PlainMember& member = m.world_.jobs[job].members[rank];
-    member = {member.demand, member.constraint, kNowhere, {}};
+    member.take_off();
     m.is_bound_[job][rank] = 0;
   }
   void add(JobId job, const std::vector<MemberSpec>& members) {
     for (const MemberSpec& spec : members) {
-      m.world_.jobs[job.row()].members.push_back(
-          {static_cast<int>(spec.demand.row()), static_cast<int>(spec.constraint.row()), kNowhere, {}});
+      m.world_.jobs[job.row()].members.push_back({.demand = static_cast<int>(spec.demand.row()),
+                                                  .constraint = static_cast<int>(spec.constraint.row()),
+                                                  .devices = {},
+                                                  .group = static_cast<int>(spec.group)});
       m.ids_[job.row()].push_back(spec.member);
       m.is_bound_[job.row()].push_back(0);
       m.job_of_[spec.member] = static_cast<int>(job.row());
@@ -180,7 +194,7 @@ bool Mirror::fall_to(int job, const std::vector<Bind>& binds, const std::vector<
       const bool is_on_its_node = std::any_of(
           binds.begin(), binds.end(), [&](const Bind& bind) { return static_cast<int>(bind.node.row()) == m.node; });
       if (!is_on_its_node) continue;
-      m = {m.demand, m.constraint, kNowhere, {}};
+      m.take_off();
       ++fallen;
     }
   }
@@ -278,7 +292,7 @@ std::vector<int> Mirror::waiting() const {
   for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
     const PlainJob& job = world_.jobs[j];
     const int present = static_cast<int>(job.members.size());
-    if (is_live_[j] != 0 && job.is_ours && present >= job.min && job.placed() < present)
+    if (is_live_[j] != 0 && job.is_ours && job.has_enough_members() && job.placed() < present)
       jobs.push_back(static_cast<int>(j));
   }
   return jobs;
@@ -305,14 +319,14 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
       const auto* bind = std::get_if<Bind>(&action);
       if (bind == nullptr || bind->job.row() != late) continue;
       PlainMember& m = without.jobs[late].members[static_cast<std::size_t>(find(bind->member).second)];
-      m = {m.demand, m.constraint, kNowhere, {}};
+      m.take_off();
     }
     for (const int early : waits) {
       if (!goes_before(early, late) || started.contains(static_cast<std::size_t>(early)) ||
           (is_strict && is_blocked(early)))
         continue;
       const PlainJob& of = world_.jobs[static_cast<std::size_t>(early)];
-      if (of.placed() >= of.min) continue;  // members above the minimum give way
+      if (of.lacking() == 0) continue;  // members above the minimum give way
       if (can_be_placed(without, early) == Answer::kYes)
         return "job " + std::to_string(early) + " could have run instead of job " + std::to_string(late);
     }
@@ -322,9 +336,8 @@ std::string Mirror::passed_over(const Plan& plan, bool is_strict) const {
 
 bool waits_ahead(const PlainWorld& world, PlainOrder order, int one, int other) {
   const PlainJob &a = world.jobs[static_cast<std::size_t>(one)], &b = world.jobs[static_cast<std::size_t>(other)];
-  if (one == other || !a.is_ours || static_cast<int>(a.members.size()) < std::max(a.min, 1) || a.placed() >= a.min)
-    return false;
-  if (b.placed() >= b.min) return true;  // members above the minimum come after every minimum
+  if (one == other || !a.is_ours || !a.has_enough_members() || a.lacking() == 0) return false;
+  if (b.lacking() == 0) return true;  // members above the minimum come after every minimum
   switch (order) {
     case PlainOrder::kFifo:
       return a.submitted_ms <= b.submitted_ms;

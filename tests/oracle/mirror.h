@@ -74,6 +74,7 @@ class Mirror {
   std::vector<std::vector<std::uint8_t>> is_bound_;
   std::vector<std::uint8_t> has_run_;  ///< by job
   std::map<MemberId, int> job_of_;
+  std::map<GangSpecId, std::vector<PlainGroup>> specs_;
   Heard heard_;
   long falls_ = 0;  ///< of nominations, to jobs that outranked them
 };

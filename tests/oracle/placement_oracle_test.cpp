@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <functional>
 #include <map>
 
 #include "draw.h"
@@ -13,7 +14,7 @@
 namespace ashlar::oracle {
 namespace {
 
-constexpr int kPlacements = 100'000;
+constexpr int kPlacements = 100'000, kGangPlacements = 40'000;
 constexpr int kNodesBeyondMax = 12;       ///< in one of ten
 constexpr int kStepsPerInstanceMax = 50;  ///< elastic members come one by one
 
@@ -100,12 +101,12 @@ int members_placed(const PlainWorld& world) {
   return placed;
 }
 
-TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
+PlacementTally tally_of(int instances, const std::function<DrawOptions(int)>& options_of) {
   PlacementTally tally;
-  for (int i = 0; i < kPlacements; ++i) {
+  for (int i = 0; i < instances; ++i) {
     const auto seed = static_cast<std::uint64_t>(i);
     Rng rng(seed);
-    const PlainWorld world = draw_world(rng, {.nodes_max = i % 10 == 9 ? kNodesBeyondMax : DrawOptions().nodes_max});
+    const PlainWorld world = draw_world(rng, options_of(i));
     tally.instances_beyond += is_beyond(world) ? 1 : 0;
     Engine engine(profile_number(i));
     const Outcome outcome = decided(world, engine);
@@ -117,6 +118,13 @@ TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
     tally.placed += members_placed(outcome.after) - members_placed(world);
     count_refused(outcome, seed, tally);
   }
+  return tally;
+}
+
+TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
+  const PlacementTally tally = tally_of(kPlacements, [](int i) {
+    return DrawOptions{.nodes_max = i % 10 == 9 ? kNodesBeyondMax : DrawOptions().nodes_max};
+  });
   print("placement oracle", kPlacements, tally);
   EXPECT_EQ(tally.wrong_yes, 0) << tally.wrong_yes_text;
   EXPECT_GT(tally.placed, tally.asked / 4) << "the drawn worlds are too full to say anything";
@@ -125,6 +133,18 @@ TEST(PlacementOracle, NothingIsPlacedWrongAndWhatIsRefusedIsCounted) {
     ADD_FAILURE() << count << " feasible jobs refused: " << kind << ", seed " << tally.example.at(kind);
   EXPECT_GT(tally.instances_beyond, 1000);
   EXPECT_LT(sum_of(tally.wrong_no_beyond), tally.refused_beyond / 100);
+}
+
+/// Every assignment of groups to domains is tried.
+TEST(PlacementOracle, GangsOfGroupsArePlacedWhereverTheyFit) {
+  const PlacementTally tally =
+      tally_of(kGangPlacements, [](int) { return DrawOptions{.nodes_max = 6, .members_max = 7, .has_groups = true}; });
+  print("placement oracle, gangs of groups", kGangPlacements, tally);
+  EXPECT_EQ(tally.wrong_yes, 0) << tally.wrong_yes_text;
+  EXPECT_GT(tally.placed, tally.asked / 4);
+  EXPECT_LT(tally.unknown, kGangPlacements / 10) << "groups torn apart by others may go on anywhere";
+  for (const auto& [kind, count] : tally.wrong_no)
+    ADD_FAILURE() << count << " feasible jobs refused: " << kind << ", seed " << tally.example.at(kind);
 }
 
 /// Two nodes of two devices in two racks of one rail; one waiting gang of two.
@@ -210,6 +230,33 @@ TEST(PlacementOracle, FindsTheOnlyArrangementAndKnowsWhereThereIsNone) {
   world.jobs.push_back({.members = {{1, 0, 0, {1}}}});
   EXPECT_EQ(can_be_placed(world, 0), Answer::kNo);
   EXPECT_EQ(could_ever_run(world, 0), Answer::kYes);
+}
+
+TEST(PlacementOracle, KnowsWhatGroupsMayDo) {
+  PlainWorld world = two_racks();
+  PlainJob& gang = world.jobs[0];
+  gang.groups = {{.min = 1, .within = 0}, {.min = 1, .within = 0}};
+  gang.members[1].group = 1;
+  EXPECT_EQ(can_be_placed(world, 0), Answer::kYes);
+  world.demands[0].devices = 2;
+  EXPECT_EQ(can_be_placed(world, 0), Answer::kYes) << "a rack for each";
+  const auto fault = [&](std::vector<PlainBind> binds) {
+    PlainWorld tried = world;
+    return broken_rule(tried, binds);
+  };
+  EXPECT_EQ(fault({{0, 0, 0, {0, 1}}, {0, 1, 1, {0, 1}}}), "");
+  EXPECT_EQ(fault({{0, 0, 0, {0, 1}}}), "job 0: group 1 is below its minimum");
+  gang.members[1].group = 0;
+  gang.groups = {{.min = 2, .within = 0}};
+  EXPECT_EQ(can_be_placed(world, 0), Answer::kNo) << "one rack for both";
+  EXPECT_EQ(fault({{0, 0, 0, {0, 1}}, {0, 1, 1, {0, 1}}}), "job 0: group 0 is spread over domains");
+  gang.groups[0].within = 1;
+  EXPECT_EQ(can_be_placed(world, 0), Answer::kYes) << "they are on one rail";
+  gang.members[0].put(0, {0, 1});
+  EXPECT_EQ(gang.waiting(gang.needed()), std::vector<int>{1});
+  gang.groups[0].within = 0;
+  EXPECT_EQ(can_be_placed(world, 0), Answer::kNo);
+  EXPECT_EQ(fault({{0, 1, 1, {0, 1}}}), "job 0: group 0 is away from its other members");
 }
 
 /// An engine that refuses what fits, or does not decide at all, would be seen.

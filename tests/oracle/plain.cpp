@@ -16,6 +16,7 @@ constexpr LabelKeyId kZoneKey{1u}, kTaintKey{2u};
 
 /// What is taken of one node.
 struct Load {
+  const PlainNode* node = nullptr;
   std::array<std::int64_t, kPlainResources> used{};
   std::vector<std::int64_t> milli, mib;  ///< by device
   std::vector<int> ports;
@@ -34,10 +35,30 @@ struct Load {
     }
     return idle;
   }
+  /// Idle devices like this one. Those that are owed may all be among them, as they may be among those of another kind.
+  std::int64_t idle_like(int device) const {
+    std::int64_t idle = 0, taken = -idle_for_others();
+    for (int c = 0; c < static_cast<int>(milli.size()); ++c) {
+      taken += is_idle(c) ? 1 : 0;
+      idle += is_idle(c) && node->device(c) == node->device(device) ? 1 : 0;
+    }
+    return std::max<std::int64_t>(idle - taken, 0);
+  }
   /// May a share be given this device? Of the idle ones only as many as are not owed; none at all where more are owed
   /// than idle.
   bool is_open_to_shares(int device) const {
-    return idle_for_others() > 0 || (idle_for_others() == 0 && !is_idle(device));
+    return idle_for_others() >= 0 && (!is_idle(device) || idle_like(device) > 0);
+  }
+  /// Of these idle devices as many as may be taken.
+  std::int64_t most_of(const std::vector<int>& devices) const {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const auto is_like = [&](int c) { return node->device(c) == node->device(devices[i]); };
+      const auto end = devices.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::any_of(devices.begin(), end, is_like)) continue;  // counted with that one
+      most += std::min<std::int64_t>(idle_like(devices[i]), std::count_if(devices.begin(), devices.end(), is_like));
+    }
+    return most;
   }
   void add(const PlainDemand& demand, const std::vector<int>& devices, int sign) {
     for (int r = 0; r < kPlainResources; ++r) used[r] += sign * demand.asks[r];
@@ -56,7 +77,8 @@ struct Load {
 
 Load load_of(const PlainWorld& world, int node) {
   const auto devices = static_cast<std::size_t>(world.nodes[static_cast<std::size_t>(node)].devices);
-  Load load{{}, std::vector<std::int64_t>(devices, 0), std::vector<std::int64_t>(devices, 0), {}, 0};
+  const std::vector<std::int64_t> nothing(devices, 0);
+  Load load{&world.nodes[static_cast<std::size_t>(node)], {}, nothing, nothing, {}, 0};
   for (const PlainJob& job : world.jobs)
     for (const PlainMember& m : job.members)
       if (m.node == node) load.add(world.demands[static_cast<std::size_t>(m.demand)], m.devices, +1);
@@ -92,34 +114,46 @@ std::string amount_fault(const PlainNode& node, const Load& load, const PlainDem
 
 /// Empty, or why the device cannot serve the demand. Whether one that names no memory may have a device without any
 /// left is nobody's rule.
-std::string device_fault(const PlainNode& node, const Load& load, const PlainDemand& demand, int device,
-                         bool needs_some_memory = true) {
-  if (device < 0 || device >= node.devices) return "has no such card";
+std::string device_fault(const Load& load, const PlainAsk& ask, int device, bool needs_some_memory = true) {
+  const PlainDemand& demand = ask.demand;
+  if (device < 0 || device >= load.node->devices) return "has no such card";
+  const PlainDevice of = load.node->device(device);
+  if (ask.constraint.model != kNowhere && ask.constraint.model != of.model) return "has a card of another model";
+  if (of.is_sliced) return "has the card cut into slices";
   const auto c = static_cast<std::size_t>(device);
   if (!demand.is_share() && !load.is_idle(device)) return "has the card in use";
   if (load.milli[c] + demand.milli > 1000) return "has too little of the card left";
-  if (node.device_mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
-  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > node.device_mib)
-    return "has too little memory on the card left";
+  if (of.mib == 0 || (demand.mib == 0 && !needs_some_memory)) return "";
+  if (load.mib[c] + std::max<std::int64_t>(demand.mib, 1) > of.mib) return "has too little memory on the card left";
   return "";
+}
+
+PlainAsk ask_of(const PlainWorld& world, const PlainMember& member) {
+  return {world.demands[static_cast<std::size_t>(member.demand)],
+          world.constraints[static_cast<std::size_t>(member.constraint)]};
 }
 
 std::string bind_fault(const PlainWorld& world, const PlainMember& member, const PlainBind& bind) {
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
-  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
-  if (std::string fault = static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]);
-      !fault.empty())
-    return fault;
+  const PlainAsk ask = ask_of(world, member);
+  const PlainDemand& demand = ask.demand;
+  if (std::string fault = static_fault(node, ask.constraint); !fault.empty()) return fault;
   if (std::string fault = amount_fault(node, load, demand); !fault.empty()) return fault;
   if (static_cast<int>(bind.devices.size()) != demand.devices) return "gives not as many cards as asked";
   for (const int device : bind.devices)
-    if (std::string fault = device_fault(node, load, demand, device, false); !fault.empty()) return fault;
+    if (std::string fault = device_fault(load, ask, device, false); !fault.empty()) return fault;
   const bool is_open = demand.is_share() ? std::all_of(bind.devices.begin(), bind.devices.end(),
                                                        [&](int c) { return load.is_open_to_shares(c); })
-                                         : load.idle_for_others() >= demand.devices;
+                                         : load.most_of(bind.devices) == demand.devices;
   if (demand.devices > 0 && !is_open) return "owes its idle cards to others";
   return "";
+}
+
+/// Memory and what is in use apart: may such a member have the device?
+bool could_serve(const Load& load, const PlainAsk& ask, int device) {
+  const PlainDevice of = load.node->device(device);
+  return !of.is_sliced && (ask.constraint.model == kNowhere || ask.constraint.model == of.model);
 }
 
 bool is_below(const PlainWorld& world, int queue, int ancestor) {
@@ -159,28 +193,54 @@ std::string quota_fault(const PlainWorld& world, const PlainJob& job, const std:
   return "";
 }
 
-std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std::vector<int>* ranks = nullptr) {
+/// Of placed members, of all or of one group, all or those of these ranks, at a level.
+std::set<int> domains_at(const PlainWorld& world, const PlainJob& job, int level, int group,
+                         const std::vector<int>* ranks = nullptr) {
   std::set<int> domains;
   for (std::size_t r = 0; r < job.members.size(); ++r) {
     const PlainMember& m = job.members[r];
-    if (!m.is_placed() || (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0))
-      continue;
-    domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(job.within)]);
+    if (!m.is_placed() || (group != kNowhere && m.group != group)) continue;
+    if (ranks != nullptr && std::count(ranks->begin(), ranks->end(), static_cast<int>(r)) == 0) continue;
+    domains.insert(world.nodes[static_cast<std::size_t>(m.node)].domain[static_cast<std::size_t>(level)]);
   }
   return domains;
+}
+
+std::set<int> domains_of(const PlainWorld& world, const PlainJob& job, const std::vector<int>* ranks = nullptr) {
+  return domains_at(world, job, job.within, kNowhere, ranks);
+}
+
+/// Empty, or the rule of its groups that what was placed of the job breaks; `before` is the job as it was.
+std::string groups_fault(const PlainWorld& world, const PlainJob& before, const PlainJob& now,
+                         const std::vector<int>& placed) {
+  for (std::size_t g = 0; g < now.groups.size(); ++g) {
+    const int group = static_cast<int>(g);
+    const std::string who = "group " + std::to_string(g);
+    if (now.lacking_of(group) > 0) return who + " is below its minimum";
+    if (now.groups[g].within == kNowhere) continue;
+    const std::set<int> domains = domains_at(world, now, now.groups[g].within, group, &placed);
+    if (domains.empty()) continue;
+    if (domains.size() != 1 || *domains.begin() == kNowhere) return who + " is spread over domains";
+    const std::set<int> held = domains_at(world, before, now.groups[g].within, group);
+    if (held.size() == 1 && held != domains) return who + " is away from its other members";
+  }
+  return "";
 }
 
 /// Tries every arrangement of some members on some nodes.
 class Search {
  public:
-  Search(const PlainWorld& world, const PlainJob& job, std::vector<int> ranks, std::vector<int> nodes)
-      : world_(world), job_(job), ranks_(std::move(ranks)), nodes_(std::move(nodes)) {
+  /// `domains`: of each group with a level of its own, the one where it must be.
+  Search(const PlainWorld& world, const PlainJob& job, std::vector<int> ranks, std::vector<int> nodes,
+         std::vector<int> domains = {})
+      : world_(world), job_(job), ranks_(std::move(ranks)), nodes_(std::move(nodes)), domains_(std::move(domains)) {
     for (std::size_t n = 0; n < world.nodes.size(); ++n) loads_.push_back(load_of(world, static_cast<int>(n)));
     std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) {
       const PlainMember &x = member(a), &y = member(b);
       const std::int64_t devices_x = demand(x).devices * demand(x).milli,
                          devices_y = demand(y).devices * demand(y).milli;
-      return std::tuple(devices_y, x.demand, x.constraint) < std::tuple(devices_x, y.demand, y.constraint);
+      return std::tuple(devices_y, x.demand, x.constraint, x.group) <
+             std::tuple(devices_x, y.demand, y.constraint, y.group);
     });
   }
   Answer run() {
@@ -195,7 +255,7 @@ class Search {
   const PlainDemand& demand(const PlainMember& m) const { return world_.demands[static_cast<std::size_t>(m.demand)]; }
   bool is_like_before(std::size_t i) const {
     const PlainMember &a = member(ranks_[i]), &b = member(ranks_[i - 1]);
-    return a.demand == b.demand && a.constraint == b.constraint;
+    return a.demand == b.demand && a.constraint == b.constraint && a.group == b.group;
   }
   /// Members that are alike need not be tried in both orders: each goes no further left than the one before it.
   bool place(std::size_t i, std::size_t first_node) {
@@ -204,9 +264,10 @@ class Search {
     const PlainMember& m = member(ranks_[i]);
     for (std::size_t k = first_node; k < nodes_.size(); ++k) {
       const auto n = static_cast<std::size_t>(nodes_[k]);
+      if (!is_in_its_domain(m, n)) continue;
       if (!static_fault(world_.nodes[n], world_.constraints[static_cast<std::size_t>(m.constraint)]).empty()) continue;
       if (!amount_fault(world_.nodes[n], loads_[n], demand(m)).empty()) continue;
-      for (const std::vector<int>& devices : choices(n, demand(m))) {
+      for (const std::vector<int>& devices : choices(n, ask_of(world_, m))) {
         loads_[n].add(demand(m), devices, +1);
         const bool is_next_like = i + 1 < ranks_.size() && is_like_before(i + 1);
         if (place(i + 1, is_next_like ? k : 0)) return true;
@@ -215,27 +276,52 @@ class Search {
     }
     return false;
   }
-  /// Sets of devices that differ: idle devices are all the same, and so are devices with as much taken. Idle ones that
-  /// are owed to others are nobody's to give.
-  std::vector<std::vector<int>> choices(std::size_t n, const PlainDemand& asked) const {
-    std::vector<int> fitting;
-    std::set<std::pair<std::int64_t, std::int64_t>> kinds;
-    const std::int64_t idle = asked.devices == 0 ? 0 : loads_[n].idle_for_others();
+  /// Sets of devices that differ: idle devices of one kind are all the same, and so are those with as much taken. Idle
+  /// ones that are owed to others are nobody's to give.
+  std::vector<std::vector<int>> choices(std::size_t n, const PlainAsk& ask) const {
+    if (ask.demand.devices == 0) return {{}};
+    const Load& load = loads_[n];
+    std::vector<std::vector<int>> like;  // devices that fit, those that are all the same together
     for (int c = 0; c < world_.nodes[n].devices; ++c) {
-      if (asked.is_share() && !(idle > 0 || (idle == 0 && !loads_[n].is_idle(c)))) continue;
-      if (!device_fault(world_.nodes[n], loads_[n], asked, c).empty()) continue;
+      if (ask.demand.is_share() && !load.is_open_to_shares(c)) continue;
+      if (!device_fault(load, ask, c).empty()) continue;
       const auto row = static_cast<std::size_t>(c);
-      if (!asked.is_share() || kinds.insert({loads_[n].milli[row], loads_[n].mib[row]}).second) fitting.push_back(c);
+      const auto is_same = [&](const std::vector<int>& others) {
+        const auto other = static_cast<std::size_t>(others.front());
+        return load.milli[row] == load.milli[other] && load.mib[row] == load.mib[other] &&
+               load.node->device(c) == load.node->device(others.front());
+      };
+      const auto it = std::find_if(like.begin(), like.end(), is_same);
+      if (it == like.end())
+        like.push_back({c});
+      else
+        it->push_back(c);
     }
-    if (asked.devices == 0) return {{}};
     std::vector<std::vector<int>> found;
-    if (asked.is_share()) {
-      for (const int c : fitting) found.push_back({c});
-    } else if (static_cast<int>(fitting.size()) >= asked.devices && idle >= asked.devices) {
-      fitting.resize(static_cast<std::size_t>(asked.devices));
-      found.push_back(fitting);
-    }
+    if (ask.demand.is_share())
+      for (const std::vector<int>& devices : like) found.push_back({devices.front()});
+    else
+      add_wholes(load, like, 0, ask.demand.devices, {}, found);
     return found;
+  }
+  bool is_in_its_domain(const PlainMember& m, std::size_t node) const {
+    if (job_.groups.empty()) return true;
+    const int within = job_.groups[static_cast<std::size_t>(m.group)].within;
+    return within == kNowhere ||
+           world_.nodes[node].domain[static_cast<std::size_t>(within)] == domains_[static_cast<std::size_t>(m.group)];
+  }
+  /// Every number of devices of each kind that comes to as many.
+  static void add_wholes(const Load& load, const std::vector<std::vector<int>>& like, std::size_t kind, int missing,
+                         const std::vector<int>& chosen, std::vector<std::vector<int>>& found) {
+    if (missing == 0) found.push_back(chosen);
+    if (missing == 0 || kind == like.size()) return;
+    const auto most = std::min<std::int64_t>(
+        {missing, load.idle_like(like[kind].front()), static_cast<std::int64_t>(like[kind].size())});
+    for (std::int64_t count = most; count >= 0; --count) {
+      std::vector<int> with = chosen;
+      with.insert(with.end(), like[kind].begin(), like[kind].begin() + count);
+      add_wholes(load, like, kind + 1, missing - static_cast<int>(count), with, found);
+    }
   }
   std::uint64_t fingerprint(std::size_t i, std::size_t first_node) const {
     std::uint64_t hash = 14695981039346656037ull;
@@ -245,10 +331,14 @@ class Search {
     mix(i * 64 + first_node);
     for (const int n : nodes_) {
       const Load& load = loads_[static_cast<std::size_t>(n)];
-      std::vector<std::pair<std::int64_t, std::int64_t>> devices;
-      for (std::size_t c = 0; c < load.milli.size(); ++c) devices.emplace_back(load.milli[c], load.mib[c]);
+      std::vector<std::array<std::int64_t, 4>> devices;
+      for (std::size_t c = 0; c < load.milli.size(); ++c) {
+        const PlainDevice of = load.node->device(static_cast<int>(c));
+        devices.push_back({load.milli[c], load.mib[c], of.mib, 2 * of.model + (of.is_sliced ? 1 : 0)});
+      }
       std::sort(devices.begin(), devices.end());
-      for (const auto& [milli, mib] : devices) mix(static_cast<std::uint64_t>(milli * 1'000'003 + mib));
+      for (const auto& device : devices)
+        for (const std::int64_t part : device) mix(static_cast<std::uint64_t>(part));
       for (const std::int64_t used : load.used) mix(static_cast<std::uint64_t>(used));
       mix(load.ports.size());
     }
@@ -257,7 +347,7 @@ class Search {
 
   const PlainWorld& world_;
   const PlainJob& job_;
-  std::vector<int> ranks_, nodes_;
+  std::vector<int> ranks_, nodes_, domains_;
   std::vector<Load> loads_;
   std::unordered_set<std::uint64_t> seen_;
   std::int64_t steps_ = 0;
@@ -270,11 +360,45 @@ int PlainJob::placed() const {
       std::count_if(members.begin(), members.end(), [](const PlainMember& m) { return m.is_placed(); }));
 }
 
+int PlainJob::placed_of(int group) const {
+  return static_cast<int>(std::count_if(members.begin(), members.end(),
+                                        [&](const PlainMember& m) { return m.is_placed() && m.group == group; }));
+}
+
+int PlainJob::lacking_of(int group) const {
+  return is_each_needed ? 0 : std::max(groups[static_cast<std::size_t>(group)].min - placed_of(group), 0);
+}
+
+int PlainJob::lacking() const {
+  int lacking = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) lacking += lacking_of(static_cast<int>(g));
+  const int all = groups.empty() || is_each_needed ? min : 1;
+  return std::max(lacking, std::max(all - placed(), 0));
+}
+
 std::vector<int> PlainJob::waiting(int count) const {
-  std::vector<int> ranks;
-  for (std::size_t r = 0; r < members.size() && static_cast<int>(ranks.size()) < count; ++r)
-    if (!members[r].is_placed()) ranks.push_back(static_cast<int>(r));
+  std::vector<int> ranks, later;
+  std::vector<int> left;
+  for (std::size_t g = 0; g < groups.size(); ++g) left.push_back(lacking_of(static_cast<int>(g)));
+  const bool is_below = std::any_of(left.begin(), left.end(), [](int lacks) { return lacks > 0; });
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    if (members[r].is_placed()) continue;
+    const bool is_needed = !is_below || left[static_cast<std::size_t>(members[r].group)]-- > 0;
+    (is_needed ? ranks : later).push_back(static_cast<int>(r));
+  }
+  ranks.insert(ranks.end(), later.begin(), later.end());
+  if (static_cast<int>(ranks.size()) > count) ranks.resize(static_cast<std::size_t>(count));
   return ranks;
+}
+
+bool PlainJob::has_enough_members() const {
+  const auto present = [&](int group) {
+    return std::count_if(members.begin(), members.end(), [&](const PlainMember& m) { return m.group == group; });
+  };
+  if (groups.empty() || is_each_needed) return static_cast<int>(members.size()) >= min;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (present(static_cast<int>(g)) < groups[g].min) return false;
+  return !members.empty();
 }
 
 int member_row(const PlainWorld& world, int job, int rank) {
@@ -297,7 +421,12 @@ ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constra
   if (has_taint && !constraint.tolerates) return ReasonCode::kTaintNotTolerated;
   if (constraint.zone != kNowhere && node.zone != constraint.zone) return ReasonCode::kSelectorMismatch;
   if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return ReasonCode::kSelectorMismatch;
-  if (constraint.model != kNowhere && node.model != constraint.model) return ReasonCode::kModelMismatch;
+  if (constraint.model == kNowhere) return ReasonCode::kNone;
+  const bool has_model = node.each.empty() ? node.model == constraint.model
+                                           : std::any_of(node.each.begin(), node.each.end(), [&](const PlainDevice& d) {
+                                               return d.model == constraint.model;
+                                             });
+  if (!has_model) return ReasonCode::kModelMismatch;
   return ReasonCode::kNone;
 }
 
@@ -310,37 +439,37 @@ std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resour
   return world.nodes[static_cast<std::size_t>(node)].has[resource] - load_of(world, node).used[resource];
 }
 
-bool has_devices_for(const PlainWorld& world, int node, int demand) {
-  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
-  if (asked.devices == 0) return true;
+bool has_devices_for(const PlainWorld& world, int node, const PlainAsk& ask) {
+  if (ask.demand.devices == 0) return true;
   const Load load = load_of(world, node);
-  int fitting = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
-    fitting += device_fault(world.nodes[static_cast<std::size_t>(node)], load, asked, c).empty() &&
-                       (!asked.is_share() || load.is_open_to_shares(c))
-                   ? 1
-                   : 0;
-  return fitting >= asked.devices && (asked.is_share() || load.idle_for_others() >= asked.devices);
+  std::vector<int> fitting;
+  for (int c = 0; c < load.node->devices; ++c)
+    if (device_fault(load, ask, c).empty() && (!ask.demand.is_share() || load.is_open_to_shares(c)))
+      fitting.push_back(c);
+  return ask.demand.is_share() ? !fitting.empty() : load.most_of(fitting) >= ask.demand.devices;
 }
 
-std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand) {
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
-  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
   std::int64_t most = 0;
-  for (int c = 0; c < facts.devices; ++c) {
+  for (int c = 0; c < load.node->devices; ++c) {
     const auto device = static_cast<std::size_t>(c);
-    if (load.is_open_to_shares(c) && 1000 - load.milli[device] >= demand.milli)
-      most = std::max(most, facts.device_mib - load.mib[device]);
+    if (load.is_open_to_shares(c) && could_serve(load, ask, c) && 1000 - load.milli[device] >= ask.demand.milli)
+      most = std::max(most, load.node->device(c).mib - load.mib[device]);
   }
   return most;
 }
 
-std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand) {
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
   std::int64_t most = 0;
-  for (int c = 0; c < world.nodes[static_cast<std::size_t>(node)].devices; ++c)
+  std::vector<int> idle;
+  for (int c = 0; c < load.node->devices; ++c) {
+    if (!could_serve(load, ask, c)) continue;
+    if (load.is_idle(c)) idle.push_back(c);
     if (load.is_open_to_shares(c)) most = std::max(most, 1000 - load.milli[static_cast<std::size_t>(c)]);
-  return demand.is_share() ? most : 1000 * std::max<std::int64_t>(load.idle_for_others(), 0);
+  }
+  return ask.demand.is_share() ? most : 1000 * load.most_of(idle);
 }
 
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
@@ -355,6 +484,15 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   facts.allocatable = {node.has[kCores] * 1000, node.has[kGigabytes] * kGiB, 0, node.has[kPodSlots],
                        node.has[kAdapters]};
   facts.devices.device_class = DeviceClassId(node.model);
+  if (!node.each.empty()) {
+    facts.devices.layout = DeviceLayoutId(node.layout);
+    facts.devices.device_class = DeviceClassId(node.each.front().model);
+    facts.devices.memory_each = MiB(node.each.front().mib);
+    for (const PlainDevice& device : node.each) {
+      if (device.model != node.each.front().model) facts.devices.device_class = DeviceClassId::none();
+      if (device.mib != node.each.front().mib) facts.devices.memory_each = MiB(0);
+    }
+  }
   facts.is_ready = node.is_ready;
   facts.labels = {{kZoneKey, LabelId(node.zone), NodeLabel::kNotANumber}};
   if (node.taint != kNowhere) facts.taints = {{kTaintKey, LabelId(100u), static_cast<TaintEffect>(node.taint)}};
@@ -364,12 +502,17 @@ NodeFacts facts_of(const PlainNode& node, int levels) {
   return facts;
 }
 
-PlainNode plain_of(const NodeFacts& facts) {
+PlainNode plain_of(const PlainWorld& world, const NodeFacts& facts) {
   PlainNode node;
   node.devices = facts.devices.count;
   node.device_mib = facts.devices.memory_each.value;
   node.has = {facts.allocatable[0] / 1000, facts.allocatable[1] / kGiB, facts.allocatable[3], facts.allocatable[4]};
-  node.model = static_cast<int>(facts.devices.device_class.row());
+  if (facts.devices.layout.is_none()) {
+    node.model = static_cast<int>(facts.devices.device_class.row());
+  } else {
+    node.layout = static_cast<int>(facts.devices.layout.row());
+    node.each = world.layouts[facts.devices.layout.row()];
+  }
   node.is_ready = facts.is_ready;
   node.zone = static_cast<int>(facts.labels[0].id.row());
   if (!facts.taints.empty()) node.taint = static_cast<int>(facts.taints[0].effect);
@@ -407,6 +550,23 @@ Constraint constraint_of(const PlainConstraint& plain) {
   return constraint;
 }
 
+GangSpec spec_of(const PlainJob& job) {
+  const auto level = [](int row) { return row == kNowhere ? LevelId::none() : LevelId(row); };
+  GangSpec spec;
+  for (const PlainGroup& group : job.groups)
+    spec.groups.push_back({static_cast<std::uint32_t>(group.min), level(group.within), level(group.prefer)});
+  return spec;
+}
+
+DeviceLayout layout_of(const std::vector<PlainDevice>& devices) {
+  DeviceLayout layout;
+  for (const PlainDevice& device : devices)
+    layout.devices.push_back({.device_class = DeviceClassId(device.model),
+                              .memory = MiB(device.mib),
+                              .mode = device.is_sliced ? DeviceMode::kSliced : DeviceMode::kWhole});
+  return layout;
+}
+
 Workload workload_of(const PlainWorld& world, int index) {
   const PlainJob& job = world.jobs[static_cast<std::size_t>(index)];
   Workload w;
@@ -417,9 +577,11 @@ Workload workload_of(const PlainWorld& world, int index) {
   if (job.prefer != kNowhere) w.prefer = LevelId(job.prefer);
   w.submitted = Millis(index);
   w.is_ours = job.is_ours;
+  if (!job.groups.empty()) w.spec = GangSpecId(index);
   for (std::size_t r = 0; r < job.members.size(); ++r)
     w.members.push_back({MemberId(member_row(world, index, static_cast<int>(r))), DemandId(job.members[r].demand),
-                         ConstraintId(job.members[r].constraint)});
+                         ConstraintId(job.members[r].constraint), LabelSetId::none(),
+                         static_cast<std::uint32_t>(job.members[r].group)});
   return w;
 }
 
@@ -437,10 +599,13 @@ std::vector<Event> events_of(const PlainWorld& world) {
     const std::int64_t cores = queue.cores_max == kUnlimited ? kUnlimited : queue.cores_max * 1000;
     tell(QueueDefined{QueueId(q), QueueId(queue.parent), {queue.milli_max, cores, kUnlimited}});
   }
+  for (std::size_t l = 0; l < world.layouts.size(); ++l)
+    tell(DeviceLayoutDefined{DeviceLayoutId(l), layout_of(world.layouts[l])});
   for (std::size_t n = 0; n < world.nodes.size(); ++n) {
     tell(NodeSeen{NodeId(n), facts_of(world.nodes[n], world.nested + world.orthogonal)});
   }
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
+    if (!world.jobs[j].groups.empty()) tell(GangSpecDefined{GangSpecId(j), spec_of(world.jobs[j])});
     tell(Submitted{workload_of(world, static_cast<int>(j))});
     for (std::size_t r = 0; r < world.jobs[j].members.size(); ++r) {
       const PlainMember& m = world.jobs[j].members[r];
@@ -455,6 +620,7 @@ std::vector<Event> events_of(const PlainWorld& world) {
 
 std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) {
   std::set<int> jobs;
+  const std::vector<PlainJob> jobs_before = world.jobs;
   std::vector<std::vector<int>> before(world.jobs.size());  // domains in which the job sat already
   std::vector<std::vector<int>> placed(world.jobs.size());
   for (std::size_t j = 0; j < world.jobs.size(); ++j) {
@@ -480,7 +646,9 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
   for (const int job : jobs) {
     const auto j = static_cast<std::size_t>(job);
     const PlainJob& of = world.jobs[j];
-    if (of.placed() < of.min) return "job " + std::to_string(job) + " is below its minimum";
+    if (of.lacking() > 0 && of.groups.empty()) return "job " + std::to_string(job) + " is below its minimum";
+    if (std::string fault = groups_fault(world, jobs_before[j], of, placed[j]); !fault.empty())
+      return "job " + std::to_string(job) + ": " + fault;
     if (of.within == kNowhere) continue;
     const std::set<int> now = domains_of(world, of, &placed[j]);
     if (now.size() != 1 || *now.begin() == kNowhere) return "job " + std::to_string(job) + " is spread over domains";
@@ -490,17 +658,15 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds) 
   return "";
 }
 
-std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand) {
-  const PlainDemand& asked = world.demands[static_cast<std::size_t>(demand)];
-  const PlainNode& facts = world.nodes[static_cast<std::size_t>(node)];
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, const PlainAsk& ask) {
   const Load load = load_of(world, node);
   std::vector<int> devices;
-  for (int c = 0; c < facts.devices && static_cast<int>(devices.size()) < asked.devices; ++c)
-    if (!asked.is_share() && load.is_idle(c)) devices.push_back(c);
-  for (int c = 0; c < facts.devices && asked.is_share(); ++c) {
-    if (!device_fault(facts, load, asked, c).empty()) continue;
-    if (!kSharesAreSeatedWhereMemoryIsNotKnown && facts.device_mib == 0 &&
-        asked.mib + load.mib[static_cast<std::size_t>(c)] > 0)
+  for (int c = 0; c < load.node->devices && static_cast<int>(devices.size()) < ask.demand.devices; ++c)
+    if (!ask.demand.is_share() && device_fault(load, ask, c).empty()) devices.push_back(c);
+  for (int c = 0; c < load.node->devices && ask.demand.is_share(); ++c) {
+    if (!device_fault(load, ask, c).empty()) continue;
+    if (!kSharesAreSeatedWhereMemoryIsNotKnown && load.node->device(c).mib == 0 &&
+        ask.demand.mib + load.mib[static_cast<std::size_t>(c)] > 0)
       continue;
     const auto is_tighter = [&](int than) {
       return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)];
@@ -514,29 +680,71 @@ PlainWorld without_outranked(PlainWorld world, int job) {
   const std::int32_t priority = world.jobs[static_cast<std::size_t>(job)].priority;
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members)
-      if (m.is_nominated && other.priority < priority) m = {m.demand, m.constraint, kNowhere, {}};
+      if (m.is_nominated && other.priority < priority) m.take_off();
   return world;
 }
 
 bool find_devices(const PlainWorld& world, PlainBind& bind, int first, bool is_forced) {
   const PlainMember& member =
       world.jobs[static_cast<std::size_t>(bind.job)].members[static_cast<std::size_t>(bind.rank)];
-  const PlainDemand& demand = world.demands[static_cast<std::size_t>(member.demand)];
+  const PlainAsk ask = ask_of(world, member);
+  const PlainDemand& demand = ask.demand;
   const PlainNode& node = world.nodes[static_cast<std::size_t>(bind.node)];
   const Load load = load_of(world, bind.node);
-  if (!static_fault(node, world.constraints[static_cast<std::size_t>(member.constraint)]).empty()) return false;
+  if (!static_fault(node, ask.constraint).empty()) return false;
   if (!is_forced && !amount_fault(node, load, demand).empty()) return false;
   for (int k = 0; k < node.devices && static_cast<int>(bind.devices.size()) < demand.devices; ++k)
-    if (const int device = (first + k) % node.devices; device_fault(node, load, demand, device).empty())
+    if (const int device = (first + k) % node.devices; device_fault(load, ask, device).empty())
       bind.devices.push_back(device);
   return static_cast<int>(bind.devices.size()) == demand.devices;
 }
+
+namespace {
+
+/// Every assignment of a domain to each group with a level of its own of which one of these ranks is; a group that has
+/// members keeps theirs. One that was torn apart by somebody else may go anywhere: see can_be_placed.
+std::vector<std::vector<int>> domains_of_groups(const PlainWorld& world, const PlainJob& job,
+                                                const std::vector<int>& ranks) {
+  std::vector<std::vector<int>> all(1, std::vector<int>(job.groups.size(), kNowhere));
+  for (std::size_t g = 0; g < job.groups.size(); ++g) {
+    const int within = job.groups[g].within;
+    const bool is_asked = std::any_of(ranks.begin(), ranks.end(), [&](int rank) {
+      return job.members[static_cast<std::size_t>(rank)].group == static_cast<int>(g);
+    });
+    if (within == kNowhere || !is_asked) continue;
+    std::set<int> domains = domains_at(world, job, within, static_cast<int>(g));
+    if (domains.empty())
+      for (const PlainNode& node : world.nodes) domains.insert(node.domain[static_cast<std::size_t>(within)]);
+    domains.erase(kNowhere);
+    std::vector<std::vector<int>> longer;
+    for (const std::vector<int>& one : all)
+      for (const int domain : domains) {
+        longer.push_back(one);
+        longer.back()[g] = domain;
+      }
+    all = longer;
+  }
+  return all;
+}
+
+/// Whether somebody else has put members of a group into several domains.
+bool is_a_group_torn(const PlainWorld& world, const PlainJob& job) {
+  for (std::size_t g = 0; g < job.groups.size(); ++g) {
+    if (job.groups[g].within == kNowhere) continue;
+    const std::set<int> domains = domains_at(world, job, job.groups[g].within, static_cast<int>(g));
+    if (domains.size() > 1 || domains.contains(kNowhere)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Answer can_be_placed(const PlainWorld& world, int job) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   const std::vector<int> ranks = of.waiting(of.needed());
   if (static_cast<int>(ranks.size()) < of.needed()) return Answer::kNo;
   if (!quota_fault(world, of, ranks, false).empty()) return Answer::kNo;
+  if (is_a_group_torn(world, of)) return Answer::kUnknown;
   std::set<int> domains;  // where to look; one that is kNowhere: everywhere
   if (of.within == kNowhere) {
     domains.insert(kNowhere);
@@ -554,12 +762,25 @@ Answer can_be_placed(const PlainWorld& world, int job) {
     for (std::size_t n = 0; n < world.nodes.size(); ++n)
       if (of.within == kNowhere || world.nodes[n].domain[static_cast<std::size_t>(of.within)] == domain)
         nodes.push_back(static_cast<int>(n));
-    const Answer here = Search(world, of, ranks, nodes).run();
-    if (here == Answer::kYes) return here;
-    if (here == Answer::kUnknown) answer = here;
+    for (const std::vector<int>& of_groups : domains_of_groups(world, of, ranks)) {
+      const Answer here = Search(world, of, ranks, nodes, of_groups).run();
+      if (here == Answer::kYes) return here;
+      if (here == Answer::kUnknown) answer = here;
+    }
   }
   return answer;
 }
+
+namespace {
+
+/// Whether members of a group with a level of its own run already.
+bool has_group_with_a_domain(const PlainJob& job) {
+  for (std::size_t g = 0; g < job.groups.size(); ++g)
+    if (job.groups[g].within != kNowhere && job.placed_of(static_cast<int>(g)) > 0) return true;
+  return false;
+}
+
+}  // namespace
 
 Answer could_ever_run(PlainWorld world, int job) {
   for (PlainNode& node : world.nodes) {
@@ -569,20 +790,25 @@ Answer could_ever_run(PlainWorld world, int job) {
   PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
   // Members of a gang below its minimum that run stay where they are, beside those that it needs.
   PlainJob survivors;
-  if (of.placed() < of.min && of.within != kNowhere && of.placed() > 0) {
+  const bool is_below = of.lacking() > 0;
+  if (is_below && has_group_with_a_domain(of)) return Answer::kUnknown;  // which it keeps; nobody has written that down
+  if (is_below && of.within != kNowhere && of.placed() > 0) {
     const auto level = static_cast<std::size_t>(of.within);
     const std::set<int> held_in = domains_of(world, of);
     if (held_in.size() != 1 || *held_in.begin() == kNowhere) return Answer::kUnknown;  // torn apart by somebody else
     for (PlainNode& node : world.nodes)
       if (node.domain[level] != *held_in.begin()) node.domain[level] = kNowhere;
   }
-  if (of.placed() < of.min)
+  if (is_below)
     std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
                  [](const PlainMember& m) { return m.node != kNowhere; });
   std::vector<PlainMember> needed;
   for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
   of.members = needed;
   of.min = static_cast<int>(needed.size());
+  for (std::size_t g = 0; g < of.groups.size(); ++g)
+    of.groups[g].min = static_cast<int>(std::count_if(
+        needed.begin(), needed.end(), [&](const PlainMember& m) { return m.group == static_cast<int>(g); }));
   for (PlainJob& other : world.jobs)
     for (PlainMember& m : other.members) {
       m.node = kNowhere;

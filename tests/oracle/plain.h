@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/event.h"
@@ -17,15 +18,28 @@ enum PlainResource : std::uint8_t { kCores, kGigabytes, kPodSlots, kAdapters, kP
 inline constexpr int kPlainLevelsMax = 4;
 inline constexpr int kNowhere = -1;
 
+struct PlainDevice {
+  int model = 0;
+  std::int64_t mib = 0;  ///< 0 = not known, not checked
+  bool is_sliced = false;
+  friend bool operator==(const PlainDevice&, const PlainDevice&) = default;
+};
+
 struct PlainNode {
   int devices = 0;
   std::int64_t device_mib = 0;  ///< 0 = not known, not checked
+  /// Row of PlainWorld::layouts, and each device as it says; kNowhere and none: all are of `model` and `device_mib`.
+  int layout = kNowhere;
+  std::vector<PlainDevice> each = {};
   std::array<std::int64_t, kPlainResources> has{};
   int model = 0, zone = 0;
   bool is_there = true, is_ready = true;
   /// kNowhere = none, else the row of a TaintEffect
   int taint = kNowhere;
   std::array<int, kPlainLevelsMax> domain{kNowhere, kNowhere, kNowhere, kNowhere};  ///< by level
+  PlainDevice device(int c) const {
+    return each.empty() ? PlainDevice{model, device_mib} : each[static_cast<std::size_t>(c)];
+  }
 };
 
 struct PlainDemand {
@@ -49,13 +63,28 @@ struct PlainMember {
   std::vector<int> devices;  ///< fewer than asked: the others are of that node, nobody knows which
   /// not there yet: another scheduler keeps the node for it, against jobs of its priority and below
   bool is_nominated = false;
+  int group = 0;  ///< index into PlainJob::groups, if it has any
   bool is_placed() const { return node != kNowhere; }
+  void take_off() { put(kNowhere, {}); }
+  void put(int on, std::vector<int> which, bool is_held = false) {
+    node = on;
+    devices = std::move(which);
+    is_nominated = is_held;
+  }
+};
+
+/// Members of a gang that start with at least `min` of them, in one domain of a level of their own if `within` says so.
+struct PlainGroup {
+  int min = 0;
+  int within = kNowhere, prefer = kNowhere;
 };
 
 struct PlainJob {
   std::vector<PlainMember> members;  ///< in rank order
   int min = 1;
   int within = kNowhere, prefer = kNowhere;
+  std::vector<PlainGroup> groups;  ///< none: `min` of all of them start together
+  bool is_each_needed = false;     ///< the groups' minima do not count
   int queue = 0;
   std::int32_t priority = 0;
   std::int64_t submitted_ms = 0;
@@ -63,10 +92,17 @@ struct PlainJob {
   std::int64_t lasts_ms = INT64_MAX;  ///< in nine of ten cases; INT64_MAX = not known, or it has run before
   bool is_ours = true;
   int placed() const;
-  /// This many of the waiting members must be placed next, the first in rank order.
-  int needed() const { return min > placed() ? min - placed() : 1; }
-  /// Ranks of the first `count` waiting members.
+  /// Members that are missing to its minimum, or to those of its groups.
+  int lacking() const;
+  int placed_of(int group) const;
+  /// Members that are missing to the minimum of a group.
+  int lacking_of(int group) const;
+  /// This many of the waiting members must be placed next, the first in the order of `waiting`.
+  int needed() const { return lacking() > 0 ? lacking() : 1; }
+  /// Ranks of the first `count` waiting members: those that groups lack, then the others.
   std::vector<int> waiting(int count) const;
+  /// Whether as many members exist as must start together.
+  bool has_enough_members() const;
 };
 
 /// The limit of a queue in milli-GPU and cores; kUnlimited never binds. Row 0 is the root; parents come before
@@ -78,6 +114,7 @@ struct PlainQueue {
 
 struct PlainWorld {
   int nested = 0, orthogonal = 0;
+  std::vector<std::vector<PlainDevice>> layouts;
   std::vector<PlainNode> nodes;
   std::vector<PlainDemand> demands;
   std::vector<PlainConstraint> constraints;
@@ -94,7 +131,7 @@ struct PlainBind {
 int member_row(const PlainWorld& world, int job, int rank);
 PlainBind bind_of(const PlainWorld& world, std::uint32_t member, std::uint32_t node, const DeviceMask& devices);
 NodeFacts facts_of(const PlainNode& node, int levels);
-PlainNode plain_of(const NodeFacts& facts);
+PlainNode plain_of(const PlainWorld& world, const NodeFacts& facts);
 /// Definitions, nodes, every job, and a Bound with stated devices for each placed member.
 std::vector<Event> events_of(const PlainWorld& world);
 
@@ -105,18 +142,23 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
 ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint);
 bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand);
 std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource);
+/// What a member asks of devices, and of which model they must be.
+struct PlainAsk {
+  PlainDemand demand;
+  PlainConstraint constraint = {};
+};
 /// Devices apart from everything else: has the node some for one such member?
-bool has_devices_for(const PlainWorld& world, int node, int demand);
-std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainDemand& demand);
+bool has_devices_for(const PlainWorld& world, int node, const PlainAsk& ask);
+std::int64_t most_device_memory(const PlainWorld& world, int node, const PlainAsk& ask);
 /// Milli-GPU that such a member could use there: of the idle devices, or of the one device with most left for a share.
-std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainDemand& demand);
+std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainAsk& ask);
 /// Would the members that the job needs put this queue (kNowhere: any) over its limit; `is_alone`: though nobody else
 /// were there?
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone);
 
 /// Which devices a nominated member is taken to get, of those that the node has: idle ones for whole devices, the
 /// tightest that fits for a share.
-std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, int demand);
+std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, const PlainAsk& ask);
 /// The world without the nominations that the job outranks.
 PlainWorld without_outranked(PlainWorld world, int job);
 

@@ -44,7 +44,9 @@ class Player {
             clock_, story.script, [this](const Action& action) { return fate_of(action); }, story.rules),
         mirror_(story.drawn),
         state_(std::make_unique<State>()),
-        engine_(std::make_unique<Engine>(story.profile)) {}
+        engine_(std::make_unique<Engine>(story.profile, story.options)) {
+    engine_->limit_wake_rounds(story.wake_rounds_max);
+  }
 
   Played run() {
     Millis look_again = Millis::max();
@@ -149,7 +151,7 @@ class Player {
     const Result<Profile> profile = store::profile_of(store::bytes_of(story_.profile));
     if (!profile) return fail("the profile cannot be read again: " + profile.error().message);
     auto state = std::make_unique<State>();
-    auto engine = std::make_unique<Engine>(*profile);
+    auto engine = std::make_unique<Engine>(*profile, story_.options);
     if (has_opening) {
       const auto read = store::read_snapshot(opening_.bytes, *state, *engine);
       if (!read) return fail("the snapshot cannot be read: " + read.error().message);

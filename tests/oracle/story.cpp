@@ -18,6 +18,8 @@ class Writer {
   Story write() {
     DrawOptions draw{
         .nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
+    draw.has_groups = options_.has_groups;
+    draw.has_unlike_devices = options_.has_unlike_devices;
     if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
     story_.drawn = draw_world(rng_, draw);
     choose_profile();
@@ -36,6 +38,8 @@ class Writer {
     }
     if (options_.has_nominations)
       for (int n = 2 + below(8); n > 0; --n) nomination();
+    if (options_.has_holds)
+      for (int n = 1 + below(5); n > 0; --n) hold();
     std::stable_sort(story_.script.begin(), story_.script.end(),
                      [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
@@ -150,6 +154,27 @@ class Writer {
     say(at, Ended{JobId(row)});
   }
 
+  /// Something is held of a node: for nobody, a queue or a job; at once or later; for a time or for good.
+  void hold() {
+    const int row = static_cast<int>(story_.drawn.jobs.size());
+    const Millis at = options_.is_exact ? Millis(0) : some_time();  // else what it takes depends on who runs there
+    Hold hold{.job = JobId(row), .parts = {}};
+    hold.parts.push_back(
+        {{new_member(), DemandId(below(static_cast<int>(story_.drawn.demands.size()))), ConstraintId(0u)},
+         NodeId(below(static_cast<int>(story_.drawn.nodes.size()))),
+         {}});
+    const int owner = below(4);
+    if (owner == 1) hold.owner.job = jobs_[static_cast<std::size_t>(below(static_cast<int>(jobs_.size())))].job;
+    if (owner > 1) hold.owner.queue = QueueId(below(static_cast<int>(story_.drawn.queues.size())));
+    if (one_in(2)) hold.from = at + Millis(500 * (1 + below(40)));
+    hold.until = std::max(at, hold.from) + Millis(500 * (1 + below(60)));
+    if (options_.is_exact && one_in(2)) hold.from = hold.from + some_time();
+    hold.until = std::max(hold.until, hold.from + Millis(500));
+    story_.drawn.jobs.push_back({});
+    say(at, HoldPlaced{hold});
+    if (!options_.is_exact && one_in(4)) say(at + Millis(500 * (1 + below(40))), Ended{hold.job});
+  }
+
   void trouble_with_a_node() {
     const int row = below(static_cast<int>(story_.drawn.nodes.size()));
     const NodeId node(row);
@@ -188,7 +213,7 @@ class Writer {
         const MemberSpec like = of.members[0];
         return say(at, MembersAdded{of.job,
                                     static_cast<std::uint32_t>(1 + below(static_cast<int>(of.members.size()) + 1)),
-                                    {{new_member(), like.demand, like.constraint}}});
+                                    {{new_member(), like.demand, like.constraint, {}, like.group}}});
       }
       case 6:
         if (story_.drawn.queues.size() < 2) return;

@@ -21,6 +21,8 @@ struct Story {
   Profile profile;
   sim::WorldRules rules;
   bool has_faulty_binds = true;
+  EngineOptions options;
+  std::uint32_t wake_rounds_max = UINT32_MAX;
 };
 
 struct StoryOptions {
@@ -30,6 +32,10 @@ struct StoryOptions {
   bool has_preemption = true;  ///< now and then a profile that stops running jobs
   /// other schedulers keep nodes for pods of theirs; drawn last, so that the story is otherwise the same
   bool has_nominations = false;
+  /// capacity is held; drawn after these. The mirror knows no holds: only for plays without checks
+  bool has_holds = false;
+  bool has_groups = false;          ///< gangs of groups with a minimum and a level of their own
+  bool has_unlike_devices = false;  ///< on some nodes; the story is otherwise drawn in the same way
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

@@ -8,6 +8,8 @@
 namespace ashlar::oracle {
 namespace {
 
+constexpr std::int64_t kAmpleMib = std::int64_t{1} << 40;
+
 struct Kind {
   int demand = 0, constraint = 0, members = 0;
 };
@@ -25,6 +27,11 @@ std::vector<Kind> kinds_needed(const PlainJob& job) {
   return kinds;
 }
 
+PlainAsk ask_of(const PlainWorld& world, const Kind& kind) {
+  return {world.demands[static_cast<std::size_t>(kind.demand)],
+          world.constraints[static_cast<std::size_t>(kind.constraint)]};
+}
+
 /// How often the node takes such a member, by putting one after the other there.
 int fits_on(const PlainWorld& world, const Kind& kind, int node) {
   PlainWorld tried = world;
@@ -34,7 +41,8 @@ int fits_on(const PlainWorld& world, const Kind& kind, int node) {
   for (;; ++fits) {
     tried.jobs.back().members.push_back({kind.demand, kind.constraint, kNowhere, {}});
     PlainBind bind{static_cast<int>(tried.jobs.size()) - 1, fits, node, {}};
-    if (fits == 200 || !has_devices_for(tried, node, kind.demand) || !find_devices(tried, bind, 0, false)) return fits;
+    if (fits == 200 || !has_devices_for(tried, node, ask_of(tried, kind)) || !find_devices(tried, bind, 0, false))
+      return fits;
     tried.jobs.back().members.back() = {kind.demand, kind.constraint, node, bind.devices};
   }
 }
@@ -99,15 +107,20 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
     case ReasonCode::kInsufficientGpu:
     case ReasonCode::kInsufficientGpuMemory: {
       const bool is_memory = reason.code == ReasonCode::kInsufficientGpuMemory;
+      const PlainAsk ask = ask_of(world, kind);
+      PlainAsk less = ask;
+      less.demand.mib = 0;
       PlainWorld without = world;  // without a word of device memory
-      without.demands[static_cast<std::size_t>(kind.demand)].mib = 0;
-      for (PlainNode& node : without.nodes) node.device_mib = 0;
+      for (PlainNode& node : without.nodes) {
+        node.device_mib = 0;
+        for (PlainDevice& device : node.each) device.mib += device.mib == 0 ? 0 : kAmpleMib;  // kinds stay apart
+      }
       const auto lacks = [&](int n) {
-        if (!is_open(n) || has_devices_for(world, n, kind.demand)) return false;
-        return is_memory == has_devices_for(without, n, kind.demand);
+        if (!is_open(n) || has_devices_for(world, n, ask)) return false;
+        return is_memory == has_devices_for(without, n, less);
       };
       const auto best = [&](int n) {
-        return is_memory ? most_device_memory(world, n, demand) : milli_left_for(world, n, demand);
+        return is_memory ? most_device_memory(world, n, ask) : milli_left_for(world, n, ask);
       };
       const Shortage found = count(world, kind, lacks, best);
       // A share that names no memory needs some all the same.
@@ -162,7 +175,7 @@ bool is_held_for(const PlainWorld& world, const Judging& judging, int job, std::
 std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const std::vector<Kind>& kinds,
                                          const Reason& reason) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
-  const bool is_uniform = kinds.size() == 1;
+  const bool is_uniform = kinds.size() == 1 && of.groups.empty();
   switch (reason.code) {
     case ReasonCode::kNoNodes:
       return std::none_of(world.nodes.begin(), world.nodes.end(), [](const PlainNode& n) { return n.is_there; })
@@ -173,7 +186,14 @@ std::optional<std::string> untrue_of_job(const PlainWorld& world, int job, const
       if (is_uniform && reason.numbers[0] != room_in(world, kinds[0], kNowhere, kNowhere))
         return "another number of members fits";
       return "";
+    case ReasonCode::kGroupFragmented: {
+      const auto group = static_cast<std::size_t>(reason.numbers[0] - 1);
+      return group < of.groups.size() && of.groups[group].within == static_cast<int>(reason.subject)
+                 ? ""
+                 : "it has no such group";
+    }
     case ReasonCode::kTopologyFragmented: {
+      if (!of.groups.empty()) return reason.numbers[0] < reason.numbers[1] ? "" : "all members of a group fit";
       if (reason.numbers[1] != of.needed()) return "needs another number of members in its domain";
       if (!is_uniform) return "";
       const std::int64_t room = room_in(world, kinds[0], of.within, static_cast<int>(reason.numbers[2]));

@@ -51,6 +51,19 @@ std::string headline(const object& why) {
   return line + '\n';
 }
 
+/// When it can start, or the job ahead of it: by the p50 and the p90 of the running jobs. Empty if the reasons say it
+/// already.
+std::string start_text(const object& why) {
+  const boost::json::value* found = why.if_contains("start");
+  if (found == nullptr) return {};
+  const object& start = found->as_object();
+  const Millis expected = millis_of(start, "expectedMillis"), latest = millis_of(start, "latestMillis");
+  const bool is_ahead = text_of(start, "of") == "ahead";
+  if (expected == latest) return is_ahead ? "" : "START       in " + duration_text(latest) + " at the latest\n";
+  return (is_ahead ? "AHEAD       the job ahead starts in " : "START       in ") + duration_text(expected) +
+         " (p50), in " + duration_text(latest) + " at the latest (p90)\n";
+}
+
 std::string why_text(const object& why) {
   std::ostringstream out;
   out << headline(why);
@@ -67,6 +80,7 @@ std::string why_text(const object& why) {
         out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
+  out << start_text(why);
   if (const std::string condition = text_of(why, "condition"); !condition.empty())
     out << "CONDITION   " << condition << '\n';
   if (const boost::json::value* gang = why.if_contains("gang");

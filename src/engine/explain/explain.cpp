@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/place/never_fits.h"
+#include "engine/explain/never_fits.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/place/placement.h"
+#include "engine/place/run_placer.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
 
@@ -209,20 +211,49 @@ NodeId best_in_domain(const State& state, FitTable& view, LevelId level, DomainI
 std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
                                DomainId domain) {
   Trial trial(state);
-  std::uint32_t seen = 0;
   std::uint64_t placed = 0;
   const Job& j = state.job(job);
   const std::uint32_t needed = j.members_needed();
-  state.each_member(job, [&](MemberId id, const Member& m) {
-    if (m.is_placed() || seen == needed) return;
-    ++seen;
+  std::vector<MemberId> members;
+  state.each_needed(job, [&](MemberId id, const Member&) { members.push_back(id); });
+  for (const MemberId id : members) {
+    const Member& m = state.member(id);
     FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
     const NodeId best = domain.is_none() ? view.best(state) : best_in_domain(state, view, j.within, domain);
-    if (best.is_none()) return;
+    if (best.is_none()) continue;
     trial.place(id, best, profile.device->choose(view.node_view(state), best));
     ++placed;
-  });
+  }
   return std::min<std::uint64_t>(placed, needed - 1);
+}
+
+/// The first group that finds no domain of its own level inside the gang's domain, where its groups are placed one
+/// after the other; and the domain with capacity for most of its members then. Nothing if another thing is short.
+std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
+                                    const Scope& scope) {
+  if (state.job(job).spec.is_none()) return {};
+  Trial trial(state);
+  Rng draws(1);
+  const PlacementContext context{trial, fit_tables, profile, draws};
+  RunPlacer placer(context, job);
+  for (const Part& part : parts_of(state, job, runs_of(state, job, state.job(job).members_needed()))) {
+    if (placer.place_part(scope, part)) continue;
+    if (part.within.is_none()) return {};
+    if (!has_nodes(state.cluster(), part.within)) return {{ReasonCode::kNoSuchDomain, part.within.value, {}}};
+    const std::vector<std::uint64_t> room = placer.members_by_domain(scope, part);
+    const DomainId anchor = state.anchor(job, part.within, part.group);
+    const auto best = anchor.row() < room.size() ? room.begin() + static_cast<std::ptrdiff_t>(anchor.row())
+                                                 : std::max_element(room.begin(), room.end());
+    std::size_t members = 0;
+    for (const Run& run : part.runs) members += run.members.size();
+    // together they may be too many though each kind fits
+    const std::uint64_t most = std::min<std::uint64_t>(*best, members - 1);
+    return {{ReasonCode::kGroupFragmented, part.within.value, {part.group + 1, 0, 0}},
+            {ReasonCode::kTopologyFragmented,
+             part.within.value,
+             {static_cast<std::int64_t>(most), static_cast<std::int64_t>(members), best - room.begin()}}};
+  }
+  return {};
 }
 
 /// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for
@@ -241,18 +272,22 @@ bool is_reported_first(const Reason& a, const Reason& b) {
   return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
-/// Nodes of which something is held and that do not take the member, and until when the first of these holds lasts.
+/// Nodes of which something is held for others and that do not take the member; the hold among these that ends first,
+/// until when it lasts, and for whom.
 Reason held_capacity(const State& state, const FitTable& view) {
   std::set<NodeId> nodes;
-  Millis until = Millis::max();
+  const Hold* first = nullptr;
   for (const Hold& hold : state.holds())
     for (const HoldPart& part : hold.parts) {
       const NodeId node = state.member(part.member.member).node;
       if (node.is_none() || view.fits(node) > 0) continue;
       nodes.insert(node);
-      until = std::min(until, hold.until);
+      if (first == nullptr || hold.until < first->until) first = &hold;
     }
-  return {ReasonCode::kCapacityHeld, 0, {static_cast<std::int64_t>(nodes.size()), until.value, 0}};
+  if (first == nullptr) return {ReasonCode::kCapacityHeld, 0, {}};
+  return {ReasonCode::kCapacityHeld,
+          first->job.value,
+          {static_cast<std::int64_t>(nodes.size()), first->until.value, owner_number(first->owner)}};
 }
 
 std::size_t nodes_kept_for_others(const State& state) {
@@ -260,6 +295,18 @@ std::size_t nodes_kept_for_others(const State& state) {
   for (const MemberId m : state.nominations())
     if (state.member(m).is_placed()) nodes.insert(state.member(m).node);
   return nodes.size();
+}
+
+/// Of the level that the job must stay within: where its members are, else with most room, else with most idle devices.
+std::size_t best_domain(const State& state, JobId job, const std::vector<std::uint64_t>& room) {
+  const LevelId within = state.job(job).within;
+  const DomainId anchor = state.job(job).members_placed > 0 ? state.anchor(job, within) : DomainId::none();
+  if (!anchor.is_none() && anchor.row() < room.size()) return anchor.row();
+  const std::vector<std::int64_t> idle = idle_by_domain(state.cluster(), within);
+  std::size_t best = 0;
+  for (std::size_t d = 1; d < room.size(); ++d)
+    if (room[d] != room[best] ? room[d] > room[best] : idle[d] > idle[best]) best = d;
+  return best;
 }
 
 }  // namespace
@@ -270,6 +317,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     verdict.reasons.push_back({ReasonCode::kNoNodes, 0, {}});
     return verdict;
   }
+  Trial lifting(state);  // what is held for the job is free for it
+  const LiftedHolds lifted(lifting, usable_holds(state, job, late_end_of(state, job, std::max(now, state.now()))));
   const Job& j = state.job(job);
   const std::vector<MemberNeed> needs = needs_of(state, job);
   const Room room = room_of(state, fit_tables, needs, j.within);
@@ -291,25 +340,27 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   };
   const std::int64_t everywhere =
       j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);
-  if (!j.within.is_none()) {
-    const std::vector<std::uint64_t>& by_domain = room.by_domain;
-    const std::vector<std::int64_t> idle = idle_by_domain(state.cluster(), j.within);
-    std::size_t best = 0;
-    for (std::size_t d = 1; d < by_domain.size(); ++d)
-      if (by_domain[d] != by_domain[best] ? by_domain[d] > by_domain[best] : idle[d] > idle[best]) best = d;
-    const DomainId anchor = j.members_placed > 0 ? state.anchor(job, j.within) : DomainId::none();
-    if (!anchor.is_none() && anchor.row() < by_domain.size()) best = anchor.row();
-    if (by_domain.empty() || !has_nodes(state.cluster(), j.within))
+  const bool has_domain = !j.within.is_none() && !room.by_domain.empty() && has_nodes(state.cluster(), j.within);
+  const std::size_t best = has_domain ? best_domain(state, job, room.by_domain) : 0;
+  std::vector<Reason> of_groups;
+  if (j.within.is_none() || has_domain)
+    of_groups =
+        groups_shortage(state, fit_tables, profile, job, has_domain ? Scope{j.within, DomainId(best)} : Scope{});
+  const bool is_short_as_a_whole = (has_domain ? room.by_domain[best] : room.everywhere) < room.needed;
+  const bool is_of_a_group = !of_groups.empty() && !is_short_as_a_whole;  // then that is all there is to say
+  if (!j.within.is_none() && !is_of_a_group) {
+    if (!has_domain)
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
     else
       verdict.reasons.push_back(
           {ReasonCode::kTopologyFragmented,
            j.within.value,
-           {together(by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
+           {together(room.by_domain[best], DomainId(best)), members, static_cast<std::int64_t>(best)}});
     if (everywhere < members) verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
-  } else if (members > 1) {
+  } else if (members > 1 && !is_of_a_group) {
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
+  verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
   verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
   const EverFits on_empty_cluster = ever_fits(state, job);
   if (on_empty_cluster == EverFits::kNo) {

@@ -27,12 +27,14 @@ struct Remedy {
     kFewerDevices,
     kMoreQuota,
     kFreeDevices,
-    kMoreNodes
+    kMoreNodes,
+    kDropGroupWithin
   };
   Kind kind = Kind::kMoreNodes;
-  std::int64_t amount = 0;  ///< total members, most devices of a member, devices or nodes, by kind
-  LevelId level;            ///< kWidenWithin: the level that would suffice; else the one the job must stay within
-  NodeId node;              ///< kMoreNodes: empty nodes like this one
+  /// total members, most devices of a member, devices, nodes, or the number of a group from 1 (0: each), by kind
+  std::int64_t amount = 0;
+  LevelId level;  ///< kWidenWithin: the level that would suffice; else the one the job, or group, must stay within
+  NodeId node;    ///< kMoreNodes: empty nodes like this one
   struct Limit {
     QueueId queue;
     QuotaKey of = {};

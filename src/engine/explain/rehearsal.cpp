@@ -11,8 +11,13 @@ namespace ashlar {
 Rehearsal::Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
     : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
   state.each_member(job, [&](MemberId id, const Member& m) {
-    (m.is_placed() ? placed_ : waiting_).push_back({id, m});
+    if (m.is_placed()) placed_.emplace_back(id, m);
   });
+  state.each_waiting(job, [&](MemberId id, const Member& m) {
+    waiting_.emplace_back(id, m);
+    return true;
+  });
+  changed_spec_ = GangSpecId(state.gangs().rows());
   const Job& j = state.job(job);
   if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);
   needed_ = std::min<std::uint32_t>(j.members_needed(), static_cast<std::uint32_t>(waiting_.size()));
@@ -22,6 +27,7 @@ Rehearsal::Rehearsal(const State& state, const Engine& engine, JobId job, Resour
                .members_min = j.is_each_needed ? 0 : j.members_min,
                .within = j.within,
                .prefer = j.prefer,
+               .spec = j.spec,
                .submitted = j.submitted,
                .estimate = j.estimate,
                .order_hint = j.order_hint};
@@ -60,12 +66,15 @@ void Rehearsal::become(const ChangedJob& change) {
   if (change.within) w.within = *change.within;
   const std::size_t kept = std::min<std::size_t>(change.members_max, waiting_.size());
   if (kept < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept);
+  if (!w.spec.is_none()) w.spec = groups_of(change, kept);
   std::size_t seen = 0;
   std::vector<std::pair<MemberId, Member>> all = placed_;
   all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
   for (const auto& [id, m] : all)
-    w.members.push_back(
-        {id, seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max), m.constraint});
+    w.members.push_back({.member = id,
+                         .demand = seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max),
+                         .constraint = m.constraint,
+                         .group = m.group});
   ashlar::apply(state_, {now, Submitted{w}});
   for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
 }
@@ -82,7 +91,8 @@ bool Rehearsal::is_placed_beside_reservations() {
   const auto places = [&](Beside beside) {
     Rng draws(1);
     const bool is_placed =
-        place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed()}, job_).is_placed;
+        place_job({trial, fit_tables_, engine_.profile(), draws, members_within_quota_or_needed(), state_.now()}, job_)
+            .is_placed;
     trial.unblock();
     return is_placed && std::all_of(binding.begin(), binding.end(),
                                     [&](const Reservation* p) { return p->allows(state_, trial.steps(), beside); });
@@ -112,6 +122,19 @@ void Rehearsal::reserve_for_those_ahead() {
 
 std::uint32_t Rehearsal::members_within_quota_or_needed() const {
   return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed());
+}
+
+GangSpecId Rehearsal::groups_of(const ChangedJob& change, std::size_t kept) {
+  GangSpec spec = state_.gang_spec(original_.spec);
+  std::vector<std::uint32_t> members(spec.groups.size(), 0);
+  for (const auto& [id, m] : placed_) ++members[m.group];
+  for (std::size_t m = 0; m < kept; ++m) ++members[waiting_[m].second.group];
+  for (std::size_t g = 0; g < spec.groups.size(); ++g) {
+    if (kept < waiting_.size()) spec.groups[g].members_min = std::min(spec.groups[g].members_min, members[g]);
+    if (change.free_group == g || change.free_group == ChangedJob::kEachGroup) spec.groups[g].within = LevelId::none();
+  }
+  ashlar::apply(state_, {state_.now(), GangSpecDefined{changed_spec_, std::move(spec)}});
+  return changed_spec_;
 }
 
 DemandId Rehearsal::with_devices(DemandId demand, std::int32_t most) {

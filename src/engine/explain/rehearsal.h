@@ -20,6 +20,8 @@ struct ChangedJob {
   std::optional<LevelId> within;           ///< in place of its own
   std::uint32_t members_max = UINT32_MAX;  ///< at most this many of its waiting members, the first by rank
   std::int32_t devices_max = INT32_MAX;    ///< no member requests more whole devices
+  static constexpr std::uint32_t kNoGroup = UINT32_MAX - 1, kEachGroup = UINT32_MAX;
+  std::uint32_t free_group = kNoGroup;  ///< this group, or each, has no domain of its own
 };
 
 /// The job on a copy of the state, where it can be changed and tried.
@@ -58,6 +60,8 @@ class Rehearsal {
   void reserve_for_those_ahead();
   std::uint32_t members_within_quota_or_needed() const;
   DemandId with_devices(DemandId demand, std::int32_t most);
+  /// The job's groups as changed, if its first `kept` waiting members are left; a row of the copy.
+  GangSpecId groups_of(const ChangedJob& change, std::size_t kept);
 
   State state_;
   const Engine& engine_;
@@ -65,6 +69,7 @@ class Rehearsal {
   JobId job_;
   ResourceId counts_devices_;
   Workload original_;
+  GangSpecId changed_spec_;  ///< a row that the state does not have
   std::optional<PendingQueue::Entry> entry_;
   std::vector<Reservation> ahead_;
   std::vector<std::pair<MemberId, Member>> placed_, waiting_;

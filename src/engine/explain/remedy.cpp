@@ -19,6 +19,7 @@ namespace ashlar {
 namespace {
 
 constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members examined to find which devices to free
+constexpr std::uint32_t kGroupsTriedMax = 8;    ///< groups without their domain, one at a time
 constexpr std::size_t kDomainsMax = 4;          ///< domains tried for free devices or new nodes, the emptiest first
 
 /// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more
@@ -88,6 +89,22 @@ void add_topology_remedies(Rehearsal& r, std::vector<Remedy>& out) {
   if (r.starts({.within = LevelId::none()})) out.push_back({.kind = Remedy::Kind::kDropWithin, .amount = r.needed()});
 }
 
+/// The first group, or all of them, that would have to do without a domain of its own.
+void add_group_remedies(Rehearsal& r, std::vector<Remedy>& out) {
+  if (r.original().spec.is_none()) return;
+  const std::vector<GangGroup> groups = r.state().gang_spec(r.original().spec).groups;
+  std::uint32_t with_domain = 0;
+  for (std::uint32_t g = 0; g < groups.size() && with_domain < kGroupsTriedMax; ++g) {
+    if (groups[g].within.is_none()) continue;
+    ++with_domain;
+    if (!r.starts({.free_group = g})) continue;
+    out.push_back({.kind = Remedy::Kind::kDropGroupWithin, .amount = g + 1, .level = groups[g].within});
+    return;
+  }
+  if (with_domain > 1 && r.starts({.free_group = ChangedJob::kEachGroup}))
+    out.push_back({.kind = Remedy::Kind::kDropGroupWithin});
+}
+
 void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
   const std::int64_t members = largest(std::int64_t{r.needed()} - 1, [&](std::int64_t m) {
     return r.starts({.members_max = static_cast<std::uint32_t>(m)});
@@ -151,10 +168,12 @@ class FreedDevices {
     for (const NodeId n : nodes) {
       const auto milli = state.cluster().device_free_milli(n);
       const auto mib = state.cluster().device_free_mib(n);
-      const DeviceMask unhealthy = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
+      DeviceMask closed = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
+      for (const MemberId id : state.holds().empty() ? std::vector<MemberId>() : state.members_on(n))
+        if (state.job(state.member(id).job).is_hold) state.member(id).devices.each([&](int i) { closed.set(i); });
       const DeviceMemories full = state.cluster().device_memories(n);
       for (std::size_t c = milli.size(); c-- > 0;)
-        if (!unhealthy.test(static_cast<int>(c)) && (milli[c] != kWholeDevice || mib[c] != full[c]))
+        if (!closed.test(static_cast<int>(c)) && (milli[c] != kWholeDevice || mib[c] != full[c]))
           in_use_[n].push_back(static_cast<int>(c));
     }
   }
@@ -365,6 +384,7 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
   std::vector<Remedy> out;
   if (rehearsal.starts({})) return out;  // something has helped it already: it only has not been looked at since
   add_topology_remedies(rehearsal, out);
+  add_group_remedies(rehearsal, out);
   add_smaller_jobs(rehearsal, out);
   std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);
   if (!limits.empty()) {

@@ -14,22 +14,24 @@ EquivalenceClass class_of(const State& state, JobId id) {
   key.prefer = j.prefer;
   key.members_waiting = j.members_present - j.members_placed;
   key.members_needed = j.members_needed();
+  key.spec = j.spec;
   std::uint32_t like_the_first = 0;
-  state.each_member(id, [&](MemberId, const Member& m) {
-    if (m.is_placed()) return;
+  state.each_waiting(id, [&](MemberId, const Member& m) {
     if (key.demand.is_none()) {
       key.demand = m.demand;
       key.constraint = m.constraint;
     }
     const bool is_like_the_first = m.demand == key.demand && m.constraint == key.constraint;
-    if (key.runs.empty() && is_like_the_first) {
+    if (j.spec.is_none() && key.runs.empty() && is_like_the_first) {
       ++like_the_first;
-      return;
+      return true;
     }
-    if (key.runs.empty()) key.runs.push_back({key.demand, key.constraint, like_the_first});
-    if (m.demand != key.runs.back().demand || m.constraint != key.runs.back().constraint)
-      key.runs.push_back({m.demand, m.constraint, 0});
+    if (key.runs.empty() && like_the_first > 0) key.runs.push_back({key.demand, key.constraint, like_the_first});
+    const bool is_of_last = !key.runs.empty() && m.demand == key.runs.back().demand &&
+                            m.constraint == key.runs.back().constraint && m.group == key.runs.back().group;
+    if (!is_of_last) key.runs.push_back({m.demand, m.constraint, 0, m.group});
     ++key.runs.back().members;
+    return true;
   });
   if (j.members_placed > 0) key.only = id;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);

@@ -22,11 +22,12 @@
 
 namespace ashlar {
 
-/// Neighbours in rank order that share demand and constraint.
+/// Neighbours in the order of placement that share demand, constraint and group.
 struct MemberRun {
   DemandId demand;
   ConstraintId constraint;
   std::uint32_t members = 0;
+  std::uint32_t group = 0;
   friend auto operator<=>(const MemberRun&, const MemberRun&) = default;
 };
 
@@ -38,9 +39,10 @@ struct EquivalenceClass {
   std::uint32_t members_waiting = 0;
   std::uint32_t members_needed = 0;  ///< at least this many must be placed together
   LevelId within, prefer;
+  GangSpecId spec;              ///< its groups
   DomainId anchor;              ///< domain of members already placed (then the job is its own class)
   JobId only;                   ///< set for jobs that are placed in part
-  std::vector<MemberRun> runs;  ///< of the waiting members if they differ
+  std::vector<MemberRun> runs;  ///< of the waiting members if they differ, or are in groups
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
 EquivalenceClass class_of(const State& state, JobId job);
@@ -146,6 +148,7 @@ class PendingQueue {
     if (queue_keys_.are_compared()) return keyed_heads_.first();
     return first_heads_.empty() ? nullptr : &*first_heads_.begin();
   }
+  std::size_t first_head_count() const { return first_of_queue_.size(); }
   /// All of them, in order, until `visit` returns false.
   template <class Visit>
   void each_first_head(Visit&& visit) const {

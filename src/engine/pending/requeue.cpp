@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/grown.h"
 #include "engine/pending/class_room.h"
-#include "engine/place/never_fits.h"
+#include "engine/place/lifted_holds.h"
+#include "engine/explain/never_fits.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
@@ -97,15 +99,16 @@ bool is_outdated(const EngineData& e, const State& state, const PendingQueue::He
 
 }  // namespace
 
-void absorb_changes(EngineData& e, State& state, Cycle&) {
+void absorb_changes(EngineData& e, State& state, Cycle& cycle) {
   for (const BacklogChange& change : state.backlog_changes()) {
     e.pending.leave(change.job);
     if (change.job.row() < e.reported.size()) e.reported[change.job.row()] = {};
     // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);
-    // Its class may be closed for jobs of lower priority than nominations that it outranks.
-    if (!state.nominations().empty()) e.pending.activate(e.pending.class_id(change.job));
+    // Its class may be closed for jobs of lower priority than nominations that it outranks, or for which less is held.
+    if (!state.nominations().empty() || may_use_more_than_its_like(state, change.job, cycle.plan.at))
+      e.pending.activate(e.pending.class_id(change.job));
   }
   Ledger(state).forget_backlog_changes();
 }
@@ -114,6 +117,7 @@ namespace {
 
 /// What changed since the last cycle, and the classes that it may help.
 struct News {
+  Millis now;
   std::vector<NodeId> freed_nodes;  ///< ascending
   bool has_quota = false, has_other_nodes = false;
   std::vector<ClassId> activated;
@@ -129,12 +133,12 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
     const std::uint32_t members = std::min(left, run.members);
     left -= members;
     const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
-      return n.demand == run.demand && n.constraint == run.constraint;
+      return n.demand == run.demand && n.constraint == run.constraint && n.group == run.group;
     });
     if (same != needed.end())
       same->members += members;
     else if (members > 0)
-      needed.push_back({run.demand, run.constraint, members});
+      needed.push_back({run.demand, run.constraint, members, run.group});
   }
   return needed;
 }
@@ -151,18 +155,41 @@ bool is_node_news_for(State& state, const Profile& profile, const News& news, Qu
          });
 }
 
+/// Whether the queue, or one above it, limits anything wherever it is used.
+bool is_limited_on_all_nodes(const State& state, QueueId queue) {
+  const QueueTree& queues = state.queues();
+  for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q)) {
+    const QuotaVector& quota = queues.quota(q);
+    if (std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; })) return true;
+    for (std::size_t k = 0; k < queues.keys().size(); ++k)
+      if (queues.keys()[k].device_class.is_none() && queues.limit(k, q) != kUnlimited) return true;
+  }
+  return false;
+}
+
 /// For a class that a limit by device class refused, and no other limit would. It is looked at again if it may have
 /// room within all limits; and so that its verdict stays true, if there is no capacity even without them, or the limit
 /// has changed.
 bool is_class_quota_news_for(EngineData& e, State& state, const News& news, const PendingQueue::Class& job_class) {
   const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
-  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) return true;  // no table shows its room
+  // no table shows its room
+  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks) ||
+      may_use_holds(e.pending, state, e.pending.class_id(job_class.jobs.begin()->job), news.now))
+    return true;
   const Reason& reported = job_class.verdict.reasons.front();
   // Perhaps changed long ago, while another limit refused it.
   if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
-  const std::vector<MemberRun> needed = needed_runs(job_class.key);
-  if (!news.has_quota && !is_node_news_for(state, *e.profile, news, job_class.key.queue, needed)) return false;
-  return !placement_rule(*e.profile).is_room_exact ||
+  // Of unlike members more than must start together, any may be those within the limits.
+  const bool is_any_enough =
+      !job_class.key.runs.empty() && job_class.key.members_needed < job_class.key.members_waiting;
+  const std::vector<MemberRun> needed = is_any_enough ? job_class.key.runs : needed_runs(job_class.key);
+  // Where another limit has refused it meanwhile, what that one left unnoticed counts once it refuses it no more.
+  const QueueId queue = job_class.key.queue;
+  if (!news.has_quota && !is_limited_on_all_nodes(state, queue) &&
+      !is_node_news_for(state, *e.profile, news, queue, needed))
+    return false;
+  // the limits are not counted by domains of groups
+  return is_any_enough || !placement_rule(*e.profile).is_room_exact || !job_class.key.spec.is_none() ||
          lacking_within_class_quota(e.fit_tables, state, job_class.key, needed) != Lacking::kQuota;
 }
 
@@ -175,10 +202,15 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
       news.activated.push_back(id);
   }
   if (!news.has_quota) return;
-  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have.
+  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have. One that
+  // finds none without the nominations that it outranks may be within a limit by device class where those are.
+  const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
-    if (waits_for_capacity && exceeds_quota(state, job_class)) news.activated.push_back(id);
+    const bool may_be_within = waits_for_capacity && !state.nominations().empty() &&
+                               state.queues().is_limited_by_key(job_class.key.queue) &&
+                               std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks);
+    if (may_be_within || (waits_for_capacity && exceeds_quota(state, job_class))) news.activated.push_back(id);
   });
 }
 
@@ -241,6 +273,38 @@ bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass
   return true;
 }
 
+/// Whether each group with a domain of its own has room in one, each of its kinds by itself; and whether the domains
+/// have room for as many groups as are of one kind.
+bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceClass& key,
+                         const std::vector<MemberRun>& needed) {
+  if (key.spec.is_none()) return true;
+  const std::vector<GangGroup>& groups = state.gang_spec(key.spec).groups;
+  std::map<std::uint32_t, std::vector<std::uint8_t>> has_room;         // by group, by domain
+  std::map<std::pair<LevelId, MemberRun>, std::uint64_t> places_left;  // for groups of that kind
+  for (const MemberRun& run : needed) {
+    const LevelId within = groups[run.group].within;
+    if (within.is_none()) continue;
+    const auto room = e.fit_tables.counted(state, run.demand, run.constraint, 0).room(state, within);
+    MemberRun kind = run;
+    kind.group = 0;
+    const auto [places, is_new] = places_left.try_emplace({within, kind}, 0);
+    if (is_new)
+      for (const std::uint32_t r : room) places->second += r / run.members;
+    if (places->second-- == 0) return false;
+    // A group that has members is of a class of its own, and stays where they are.
+    const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, within, run.group);
+    std::vector<std::uint8_t>& of_group = has_room[run.group];
+    of_group.resize(room.size(), 1);
+    bool has_any = false;
+    for (std::size_t d = 0; d < room.size(); ++d) {
+      of_group[d] = of_group[d] != 0 && room[d] >= run.members ? 1 : 0;
+      has_any = has_any || (of_group[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
+    }
+    if (!has_any) return false;
+  }
+  return true;
+}
+
 /// Whether the freed nodes could take a member of any kind, and all kinds have room.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
   const std::vector<MemberRun> needed = needed_runs(key);
@@ -248,7 +312,8 @@ bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed
     return std::any_of(freed.begin(), freed.end(),
                        [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); });
   });
-  return could_any && (!placement_rule(*e.profile).is_room_exact || has_room_for_each(e, state, key, needed));
+  return could_any && (!placement_rule(*e.profile).is_room_exact ||
+                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
 }
 
 /// Gangs of unlike members, and jobs placed in part.
@@ -270,13 +335,28 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
   }
 }
 
-/// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations.
+/// What the reservations that hold jobs of the class keep from all of them. Nothing is kept from a job for itself, so
+/// none is known of a class in which a job has a reservation.
+FitsLimit limit_of_holders(const EngineData& e, ClassId id) {
+  const auto reservations = e.reservations.all();
+  const bool has_own = std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& p) {
+    return e.pending.contains(p.entry.job) && e.pending.class_id(p.entry.job) == id;
+  });
+  if (has_own) return limit_of(e.reservations, {});
+  return limit_of(e.reservations, e.pending.class_at(id).holders_seen);
+}
+
+/// Jobs that reservations hold. A freed node helps those of which it could take a member beside the reservations. Where
+/// a limit by device class keeps them off other nodes, that limit may have been raised, or freed by what left the node;
+/// and those that outrank a nomination may have room that no table shows.
 void help_those_held(EngineData& e, State& state, const News& news) {
-  if (news.freed_nodes.empty()) return;
+  if (news.freed_nodes.empty() && !news.has_quota) return;
   std::vector<ClassId> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
-    const FitsLimit limit = limit_of(e.reservations, job_class.holders_seen);
+    const QueueId queue = job_class.key.queue;
+    const bool is_class_limited = state.queues().is_limited_by_key(queue);
+    const FitsLimit limit = limit_of_holders(e, head.job_class);
     const auto has_room = [&](const MemberRun& run, NodeId n) {
       if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
       const Cluster& cluster = state.cluster();
@@ -286,11 +366,41 @@ void help_those_held(EngineData& e, State& state, const News& news) {
       return fits > 0;
     };
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
-    const bool is_helped = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
-      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
-    });
-    if (is_helped) woken.push_back(head.job_class);
+    const auto helps = [&](NodeId n) {
+      return (is_class_limited && (!state.cluster().is_live(n) || ashlar::is_class_limited(state, queue, n))) ||
+             std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
+    };
+    const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
+    if ((is_class_limited && (news.has_quota || news.has_other_nodes)) ||
+        std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), helps) ||
+        (!state.nominations().empty() && std::any_of(job_class.held.begin(), job_class.held.end(), outranks)))
+      woken.push_back(head.job_class);
   }
+  for (const ClassId id : woken) e.pending.wake_held(id);
+}
+
+/// No table has the capacity that is held for a job: those are looked at of which a freed node could take a member with
+/// all that is held there.
+void help_those_with_holds(EngineData& e, State& state, News& news) {
+  if (news.freed_nodes.empty() || state.yielding().empty()) return;
+  Trial trial(state);
+  std::vector<MemberId> held;
+  for (const NodeId n : news.freed_nodes)
+    for (const HeldPlace& place : state.yielding_on(n)) held.push_back(place.member);
+  const LiftedHolds lifted(trial, held);
+  std::vector<ClassId> woken;
+  e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+    const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity &&
+                                    job_class.verdict.kind != VerdictKind::kNeverFits;
+    if ((!waits_for_capacity && job_class.held.empty()) || !may_use_holds(e.pending, state, id, news.now)) return;
+    const std::vector<MemberRun> needed = needed_runs(job_class.key);
+    const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
+      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
+        return could_take(state, *e.profile, run.demand, run.constraint, n);
+      });
+    });
+    if (could_any) (waits_for_capacity ? news.activated : woken).push_back(id);
+  });
   for (const ClassId id : woken) e.pending.wake_held(id);
 }
 
@@ -309,7 +419,8 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
 }  // namespace
 
 void requeue(EngineData& e, State& state, Cycle& cycle) {
-  News news{.freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
+  News news{.now = cycle.plan.at,
+            .freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
             .has_quota = e.queue_changes_seen != state.queues().change_count(),
             .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
             .activated = {}};
@@ -323,6 +434,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   help_those_short_of_capacity(e, state, news);
   help_those_in_parts(e, state, news);
   help_those_held(e, state, news);
+  help_those_with_holds(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
   find_possible(e, state, cycle, news.activated);
   for (const ClassId id : news.activated) e.pending.activate(id);

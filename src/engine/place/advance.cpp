@@ -8,6 +8,7 @@
 #include "engine/explain/verdicts.h"
 #include "engine/pending/rekey.h"
 #include "engine/pending/requeue.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
 #include "engine/published/newcomers.h"
@@ -98,10 +99,12 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   PlacementOutcome outcome;
   const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);
   if (room != RoomBeside::kPlaced)
-    outcome = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job);
+    outcome =
+        place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job), cycle.plan.at}, job);
   else
     outcome.is_placed = true;
-  const bool is_over_nominations = !outcome.is_placed && place_over_nominations(e, state, trial, job);
+  const bool is_over_nominations =
+      !outcome.is_placed && place_over_nominations(e, state, trial, head.entry.job, cycle.plan.at);
   if (outcome.is_placed || is_over_nominations) {
     const bool may_start =
         room == RoomBeside::kPlaced ||
@@ -113,6 +116,11 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   if (rule.passes_its_like)
     if (const auto higher = first_that_outranks_more(state, job_class, head.entry); higher) {
       cycle.work.add(e.pending.head_of(head.job_class, *higher));
+      return;
+    }
+  if (!rule.is_strict)
+    if (const auto other = first_that_may_use_more(e.pending, state, head, cycle.plan.at); other) {
+      cycle.work.add(*other);
       return;
     }
   if (outcome.over_quota)

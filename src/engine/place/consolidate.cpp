@@ -51,7 +51,7 @@ std::vector<NodeId> walk_of(const State& state) {
 
 bool is_consolidated(const State& state, JobId job) {
   const Job& j = state.job(job);
-  if (!j.within.is_none() || !j.prefer.is_none()) return false;
+  if (!j.within.is_none() || !j.prefer.is_none() || !j.spec.is_none()) return false;
   const auto devices = state.cluster().devices();
   const std::int32_t largest = devices.empty() ? 0 : *std::max_element(devices.begin(), devices.end());
   const std::uint32_t waiting = j.members_present - j.members_placed;

@@ -48,11 +48,14 @@ void FitCounts::follow_moves(const Topology& topology) {
   shape_version_ = topology.shape_version();
 }
 
+bool FitCounts::must_start(const Cluster& cluster) const {
+  return !is_started_ || !cluster.remembers(cursor_) || fits_.size() > cluster.rows() ||
+         cluster.change_count() - cursor_ > cluster.rows() / kRowsPerUpdate + 64;
+}
+
 void FitCounts::refresh(const State& state, const NodeRating& rating) {
   const Cluster& cluster = state.cluster();
-  const bool must_start = !is_started_ || !cluster.remembers(cursor_) || fits_.size() > cluster.rows() ||
-                          cluster.change_count() - cursor_ > cluster.rows() / kRowsPerUpdate + 64;
-  if (must_start) {
+  if (must_start(cluster)) {
     start_anew(state, rating);
   } else {
     fits_.resize(cluster.rows(), 0);

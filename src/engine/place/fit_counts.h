@@ -18,7 +18,11 @@ class FitCounts {
   std::uint64_t total() const { return total_; }
   /// Members that fit in each domain of a level, by DomainId.
   std::span<const std::uint32_t> room(const State& state, LevelId level);
+  /// So much has changed since the last refresh that the next one begins anew.
+  bool must_start(const Cluster& cluster) const;
   std::uint64_t cursor() const { return cursor_; }
+  /// The next refresh begins anew.
+  void forget() { is_started_ = false, cursor_ = 0; }
   /// See FitTable::rewind.
   void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
 

@@ -42,8 +42,13 @@ void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since)
     return;
   }
   if (counts_.cursor() > since) {
-    counts_.refresh(state, rating_);
-    counts_.rewind(since);
+    // To count all nodes anew is left to the next question, if there is one.
+    if (counts_.must_start(state.cluster())) {
+      counts_.forget();
+    } else {
+      counts_.refresh(state, rating_);
+      counts_.rewind(since);
+    }
   }
   if (best_.cursor() > since) {
     best_.refresh(state, rating_);

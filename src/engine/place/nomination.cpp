@@ -29,11 +29,11 @@ bool outranks_a_nomination(const State& state, JobId job) {
   return std::any_of(nominations.begin(), nominations.end(), [&](MemberId m) { return is_outranked(state, m, job); });
 }
 
-bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job) {
+bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job, Millis now) {
   const std::vector<MemberId> outranked = outranked_nominations(state, job);
   if (outranked.empty()) return false;
   const auto place = [&] {
-    return place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed;
+    return place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job), now}, job).is_placed;
   };
   std::vector<NodeId> at;
   for (const MemberId m : outranked) {

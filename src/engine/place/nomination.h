@@ -16,7 +16,7 @@ std::vector<MemberId> outranked_nominations(const State& state, JobId job);
 bool outranks_a_nomination(const State& state, JobId job);
 /// Tries without the nominations that the job outranks. The trial then has the dropped claims and the job's placement;
 /// it is empty if that does not help.
-bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job);
+bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job, Millis now);
 /// Jobs of a class are alike except for their priority, which may not determine their order: the first behind `than`
 /// for which more nominations are dropped.
 std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,

@@ -24,6 +24,7 @@ struct PlacementContext {
   const Profile& profile;
   Rng& draws;
   std::uint32_t members_max = UINT32_MAX;  ///< at most this many of the waiting members, e.g. by quota
+  Millis at = Millis::max();               ///< when the job would start; max(): not said
 };
 
 struct PlacementOutcome {
@@ -45,11 +46,14 @@ const PlacementRow& placement_rule(const Profile& profile);
 PlacementOutcome place_anywhere(const PlacementContext& context, JobId job);
 
 /// The same within the limits that depend on the node.
+PlacementOutcome place_within_limits(const PlacementContext& context, JobId job);
+
+/// The same with what is held for the job: see place_with_holds.
 PlacementOutcome place_job(const PlacementContext& context, JobId job);
 
 /// Whether the members that these steps place are in one domain of the level that their job must stay within, that of
-/// the members placed before. If labels or external binds have split those since, any domain will do. Cost: O(members)
-/// if the job has such a level.
+/// the members placed before; and those of each group in one of the group's level. If labels or external binds have
+/// split those since, any domain will do. Cost: O(members) for each such level of the job and its groups.
 bool stays_within(const State& state, JobId job, std::span<const Trial::Step> steps);
 
 /// The scored rule for gangs. `members` share one demand and constraint when is_uniform.

@@ -188,7 +188,7 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
     Trial trial(state);
     // Checked again: the surplus of one that was just placed counts too.
     if (quota_refusal(state, job) ||
-        !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed)
+        !place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job), now}, job).is_placed)
       continue;
     has_changed = true;
     commit(e, state, cycle, trial, e.pending.entry_of(job));

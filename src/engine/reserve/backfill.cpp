@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/explain/verdicts.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/published/easy_by_count.h"
 #include "engine/quota.h"
 
@@ -38,6 +39,8 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
     Rng draws(e.draws.state());
     const Reservation& reservation =
         e.reservations.to({trial, e.fit_tables, *e.profile, draws}, e.pending, blocked, now);
+    // One made anew behind another may bind only jobs under a limit, unlike the one by which the head was listed.
+    if (!reservation.concerns(state, head.queue)) continue;
     binds_its_like = binds_its_like && (reservation.at == Millis::max() || end > reservation.at);
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back({blocked.entry.job, 0});
@@ -52,7 +55,9 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
   // Another of its class was found to be held by these, or by some of them.
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
   const Holders& seen = job_class.holders_seen;
-  if (seen.empty() || !std::includes(cycle.binding.begin(), cycle.binding.end(), seen.begin(), seen.end())) return true;
+  if (seen.empty() || !std::includes(cycle.binding.begin(), cycle.binding.end(), seen.begin(), seen.end()) ||
+      may_use_more_than_its_like(state, head.entry.job, now))
+    return true;
   hold(e, cycle, head, Holders(seen), *e.reservations.find(job_class.behind));
   return false;
 }
@@ -131,14 +136,16 @@ FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueu
 }
 
 RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial) {
-  // What is kept for the job itself would be kept from it.
-  if (cycle.binding.empty() || !placement_rule(*e.profile).is_room_exact || e.reservations.find(job) != nullptr)
+  // What is kept for the job itself would be kept from it; what is held for it is not in the reservations' room.
+  if (cycle.binding.empty() || !placement_rule(*e.profile).is_room_exact || e.reservations.find(job) != nullptr ||
+      !usable_holds(state, job, late_end_of(state, job, cycle.plan.at)).empty())
     return RoomBeside::kUnknown;
   const FitsLimit limit = limit_of(e.reservations, cycle.binding);
   bool is_placed = false;
   {
     const FitTables::Limited scope(e.fit_tables, limit);
-    is_placed = place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job)}, job).is_placed;
+    const std::uint32_t members = members_within_quota(state, job);
+    is_placed = place_job({trial, e.fit_tables, *e.profile, e.draws, members, cycle.plan.at}, job).is_placed;
   }
   if (!is_placed)  // the search for unlike members does not try everything
     return e.pending.class_at(e.pending.class_id(job)).key.runs.empty() ? RoomBeside::kNone : RoomBeside::kUnknown;
@@ -161,10 +168,10 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
     if (blocks)
       for (const PendingQueue::Holder& holder : cycle.binding)
         e.reservations.find(holder.job)->block(trial, head.entry.job, beside);
-    const bool is_placed =
-        place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, head.entry.job)},
-                  head.entry.job)
-            .is_placed;
+    const bool is_placed = place_job({trial, e.fit_tables, *e.profile, e.draws,
+                                      members_within_quota(state, head.entry.job), cycle.plan.at},
+                                     head.entry.job)
+                               .is_placed;
     trial.unblock();
     if (is_placed && broken_reservation(e, state, cycle, trial, beside) == nullptr) return true;
   }

@@ -2,49 +2,72 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
+#include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
 
 namespace ashlar {
 
-ExpectedEnds::ExpectedEnds(const State& state, Millis now) : ends_(state.timeline().ends()), next_(ends_.begin()) {
-  for (; next_ != ends_.end() && next_->at <= now; ++next_) {
+ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
+    : ends_(state.timeline().ends()), next_(ends_.begin()) {
+  for (; next_ != ends_.end() && (next_->at <= now || by == EndsBy::kMedian); ++next_) {
     put_off_.push_back(*next_);
-    put_off_.back().at = state.job(next_->job).expected_end(now);
+    put_off_.back().at = by == EndsBy::kMedian ? state.job(next_->job).expected_end(now) : put_off(next_->at, now);
   }
   std::make_heap(put_off_.begin(), put_off_.end(), std::greater<>());  // few of them are listed
 }
 
+ExpectedEnds::ExpectedEnds(const State& state, const PutOffEnds& put_off)
+    : kept_(&put_off.ends()),
+      next_kept_(kept_->begin()),
+      ends_(state.timeline().ends()),
+      next_(ends_.after(put_off.now())) {}
+
+const Timeline::End* ExpectedEnds::next_put_off() const {
+  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->first;
+  return put_off_.empty() ? nullptr : &put_off_.front();
+}
+
+void ExpectedEnds::pass_put_off() const {
+  if (kept_ != nullptr) {
+    ++next_kept_;
+    return;
+  }
+  std::pop_heap(put_off_.begin(), put_off_.end(), std::greater<>());
+  put_off_.pop_back();
+}
+
 bool ExpectedEnds::reaches(std::size_t count) const {
   while (listed_.size() < count) {
-    const Timeline::End* end = put_off_.empty() ? nullptr : &put_off_.front();
+    const Timeline::End* end = next_put_off();
     const bool is_put_off = end != nullptr && (next_ == ends_.end() || *end < *next_);
     if (!is_put_off) end = next_ == ends_.end() ? nullptr : &*next_;
     if (end == nullptr || end->at == Millis::max()) break;
     listed_.push_back(*end);
-    if (is_put_off) {
-      std::pop_heap(put_off_.begin(), put_off_.end(), std::greater<>());
-      put_off_.pop_back();
-    } else {
+    if (is_put_off)
+      pass_put_off();
+    else
       ++next_;
-    }
   }
   return listed_.size() >= count;
 }
 
-EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Millis now,
+EarliestStart::EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
                              std::span<const Reservation* const> ahead)
     : context_(context),
       state_(context.trial.state()),
       job_(job),
       ahead_(ahead),
       draws_(context.draws),
-      ends_(state_, now) {
+      ends_(std::move(ends)) {
   lasts_ = state_.job(job).late_end_if_started(Millis(0));
   for (const Reservation* p : ahead)
     if (p->ends != Millis::max()) others_.push_back(p->ends);
   std::sort(others_.begin(), others_.end());
+  for (const Hold& hold : state_.holds())
+    if (hold.is_later() && lasts_ != Millis::max()) too_late_.push_back(hold.from - lasts_ + Millis(1));
   checkpoints_.push_back(0);
 }
 
@@ -87,9 +110,11 @@ EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservatio
 }
 
 std::size_t EarliestStart::stretch_from(std::size_t first) {
-  if (ahead_.empty()) return kAll;
+  if (ahead_.empty() && too_late_.empty()) return kAll;
   const Millis at = moments_[first - 1].at;
-  Millis until = Millis::max();  // at that time a job with a reservation starts or ends
+  Millis until = Millis::max();  // at that time a job with a reservation starts or ends, or a hold becomes too near
+  for (const Millis too_late : too_late_)
+    if (at < too_late) until = std::min(until, too_late);
   for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kBeside)
       until = std::min(until, p->ends);
@@ -134,6 +159,11 @@ std::size_t EarliestStart::enough_devices() {
   for (const std::int64_t idle : state_.cluster().group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
   for (const MemberId m : outranked_nominations(state_, job_))
     free += state_.demand(state_.member(m).demand).devices.count;
+  for (const HeldPlace& place : state_.yielding()) {  // perhaps usable at some time
+    const Member& m = state_.member(place.member);
+    const Hold& hold = *state_.hold_of(m.job);
+    if (hold.is_later() || may_use(state_, job_, hold)) free += state_.demand(m.demand).devices.count;
+  }
   const Job& j = state_.job(job_);
   const std::uint32_t needed = j.members_needed();
   std::vector<std::int64_t> sizes;
@@ -187,6 +217,7 @@ void EarliestStart::evict_until(std::size_t moments) {
 }
 
 bool EarliestStart::seat(const Reservation& reservation) {
+  if (!state_.yielding().empty()) context_.trial.expect_end(reservation.entry.job, reservation.lasts);
   for (const Reservation::Place& place : reservation.places) {
     if (!state_.is_live(place.member) || !state_.cluster().is_live(place.node)) return false;
     const Member& m = state_.member(place.member);
@@ -196,7 +227,14 @@ bool EarliestStart::seat(const Reservation& reservation) {
     DeviceMask devices = choose_devices(state_.cluster(), place.node, request, asked);
     if (devices.count() < request.count && drop_outranked(m.job, place.node))
       devices = choose_devices(state_.cluster(), place.node, request, asked);
-    if (devices.count() < request.count) return false;
+    if (devices.count() < request.count) {
+      LiftedHolds lifted(context_.trial, usable_holds(state_, m.job, reservation.lasts, place.node));
+      devices = choose_devices(state_.cluster(), place.node, request, asked);
+      if (devices.count() < request.count) return false;
+      context_.trial.place(place.member, place.node, devices);
+      lifted.put_back();
+      continue;
+    }
     context_.trial.place(place.member, place.node, devices);
   }
   return true;
@@ -212,11 +250,11 @@ bool EarliestStart::drop_outranked(JobId job, NodeId node) {
   return has_dropped;
 }
 
-bool EarliestStart::place() {
+bool EarliestStart::place(Millis at) {
   draws_ = context_.draws;
   // Members above the minimum are the first to give way: no job waits for them.
-  const PlacementContext context{context_.trial, context_.fit_tables, context_.profile, draws_,
-                                 state_.job(job_).members_needed()};
+  const PlacementContext context{
+      context_.trial, context_.fit_tables, context_.profile, draws_, state_.job(job_).members_needed(), at};
   return place_job(context, job_).is_placed ||
          (drop_outranked(job_, NodeId::none()) && place_job(context, job_).is_placed);
 }
@@ -238,7 +276,7 @@ bool EarliestStart::fits_after(std::size_t moments) {
     if (!p->spares_quota_for(state_, job_)) return false;
   const std::size_t before = trial.checkpoint();
   for (const Reservation* p : later) p->block(trial, job_, Beside::kItsNeeds);
-  const bool is_placed = place();
+  const bool is_placed = place(at);
   trial.unblock();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
   return is_placed && std::all_of(later.begin(), later.end(),

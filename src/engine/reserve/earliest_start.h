@@ -1,24 +1,29 @@
-// EarliestStart: the earliest time at which a waiting job can be placed, by the ends expected now and beside the
-// reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends, inside a trial;
-// a galloping search needs O(log ends) placements for each stretch of time between the starts and ends of the reserved
-// jobs.
+// EarliestStart: the earliest time at which a waiting job can be placed, by the late (or median) ends expected now and
+// beside the reservations of jobs ahead of it. Running jobs are removed from the state in the order of their ends,
+// inside a trial; a galloping search needs O(log ends) placements for each stretch of time between the starts and ends
+// of the reserved jobs.
 #pragma once
 
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
 
 /// The known ends of running jobs, expected at `now`, in order: those that outlast their estimate are put off. Listed
-/// as far as they are asked for; void after a change of the timeline.
+/// as far as they are asked for; void after a change of the timeline. Cost: O(jobs that outlast their estimate), by the
+/// median O(jobs).
 class ExpectedEnds {
  public:
-  ExpectedEnds(const State& state, Millis now);
+  ExpectedEnds(const State& state, Millis now, EndsBy by = EndsBy::kLate);
+  /// The late ends, as of the last time that those were brought up; they must outlive this.
+  ExpectedEnds(const State& state, const PutOffEnds& put_off);
   /// Whether there are this many.
   bool reaches(std::size_t count) const;
   /// One of those reached.
@@ -35,7 +40,14 @@ class ExpectedEnds {
   static std::default_sentinel_t end() { return std::default_sentinel; }
 
  private:
-  mutable std::vector<Timeline::End> put_off_;  ///< those that outlast their estimate and are not listed: a heap
+  /// The first that ends at another time than the timeline has, and is not listed; nullptr if there is none.
+  const Timeline::End* next_put_off() const;
+  void pass_put_off() const;
+
+  /// those that end at another time than the timeline has, and are not listed: a heap, or kept elsewhere
+  mutable std::vector<Timeline::End> put_off_;
+  const std::map<Timeline::End, Millis>* kept_ = nullptr;
+  mutable std::map<Timeline::End, Millis>::const_iterator next_kept_;
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
@@ -43,7 +55,9 @@ class ExpectedEnds {
 
 class EarliestStart {
  public:
-  EarliestStart(const PlacementContext& context, JobId job, Millis now, std::span<const Reservation* const> ahead);
+  /// The reservations ahead rest on the same ends.
+  EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
+                std::span<const Reservation* const> ahead);
 
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
   /// and with the jobs with reservations that run then.
@@ -64,8 +78,8 @@ class EarliestStart {
   bool reaches(std::size_t count);
   /// Number of moments before that time; kAll for max().
   std::size_t count_before(Millis before);
-  /// The last moment up to which the same jobs with reservations overlap this one as after moment number `first`; kAll:
-  /// it is the last of all.
+  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds begin before it
+  /// ends, as after moment number `first`; kAll: it is the last of all.
   std::size_t stretch_from(std::size_t first);
   /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
   std::size_t least_within(std::size_t first, std::size_t last);
@@ -79,8 +93,8 @@ class EarliestStart {
   QuotaVector held_of(JobId job, QueueId queue) const;
   /// Whether the job can be placed after this many ends, with jobs with reservations in place.
   bool fits_after(std::size_t moments);
-  /// Places the job, over other schedulers' nominations that it outranks if there is no other way.
-  bool place();
+  /// Places the job, to start then; over other schedulers' nominations that it outranks if there is no other way.
+  bool place(Millis at);
   /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
@@ -95,7 +109,8 @@ class EarliestStart {
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;
   ExpectedEnds ends_;
-  std::vector<Millis> others_;  ///< ends of jobs with reservations
+  std::vector<Millis> others_;    ///< ends of jobs with reservations
+  std::vector<Millis> too_late_;  ///< from when on the job would last into a hold that begins later
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   std::vector<std::size_t> checkpoints_;

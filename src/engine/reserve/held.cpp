@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/quota.h"
 
 namespace ashlar {
 namespace {
+
+/// Rounds in which held jobs are woken although none has started since, beyond one for each first job of a queue.
+/// Nothing but their own order and reservations can wake them then, and these become final in order: no reservation
+/// holds the first job of all, so it is parked when it is looked at, and its reservation, made now, is kept for
+/// Reservation::kRenewedAfter; after k rounds that is true of the k first ones. So there are as many rounds as first
+/// jobs, at most (of 29,000 decisions of drawn busy worlds 9 need more than one), and those beyond are a fault. Without
+/// a limit it would be a decision without an end.
+constexpr std::size_t kWakeRoundsBeyondHeads = 16;
 
 HeldSeen present(const EngineData& e, const State& state) {
   return {e.reservations.changes(), e.pending.head_changes(),
@@ -18,10 +27,19 @@ bool is_due(const Reservation& reservation, const State& state, Millis now) {
   return reservation.may_be_earlier || reservation.is_due(state, now);
 }
 
+/// Whether the job's reservation holds others, or takes from what one that does leaves to them.
+bool bears_on_held(const EngineData& e, JobId job) {
+  if (e.pending.holders().contains(job)) return true;
+  const auto reservations = e.reservations.all();
+  return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& reservation) {
+    return reservation.has_claims_of(job) && e.pending.holders().contains(reservation.entry.job);
+  });
+}
+
 bool has_due_holder(const EngineData& e, const State& state, Millis now) {
   const auto reservations = e.reservations.all();
   return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& reservation) {
-    return e.pending.holders().contains(reservation.entry.job) && is_due(reservation, state, now);
+    return is_due(reservation, state, now) && bears_on_held(e, reservation.entry.job);
   });
 }
 
@@ -55,14 +73,16 @@ Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
   return {.edition = reservation->edition};
 }
 
-/// All holders, looked at in their order: a reservation is made beside those ahead of it.
+/// All holders, and those whose reservations bear on theirs, looked at in their order: a reservation is made beside
+/// those ahead of it.
 std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cycle) {
   std::vector<PendingQueue::Head> holders;
   std::map<JobId, Present> present;
-  for (const auto& [job, classes] : e.pending.holders()) {
-    present[job] = {};
+  for (const auto& [job, classes] : e.pending.holders()) present[job] = {};
+  for (const Reservation& reservation : e.reservations.all())
+    if (bears_on_held(e, reservation.entry.job)) present[reservation.entry.job] = {};
+  for (const auto& [job, at] : present)
     if (e.pending.contains(job)) holders.push_back(e.pending.head_of(job));
-  }
   std::sort(holders.begin(), holders.end(), [&](const auto& a, const auto& b) { return e.pending.is_before(a, b); });
   for (const PendingQueue::Head& head : holders) present[head.entry.job] = look_at(e, state, cycle, head.entry.job);
   // a reservation made behind one of them has changed it, or been dropped with it
@@ -70,6 +90,19 @@ std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cyc
     if (const Reservation* reservation = e.reservations.find(job); !at.is_awake && at.edition != 0)
       at.edition = reservation == nullptr ? 0 : reservation->edition;
   return present;
+}
+
+/// Whether one more round is within the limit. If not, the decision ends when all that is awake has been looked at, and
+/// the next one begins with that round: later, since at once it would only be a faulty decision in pieces.
+bool may_wake_again(EngineData& e, Cycle& cycle) {
+  if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
+    cycle.wake_rounds = 0;
+  const std::size_t limit =
+      std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
+  if (++cycle.wake_rounds <= limit) return true;
+  ++e.cut_short;
+  cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, cycle.plan.at + Reservation::kRenewedAfter);
+  return false;
 }
 
 }  // namespace
@@ -108,6 +141,10 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
+  if (!woken.empty() && !may_wake_again(e, cycle)) {
+    e.held_seen = {};
+    return;
+  }
   for (const PendingQueue::Head& head : woken) {
     e.pending.wake_held(head.job_class);
     cycle.set_aside.erase(head.job_class);
@@ -121,7 +158,7 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {
   const Millis now = cycle.plan.at;
   for (const Reservation& reservation : e.reservations.all()) {
-    if (!e.pending.holders().contains(reservation.entry.job)) continue;
+    if (!bears_on_held(e, reservation.entry.job)) continue;
     const Millis next = is_due(reservation, state, now) ? now : reservation.next_look(state, now);
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, next);
   }

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "engine/place/class_quota.h"
+#include "engine/place/lifted_holds.h"
 #include "engine/quota.h"
+#include "engine/reserve/quota_taken.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {
@@ -33,6 +35,16 @@ void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 
       take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
   });
   room.owed += sign * (demand.devices.count - given.count());
+}
+
+/// What holds that the reserved job may not use yield to these placements is not taken from it, if they last beyond the
+/// reserved time.
+void give_yielded(Room& room, const State& state, const Reservation& reserved, NodeId node,
+                  std::span<const Trial::Step> placed) {
+  if (state.yielding_on(node).empty()) return;
+  const HoldUser user{reserved.entry.job, reserved.lasts};
+  for (const Allocation& a : kept_from(state, user, reserved.at, node, placed)) take(room, a.demand, a.devices, -1);
+  for (const Allocation& a : kept_from(state, user, reserved.at, node)) take(room, a.demand, a.devices);
 }
 
 /// The claims on a node except those of one job: no job blocks itself.
@@ -122,56 +134,6 @@ std::vector<ResourceId> resources_requested(const State& state, JobId job, bool&
   return asked;
 }
 
-/// The usage of placements, all of one job, in its queue; none if there are none.
-struct QuotaTaken {
-  JobId job;
-  QueueId queue;
-  QuotaVector amounts{};
-  std::vector<std::int64_t> by_key = {};
-};
-QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
-  QuotaTaken taken;
-  each_placement(steps, [&](const Trial::Placement& step) {
-    const Member& m = state.member(step.member);
-    taken.job = m.job;
-    taken.queue = state.job(m.job).queue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
-    add_by_key(state, step.member, step.node, step.devices, taken.by_key);
-  });
-  return taken;
-}
-
-/// Whether the queue has an amount of one key left for the taker.
-struct KeyTaken {
-  JobId job;
-  std::int64_t amount = 0;
-};
-bool has_by_key(const State& state, const Reservation& reservation, const Reservation::QuotaSpare& spare,
-                std::size_t key, const KeyTaken& taken) {
-  std::int64_t left = spare.left_by_key[key];
-  for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
-    if (key < claim.by_key.size() && claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
-      left -= claim.by_key[key];
-  return taken.amount == 0 || taken.amount <= left;
-}
-
-/// Whether every queue above the reservation's job has this much left for the taker, beyond what others reserved.
-bool has_quota_for(const State& state, const Reservation& reservation, const QuotaTaken& taken) {
-  return std::all_of(reservation.quota_spares.begin(), reservation.quota_spares.end(),
-                     [&](const Reservation::QuotaSpare& spare) {
-                       if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) return true;
-                       QuotaVector left = spare.left;
-                       for (const Reservation::QuotaClaim& claim : reservation.quota_claims)
-                         if (claim.job != taken.job && state.queues().is_within(claim.queue, spare.queue))
-                           for (std::size_t d = 0; d < kQuotaDimensions; ++d) left[d] -= claim.amounts[d];
-                       for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-                         if (taken.amounts[d] > 0 && taken.amounts[d] > left[d]) return false;
-                       for (std::size_t k = 0; k < std::min(taken.by_key.size(), spare.left_by_key.size()); ++k)
-                         if (!has_by_key(state, reservation, spare, k, {taken.job, taken.by_key[k]})) return false;
-                       return true;
-                     });
-}
-
 bool has_clash(const Claims& claims, const Demand& demand) {
   bool is_so = false;
   claims.each([&](const Demand& claimed) {
@@ -221,8 +183,11 @@ void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool 
     kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
   }
   std::sort(kept.begin(), kept.end());
-  kept.resize(
-      std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + spare.room.owed, 0))));
+  // What the node owes already is kept from the other job anyway.
+  std::int64_t owed_now = -cluster.idle_devices()[spare.node.row()];
+  for (std::size_t i = 0; i < milli.size(); ++i) owed_now += is_idle({milli[i], mib[i]}, full_mib) ? 1 : 0;
+  const std::int64_t owed_then = std::max<std::int64_t>(spare.room.owed - std::max<std::int64_t>(owed_now, 0), 0);
+  kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + owed_then, 0))));
   Demand whole;
   DeviceMask idle_now;
   for (const auto& [use, device] : kept) {
@@ -289,6 +254,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     if (it == left.end()) it = left.insert(left.end(), {reserved, reserved->room});
     take(it->second, demand, placement->devices);
   }
+  for (auto& [spare, room] : left) give_yielded(room, state, *this, spare->node, steps);
   return std::all_of(left.begin(), left.end(), [&](const auto& l) {
     return holds_claims(state.cluster(), l.first->node, l.second, {l.first->claims, taken.job});
   });
@@ -305,23 +271,40 @@ std::int64_t fit_by_amounts(const Room& room, const Claims& claims, const Demand
   return fit;
 }
 
-/// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none.
-std::int64_t fit_by_devices(const Room& room, const Claims& claims, const DeviceRequest& request,
-                            std::int64_t full_mib) {
-  if (room.devices.empty() || request.count == 0) return kFitsMax;
-  std::int64_t idle = -room.owed, shares = 0;
-  for (const DeviceRoom& device : room.devices) {
-    if (is_idle(device, full_mib))
+/// What is free on one device, now or at the reserved time.
+DeviceRoom room_now(const NodeColumns& nodes, NodeId node, std::size_t device) {
+  return {nodes.device_free_milli(node)[device], nodes.device_free_mib(node)[device]};
+}
+
+/// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none. A device
+/// that was to be in use at the reserved time, and is free now since something ended early, is none of those that the
+/// claims take.
+std::int64_t fit_by_devices(const NodeColumns& nodes, const Spare& spare, const Claims& claims,
+                            const DeviceRequest& request) {
+  const std::vector<DeviceRoom>& devices = spare.room.devices;
+  if (devices.empty() || request.count == 0) return kFitsMax;
+  const std::int64_t full_mib = nodes.facts(spare.node).devices.memory_each.value;
+  const auto shares_in = [&](const DeviceRoom& room) {
+    return shares_in_device(request, room.milli, room.mib, full_mib > 0);
+  };
+  std::int64_t idle = -spare.room.owed, freed = 0, shares = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (is_idle(devices[i], full_mib)) {
       ++idle;
-    else if (!request.is_whole())
-      shares += shares_in_device(request, device.milli, device.mib, full_mib > 0);
+      continue;
+    }
+    const DeviceRoom now = room_now(nodes, spare.node, i);
+    if (request.is_whole())
+      freed += is_idle(now, full_mib) ? 1 : 0;
+    else
+      shares += std::max(shares_in(devices[i]), shares_in(now));
   }
   claims.each([&](const Demand& demand) {
     if (demand.devices.count > 0 && demand.devices.is_whole()) idle -= demand.devices.count;
   });
   idle = std::max<std::int64_t>(idle, 0);
-  if (request.is_whole()) return idle / request.count;
-  return shares + idle * shares_in_device(request, kWholeDevice, full_mib, full_mib > 0);
+  if (request.is_whole()) return (idle + freed) / request.count;
+  return shares + idle * shares_in({kWholeDevice, full_mib});
 }
 
 }  // namespace
@@ -333,12 +316,11 @@ void Reservation::lower_by_claims(const NodeView& view, NodeRange rows, std::spa
     std::uint16_t& fit = fits[spare->node.row() - rows.first];
     if (fit == 0) continue;
     const Claims claims{spare->claims, JobId::none()};
-    const std::int64_t full_mib = view.nodes.facts(spare->node).devices.memory_each.value;
     std::int64_t least = has_clash(claims, view.demand) ? 0 : fit_by_amounts(spare->room, claims, view.demand);
     if (keeps_all_devices(view.nodes, spare->node, spare->room))
       least = view.demand.devices.count > 0 ? 0 : least;
     else if (least > 0)
-      least = std::min(least, fit_by_devices(spare->room, claims, view.demand.devices, full_mib));
+      least = std::min(least, fit_by_devices(view.nodes, *spare, claims, view.demand.devices));
     fit = static_cast<std::uint16_t>(std::min<std::int64_t>(fit, least));
   }
 }
@@ -392,6 +374,8 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
   each_placement(steps, [&](const Trial::Placement& step) {
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
+  if (state.yielding().empty()) return;
+  for (Spare& spare : spares) give_yielded(spare.room, state, *this, spare.node, steps);
 }
 
 bool Reservation::has_shares() const {
@@ -437,6 +421,10 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
     take(spare->room, demand, step.devices, -1);
     spare->claims.push_back({m.job, demand});
   });
+  if (state.yielding().empty()) return;
+  for (Spare& spare : spares)  // what is held for the job is room for it
+    for (const Allocation& a : kept_for(state, {entry.job, lasts}, spare.node))
+      take(spare.room, a.demand, a.devices, -1);
 }
 
 void Reservation::note_quota_spares(const State& state) {

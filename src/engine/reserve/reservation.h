@@ -1,6 +1,6 @@
 // Reservation: the time and nodes reserved for a job that cannot start yet, and what is left over beside it for jobs
 // behind (EASY backfill). It changes only when something unforeseen happens, so it holds as long as running jobs end by
-// their expected ends.
+// their late ends (p90).
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,12 @@
 #include "policy/node_view.h"
 
 namespace ashlar {
+
+/// Which of the two ends of each job a start time rests on.
+enum class EndsBy : std::uint8_t {
+  kLate,    ///< p90: what is promised, so that it can be kept
+  kMedian,  ///< p50: what is to be expected, for reports
+};
 
 /// How far other jobs are kept off a reservation.
 enum class Beside : std::uint8_t {
@@ -90,7 +96,7 @@ struct Reservation {
   QueueId limiting;
   Millis made_at;
   Millis at = Millis::max();                ///< max(): no expected end allows it, so no job need wait for it
-  Millis ends = Millis::max();              ///< when the job, started then, is expected to end, by the median
+  Millis ends = Millis::max();              ///< when the job, started then, ends, by the same ends as those before it
   Millis lasts = Millis::max();             ///< by when it will have ended in nine of ten cases
   std::uint64_t unforeseen_frees_seen = 0;  ///< State::unforeseen_frees() then
   std::uint64_t queue_changes_seen = 0;     ///< QueueTree::change_count() then

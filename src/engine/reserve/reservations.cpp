@@ -169,10 +169,10 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster().change_count();
-  if (const auto at = EarliestStart(context, job, now, ahead).run()) {
+  if (const auto at = EarliestStart(context, job, expected_ends(state, now), ahead).run()) {
     made.at = *at;
-    made.ends = state.job(job).end_if_started(*at);
     made.lasts = state.job(job).late_end_if_started(*at);
+    made.ends = by_ == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(*at);
     each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
       if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
     });
@@ -202,13 +202,20 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   return reservations_.emplace_back(std::move(made));
 }
 
+ExpectedEnds Reservations::expected_ends(const State& state, Millis now) {
+  if (by_ == EndsBy::kMedian) return {state, now, by_};
+  put_off_ends_.bring_up(state.timeline(), now);
+  return {state, put_off_ends_};
+}
+
 bool Reservations::can_be_earlier(const PlacementContext& context, const PendingQueue& pending,
-                                  const Reservation& reservation, Millis now) const {
+                                  const Reservation& reservation, Millis now) {
   const State& state = context.trial.state();
   const std::uint64_t changes_before = state.cluster().change_count();
   const std::vector<const Reservation*> ahead =
       ahead_of(state, pending, reservation.entry, reservation.job_class.queue);
-  const bool can = EarliestStart(context, reservation.entry.job, now, ahead).run(reservation.at).has_value();
+  const bool can =
+      EarliestStart(context, reservation.entry.job, expected_ends(state, now), ahead).run(reservation.at).has_value();
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
   return can;

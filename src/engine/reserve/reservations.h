@@ -1,5 +1,5 @@
 // Reservations: those of the first waiting job of each queue, which is reserved the earliest time at which it can be
-// placed on named nodes, by the expected ends, its quota, constraints and topology. A job behind it that may still run
+// placed on named nodes, by the late ends, its quota, constraints and topology. A job behind it that may still run
 // then starts only on what is left over.
 #pragma once
 
@@ -8,12 +8,17 @@
 
 #include "engine/pending/pending_queue.h"
 #include "engine/place/placement.h"
+#include "engine/reserve/earliest_start.h"
+#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
 
 class Reservations {
  public:
+  /// With kMedian for reports only: when each would start if every job ran for its p50.
+  explicit Reservations(EndsBy by = EndsBy::kLate) : by_(by) {}
+
   /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the
   /// work of a decision.
   static constexpr std::size_t kMax = 8;
@@ -60,7 +65,9 @@ class Reservations {
   void forget(Predicate&& is_forgotten);
   /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const PendingQueue& pending, const Reservation& reservation,
-                      Millis now) const;
+                      Millis now);
+  /// Void after the next call.
+  ExpectedEnds expected_ends(const State& state, Millis now);
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
   QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
@@ -71,6 +78,8 @@ class Reservations {
   std::vector<Reservation> reservations_;
   std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
   std::uint64_t next_edition_ = 1;
+  PutOffEnds put_off_ends_;  ///< a cache
+  EndsBy by_;
 };
 
 }  // namespace ashlar

@@ -59,7 +59,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
       binder_(api, tracker_, options_.binder,
               {.may_write = may_write,
                .on_plan = [this](const Plan& plan) { take_plan(plan); },
-               .cluster_now = [this]() -> const Cluster& { return cluster_now(); },
+               .state_now = [this]() -> const State& { return state_now(); },
                .log = options_.log}),
       status_writer_(api, tracker_, options_.status_writer,
                      {.may_write = may_write,
@@ -142,12 +142,12 @@ Millis LeaderTerm::turn() {
 }
 
 /// Within a step no new event can have arrived. Of what waits to be settled only bound pods occupy nodes.
-const Cluster& LeaderTerm::cluster_now() {
+const State& LeaderTerm::state_now() {
   if (!is_stepping_) {
     tracker_.settle_bound();
     driver_->catch_up();
   }
-  return state_->cluster();
+  return *state_;
 }
 
 void LeaderTerm::step() {

@@ -104,7 +104,7 @@ class LeaderTerm {
   /// True if anything could change a decision.
   bool has_news() const { return source_.has_news() || tracker_.has_unsettled() || driver_->is_behind(); }
   bool should_step(Millis now);
-  const Cluster& cluster_now();
+  const State& state_now();
   void step();
   void hand_over();
   TermNumbers numbers() const;

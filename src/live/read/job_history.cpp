@@ -45,6 +45,20 @@ struct JobHistory::Series {
   prometheus::Histogram& error = histograms(registry, "ashlar_duration_prediction_error_ratio",
                                             "Difference of a job's run time from the stated one, over the stated one")
                                      .Add({}, kErrorBuckets);
+  using Counters = prometheus::Family<prometheus::Counter>;
+  Counters& by_stated = BuildCounter()
+                            .Name("ashlar_duration_stated_jobs_total")
+                            .Help("Jobs that stated a run time, by the one of their durations within which they ended")
+                            .Register(registry);
+  prometheus::Counter& within_p50 = by_stated.Add({{"end", "WithinP50"}});
+  prometheus::Counter& within_p90 = by_stated.Add({{"end", "WithinP90"}});
+  prometheus::Counter& beyond_p90 = by_stated.Add({{"end", "BeyondP90"}});
+  Counters& promises = BuildCounter()
+                           .Name("ashlar_reservation_jobs_total")
+                           .Help("Jobs that started after a reservation, by whether they did so by its first time")
+                           .Register(registry);
+  prometheus::Counter& kept = promises.Add({{"start", "InTime"}});
+  prometheus::Counter& late = promises.Add({{"start", "Late"}});
   prometheus::Counter& backfilled =
       BuildCounter()
           .Name("ashlar_backfill_jobs_total")
@@ -64,6 +78,7 @@ void JobHistory::note(const State& state, const ObjectNames& names, const Event&
   began_ = std::min(began_, event.at);
   if (const auto* ended = std::get_if<Ended>(&event.body); ended != nullptr && state.is_live(ended->job)) {
     losses_.erase(ended->job);
+    promised_.erase(ended->job);
     const Job& job = state.job(ended->job);
     if (job.is_ours) note_end(job, names.queues.name(job.queue).str(), event.at);
   }
@@ -89,6 +104,10 @@ void JobHistory::note_end(const Job& job, const std::string& queue, Millis now) 
   if (!job.estimate.is_known() || job.estimate.p50 <= Millis(0)) return;
   const double stated = static_cast<double>(job.estimate.p50.value);
   series_->error.Observe(std::abs(static_cast<double>(ran.value) - stated) / stated);
+  (ran <= job.estimate.p50   ? series_->within_p50
+   : ran <= job.estimate.p90 ? series_->within_p90
+                             : series_->beyond_p90)
+      .Increment();
 }
 
 void JobHistory::note_loss(const State& state, JobId id, Millis at, bool is_by_node) {
@@ -108,6 +127,10 @@ void JobHistory::note_placed(const State& state, const Engine& engine, const Pla
   const auto order = [&](const Job& job) { return std::pair(engine.profile().order->waiting(job), job.backlog_seq); };
   for (const VerdictChange& change : plan.verdicts) {
     if (change.verdict.kind != VerdictKind::kPlaced || !state.is_live(change.job)) continue;
+    if (const auto it = promised_.find(change.job); it != promised_.end()) {
+      (plan.at <= it->second + Reservation::kRenewedAfter ? series_->kept : series_->late).Increment();
+      promised_.erase(it);
+    }
     const Job& placed = state.job(change.job);
     const auto is_ahead = [&](const Reservation& reservation) {
       const PendingQueue::Entry& waits = reservation.entry;
@@ -117,6 +140,8 @@ void JobHistory::note_placed(const State& state, const Engine& engine, const Pla
     const auto& reservations = engine.reservations();
     if (std::any_of(reservations.begin(), reservations.end(), is_ahead)) series_->backfilled.Increment();
   }
+  for (const Reservation& reservation : engine.reservations())
+    if (reservation.at != Millis::max()) promised_.try_emplace(reservation.entry.job, reservation.at);
 }
 
 void JobHistory::settle(const State& state, Millis now) {

@@ -1,7 +1,7 @@
 // JobHistory: what became of the jobs of a leadership, for metrics: how long they waited for what they ran, how well
-// their run times were stated, which were backfilled, how long gangs that lost members took to be whole again, and GPU
-// time by queue. It watches the events of the readers' state. Cost: a few nanoseconds an event, O(reservations) a
-// placement, O(queues) a second, O(members) for a node that goes.
+// their run times were stated, which were backfilled, which started when a reservation said, how long gangs that lost
+// members took to be whole again, and GPU time by queue. It watches the events of the readers' state. Cost: a few
+// nanoseconds an event, O(reservations) a placement, O(queues) a second, O(members) for a node that goes.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ class JobHistory {
 
   std::unique_ptr<Series> series_;
   std::map<JobId, Loss> losses_;
+  std::map<JobId, Millis> promised_;      ///< of waiting jobs that have had a reservation: its first time
   std::vector<JobId> fresh_losses_;       ///< of the event that is being applied
   Millis began_ = Millis::max();          ///< of the leadership: what started before it is not known
   Millis counted_to_{0};                  ///< GPU time

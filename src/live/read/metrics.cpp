@@ -325,6 +325,9 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
     snapshot.set("ashlar_pods", "Pods known to the scheduler", {}, static_cast<double>(replica->tables().pods.size()));
     snapshot.set("ashlar_quarantined_pods", "Pods not placed because a decision about them stopped the scheduler", {},
                  static_cast<double>(quarantined_in(replica->tables())));
+    snapshot.count("ashlar_decisions_cut_short_total",
+                   "Scheduling steps that ended at the limit of rounds in which held jobs are woken", {},
+                   static_cast<double>(replica->engine().cut_short_count()));
     snapshot.count("ashlar_never_fits_unproven_total",
                    "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
                    static_cast<double>(replica->engine().unproven_count()));

@@ -169,7 +169,7 @@ std::string headline_text(const TextContext& c, const std::vector<Reason>& repor
 
 namespace {
 
-bool has_minimum(const Job& j) { return j.members_placed >= j.members_min; }
+bool has_minimum(const Job& j) { return j.members_lacking() == 0; }
 
 /// "gang g of 4: ", or how much of it is bound and how the others follow.
 std::string gang_prefix(const GangRecord& g, const Job& j) {
@@ -208,8 +208,8 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   std::string more;
   for (const Reason& r : reported_reasons(c, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
-                         r.code == ReasonCode::kNoSuchDomain || r.code == ReasonCode::kExceedsCluster ||
-                         r.code == ReasonCode::kLimitReached;
+                         r.code == ReasonCode::kGroupFragmented || r.code == ReasonCode::kNoSuchDomain ||
+                         r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
     if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
   }
   const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member"

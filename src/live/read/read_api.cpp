@@ -12,6 +12,8 @@
 #include "live/read/node_order.h"
 #include "live/read/pod_text.h"
 #include "live/read/queue_limits.h"
+#include "live/read/remedy_text.h"
+#include "live/read/why_parts.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
@@ -69,64 +71,6 @@ Subject find_subject(const Tables& tables, const std::string& name) {
   return s;
 }
 
-std::string counted(std::int64_t count, const char* thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
-bool has_begun(const Tables& tables, const GangRecord& gang) {
-  return std::any_of(gang.pods.begin(), gang.pods.end(),
-                     [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kBound; });
-}
-
-/// "2 GPUs more quota", "2 example.com/nic more quota on H100 nodes".
-std::string more_quota_text(const ObjectNames& names, const Remedy::Limit& limit) {
-  const QuotaKey& of = limit.of;
-  std::string text = quota_text(quota_number(of), limit.lacking);
-  if (!of.resource.is_none() && of.resource != resource::kCpu && of.resource != resource::kMemory)
-    text += " " + names.resource_name(of.resource).str();
-  text += " more quota";
-  return of.device_class.is_none() ? text : text + " on " + names.models.name(of.device_class).str() + " nodes";
-}
-
-/// The change that would have to hold: "it had 7 members".
-std::string remedy_text(const Tables& tables, const GangRecord* gang, const Remedy& r) {
-  const ObjectNames& names = tables.names;
-  const bool is_of_group = gang != nullptr && !gang->topology_key.empty();
-  const bool is_of_both = is_of_group && !gang->within_setting.empty();
-  const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
-  const std::string beside = is_of_both ? ", and in ashlar.dev/within of its pods" : "";
-  const std::string level =
-      r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
-  const std::string in_level =
-      level.empty() ? "" : (gang != nullptr && has_begun(tables, *gang) ? " in its " : " in one ") + level;
-  switch (r.kind) {
-    case Remedy::Kind::kDropWithin:
-      return "it could be spread over any nodes (without " +
-             (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
-    case Remedy::Kind::kWidenWithin:
-      return "it could be spread over one " + level +
-             (is_of_group ? " (key " + names.levels()[r.level.row()].label.str() + ", " + of_group + beside + ")"
-                          : " (ashlar.dev/within: " + level + ")");
-    case Remedy::Kind::kFewerMembers:
-      return "it had " + counted(r.amount, "member");
-    case Remedy::Kind::kFewerDevices:
-      return "no pod requested more than " + counted(r.amount, "GPU");
-    case Remedy::Kind::kMoreQuota: {
-      std::string text;
-      for (const Remedy::Limit& l : r.limits)
-        text += (text.empty() ? "queue " : " and queue ") + names.queues.name(l.queue).str() + " had " +
-                more_quota_text(names, l);
-      return text;
-    }
-    case Remedy::Kind::kFreeDevices:
-      return counted(r.amount, "more GPU") + (r.amount == 1 ? " was free" : " were free") + in_level;
-    case Remedy::Kind::kMoreNodes:
-      return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") +
-             " like " + names.nodes.name(r.node).str() + in_level;
-  }
-  return {};
-}
-
 /// A started gang keeps its domain, whatever its pods' settings are from now on.
 std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangRecord* gang) {
   const ObjectNames& names = replica.tables().names;
@@ -135,31 +79,11 @@ std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangReco
   std::vector<Remedy> found =
       find_remedies(replica.state(), replica.engine(), job,
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
-  if (gang != nullptr && has_begun(replica.tables(), *gang))
+  if (gang != nullptr && has_bound_member(replica.tables(), *gang))
     std::erase_if(found, [](const Remedy& r) {
       return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin;
     });
   return found;
-}
-
-std::string_view remedy_name(Remedy::Kind kind) {
-  constexpr std::string_view kNames[] = {"DropWithin", "WidenWithin", "FewerMembers", "FewerCards",
-                                         "MoreQuota",  "FreeCards",   "MoreNodes"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
-  w.key("reasons").begin_array();
-  for (const Reason& r : reported_reasons(context, verdict)) {
-    w.begin_object()
-        .member("code", reason_name(r.code))
-        .member("message", reason_text(context, r))
-        .member("subject", std::int64_t{r.subject});
-    w.key("numbers").begin_array();
-    for (const std::int64_t n : r.numbers) w.integer(n);
-    w.end_array().end_object();
-  }
-  w.end_array();
 }
 
 void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
@@ -322,6 +246,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
     w.member("verdictAgeMillis", (replica.now() - asked_at).value);
     write_reasons(w, replica.text_context(), verdict);
+    write_start(w, replica, job);
     w.member("condition", replica.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
     if (replica.state().is_live(job)) {

@@ -21,6 +21,7 @@ inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";  // f
 inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";       // for tests
 inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
 inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
+inline constexpr std::string_view kLateDurationLabel = "ashlar.dev/duration-p90";
 
 /// Time before a gang that is short of members reports it on its pods: usually they are still being created.
 inline constexpr Millis kGangPatience{5'000};
@@ -58,7 +59,7 @@ struct GangRecord {
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
   PooledString priority_class;                  ///< of the PodGroup
-  Millis duration;                              ///< 0 = not known
+  Estimate estimate;                            ///< the longest of its pods
   Millis first_seen;
   Millis submitted;                ///< its age in the engine's order, kept when it is submitted again; 0 before that
   PooledString bind_hold_detail;   ///< the server's message about a member that it does not bind

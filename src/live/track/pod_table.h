@@ -16,6 +16,7 @@
 #include "kubeclient/objects.h"
 #include "live/track/row_journal.h"
 #include "model/demand.h"
+#include "model/workload.h"
 
 namespace ashlar::kube {
 
@@ -80,9 +81,10 @@ struct PodRecord {
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;     ///< of the last binding requested
   std::int32_t priority = 0;
-  DeviceMask devices;        ///< chosen or read back
-  Millis created, duration;  ///< duration: as requested, 0 = not known
-  Millis seen;               ///< when we first saw it eligible
+  DeviceMask devices;  ///< chosen or read back
+  Millis created;
+  Millis seen;        ///< when we first saw it eligible
+  Estimate estimate;  ///< as it states
   /// of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
   std::uint64_t owner_hash = 0;
   std::uint64_t bind_hold = 0;  ///< number of the last hold after a failed binding

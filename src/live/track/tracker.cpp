@@ -159,8 +159,8 @@ Hold Tracker::gang_hold(const GangRecord& gang) const { return kube::gang_hold(d
 ConditionText Tracker::hold_condition(const PodRecord& pod) const { return kube::hold_condition(data_, pod); }
 ConditionText Tracker::hold_condition(const GangRecord& gang) const { return kube::hold_condition(data_, gang); }
 bool Tracker::is_gang_held(PodSlot slot) const { return kube::is_gang_held(data_, slot); }
-bool Tracker::is_place_outdated(PodSlot slot, const Cluster* cluster) const {
-  return kube::is_place_outdated(data_, slot, cluster);
+bool Tracker::is_place_outdated(PodSlot slot, const State* state) const {
+  return kube::is_place_outdated(data_, slot, state);
 }
 std::uint32_t Tracker::members_present(const GangRecord& gang) const { return kube::members_present(data_, gang); }
 void Tracker::note_answered(PodSlot slot) { kube::note_answered(data_, slot); }

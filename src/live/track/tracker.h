@@ -9,7 +9,7 @@
 #include "kubeclient/reflector.h"
 #include "live/track/hold_text.h"
 #include "live/track/tracker_data.h"
-#include "state/cluster/cluster.h"
+#include "state/state.h"
 
 namespace ashlar::kube {
 
@@ -59,9 +59,9 @@ class Tracker {
   void note_rejected(PodSlot slot);
   /// True if anything by which its place was chosen has changed since: its node, other pods' anti-affinity there, its
   /// owner's settings, the nodes of a gang that must stay within a domain or, for a gang that has not started, the
-  /// nodes and settings of its other unbound pods, or whether as many have a place as must start together. `cluster`:
+  /// nodes and settings of its other unbound pods, or whether as many have a place as must start together. `state`:
   /// with everything seen so far, or null if has_node_news() is false. O(1) without, O(members) with it.
-  bool is_place_outdated(PodSlot slot, const Cluster* cluster) const;
+  bool is_place_outdated(PodSlot slot, const State* state) const;
   /// True if, since the pod's place was chosen, any node changed or was removed, another scheduler bound a pod to one,
   /// or a gang that has not started became too small or was changed by its pods' owners.
   bool has_node_news(PodSlot slot) const { return data_.nodes_edition != data_.pods[slot].chosen_at; }

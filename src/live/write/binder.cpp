@@ -151,7 +151,7 @@ const PodRecord* Binder::find_assumed(const Ticket& ticket) {
 
 void Binder::send(Ticket ticket) {
   if (find_assumed(ticket) == nullptr) return;
-  const Cluster* news = tracker_.has_node_news(ticket.slot) ? &hooks_.cluster_now() : nullptr;
+  const State* news = tracker_.has_node_news(ticket.slot) ? &hooks_.state_now() : nullptr;
   const PodRecord* pod = find_assumed(ticket);  // an event may have taken its place away
   if (pod == nullptr) return;
   if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);

@@ -47,8 +47,8 @@ class Binder final : public Actuator {
     /// false: not the leader (any more); nothing is written. May become true again
     std::function<bool()> may_write;
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
-    /// The cluster with everything seen so far; called for a binding that waited while nodes changed.
-    std::function<const Cluster&()> cluster_now;
+    /// The state with everything seen so far; called for a binding that waited while nodes changed.
+    std::function<const State&()> state_now;
     OnLog log;  ///< bindings (debug) and errors
   };
   Binder(Api& api, Tracker& tracker, BinderOptions options, Hooks hooks);

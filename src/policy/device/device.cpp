@@ -8,6 +8,7 @@ namespace ashlar {
 namespace {
 
 constexpr DevicePolicy kDevices[] = {
+    {"island", choose_island_device},
     {"best-fit", choose_best_fit_device},
     {"random", choose_random_device},
     {"fgd", choose_fgd_device},

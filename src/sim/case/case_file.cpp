@@ -265,7 +265,7 @@ constexpr Statement kStatements[] = {
     {"bind", read_bind, "bind NAME node0 at 1s"},
     {"evict", read_evict, "evict NAME at 1s"},
     {"priority", read_priority, "priority NAME 100 at 1s"},
-    {"estimate", read_estimate, "estimate NAME 60s at 1s"},
+    {"estimate", read_estimate, "estimate NAME 60s p90 90s at 1s"},
     {"nominate", read_nominate, "nominate NAME node0 at 1s"},
     {"reserve", read_reserve, "reserve NAME 4 gpu on node0 until 60s at 1s"},
     {"maintenance", read_maintenance, "maintenance node0 until 60s at 1s"},

@@ -59,11 +59,17 @@ class CasePlay {
       if (const auto* placed = std::get_if<HoldPlaced>(&event.body)) {
         submitted_.push_back(placed->hold.job);
         ended_at_[placed->hold.job.row()] = placed->hold.until;
+        if (!placed->hold.owner.job.is_none()) held_for_.emplace_back(placed->hold.owner.job, placed->hold.job);
       }
       const auto* ended = std::get_if<Ended>(&event.body);
-      if (ended != nullptr && ended->job.row() < ended_at_.size())
-        ended_at_[ended->job.row()] = std::min(ended_at_[ended->job.row()], clock_.now());
+      if (ended == nullptr) continue;
+      note_end(ended->job);
+      for (const auto& [owner, hold] : held_for_)
+        if (owner == ended->job) note_end(hold);
     }
+  }
+  void note_end(JobId job) {
+    if (job.row() < ended_at_.size()) ended_at_[job.row()] = std::min(ended_at_[job.row()], clock_.now());
   }
 
   std::vector<std::string> show() {
@@ -91,8 +97,9 @@ class CasePlay {
   Engine engine_;
   World world_;
   Driver driver_;
-  std::vector<JobId> submitted_;  ///< in order
-  std::vector<Millis> ended_at_;  ///< by JobId
+  std::vector<JobId> submitted_;                   ///< in order
+  std::vector<Millis> ended_at_;                   ///< by JobId
+  std::vector<std::pair<JobId, JobId>> held_for_;  ///< a job, and what is held for it alone
   Millis look_again_at_ = Millis::max();
   Millis shown_at_{-1};
   std::uint64_t examined_ = 0;

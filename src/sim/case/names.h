@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/gang.h"
 #include "model/node.h"
 #include "names/interned.h"
 
@@ -46,6 +47,7 @@ struct CaseNames {
   ValueTable<DemandId, Demand> demands;
   ValueTable<ConstraintId, Constraint> constraints;
   ValueTable<DeviceLayoutId, DeviceLayout> layouts;
+  ValueTable<GangSpecId, GangSpec> gang_specs;
   std::vector<std::vector<MemberId>> members;  ///< [job] in rank order
   std::uint32_t member_count = 0;
 

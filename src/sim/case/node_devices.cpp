@@ -101,6 +101,8 @@ bool take_device_option(Words& words, std::vector<DeviceFacts>& devices) {
     take(), divide(words, option, devices, &DeviceFacts::island);
   else if (option.key == "numa")
     take(), divide(words, option, devices, &DeviceFacts::numa_node);
+  else if (option.key == "switches")
+    take(), divide(words, option, devices, &DeviceFacts::pcie_switch);
   else if (option.key == "sliced")
     take(), set_sliced(words, option.value, devices);
   else

@@ -18,7 +18,7 @@ struct StatedNode {
 std::vector<DeviceFacts> devices_of(const CaseReading& c, const NodeFacts& facts);
 /// "cpu", or models and numbers of GPUs.
 void take_shape(CaseReading& c, Words& words, StatedNode& node);
-/// "card-memory=80GiB", "islands=2", "numa=2" or "sliced=0-3" at the cursor; false if it is none of them.
+/// "card-memory=80GiB", "islands=2", "numa=2", "switches=4" or "sliced=0-3" at the cursor; false if it is none of them.
 bool take_device_option(Words& words, std::vector<DeviceFacts>& devices);
 /// Brings what the facts say of the GPUs up to date; a new layout is defined at that time.
 void settle_devices(CaseReading& c, StatedNode& node, Millis at);

@@ -15,13 +15,12 @@ namespace {
 constexpr std::int64_t kNodesMax = 100'000, kDevicesMax = 1'000'000;  ///< a case is read and played within seconds
 constexpr std::string_view kNodesForm = "a number of nodes and a shape, \"cluster 4 x h100x8\"";
 
-constexpr std::string_view kNodeOptions[] = {"cpu=",      "memory=",   "storage=", "pods=",  "card-memory=",
-                                             "islands=",  "numa=",     "sliced=",  "labels", "taint",
-                                             "untainted", "not-ready", "in"};
+constexpr std::string_view kNodeOptions[] = {"cpu=",     "memory=",   "storage=",  "pods=",   "card-memory=",
+                                             "islands=", "numa=",     "switches=", "sliced=", "labels",
+                                             "taint",    "untainted", "not-ready", "in"};
 constexpr std::string_view kNodeOptionsForm =
-    "cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in "
-    "or "
-    "at";
+    "cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, "
+    "not-ready, in or at";
 
 /// "racks" is of level "rack".
 std::string_view level_of_plural(std::string_view word) {

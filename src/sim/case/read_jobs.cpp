@@ -2,8 +2,10 @@
 // about what is held from them: reserve, maintenance.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/grown.h"
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
 #include "text/device_text.h"
@@ -14,6 +16,7 @@ namespace ashlar::sim {
 namespace {
 
 constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
+constexpr std::string_view kBracketsForm = "groups such as \"(1 x cpu=8) + (4 x 8 gpu min 2 within rack)\"";
 
 constexpr std::string_view kJobOptions[] = {
     "cpu=", "memory=",   "storage=", "card-memory=", "queue", "priority", "duration", "p90",
@@ -38,6 +41,7 @@ std::int32_t signed_number(Words& words, std::string_view form) {
 struct JobForm {
   Workload workload;
   std::vector<MemberRequest> groups;
+  GangSpec spec;  ///< of a gang whose groups are in brackets
   Millis runs = Millis::max();
   NodeId on;
   DeviceMask devices;
@@ -76,6 +80,52 @@ void take_groups(CaseReading& c, Words& words, std::vector<MemberRequest>& group
   } while (words.accept("+"));
 }
 
+/// "(2 x 4 gpu + 1 x cpu=8 min 2 within rack)": one group of the gang, by default all of its members together.
+void take_group_in_brackets(CaseReading& c, Words& words, JobForm& form) {
+  const std::size_t first = form.groups.size();
+  const auto number = static_cast<std::uint32_t>(form.spec.groups.size());
+  GangGroup group;
+  take_groups(c, words, form.groups);
+  for (std::size_t g = first; g < form.groups.size(); ++g) form.groups[g].group = number;
+  std::uint32_t members = 0;
+  for (std::size_t g = first; g < form.groups.size(); ++g) members += form.groups[g].count;
+  group.members_min = members;
+  while (!words.is_at_end() && words.peek() != ")") {
+    if (words.accept("within"))
+      group.within = take_level(c, words);
+    else if (words.accept("prefer"))
+      group.prefer = take_level(c, words);
+    else if (words.accept("min"))
+      group.members_min = static_cast<std::uint32_t>(words.take_number("the least number of members of the group"));
+    else {
+      const std::string_view word = words.take("an option");
+      words.fail(fmt::format("unknown option of a group \"{}\"", word), "min, within, prefer or \")\"");
+    }
+    if (!words.has_failed()) take_request(words, c.file.names, form.groups.back());
+  }
+  if (group.members_min > members)
+    words.fail(fmt::format("the group has {} members", members), "a minimum that it can have");
+  if (!words.accept(")")) {
+    words.take(")");
+    words.fail("a group is not closed", kBracketsForm);
+  }
+  form.spec.groups.push_back(group);
+  if (form.spec.groups.size() > GangSpec::kGroupsMax)
+    words.fail("too many groups", fmt::format("at most {}", GangSpec::kGroupsMax));
+}
+
+/// Either groups of unlike members, "2 x 4 gpu + 1 x cpu=8", or groups with their own minimum and domain, in brackets.
+void take_gang(CaseReading& c, Words& words, JobForm& form) {
+  if (words.peek() != "(") return take_groups(c, words, form.groups);
+  do {
+    if (!words.accept("(")) {
+      words.take(kBracketsForm);
+      words.fail("groups in brackets beside others", kBracketsForm);
+    }
+    if (!words.has_failed()) take_group_in_brackets(c, words, form);
+  } while (words.accept("+"));
+}
+
 void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   Workload& w = form.workload;
   while (!words.is_at_end() && words.peek() != "at") {
@@ -95,9 +145,10 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
       w.within = take_level(c, words);
     else if (words.accept("prefer"))
       w.prefer = take_level(c, words);
-    else if (words.accept("min"))
+    else if (words.accept("min")) {
       w.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
-    else if (words.accept("on"))
+      if (!form.spec.groups.empty()) words.fail("each group has its own minimum", kBracketsForm);
+    } else if (words.accept("on"))
       form.on = take_node(c, words);
     else if (words.accept("cards"))
       form.devices = take_devices_of_node(words);
@@ -107,7 +158,7 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
                  kJobOptionsForm);
     }
     if (words.has_failed()) return;
-    if (!form.groups.empty()) take_request(words, c.file.names, form.groups.back());
+    if (form.spec.groups.empty()) take_request(words, c.file.names, form.groups.back());
   }
 }
 
@@ -129,10 +180,17 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
     }
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
-      out.push_back({member, demand, constraint});
+      out.push_back({.member = member, .demand = demand, .constraint = constraint, .group = request.group});
       names.members[job.row()].push_back(member);
     }
   }
+}
+
+/// What the groups need together; as Workload has it, at least one.
+std::uint32_t minimum_of(const GangSpec& spec) {
+  std::uint32_t sum = 0;
+  for (const GangGroup& group : spec.groups) sum += group.members_min;
+  return std::max<std::uint32_t>(sum, 1);
 }
 
 void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
@@ -142,6 +200,15 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   w.submitted = at;
   add_members(c, words, w.job, form.groups, w.members);
   if (w.members_min == 0) w.members_min = static_cast<std::uint32_t>(w.members.size());
+  if (!form.spec.groups.empty()) {
+    w.members_min = minimum_of(form.spec);
+    grown(c.groups_of_job, w.job.row()) = form.spec;
+    w.spec = c.file.names.gang_specs.find(form.spec);
+    if (w.spec.is_none()) {
+      w.spec = c.file.names.gang_specs.add(form.spec);
+      add_event(c, c.latest, EventBody(GangSpecDefined{w.spec, form.spec}));
+    }
+  }
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
@@ -166,7 +233,7 @@ void read_gang(CaseReading& c, Words& words) {
   JobForm form;
   form.workload.job = take_new_job(c, words);
   form.workload.members_min = 0;
-  take_groups(c, words, form.groups);
+  take_gang(c, words, form);
   take_job_options(c, words, form);
   finish_job(c, words, std::move(form), {});
 }
@@ -185,8 +252,18 @@ void read_grow(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
   std::vector<MemberRequest> groups;
   take_groups(c, words, groups);
-  std::uint32_t least = 0;
-  if (words.accept("min"))
+  const GangSpec spec = value_at(c.groups_of_job, job.row());
+  if (!spec.groups.empty()) {
+    constexpr std::string_view kForm = "\"group 1\", the number of the group that grows";
+    if (!words.accept("group")) {
+      words.take(kForm);
+      words.fail("its gang has groups", kForm);
+    }
+    const std::int64_t number = words.take_count(kForm, static_cast<std::int64_t>(spec.groups.size()));
+    for (MemberRequest& request : groups) request.group = static_cast<std::uint32_t>(number - 1);
+  }
+  std::uint32_t least = spec.groups.empty() ? 0 : minimum_of(spec);
+  if (spec.groups.empty() && words.accept("min"))
     least = static_cast<std::uint32_t>(words.take_count("the least number of members that may run"));
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
@@ -241,9 +318,10 @@ void read_priority(CaseReading& c, Words& words) {
 
 void read_estimate(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
-  const Millis expected = words.take_time();
+  const Millis median = words.take_time();
+  const Millis late = words.accept("p90") ? words.take_time() : median;
   const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {expected, expected}}));
+  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {median, late}}));
 }
 
 /// Another scheduler reserves a node for its pod; "none" when it no longer does.
@@ -258,12 +336,23 @@ void read_nominate(CaseReading& c, Words& words) {
 
 namespace {
 
-/// "[until T] [at T]" and the event. The hold's row exists, its member gets the next one.
+/// "for queue NAME" or "for job NAME".
+HoldOwner take_owner(CaseReading& c, Words& words) {
+  if (words.accept("queue")) return {.queue = take_queue(c, words), .job = {}};
+  if (words.accept("job")) return {.queue = {}, .job = take_job(c, words)};
+  words.take("\"queue\" or \"job\"");
+  words.fail("a hold is for a queue or a job", "\"for queue NAME\" or \"for job NAME\"");
+  return {};
+}
+
+/// "[for OWNER] [from T] [until T] [at T]" and the event. The hold's row exists, its member gets the next one.
 void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& request, const HoldPart& place) {
+  if (words.accept("for")) hold.owner = take_owner(c, words);
+  if (words.accept("from")) hold.from = words.take_time();
   if (words.accept("until")) hold.until = words.take_time();
   const Millis at = take_at(c, words);
-  if (hold.until <= at && !words.has_failed())
-    words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(at)));
+  if (const Millis begins = std::max(at, hold.from); hold.until <= begins && !words.has_failed())
+    words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(begins)));
   if (words.has_failed()) return;
   c.holds.push_back(hold.job);
   std::vector<MemberSpec> members;

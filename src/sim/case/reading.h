@@ -20,8 +20,9 @@ struct CaseReading {
   std::vector<QueueDefined> queues;        ///< as last stated
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
-  std::vector<JobId> holds;  ///< jobs that are holds
-  bool has_profile = false;  ///< a statement gave it
+  std::vector<JobId> holds;             ///< jobs that are holds
+  std::vector<GangSpec> groups_of_job;  ///< [job] none: it has none
+  bool has_profile = false;             ///< a statement gave it
   std::uint32_t nested = 0;
   std::int64_t devices = 0;  ///< of all nodes
   Millis latest{0};

@@ -67,14 +67,8 @@ std::int64_t idle_devices_in(const State& state, LevelId level, DomainId domain)
 
 /// Devices of the members that must still be placed together.
 std::int64_t devices_needed(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  std::uint32_t left = j.members_needed();
   std::int64_t devices = 0;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed() || left == 0) return;
-    --left;
-    devices += state.demand(m.demand).devices.count;
-  });
+  state.each_needed(job, [&](MemberId, const Member& m) { devices += state.demand(m.demand).devices.count; });
   return devices;
 }
 
@@ -94,7 +88,11 @@ std::string within_text(const CaseFile& file, const State& state, JobId job, Ver
                      reason.numbers[1]);
 }
 
-std::string number_text(const Reason& r, std::size_t index) {
+std::string owner_text(const CaseFile& file, const HoldOwner& owner) {
+  return owner.job.is_none() ? file.names.queues.name(owner.queue) : file.names.jobs.name(owner.job);
+}
+
+std::string number_text(const CaseFile& file, const Reason& r, std::size_t index) {
   const std::int64_t number = r.numbers[index];
   switch (row_of(r.code).numbers[index].unit) {
     case ReasonUnit::kAmount:
@@ -107,6 +105,8 @@ std::string number_text(const Reason& r, std::size_t index) {
       return quota_word(r.numbers[0], number);
     case ReasonUnit::kInstant:
       return Millis(number) == Millis::max() ? "?" : seconds_text(Millis(number));
+    case ReasonUnit::kOwner:
+      return owner_text(file, owner_of_number(number));
     default:
       return std::to_string(number);
   }
@@ -117,19 +117,27 @@ std::string subject_text(const CaseFile& file, const Reason& r) {
   if (subject == ReasonSubject::kResource) return " " + file.names.resources.name(ResourceId(r.subject));
   if (subject == ReasonSubject::kLevel) return " " + file.names.levels.name(LevelId(r.subject));
   if (subject == ReasonSubject::kQueue) return " " + file.names.queues.name(QueueId(r.subject));
+  if (subject == ReasonSubject::kHold) return " " + file.names.jobs.name(JobId(r.subject));
   return {};
 }
 
 /// "Name subject  best-free=1 needs=2 nodes=3": the numbers by their names, nodes last.
+/// The best domain for one group: the reason before this one names it.
+std::string group_domain_text(const CaseFile& file, const Reason& r) {
+  const std::string& name = file.names.levels.name(LevelId(r.subject));
+  return fmt::format("Within {}  best-{}-members={} needs-members={}", name, name, r.numbers[0], r.numbers[1]);
+}
+
 std::string reason_text(const CaseFile& file, const State& state, JobId job, VerdictKind kind, const Reason& r) {
   if (r.code == ReasonCode::kTopologyFragmented) return within_text(file, state, job, kind, r);
   const ReasonRow& row = row_of(r.code);
   std::string numbers, nodes;
   for (std::size_t i = 0; i < row.numbers.size(); ++i) {
     std::string name(row.numbers[i].name);
-    if (name.empty()) continue;
+    if (name.empty() || (row.numbers[i].unit == ReasonUnit::kOwner && r.numbers[i] == 0)) continue;
     if (name.front() == '%') name = counted_name(file, r.numbers[0]) + name.substr(1);
-    (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) += fmt::format(" {}={}", name, number_text(r, i));
+    (row.numbers[i].unit == ReasonUnit::kNodes ? nodes : numbers) +=
+        fmt::format(" {}={}", name, number_text(file, r, i));
   }
   return std::string(row.name) + subject_text(file, r) + (numbers.empty() && nodes.empty() ? "" : " ") + numbers +
          nodes;
@@ -150,18 +158,22 @@ std::string_view verdict_words(VerdictKind kind) {
 
 std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
   const Job& j = state.job(job);
-  if (j.members_present < j.members_min &&
+  if (!state.has_minimum_present(job) &&
       (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
     return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
   std::string text(verdict_words(verdict.kind));
   // A cluster that is too small as a whole is reported together with what is short.
-  std::size_t shown = file.shows.reasons ? verdict.reasons.size()
-                      : !verdict.reasons.empty() && verdict.reasons[0].code == ReasonCode::kExceedsCluster ? 2
-                                                                                                           : 1;
-  for (const Reason& reason : verdict.reasons) {
-    if (shown-- == 0) break;
-    text += "  " + reason_text(file, state, job, verdict.kind, reason);
+  // So is what the best domain for a group has.
+  std::size_t shown = file.shows.reasons ? verdict.reasons.size() : std::min<std::size_t>(verdict.reasons.size(), 1);
+  ReasonCode last = ReasonCode::kNone;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Reason& reason = verdict.reasons[i];
+    text += "  " + (last == ReasonCode::kGroupFragmented ? group_domain_text(file, reason)
+                                                         : reason_text(file, state, job, verdict.kind, reason));
+    last = reason.code;
+    const bool has_more = last == ReasonCode::kExceedsCluster || last == ReasonCode::kGroupFragmented;
+    if (has_more) shown = std::max(shown, std::min(i + 2, verdict.reasons.size()));
   }
   return fmt::format("{}  wake-on={}", text, wake_name(verdict));
 }
@@ -174,11 +186,14 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   const Job& j = state.job(job);
   if (j.is_hold) {
     line.rest = "held " + placements(file, state, job);
+    if (const HoldOwner& owner = state.hold_of(job)->owner; !owner.is_nobody())
+      line.rest += "  for=" + owner_text(file, owner);
+    if (state.hold_of(job)->is_later()) line.rest += "  from=" + seconds_text(state.hold_of(job)->from);
     if (j.end_at != Millis::max()) line.rest += "  until=" + seconds_text(j.end_at);
     return line;
   }
   if (j.members_placed > 0) line.rest = placements(file, state, job);
-  if (j.members_placed == j.members_present && j.members_present >= j.members_min && j.members_placed > 0) return line;
+  if (j.members_placed == j.members_present && state.has_minimum_present(job) && j.members_placed > 0) return line;
   line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict);
   return line;
 }

@@ -15,6 +15,7 @@ struct MemberRequest {
   std::uint32_t count = 1;
   Demand demand;
   Constraint constraint;
+  std::uint32_t group = 0;  ///< of the gang, see GangSpec
 };
 
 /// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b",

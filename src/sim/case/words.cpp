@@ -20,7 +20,14 @@ Words::Words(std::string_view line, int number) : number_(number) {
     if (line[i] == '#' && !is_row) break;
     std::size_t end = i;
     while (end < line.size() && line[end] != ' ' && line[end] != '\t' && line[end] != '\r') ++end;
-    words_.push_back({line.substr(i, end - i), static_cast<int>(i) + 1});
+    const bool is_opened = line[i] == '(', is_closed = line[end - 1] == ')';
+    const auto add = [&](std::size_t from, std::size_t to) {
+      if (from < to) words_.push_back({line.substr(from, to - from), static_cast<int>(from) + 1});
+    };
+    const std::size_t last = is_closed ? end - 1 : end;
+    if (is_opened) add(i, i + 1);
+    add(is_opened ? i + 1 : i, last);
+    if (is_closed) add(last, end);
     i = end;
   }
   end_column_ = words_.empty() ? 1 : words_.back().column + static_cast<int>(words_.back().text.size());

@@ -22,7 +22,8 @@ struct CaseError {
 
 class Words {
  public:
-  /// `number` is the line's place in its file. A `#` at the start of a word begins a comment unless a digit follows.
+  /// `number` is the line's place in its file. A `#` at the start of a word begins a comment unless a digit follows. A
+  /// `(` at the start of a word and a `)` at its end are words of their own.
   Words(std::string_view line, int number);
 
   bool is_at_end() const { return error_.has_value() || at_ >= words_.size(); }

@@ -24,15 +24,27 @@ LevelId level_of(const Scenario& scenario, const std::string& name) {
 KindId kind_of_shape(const JobShape& shape, std::int32_t number, const Scenario& scenario, Catalog& catalog) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   JobKind kind{.needs = {}, .within = level_of(scenario, shape.within), .prefer = level_of(scenario, shape.prefer)};
+  GangSpec spec;
   for (const MemberShape& group : shape.groups) {
     std::vector<DeviceClassId> models;
     for (const std::string& model : group.models) models.push_back(catalog.model(model));
     const DeviceRequest request{group.gpus, group.gpus > 0 ? group.milli_each : MilliGpu(kWholeDevice),
                                 group.gpu_memory};
     const Bytes memory(group.memory.value + number * kMebibyte);
-    kind.needs.push_back({catalog.demand(demand_of({request, group.cpu, memory})),
-                          catalog.constraint(std::move(models)), static_cast<std::uint32_t>(group.members)});
+    const auto members = static_cast<std::uint32_t>(group.members);
+    kind.needs.push_back({.demand = catalog.demand(demand_of({request, group.cpu, memory})),
+                          .constraint = catalog.constraint(std::move(models)),
+                          .count = members,
+                          .group = static_cast<std::uint32_t>(spec.groups.size())});
+    spec.groups.push_back({members, level_of(scenario, group.within), level_of(scenario, group.prefer)});
   }
+  const bool has_domains = std::any_of(spec.groups.begin(), spec.groups.end(), [](const GangGroup& group) {
+    return !group.within.is_none() || !group.prefer.is_none();
+  });
+  if (has_domains)
+    kind.spec = catalog.gang_spec(spec);
+  else
+    for (MemberNeed& need : kind.needs) need.group = 0;
   return catalog.add_kind(std::move(kind));
 }
 
@@ -141,6 +153,11 @@ class Source {
   virtual bool next(SimJob& out) = 0;
 };
 
+Millis late_of(Millis median, double factor) {
+  const double late = static_cast<double>(median.value) * factor;
+  return std::max(median, Millis(std::llround(std::min(late, kTimeMax))));
+}
+
 class StreamSource final : public Source {
  public:
   explicit StreamSource(const ScenarioWork::Stream& stream)
@@ -170,7 +187,7 @@ class StreamSource final : public Source {
       believed = Millis(std::max<std::int64_t>(
           1, std::llround(static_cast<double>(out.duration.value) *
                           std::exp(shape.spec->estimate_error * normal_quantile(rng_.uniform())))));
-    if (shape.spec->has_estimate) out.estimate = {believed, believed};
+    if (shape.spec->has_estimate) out.estimate = {believed, late_of(believed, shape.spec->late_factor)};
     out.order_hint = believed.value;
     return true;
   }

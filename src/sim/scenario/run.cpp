@@ -41,8 +41,10 @@ class Domains {
   /// It costs something per node, so it is defined only if a job requests it.
   static bool names_node_level(const Scenario& scenario) {
     for (const ArrivalStream& stream : scenario.arrivals)
-      for (const JobShape& shape : stream.jobs)
-        if (shape.within == kNodeLevel || shape.prefer == kNodeLevel) return true;
+      for (const JobShape& shape : stream.jobs) {
+        const auto names_it = [](const auto& of) { return of.within == kNodeLevel || of.prefer == kNodeLevel; };
+        if (names_it(shape) || std::any_of(shape.groups.begin(), shape.groups.end(), names_it)) return true;
+      }
     return false;
   }
 
@@ -52,15 +54,27 @@ class Domains {
   std::uint32_t nodes_ = 0;
 };
 
+NodeDevices devices_of(const ScenarioNode& node, Catalog& catalog) {
+  if (node.devices.empty())
+    return {.count = node.gpus, .memory_each = node.gpu_memory, .device_class = catalog.model(node.model)};
+  DeviceLayout layout;
+  for (const ScenarioDevice& device : node.devices)
+    layout.devices.push_back({.device_class = catalog.model(device.model),
+                              .memory = device.memory,
+                              .island = device.island,
+                              .numa_node = device.numa_node,
+                              .pcie_switch = device.pcie_switch,
+                              .mode = device.is_sliced ? DeviceMode::kSliced : DeviceMode::kWhole});
+  return devices_with(catalog.layout(layout), layout);
+}
+
 NodeFacts facts_of(const ScenarioNode& node, Catalog& catalog, Domains& domains) {
   NodeFacts facts;
   facts.allocatable.assign(resource::kFirstExtended, 0);
   facts.allocatable[resource::kCpu.row()] = node.cpu.value;
   facts.allocatable[resource::kMemory.row()] = node.memory.value;
   facts.allocatable[resource::kPods.row()] = node.pods;
-  facts.devices.count = node.gpus;
-  facts.devices.memory_each = node.gpu_memory;
-  facts.devices.device_class = catalog.model(node.model);
+  facts.devices = devices_of(node, catalog);
   facts.domains = domains.of(node);
   return facts;
 }
@@ -101,21 +115,22 @@ std::vector<NodeChange> changes_of(const Scenario& scenario) {
   return changes;
 }
 
-/// Everything that a node has is held for its maintenance.
+/// Everything that a node has is held for its maintenance, or for a queue.
 std::vector<Event> holds_of(const Scenario& scenario, std::span<const NodeFacts> facts, Catalog& catalog) {
   std::vector<Event> holds;
-  for (const ScenarioMaintenance& maintenance : scenario.maintenances) {
-    const NodeFacts& of = facts[maintenance.node];
+  for (const ScenarioHold& held : scenario.holds) {
+    const NodeFacts& of = facts[held.node];
     Demand whole;
     whole.devices.count = of.devices.count;
     for (std::size_t r = 0; r < of.allocatable.size(); ++r)
       if (of.allocatable[r] > 0) whole.amounts.push_back({ResourceId(r), of.allocatable[r]});
     const std::size_t row = holds.size();
     Hold hold{.job = JobId(row), .parts = {}};
-    if (maintenance.lasts) hold.until = maintenance.at + *maintenance.lasts;
-    hold.parts.push_back(
-        {{MemberId(row), catalog.demand(whole), catalog.constraint({})}, NodeId(maintenance.node), {}});
-    holds.push_back({maintenance.at, HoldPlaced{std::move(hold)}});
+    hold.from = held.at;
+    if (held.lasts) hold.until = held.at + *held.lasts;
+    if (held.queue >= 0) hold.owner.queue = queue_row(static_cast<std::uint32_t>(held.queue));
+    hold.parts.push_back({{MemberId(row), catalog.demand(whole), catalog.constraint({})}, NodeId(held.node), {}});
+    holds.push_back({held.at - held.announced, HoldPlaced{std::move(hold)}});
   }
   return holds;
 }

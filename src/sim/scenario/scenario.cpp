@@ -10,6 +10,7 @@
 #include "config/scheduler_config.h"
 #include "config/yaml/document.h"
 #include "sim/scenario/name_pattern.h"
+#include "sim/scenario/node_gpus.h"
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"
 #include "sim/trace/text_source.h"
@@ -33,7 +34,6 @@ constexpr std::int64_t kNodeMemoryMax = std::int64_t{64} << 40;  ///< sums over 
 constexpr int kQueueDepthMax = QueueTree::kDepthMax - 1;         ///< the root is one level of the tree
 
 constexpr IntegerForm kCount{1, kScenarioNodesMax, "a whole number 1..1000000"};
-constexpr IntegerForm kDevices{0, 128, "the number of GPUs of a node, a whole number 0..128"};
 constexpr IntegerForm kPods{1, 100'000, "the number of pods a node may hold, a whole number 1..100000"};
 
 /// A group of nodes before its patterns are written out.
@@ -82,9 +82,7 @@ NodeGroup read_group(YamlMap& map, YamlMistake& mistake, const Scenario& scenari
   node.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   if (node.memory.value > kNodeMemoryMax) map.reject("memory", "expected at most 64Ti on one node");
   node.pods = static_cast<std::int32_t>(map.integer("pods", kPods).value_or(kPodsPerNode));
-  node.gpus = static_cast<std::int32_t>(map.integer("gpus", kDevices).value_or(0));
-  node.gpu_memory = read_gpu_memory(map);
-  node.model = map.text("model").value_or("");
+  read_gpus(map, mistake, node);
   read_node_labels(map, mistake, scenario, node);
   map.finish();
   return group;
@@ -132,7 +130,7 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
   read_nodes(root, mistake, scenario);
   read_queues(root, mistake, scenario);
   read_failures(root, mistake, scenario);
-  read_maintenances(root, mistake, scenario);
+  read_holds(root, mistake, scenario);
   if (!mistake.happened()) read_arrival_streams(root, mistake, scenario);
   if (!mistake.happened()) read_traces(root, mistake, scenario);
   root.has("arrivals");
@@ -199,13 +197,6 @@ void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       return root.reject(
           "nodes", "expected every node's name once, got \"" + node.name + "\" twice (use {i} or {n} in \"name\")");
   }
-}
-
-MiB read_gpu_memory(YamlMap& map) {
-  const std::optional<std::string> text = map.text("gpu_memory");
-  const Result<MiB> memory = parse_gpu_memory(text.value_or("0"));
-  if (!memory) map.reject("gpu_memory", printable(memory.error().message));
-  return memory ? *memory : MiB(0);
 }
 
 std::vector<std::string> queue_names(const Scenario& scenario) {
@@ -373,15 +364,33 @@ void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   sort_by_time(scenario.failures);
 }
 
-void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+namespace {
+
+ScenarioHold read_hold(YamlMap& map, const Scenario& scenario) {
+  ScenarioHold hold = read_of_node<ScenarioHold>(map, scenario);
+  if (hold.lasts && hold.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
+  hold.announced = std::min(map.duration("announced").value_or(Millis(0)), hold.at);
+  return hold;
+}
+
+}  // namespace
+
+void read_holds(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   for (const auto& [item, where] : root.items("maintenance")) {
     YamlMap map(mistake, item, where);
-    const auto maintenance = read_of_node<ScenarioMaintenance>(map, scenario);
-    if (maintenance.lasts && maintenance.lasts->value <= 0) map.reject("for", "expected a time above 0, got 0");
+    scenario.holds.push_back(read_hold(map, scenario));
     map.finish();
-    scenario.maintenances.push_back(maintenance);
   }
-  sort_by_time(scenario.maintenances);
+  for (const auto& [item, where] : root.items("reservations")) {
+    YamlMap map(mistake, item, where);
+    map.require("queue", "the name of a queue");
+    ScenarioHold hold = read_hold(map, scenario);
+    hold.queue = queue_index(map.text("queue").value_or(""), map, "queue", scenario);
+    scenario.holds.push_back(hold);
+    map.finish();
+  }
+  std::stable_sort(scenario.holds.begin(), scenario.holds.end(),
+                   [](const auto& a, const auto& b) { return a.at - a.announced < b.at - b.announced; });
 }
 
 Result<Scenario> parse_scenario(const std::string& text, const std::string& path) {

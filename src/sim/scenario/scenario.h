@@ -20,6 +20,15 @@ struct ScenarioLevel {
   std::string label;
 };
 
+/// A device of a node on which they are not all alike, or of which more is known.
+struct ScenarioDevice {
+  std::string model;  ///< empty = none
+  MiB memory{0};      ///< 0 = not stated
+  std::uint8_t island = 0, numa_node = 0, pcie_switch = 0;
+  bool is_sliced = false;
+  friend bool operator==(const ScenarioDevice&, const ScenarioDevice&) = default;
+};
+
 /// One node, after `count` and the `{i}` patterns of its group were expanded.
 struct ScenarioNode {
   std::string name;
@@ -29,6 +38,7 @@ struct ScenarioNode {
   std::int32_t gpus = 0;
   MiB gpu_memory{0};                                        ///< of each device; 0 = not stated
   std::string model;                                        ///< empty = none
+  std::vector<ScenarioDevice> devices;                      ///< each of them; none if they are all as above
   std::vector<std::pair<std::string, std::string>> labels;  ///< ascending by key
 };
 
@@ -58,6 +68,7 @@ struct MemberShape {
   MilliCores cpu;
   Bytes memory;
   std::vector<std::string> models;  ///< empty = any
+  std::string within, prefer;       ///< levels of the group's own, or empty
 };
 
 /// A shape of jobs in an arrival stream.
@@ -70,6 +81,7 @@ struct JobShape {
   std::int32_t priority = 0;
   DurationDistribution duration;
   double estimate_error = 0;                            ///< sigma of the logarithm of (estimate / duration); 0 = exact
+  double late_factor = 1;                               ///< p90 / p50 of the estimate
   bool has_estimate = true;                             ///< false: the duration is unknown
   std::vector<std::pair<std::int32_t, double>> queues;  ///< index into Scenario::queues and weight; never empty
 };
@@ -112,11 +124,13 @@ struct ScenarioFailure {
   std::optional<Millis> lasts;  ///< none = for good
 };
 
-/// A node that takes no new jobs for a time, and runs those that it has to their end.
-struct ScenarioMaintenance {
+/// A node that is held for a time: it takes no new jobs but those of a queue, and runs those that it has to their end.
+struct ScenarioHold {
   std::uint32_t node = 0;  ///< index into Scenario::nodes
   Millis at;
   std::optional<Millis> lasts;  ///< none = for good
+  Millis announced{0};          ///< this long before: jobs that will have ended by then may still start
+  std::int32_t queue = -1;      ///< index into Scenario::queues, with those below it; -1 = a maintenance, for nobody
 };
 
 /// Nodes that fail at random, independently.
@@ -140,8 +154,8 @@ struct Scenario {
   std::vector<ScenarioTrace> traces;
   std::vector<ScenarioFailure> failures;  ///< ascending by time
   std::vector<ScenarioFailureProcess> failure_processes;
-  std::vector<ScenarioMaintenance> maintenances;  ///< ascending by time
-  std::int64_t devices() const;                   ///< of all nodes together
+  std::vector<ScenarioHold> holds;  ///< maintenances and reservations, ascending by the time when they are announced
+  std::int64_t devices() const;     ///< of all nodes together
 };
 
 /// A limit against typing errors; more is an Error.

@@ -12,14 +12,12 @@ void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
-void read_maintenances(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
+void read_holds(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 /// Needs levels, nodes, queues, seed and horizon.
 void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 /// Needs queues.
 void read_traces(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 
-/// `gpu_memory` of a node or a member, 0 MiB if it is absent.
-MiB read_gpu_memory(YamlMap& map);
 std::vector<std::string> queue_names(const Scenario& scenario);
 /// Index of a queue, or -1 with a mistake at `key` of `map`.
 std::int32_t queue_index(const std::string& name, YamlMap& map, const std::string& key, const Scenario& scenario);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/scenario/node_gpus.h"
 #include "sim/scenario/scenario_parts.h"
 #include "sim/scenario/units.h"
 #include "text/amount_text.h"
@@ -123,18 +124,31 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
   if (node == nullptr) return;
   if (node->IsMap()) {
     YamlMap estimate(mistake, *node, map.path("estimate"));
-    estimate.require("error", "the standard deviation of the logarithm of estimate / duration, 0..10");
-    shape.estimate_error =
-        estimate.real("error", 0, 10, "the standard deviation of the logarithm of estimate / duration, 0..10")
-            .value_or(0);
+    constexpr std::string_view kErrorForm = "the standard deviation of the logarithm of estimate / duration, 0..10";
+    if (!estimate.has("p90")) estimate.require("error", kErrorForm);
+    shape.estimate_error = estimate.real("error", 0, 10, kErrorForm).value_or(0);
+    shape.late_factor = estimate.real("p90", 1, 1e6, "how many times the estimate its p90 is, 1..1000000").value_or(1);
     estimate.finish();
     return;
   }
   const std::string word = map.text("estimate").value_or("exact");
   shape.has_estimate = word != "none";
   if (word != "none" && word != "exact")
-    map.reject("estimate",
-               YamlMap::expected("exact, none or {error: SIGMA}", word) + suggestion(word, {"exact", "none"}));
+    map.reject("estimate", YamlMap::expected("exact, none or {error: SIGMA, p90: FACTOR}", word) +
+                               suggestion(word, {"exact", "none"}));
+}
+
+/// Those of the nodes, each once, in their order.
+std::vector<std::string> models_of(const Scenario& scenario) {
+  std::vector<std::string> models;
+  const auto add = [&](const std::string& model) {
+    if (!model.empty() && std::find(models.begin(), models.end(), model) == models.end()) models.push_back(model);
+  };
+  for (const ScenarioNode& node : scenario.nodes) {
+    if (node.devices.empty()) add(node.model);
+    for (const ScenarioDevice& device : node.devices) add(device.model);
+  }
+  return models;
 }
 
 MemberShape read_members(YamlMap& map, const Scenario& scenario) {
@@ -152,11 +166,7 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario) {
   shape.memory = map.amount<Bytes>("memory", &parse_bytes, kBytesForm).value_or(Bytes(0));
   shape.models = map.words("models");
   for (const std::string& model : shape.models) {
-    std::vector<std::string> known;
-    for (const ScenarioNode& node : scenario.nodes) {
-      if (!node.model.empty() && std::find(known.begin(), known.end(), node.model) == known.end())
-        known.push_back(node.model);
-    }
+    const std::vector<std::string> known = models_of(scenario);
     if (std::find(known.begin(), known.end(), model) == known.end()) {
       map.reject("models", YamlMap::no_such("model", model, known));
     }
@@ -175,6 +185,8 @@ std::vector<MemberShape> read_groups(YamlMap& map, YamlMistake& mistake, const S
   for (const auto& [item, where] : map.items("groups")) {
     YamlMap group(mistake, item, where);
     groups.push_back(read_members(group, scenario));
+    groups.back().within = read_level(group, "within", scenario);
+    groups.back().prefer = read_level(group, "prefer", scenario);
     group.finish();
     members += groups.back().members;
   }

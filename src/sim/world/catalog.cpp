@@ -54,6 +54,20 @@ ConstraintId Catalog::constraint(std::vector<DeviceClassId> models) {
   return ConstraintId(constraints_.size() - 1);
 }
 
+GangSpecId Catalog::gang_spec(const GangSpec& spec) {
+  for (std::size_t i = 0; i < gang_specs_.size(); ++i)
+    if (gang_specs_[i] == spec) return GangSpecId(i);
+  gang_specs_.push_back(spec);
+  return GangSpecId(gang_specs_.size() - 1);
+}
+
+DeviceLayoutId Catalog::layout(DeviceLayout layout) {
+  const auto it = std::find(layouts_.begin(), layouts_.end(), layout);  // a run has a handful of these too
+  const DeviceLayoutId id(static_cast<std::size_t>(it - layouts_.begin()));
+  if (it == layouts_.end()) layouts_.push_back(std::move(layout));
+  return id;
+}
+
 KindId Catalog::add_kind(JobKind kind) {
   kind.members = 0;
   kind.devices = 0;
@@ -69,6 +83,10 @@ void Catalog::define(std::vector<Event>& out) const {
   for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
   for (std::size_t i = 0; i < constraints_.size(); ++i)
     out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});
+  for (std::size_t i = 0; i < gang_specs_.size(); ++i)
+    out.push_back({Millis(0), GangSpecDefined{GangSpecId(i), gang_specs_[i]}});
+  for (std::size_t i = 0; i < layouts_.size(); ++i)
+    out.push_back({Millis(0), DeviceLayoutDefined{DeviceLayoutId(i), layouts_[i]}});
 }
 
 }  // namespace ashlar::sim

@@ -21,6 +21,7 @@ struct MemberNeed {
   DemandId demand;
   ConstraintId constraint;
   std::uint32_t count = 1;
+  std::uint32_t group = 0;  ///< of the kind's GangSpec
   friend bool operator==(const MemberNeed&, const MemberNeed&) = default;
 };
 
@@ -28,6 +29,7 @@ struct MemberNeed {
 struct JobKind {
   std::vector<MemberNeed> needs;  ///< in rank order
   LevelId within, prefer;
+  GangSpecId spec = {};       ///< groups with domains of their own; none = it has none
   std::uint32_t members = 0;  ///< set by Catalog::add_kind, as is:
   std::int64_t devices = 0;
   friend bool operator==(const JobKind&, const JobKind&) = default;
@@ -51,10 +53,12 @@ class Catalog {
   DemandId demand(const Demand& demand);
   /// "Any node", or one of these models.
   ConstraintId constraint(std::vector<DeviceClassId> models);
+  DeviceLayoutId layout(DeviceLayout layout);
   KindId add_kind(JobKind kind);
+  GangSpecId gang_spec(const GangSpec& spec);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
-  /// Appends the events that define every demand and constraint, at time 0.
+  /// Appends the events that define every demand, constraint, list of groups and layout, at time 0.
   void define(std::vector<Event>& out) const;
 
  private:
@@ -62,6 +66,8 @@ class Catalog {
   std::vector<Demand> demands_;
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;
+  std::vector<GangSpec> gang_specs_;
+  std::vector<DeviceLayout> layouts_;
   std::vector<JobKind> kinds_;
 };
 

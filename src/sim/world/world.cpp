@@ -210,6 +210,7 @@ void World::arrive(std::vector<Event>& out) {
   w.members_min = kind.members;
   w.within = kind.within;
   w.prefer = kind.prefer;
+  w.spec = kind.spec;
   w.submitted = next_job_.submit;
   w.estimate = next_job_.estimate;
   w.order_hint = next_job_.order_hint;
@@ -224,7 +225,8 @@ void World::arrive(std::vector<Event>& out) {
         spare_members_.pop_back();
       }
       live.members.push_back(member);
-      w.members.push_back({member, need.demand, need.constraint});
+      w.members.push_back(
+          {.member = member, .demand = need.demand, .constraint = need.constraint, .group = need.group});
     }
   }
   ++arrived_;

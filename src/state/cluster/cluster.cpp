@@ -190,9 +190,10 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask&
   return is_more;
 }
 
-void Cluster::recount_idle(NodeId n) {
+void Cluster::recount_idle(NodeId n) { set_idle(n, idle_by_devices(n.row())); }
+
+void Cluster::set_idle(NodeId n, std::int32_t idle) {
   const std::size_t row = n.row();
-  const std::int32_t idle = idle_by_devices(row);
   const bool is_counted = is_live_[row] != 0 && facts_[row].is_ready;
   if (is_counted && idle != idle_devices_[row]) count_idle(n, std::max(idle_devices_[row], 0), std::max(idle, 0));
   idle_devices_[row] = idle;
@@ -372,26 +373,39 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
-    ensure_resource(a.resource.row() + 1);
+    if (a.resource.row() >= free_.size()) ensure_resource(a.resource.row() + 1);
     set_free(a.resource.row(), row, free_[a.resource.row()][row] - sign * a.amount);
   }
   if (demand.devices.count > 0) {
-    int named = 0;
+    int named = 0, idle = 0;
     Difference all;
+    const bool was_overfull = overfull_devices_ > 0;
+    const DeviceMemories memories = device_memories(n);
+    const auto is_idle = [&](std::size_t at) {
+      const std::size_t device = first_device_[row] + at;
+      return device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == memories[at];
+    };
     devices.each([&](int i) {
       ++named;
       const auto at = static_cast<std::size_t>(i);
       const DeviceFree free = device_free(row, at);
+      idle -= is_idle(at) ? 1 : 0;
       const Difference one = write_device(row, at, free.milli - sign * demand.devices.milli_each.value,
                                           free.mib - sign * demand.devices.memory_each.value);
       all.digest += one.digest;
       all.milli += one.milli;
+      idle += is_idle(at) ? 1 : 0;
     });
     digest_ += all.digest;
     free_milli_[row] += all.milli;
     device_class_counts_[row][device_class_of(demand.devices)] += static_cast<std::uint16_t>(sign);
-    if (named < demand.devices.count) set_debt(row, device_debt_[row] + sign * (demand.devices.count - named));
-    recount_idle(n);
+    const int owed = sign * std::max(demand.devices.count - named, 0);
+    if (owed != 0) set_debt(row, device_debt_[row] + owed);
+    // Claims beyond a device count against the others in whole devices; that is rare, and counted from the start.
+    if (was_overfull || overfull_devices_ > 0)
+      recount_idle(n);
+    else
+      set_idle(n, idle_devices_[row] + idle - owed);
   }
   note_change(n);
 }

@@ -154,6 +154,7 @@ class Cluster : public NodeColumns {
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
   void recount_idle(NodeId n);
+  void set_idle(NodeId n, std::int32_t idle);
   std::int32_t idle_by_devices(std::size_t row) const;
   void note_change(NodeId n);
   void note_facts_change(NodeId n);

@@ -1,14 +1,34 @@
 #include "state/cluster/node_columns.h"
 
 namespace ashlar {
+namespace {
+
+/// None if they are all of one kind, whole ones.
+std::vector<DeviceMask> kinds_of(const DeviceLayout& layout) {
+  std::vector<DeviceMask> kinds;
+  std::vector<std::size_t> firsts;
+  if (!is_mixed(layout)) return kinds;
+  for (std::size_t i = 0; i < layout.devices.size(); ++i) {
+    std::size_t kind = 0;
+    while (kind < kinds.size() && !is_of_one_kind(layout.devices[firsts[kind]], layout.devices[i])) ++kind;
+    if (kind == kinds.size()) {
+      kinds.emplace_back();
+      firsts.push_back(i);
+    }
+    kinds[kind].set(static_cast<int>(i));
+  }
+  return kinds;
+}
+
+}  // namespace
 
 void DeviceLayouts::define(DeviceLayoutId id, const DeviceLayout& layout) {
   if (id.row() >= rows_.size()) {
     rows_.resize(id.row() + 1);
-    is_mixed_.resize(id.row() + 1, 0);
+    kinds_.resize(id.row() + 1);
   }
   rows_[id.row()] = layout;
-  is_mixed_[id.row()] = is_mixed(layout) ? 1 : 0;
+  kinds_[id.row()] = kinds_of(layout);
 }
 
 void DeviceLayouts::note(NodeId n, const NodeDevices& devices) {
@@ -21,8 +41,8 @@ void DeviceLayouts::note(NodeId n, const NodeDevices& devices) {
 }
 
 void DeviceLayouts::rebuild(std::span<const NodeFacts> facts) {
-  is_mixed_.clear();
-  for (const DeviceLayout& layout : rows_) is_mixed_.push_back(is_mixed(layout) ? 1 : 0);
+  kinds_.clear();
+  for (const DeviceLayout& layout : rows_) kinds_.push_back(kinds_of(layout));
   mixed_nodes_.clear();
   for (std::size_t n = 0; n < facts.size(); ++n)
     if (mixed(facts[n].devices) != nullptr) mixed_nodes_.emplace_back(n);

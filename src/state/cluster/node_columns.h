@@ -73,8 +73,10 @@ class DeviceLayouts {
   }
   /// What is known of each device if they are not all alike; nullptr if they are.
   const DeviceLayout* mixed(const NodeDevices& devices) const {
-    return devices.layout.is_none() || is_mixed_[devices.layout.row()] == 0 ? nullptr : &rows_[devices.layout.row()];
+    return devices.layout.is_none() || kinds_[devices.layout.row()].empty() ? nullptr : &rows_[devices.layout.row()];
   }
+  /// The devices of each kind of a layout of which mixed() speaks, in the order of their first ones; none of others.
+  std::span<const DeviceMask> kinds(DeviceLayoutId id) const { return kinds_[id.row()]; }
   /// Nodes whose devices are not all alike, ascending.
   std::span<const NodeId> mixed_nodes() const { return mixed_nodes_; }
 
@@ -84,14 +86,14 @@ class DeviceLayouts {
   /// The same from scratch, by the facts of all nodes.
   void rebuild(std::span<const NodeFacts> facts);
   bool is_like(const DeviceLayouts& other) const {
-    return rows_ == other.rows_ && is_mixed_ == other.is_mixed_ && mixed_nodes_ == other.mixed_nodes_;
+    return rows_ == other.rows_ && kinds_ == other.kinds_ && mixed_nodes_ == other.mixed_nodes_;
   }
 
  private:
   friend struct StateFields;
   std::vector<DeviceLayout> rows_;
-  std::vector<std::uint8_t> is_mixed_;  ///< derived; not in snapshots
-  std::vector<NodeId> mixed_nodes_;     ///< the same
+  std::vector<std::vector<DeviceMask>> kinds_;  ///< by layout; derived, not in snapshots
+  std::vector<NodeId> mixed_nodes_;             ///< the same
 };
 
 /// The memory of each device of a node; 0 = not known, not checked.
@@ -125,6 +127,16 @@ class NodeColumns {
   const DeviceLayouts& layouts() const { return layouts_; }
   /// What is known of each device of a node on which they are not all alike; else nullptr.
   const DeviceLayout* mixed_layout(NodeId n) const { return layouts_.mixed(facts_[n.row()].devices); }
+  /// What is known of each device of a node, alike or not; nullptr if no more is known than what its facts say.
+  const DeviceLayout* layout(NodeId n) const {
+    const DeviceLayoutId id = facts_[n.row()].devices.layout;
+    return id.is_none() ? nullptr : &layouts_.row(id);
+  }
+  /// The devices of each kind of such a node; none of any other.
+  std::span<const DeviceMask> device_kinds(NodeId n) const {
+    const DeviceLayoutId id = facts_[n.row()].devices.layout;
+    return id.is_none() ? std::span<const DeviceMask>() : layouts_.kinds(id);
+  }
   DeviceMemories device_memories(NodeId n) const {
     return {mixed_layout(n), facts_[n.row()].devices.memory_each.value};
   }

@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "model/demand.h"
 #include "model/workload.h"
+#include "state/time/timeline.h"
 
 namespace ashlar {
 
@@ -19,10 +20,11 @@ struct Member {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
-  LabelSetId labels;   ///< as which it is counted where it is placed; none = it is not counted
-  NodeId node;         ///< where it is placed; none while it waits
-  DeviceMask devices;  ///< the devices it holds there
-  MemberId next;       ///< next rank of the same job
+  LabelSetId labels;        ///< as which it is counted where it is placed; none = it is not counted
+  NodeId node;              ///< where it is placed; none while it waits
+  std::uint32_t group = 0;  ///< its number in the job's GangSpec
+  DeviceMask devices;       ///< the devices it holds there
+  MemberId next;            ///< next rank of the same job
   Phase phase = Phase::kAbsent;
   bool is_placed() const { return !node.is_none(); }
 };
@@ -30,7 +32,7 @@ struct Member {
 struct Job {
   QueueId queue;
   std::int32_t priority = 0;
-  std::uint32_t members_min = 0;
+  std::uint32_t members_min = 0;  ///< with groups: the sum of their minima
   std::uint32_t members_present = 0;
   std::uint32_t members_placed = 0;
   LevelId within, prefer;
@@ -43,6 +45,9 @@ struct Job {
   /// at least members_min were placed together; has an end on the timeline while it lasts
   bool is_started = false;
   bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
+  GangSpecId spec;              ///< its groups; none = one group without a domain of its own
+  /// placed members that are missing to the minima of its groups; 0 without groups, or if each member is needed
+  std::uint32_t groups_lack = 0;
   std::uint32_t evictions = 0;
   std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, monotonic
   std::uint64_t start_seq = 0;    ///< order of starting, monotonic
@@ -53,14 +58,22 @@ struct Job {
   Millis started_at;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
-  /// entry on the timeline while started: by the median, in the past if the job outlasts it
+  /// entry on the timeline while started: by when it will have ended in nine of ten cases, in the past if it outlasts
+  /// that
   Millis end_at;
+  /// By when it will have ended in nine of ten cases: while it runs, and in a trial that starts it. max() = unknown
+  Millis ends_by = Millis::max();
   std::int64_t devices_total = 0;  ///< devices of all members, fractions rounded up per member
 
-  /// This many of the waiting members must be placed together next: up to the minimum, then one by one.
-  std::uint32_t members_needed() const { return members_min > members_placed ? members_min - members_placed : 1; }
+  /// Members that are missing to its minimum, or to those of its groups.
+  std::uint32_t members_lacking() const {
+    return std::max(groups_lack, members_min > members_placed ? members_min - members_placed : 0);
+  }
+  /// This many of the waiting members must be placed together next: up to the minimum, then one by one. The first in
+  /// the order of State::each_waiting.
+  std::uint32_t members_needed() const { return std::max(members_lacking(), 1u); }
   /// True if only members above the minimum are left to place. They are the first to give way.
-  bool waits_for_surplus() const { return !is_each_needed && members_placed >= members_min; }
+  bool waits_for_surplus() const { return !is_each_needed && members_lacking() == 0; }
   /// When it is expected to end if it starts now, by the median; Millis::max() if unknown.
   Millis end_if_started(Millis now) const {
     const Millis left = remaining != Millis::max() ? remaining : estimate.p90;
@@ -73,22 +86,14 @@ struct Job {
     const bool has_both = remaining != Millis::max() && estimate.is_known() && estimate.p90 != Millis::max();
     return has_both && end != Millis::max() && estimate.p90 > estimate.p50 ? end + (estimate.p90 - estimate.p50) : end;
   }
-  /// The expected end of a started job, always after `now`. One that outlasts its median is expected by its p90; one
-  /// that outlasts that too is given 1 s more, doubled each time that it has not ended by then (expired predictions are
-  /// put off in growing steps, as in Tsafrir, Etsion, Feitelson, Backfilling using system-generated predictions, TPDS
-  /// 2007).
+  /// The expected end of a started job by the median, always after `now`. One that outlasts it is expected by its late
+  /// end.
   Millis expected_end(Millis now) const {
-    if (end_at > now) return end_at;
-    const Millis late = late_end_if_started(started_at);
-    if (late > now) return late;
-    const Millis lacking = now - late;  // more than any step can make up at the end of time
-    Millis more(1000);
-    while (more <= lacking) {
-      if (more.value > Millis::max().value / 2) return Millis::max();
-      more = more + more;
-    }
-    return more > Millis::max() - late ? Millis::max() : late + more;
+    const Millis median = end_if_started(started_at);
+    return median > now ? median : late_end(now);
   }
+  /// By when a started job will have ended in nine of ten cases, always after `now`: put off if it outlasts that.
+  Millis late_end(Millis now) const { return end_at > now ? end_at : put_off(end_at, now); }
   /// The expected duration of the whole run has changed; time already run, or lost, stays as it is.
   void revise(const Estimate& revised) {
     if (!revised.is_known())

@@ -18,7 +18,24 @@ std::size_t Timeline::block_for(const End& end) const {
   return static_cast<std::size_t>(it - blocks_.begin());
 }
 
+Timeline::Ends::Iterator Timeline::Ends::after(Millis at) const {
+  const auto block =
+      std::partition_point(blocks_->begin(), blocks_->end(), [&](const Block& b) { return b.back().at <= at; });
+  if (block == blocks_->end()) return end();
+  const auto first = std::partition_point(block->begin(), block->end(), [&](const End& e) { return e.at <= at; });
+  return Iterator(&*block, static_cast<std::size_t>(first - block->begin()));
+}
+
+void Timeline::note(const End& end, bool is_new) {
+  if (changes_.size() >= kChangesMax) {
+    changes_.erase(changes_.begin(), changes_.begin() + kChangesMax / 2);
+    change_base_ += kChangesMax / 2;
+  }
+  changes_.push_back({end, is_new});
+}
+
 void Timeline::add_end(const End& end) {
+  note(end, true);
   std::size_t at = block_for(end);
   if (at == blocks_.size()) {  // behind all others: in the last block
     if (blocks_.empty()) blocks_.emplace_back();
@@ -34,6 +51,7 @@ void Timeline::add_end(const End& end) {
 }
 
 void Timeline::remove_end(const End& end) {
+  note(end, false);
   const std::size_t at = block_for(end);
   ASHLAR_CHECK(at < blocks_.size());
   Block& block = blocks_[at];

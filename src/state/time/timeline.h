@@ -1,11 +1,13 @@
-// Timeline: when capacity is freed: the expected ends of running jobs in order. They lie in short sorted blocks, so
-// that an end comes or goes at O(log n) plus a move within one block, wherever it lies (40,000 running jobs: 0.1 us); a
-// walk costs O(ends until enough).
+// Timeline: by when capacity is freed: the late ends (p90) of running jobs in order. They lie in short sorted blocks,
+// so that an end comes or goes at O(log n) plus a move within one block, wherever it lies (40,000 running jobs: 0.1
+// us); a walk costs O(ends until enough).
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/id.h"
@@ -13,10 +15,20 @@
 
 namespace ashlar {
 
+/// When a job that has outlasted its late end is expected to end instead: 1 s after that end, then 2 s, 4 s and so on,
+/// the first of these times that has not come. Expired predictions are put off in growing steps, as in Tsafrir, Etsion,
+/// Feitelson, Backfilling using system-generated predictions, TPDS 2007.
+inline Millis put_off(Millis late_end, Millis now) {
+  const auto steps = std::bit_width(static_cast<std::uint64_t>((now - late_end).value / 1000));
+  if (steps > 53) return Millis::max();  // more than any step can make up at the end of time
+  const Millis more(std::int64_t{1000} << steps);
+  return more > Millis::max() - late_end ? Millis::max() : late_end + more;
+}
+
 class Timeline {
  public:
   /// A running job frees `devices` (milli-GPU / 1000, rounded up) at `at`; unknown durations end at Millis::max(). The
-  /// entry of one that outlasts its estimate is in the past: Job::expected_end has its expected end.
+  /// entry of one that outlasts its estimate is in the past: Job::late_end has its end then.
   struct End {
     Millis at;
     std::int64_t devices = 0;
@@ -32,7 +44,7 @@ class Timeline {
    public:
     class Iterator {
      public:
-      explicit Iterator(const Block* block) : block_(block) {}
+      explicit Iterator(const Block* block, std::size_t at = 0) : block_(block), at_(at) {}
       const End& operator*() const { return (*block_)[at_]; }
       const End* operator->() const { return &(*block_)[at_]; }
       void operator++() {
@@ -52,6 +64,8 @@ class Timeline {
     const End& front() const { return blocks_->front().front(); }
     /// Cost: O(blocks).
     std::size_t size() const;
+    /// Those after that time, up to end().
+    Iterator after(Millis at) const;
 
    private:
     const std::vector<Block>* blocks_;
@@ -61,6 +75,19 @@ class Timeline {
   /// The entry must exist.
   void remove_end(const End& end);
   Ends ends() const { return Ends(blocks_); }
+
+  /// An end came, or went.
+  struct Change {
+    End end;
+    bool is_new = false;
+  };
+  static constexpr std::size_t kChangesMax = 1024;  ///< older changes are forgotten
+  /// Number of changes so far; those since `since` are changes_since(since), or everything if that is too long ago.
+  std::uint64_t change_count() const { return change_base_ + changes_.size(); }
+  bool remembers(std::uint64_t since) const { return since >= change_base_ && since <= change_count(); }
+  std::span<const Change> changes_since(std::uint64_t since) const {
+    return std::span(changes_).subspan(since - change_base_);
+  }
 
   /// First time at which free_now plus all ends up to then reach `devices`; Millis::max() if never. `extra` is what is
   /// left over then.
@@ -85,8 +112,11 @@ class Timeline {
   friend struct StateFields;
   /// The first block whose last end is not before that one; the number of blocks if there is none.
   std::size_t block_for(const End& end) const;
+  void note(const End& end, bool is_new);
 
   std::vector<Block> blocks_;  ///< none is empty
+  std::vector<Change> changes_;
+  std::uint64_t change_base_ = 0;
 };
 
 }  // namespace ashlar

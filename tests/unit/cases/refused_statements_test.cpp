@@ -13,7 +13,7 @@ namespace {
 const std::string kBefore = "# A case.\ncluster 1 x h100x8 racks of 1\nqueue q\njob j 1 gpu\n";
 
 /// A statement, and below it the column and the words with which it is refused.
-constexpr const char* kRefused = R"(cluster 1
+constexpr const char* kRefused = R"refused(cluster 1
   10: the line ends too early; expected x
 cluster x h100x8
   9: "x" is not a number; expected a number of nodes and a shape, "cluster 4 x h100x8"
@@ -30,7 +30,7 @@ cluster 1 x h100x129
 cluster 1 x h100x0
   13: 0 GPUs on one node; expected 1 to 128
 cluster 1 x h100x8 racks 4
-  20: unknown node option "racks"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  20: unknown node option "racks"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 level rack 4
   31: a level needs its number of nodes; expected "level NAME of NODES"
 cluster 1 x h100x8 level
@@ -38,7 +38,7 @@ cluster 1 x h100x8 level
 cluster 1 x h100x8 racks of 0
   29: 0 is not within 1 to 2147483647; expected the number of nodes in each domain of the level
 cluster 1 x h100x8 wheels=4
-  20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  20: unknown node option "wheels=4"; expected "racks of N", "level NAME of N", cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 cluster 1 x h100x8 at
   22: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 cluster 1 x h100x8 at 0s more
@@ -72,7 +72,7 @@ node big h100x8 taint a=b:Never
 node big h100x8 taint a=b:NoSchedul
   23: unknown effect "NoSchedul"; expected NoSchedule, PreferNoSchedule or NoExecute; did you mean "NoSchedule"?
 node big h100x8 lables a=b
-  17: unknown node option "lables"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "labels"?
+  17: unknown node option "lables"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "labels"?
 node big h100x8 cpu=many
   17: "many" is not a number of cores; expected CPU cores such as 8, 0.5 or 500m
 node big h100x8 cpu=-1
@@ -86,9 +86,9 @@ node big h100x8 pods=x
 node big h100x8 card-memory=1GB
   17: "1GB" is not an amount of memory; expected bytes such as 64GiB, 512MiB or 1TiB
 node big h100x8 card-memory
-  17: unknown node option "card-memory"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "card-memory="?
+  17: unknown node option "card-memory"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at; did you mean "card-memory="?
 node big h100x8 wheels
-  17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, sliced=, labels, taint, untainted, not-ready, in or at
+  17: unknown node option "wheels"; expected cpu=, memory=, storage=, pods=, card-memory=, islands=, numa=, switches=, sliced=, labels, taint, untainted, not-ready, in or at
 add job h100x8
   5: only nodes can be added; expected "add node SHAPE" or "add node NAME SHAPE"
 add
@@ -162,7 +162,7 @@ profile ashlar queue-order=fair
 profile srtf queue-order=least-share
   14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
-  16: unknown card "first"; expected best-fit, random or fgd
+  16: unknown card "first"; expected island, best-fit, random or fgd
 profile ashlar cadence=now
   16: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 profile ashlar seed=
@@ -363,6 +363,16 @@ gang g 2 x 1 gpu + 1
   21: the line ends too early; expected x
 gang g 2 x 1 gpu + 1 x 0 gpu
   24: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
+gang g (2 x 1 gpu
+  18: the line ends too early; expected )
+gang g (2 x 1 gpu) + 1 x 1 gpu
+  22: groups in brackets beside others; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g (2 x 1 gpu min 3)
+  23: the group has 2 members; expected a minimum that it can have
+gang g (2 x 1 gpu) min 1
+  24: each group has its own minimum; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g (2 x 1 gpu wide)
+  19: unknown option of a group "wide"; expected min, within, prefer or ")"
 foreign f 1 gpu on
   19: the line ends too early; expected the name of a node
 grow nosuch 1 x 1 gpu
@@ -441,6 +451,14 @@ reserve r 1 gpu on node0 cards 0-1
   32: more GPUs are named than reserved; expected at most as many as it reserves
 reserve r 1 gpu on node0 until 0s
   32: it would end before it begins; expected "until" with a time after 0s
+reserve r 1 gpu on node0 from 9s until 9s
+  40: it would end before it begins; expected "until" with a time after 9s
+reserve r 1 gpu on node0 for node0
+  30: a hold is for a queue or a job; expected "for queue NAME" or "for job NAME"
+reserve r 1 gpu on node0 for queue a
+  36: there is no queue "a"; known: root, q
+reserve r 1 gpu on node0 for job k
+  34: there is no job "k" at this point; known: j, r
 maintenance
   12: the line ends too early; expected the name of a node
 maintenance node7
@@ -451,7 +469,7 @@ jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
   1: unknown statement "x"; known: cluster, node, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota, tick
-)";
+)refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {
   std::istringstream lines(kRefused);

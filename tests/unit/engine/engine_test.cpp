@@ -11,7 +11,7 @@
 #include "engine/cycle.h"
 #include "engine/driver.h"
 #include "engine/explain/explain.h"
-#include "engine/place/never_fits.h"
+#include "engine/explain/never_fits.h"
 #include "engine/place/placement.h"
 
 namespace ashlar {

@@ -118,6 +118,37 @@ TEST_F(Held, AHeldJobThatEndsLeavesTheOthersHeld) {
   EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(kFirstHeld + 1));
 }
 
+/// A node with four devices in use until 100 s, one that is free, and three of which nobody knows the end. Five are
+/// promised to the head at 100 s, and a job of one device and an hour is held.
+TEST(HeldFromADevice, AJobStartsOnDevicesThatAreFreeEarlierThanThePromiseCountsOn) {
+  constexpr DemandId kTwoDevices{21u}, kFiveDevices{22u};
+  State s = small_state(1);
+  const auto whole = [](std::int32_t count) {
+    return Demand{.amounts = {{resource::kPods, 1}}, .devices = {count, MilliGpu(1000), MiB(0)}};
+  };
+  tell(s, DemandDefined{kTwoDevices, whole(2)});
+  tell(s, DemandDefined{kFiveDevices, whole(5)});
+  const auto run = [&](const Workload& w) {
+    tell(s, Submitted{w});
+    tell(s, Bound{w.members[0].member, NodeId(0u), {}});
+  };
+  run(lasting(workload(0, 0, 1, kFourDevices), Millis(100'000)));
+  run(workload(2, 2, 1, kTwoDevices));
+  run(workload(3, 3, 1, kOneDevice));
+  Workload head = lasting(workload(1, 1, 1, kFiveDevices), Millis(50'000));
+  head.priority = 1;
+  tell(s, Submitted{head});
+  tell(s, Submitted{lasting(workload(10, 10, 1, kOneDevice), Millis(3'600'000))});
+  Engine engine(*builtin_profile("ashlar"));
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  EXPECT_EQ(engine.pending().held_classes().size(), 1u);
+  tell(s, Ended{JobId(2u)}, Millis(200));
+  const Plan plan = engine.decide(s, s.now());
+  ASSERT_EQ(plan.actions.size(), 1u) << "not only when the reservation is renewed, a second after it was made";
+  EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(10u));
+  EXPECT_EQ(engine.reservations()[0].at, Millis(100'000));
+}
+
 /// Two nodes: half of one is taken until 100 s, the other whole until 120 s. A whole one is promised to a head in a
 /// queue of its own at 100 s for 50 s, and a job in the root queue of half a node and 110 s is held.
 class HeldByAnotherQueue : public testing::Test {

@@ -180,6 +180,9 @@ void expect_helps(const World& w, const Remedy& r) {
       EXPECT_TRUE(with_nodes(w, r.node, r.amount).starts()) << r.amount;
       EXPECT_FALSE(with_nodes(w, r.node, r.amount - 1).starts()) << r.amount;
       break;
+    case Remedy::Kind::kDropGroupWithin:
+      ADD_FAILURE() << "its jobs have no groups";
+      break;
   }
 }
 

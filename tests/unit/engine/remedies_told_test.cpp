@@ -66,7 +66,8 @@ struct ToldWorld {
     const std::uint64_t digest = state.digest();
     std::string text;
     for (const Remedy& r : find_remedies(state, engine, kWaiting, {.counts_devices = kCounted, .node_names = {}})) {
-      constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards", "quota", "free", "nodes"};
+      constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards",
+                                        "quota",       "free",         "nodes",   "drop group within"};
       text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " +
               std::to_string(r.amount);
       if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
@@ -229,6 +230,18 @@ TEST(RemediesTold, SharesAreNotFreedDeviceByDevice) {
   ToldWorld whole(1);
   whole.runs(0, half).runs(0, half);
   EXPECT_EQ(whole.waits({demand_for(8)}).offers(), "cards 6, free 2, nodes 1 like 0");
+}
+
+/// Nodes 0, 2 and 4 are free, one in each rack; the groups are of one member and of two, the second in a rack.
+TEST(RemediesTold, AGroupMayDoWithoutItsDomain) {
+  ToldWorld w(5);
+  w.runs(1, demand_for(8)).runs(3, demand_for(8));
+  tell(w.state, GangSpecDefined{GangSpecId(0u), {{{1, {}, {}}, {2, LevelId(0u), {}}}}});
+  Workload gang = workload(0, 0, 3, w.define(demand_for(8)));
+  gang.spec = GangSpecId(0u);
+  gang.members[1].group = gang.members[2].group = 1;
+  tell(w.state, Submitted{gang});
+  EXPECT_EQ(w.offers(), "drop group within 2 level 0, members 2, cards 4, nodes 1 like 0");
 }
 
 }  // namespace

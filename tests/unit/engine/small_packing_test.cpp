@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/rng.h"
 
 namespace ashlar {
@@ -109,6 +112,116 @@ TEST(SmallPacking, FindsAPlaceExactlyWhereThereIsOne) {
   }
   EXPECT_GT(feasible, 300);
   EXPECT_LT(feasible, 2700);
+}
+
+/// One or two nodes with devices of up to three classes, and groups that accept some of the classes.
+struct UnlikeDevices {
+  Cluster cluster;
+  std::vector<Demand> demands;
+  std::vector<Constraint> constraints;
+  std::vector<PackingGroup> groups;
+  std::vector<PackingNode> nodes;
+  std::vector<std::vector<std::uint32_t>> class_of;  ///< by node and device
+
+  explicit UnlikeDevices(Rng& draws) {
+    const auto below = [&](std::uint64_t bound) { return static_cast<std::uint32_t>(draws.below(bound)); };
+    const std::size_t kinds = 2 + below(2);
+    demands.resize(kinds);
+    constraints.resize(kinds);
+    for (std::size_t g = 0; g < kinds; ++g) {
+      demands[g].devices = {static_cast<std::int32_t>(1 + below(3)), MilliGpu(kWholeDevice), MiB(0)};
+      if (below(4) == 0) demands[g].devices = {1, MilliGpu(400), MiB(0)};
+      for (std::uint32_t c = 0; c < 3; ++c)
+        if (below(2) == 0) constraints[g].models.emplace_back(c);
+      groups.push_back({&demands[g], 1 + below(2), &constraints[g]});
+    }
+    for (std::uint32_t n = 0, count = 1 + below(2); n < count; ++n) {
+      DeviceLayout layout;
+      class_of.emplace_back();
+      for (std::uint32_t i = 0, devices = 2 + below(3); i < devices; ++i) {
+        class_of.back().push_back(below(3));
+        layout.devices.push_back({.device_class = DeviceClassId(class_of.back().back())});
+      }
+      cluster.define(DeviceLayoutId(n), layout);
+      NodeFacts facts;
+      facts.allocatable = {1000, 0, 0, 100};
+      facts.devices = devices_with(DeviceLayoutId(n), layout);
+      cluster.upsert_node(NodeId(n), facts);
+      const Demand foreign{.amounts = {}, .devices = {1}, .ports = {}};
+      if (below(4) == 0) cluster.allocate(NodeId(n), foreign, {});
+    }
+    for (std::uint32_t n = 0; n < class_of.size(); ++n) {  // they refer to the layouts, which are all defined now
+      nodes.push_back(node_as_it_is(cluster, NodeId(n)));
+      for (std::size_t g = 0; g < kinds; ++g) {  // by the rule about models, as a rule allows nodes
+        bool is_allowed = false;
+        for (std::size_t i = 0; i < class_of[n].size(); ++i) is_allowed = is_allowed || accepts(g, n, i);
+        nodes.back().allows.push_back(is_allowed ? 1 : 0);
+      }
+    }
+  }
+
+  bool accepts(std::size_t group, std::size_t node, std::size_t device) const {
+    const auto& models = constraints[group].models;
+    return models.empty() ||
+           std::find(models.begin(), models.end(), DeviceClassId(class_of[node][device])) != models.end();
+  }
+  /// Takes exactly these devices; false, with the node spoilt, if the member may not have them.
+  bool takes(PackingNode& node, std::size_t group, std::size_t number, unsigned devices) const {
+    const Demand& d = demands[group];
+    if (__builtin_popcount(devices) != d.devices.count) return false;
+    std::array<std::int32_t, 3> idle{}, taken{};
+    std::int32_t owed = -node.idle_devices;
+    for (std::size_t c = 0; c < node.milli.size(); ++c)
+      if (node.milli[c] == kWholeDevice) ++idle[class_of[number][c]], ++owed;
+    if (node.idle_devices < 0) return false;
+    for (std::size_t c = 0; c < node.milli.size(); ++c) {
+      if ((devices >> c & 1) == 0) continue;
+      if (!accepts(group, number, c) || node.milli[c] < d.devices.milli_each.value) return false;
+      if (node.milli[c] == kWholeDevice) ++taken[class_of[number][c]], --node.idle_devices;
+      node.milli[c] -= d.devices.milli_each.value;
+    }
+    for (std::size_t k = 0; k < 3; ++k)
+      if (taken[k] > 0 && taken[k] > idle[k] - owed) return false;
+    return true;
+  }
+  bool fits(const std::vector<PackingNode>& left, std::size_t group, std::uint32_t placed) const {
+    if (group == groups.size()) return true;
+    if (placed == groups[group].members) return fits(left, group + 1, 0);
+    for (std::size_t n = 0; n < left.size(); ++n)
+      for (unsigned devices = 1; devices < 1u << left[n].milli.size(); ++devices) {
+        std::vector<PackingNode> next = left;
+        if (takes(next[n], group, n, devices) && fits(next, group, placed + 1)) return true;
+      }
+    return false;
+  }
+};
+
+TEST(SmallPacking, OfUnlikeDevicesFindsTheRightOnesExactlyWhereThereAreSome) {
+  int feasible = 0;
+  constexpr int kSeeds = 2000;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Rng draws(seed);
+    const UnlikeDevices p(draws);
+    SmallPacking packing(p.nodes, p.groups);
+    std::uint32_t steps = 100'000;
+    const bool is_found = packing.search(steps) == SmallPacking::Outcome::kFound;
+    ASSERT_GT(steps, 0u);
+    ASSERT_EQ(is_found, p.fits(p.nodes, 0, 0)) << "seed " << seed;
+    if (!is_found) continue;
+    ++feasible;
+    std::vector<PackingNode> left = p.nodes;
+    std::size_t rank = 0;
+    for (std::size_t g = 0; g < p.groups.size(); ++g)
+      for (std::uint32_t m = 0; m < p.groups[g].members; ++m, ++rank) {
+        const std::size_t n = packing.node_of_member()[rank];
+        const DeviceMask devices = packing.devices_of_member()[rank];
+        ASSERT_EQ(devices.is_empty(), p.nodes[n].kinds.empty()) << "those of a node with like devices are not told";
+        if (!devices.is_empty())
+          ASSERT_TRUE(p.takes(left[n], g, n, static_cast<unsigned>(devices.low))) << "seed " << seed;
+      }
+  }
+  EXPECT_GT(feasible, kSeeds / 10);
+  EXPECT_LT(feasible, kSeeds * 9 / 10);
 }
 
 TEST(SmallPacking, StopsWhenItsBudgetIsSpent) {

@@ -61,6 +61,67 @@ TEST(Wake, OtherOrdersOfTheSameMembersAreOtherClasses) {
   EXPECT_EQ(engine.decide(s, s.now()).examined, 2u);
 }
 
+/// Six nodes in racks of two, all taken by jobs 0 to 5; gangs of two groups that need a rack each.
+struct GangsOfGroups {
+  State s = small_state(0);
+  Engine engine{*builtin_profile("ashlar")};
+  GangsOfGroups() {
+    tell(s, LevelsDefined{1, 0});
+    tell(s, DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    for (std::uint32_t n = 0; n < 6; ++n) {
+      NodeFacts facts = eight_devices();
+      facts.domains = {DomainId(n / 2)};
+      tell(s, NodeSeen{NodeId(n), facts});
+      tell(s, Submitted{workload(n, n, 1, kWholeNode)});
+      tell(s, Bound{MemberId(n), NodeId(n), {}});
+    }
+    tell(s, GangSpecDefined{GangSpecId(0u), {{{2, LevelId(0u), {}}, {2, LevelId(0u), {}}}}});
+    for (std::uint32_t g = 0; g < kGangs; ++g) {
+      Workload gang = workload(10 + g, 10 * (10 + g), 4, kWholeNode);
+      gang.spec = GangSpecId(0u);
+      gang.members[2].group = gang.members[3].group = 1;
+      tell(s, Submitted{gang});
+    }
+  }
+  std::uint32_t examined() { return engine.decide(s, s.now()).examined; }
+};
+
+TEST(Wake, LikeGangsOfGroupsWaitInOneClassUntilEachGroupHasADomain) {
+  GangsOfGroups w;
+  EXPECT_EQ(w.examined(), 1u);
+  for (const std::uint32_t free : {0u, 2u, 4u}) {  // enough for a member in each rack
+    tell(w.s, Ended{JobId(free)});
+    EXPECT_EQ(w.examined(), 0u) << "no rack has room for a group";
+  }
+  tell(w.s, Ended{JobId(1u)});
+  EXPECT_EQ(w.examined(), 0u) << "four nodes, and a rack for one group";
+  tell(w.s, Ended{JobId(3u)});
+  EXPECT_EQ(w.engine.decide(w.s, w.s.now()).actions.size(), 4u);
+  for (const std::uint32_t member : {100u, 101u})
+    EXPECT_EQ(w.s.member(MemberId(member)).node.row() / 2, w.s.member(MemberId(100u)).node.row() / 2);
+  EXPECT_NE(w.s.anchor(JobId(10u), LevelId(0u), 0), w.s.anchor(JobId(10u), LevelId(0u), 1));
+}
+
+TEST(Wake, AMemberLostByAGroupWaitsForRoomInTheDomainOfItsGroup) {
+  GangsOfGroups w;
+  w.examined();
+  for (const std::uint32_t free : {0u, 1u, 2u, 3u}) tell(w.s, Ended{JobId(free)});
+  ASSERT_EQ(w.engine.decide(w.s, w.s.now()).actions.size(), 4u);
+  for (std::uint32_t m = 100; m < 104; ++m) tell(w.s, Bound{MemberId(m), w.s.member(MemberId(m)).node, {}});
+  const NodeId lost = w.s.member(MemberId(102u)).node;
+  tell(w.s, Evicted{JobId(10u), Millis::max(), MemberId(102u)});
+  Workload other = workload(9, 9, 1, kWholeNode);  // takes the place
+  other.priority = 9;
+  tell(w.s, Submitted{other});
+  w.examined();
+  ASSERT_EQ(w.s.member(MemberId(9u)).node, lost);
+  tell(w.s, Ended{JobId(4u)});
+  EXPECT_EQ(w.examined(), 0u) << "a node of another rack";
+  tell(w.s, Ended{JobId(9u)});
+  EXPECT_EQ(w.examined(), 1u);
+  EXPECT_EQ(w.s.member(MemberId(102u)).node, lost);
+}
+
 /// Nodes 0 and 1 of class 0, node 2 of class 1; queue 1 may have 8 GPUs of class 0, and has them on node 0. Job 2 of
 /// another queue is on node 1, and job 3 on node 2, each in two halves: members 10 and 11, 12 and 13.
 State two_classes() {
@@ -197,6 +258,43 @@ TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
   EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
   EXPECT_TRUE(waits_for_class_quota(engine.verdict_of(JobId(2u))));
   tell(s, QueueDefined{QueueId(1u), QueueId(0u), {2000, kUnlimited, kUnlimited}});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);
+}
+
+/// The limit on its model has room again while the queue as a whole has none; what then gives it room is the end of a
+/// pod on a node that it cannot use.
+TEST(Wake, AJobStartsWhoseLimitOfAClassWasFreedWhileAnotherRefusedIt) {
+  State s = small_state(1);
+  NodeFacts other = eight_devices();
+  other.devices.device_class = DeviceClassId(1u);
+  tell(s, NodeSeen{NodeId(1u), other});
+  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(0u)}}});
+  const auto limit = [&](std::int64_t milli) {
+    tell(s, QueueDefined{QueueId(1u),
+                         QueueId(0u),
+                         {milli, kUnlimited, kUnlimited},
+                         {{{ResourceId::none(), DeviceClassId(0u)}, 1000}}});
+  };
+  limit(6000);
+  const auto submit = [&](std::uint32_t job, DemandId demand, ConstraintId constraint, NodeId at) {
+    Workload w = workload(job, job, 1, demand);
+    w.queue = QueueId(1u);
+    w.members[0].constraint = constraint;
+    tell(s, Submitted{w});
+    if (!at.is_none()) tell(s, Bound{MemberId(job), at, {}});
+  };
+  submit(0, kOneDevice, kAnywhere, NodeId(0u));
+  submit(1, kOneDevice, kAnywhere, NodeId(1u));
+  submit(2, kOneDevice, ConstraintId(1u), NodeId::none());
+  Engine engine(*builtin_profile("ashlar"));
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  EXPECT_TRUE(waits_for_class_quota(engine.verdict_of(JobId(2u))));
+  submit(3, kFourDevices, kAnywhere, NodeId(1u));
+  limit(5000);
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
+  tell(s, Ended{JobId(0u)});
   EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 0u);
   tell(s, Ended{JobId(1u)});
   EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);

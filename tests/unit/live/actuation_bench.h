@@ -39,10 +39,10 @@ class Actuation : public ServedBench {
     return std::make_unique<Binder>(server.api(), tracker, o,
                                     Binder::Hooks{.may_write = [this] { return is_leading; },
                                                   .on_plan = {},
-                                                  .cluster_now = [this]() -> const Cluster& {
+                                                  .state_now = [this]() -> const State& {
                                                     tracker.settle_bound();
                                                     driver.catch_up();
-                                                    return state.cluster();
+                                                    return state;
                                                   },
                                                   .log =
                                                       [this](LogLevel level, const LogLine& line) {

@@ -244,6 +244,28 @@ TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
       << "so are pods with a wish of their own kept apart";
 }
 
+TEST_F(Gangs, AP90StandsBesideTheDurationOrForBoth) {
+  see_racks(1, 2);
+  constexpr const char* kMedian = "ashlar.dev/duration";
+  constexpr const char* kLate = "ashlar.dev/duration-p90";
+  const auto estimate_of = [&](const std::string& name) { return state.job(record(name).job).estimate; };
+  see(with(with(pod("both", 1), kMedian, "1h"), kLate, "3h"));
+  see(with(pod("late", 1), kLate, "3h"));
+  see(with(pod("median", 1), kMedian, "1h"));
+  see(with(with(gang_pod("g", 0, 2, 1), kMedian, "1h"), kLate, "2h"));
+  see(with(gang_pod("g", 1, 2, 1), kMedian, "90m"));
+  step();
+  EXPECT_EQ(estimate_of("both"), (Estimate{Millis(3'600'000), Millis(10'800'000)}));
+  EXPECT_EQ(estimate_of("late"), (Estimate{Millis(10'800'000), Millis(10'800'000)}));
+  EXPECT_EQ(estimate_of("median"), (Estimate{Millis(3'600'000), Millis(3'600'000)}));
+  EXPECT_EQ(estimate_of("g-0"), (Estimate{Millis(5'400'000), Millis(7'200'000)})) << "the longest of its pods";
+  see(with(with(pod("less", 1), kMedian, "1h"), kLate, "30m"));
+  EXPECT_EQ(record("less").hold, HoldReason::kMalformed);
+  EXPECT_EQ(hold_text(record("less")), "ashlar.dev/duration-p90: 30m00s is less than the 1h00m of ashlar.dev/duration");
+  see(with(pod("odd", 1), kLate, "soon"));
+  EXPECT_EQ(hold_text(record("odd")).substr(0, 32), "ashlar.dev/duration-p90: \"soon\" ");
+}
+
 TEST_F(Gangs, AKeyThatIsNearlyAWishIsNotOverlooked) {
   see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
   const std::pair<const char*, const char*> cases[] = {

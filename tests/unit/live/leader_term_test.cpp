@@ -174,10 +174,27 @@ TEST_F(Term, APodHeldForAReservationIsToldSoAndCallsForNoNodes) {
                   R"(which can start in 1m40s at the latest if running jobs end as estimated","exitStatus":4)"))
       << why("held");
   EXPECT_TRUE(has(why("held"), R"("remedies":[])")) << why("held");
+  EXPECT_TRUE(has(why("held"), R"("start":{"of":"ahead","expectedMillis":100000,"latestMillis":100000})"))
+      << why("held");
+  EXPECT_TRUE(has(why("head"), R"("start":{"of":"job","expectedMillis":100000,"latestMillis":100000})")) << why("head");
   EXPECT_TRUE(has(queue(), R"("reason":"ReservationHeld")")) << queue();
   now += Millis(30'000);
   EXPECT_TRUE(has(queue(), "can start in 1m10s at the latest")) << "it counts down though nothing happens: " << queue();
   EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default",reason="ReservationHeld"} 1)")) << all_metrics();
+}
+
+TEST_F(Term, AStartIsExpectedByTheP50AndPromisedByTheP90) {
+  begin();
+  see("a", "r0");
+  see(with(with(pod("runs", 4), "ashlar.dev/duration", "100s"), "ashlar.dev/duration-p90", "250s"));
+  see_lasting("head", 8, "100s");
+  see_lasting("held", 4, "1000s");
+  leader_term->turn();
+  now += Millis(30'000);
+  EXPECT_TRUE(has(why("held"), R"("start":{"of":"ahead","expectedMillis":70000,"latestMillis":220000})"))
+      << why("held");
+  EXPECT_TRUE(has(why("held"), "can start in 3m40s at the latest")) << why("held");
+  EXPECT_TRUE(has(why("head"), R"("start":{"of":"job","expectedMillis":70000,"latestMillis":220000})")) << why("head");
 }
 
 TEST_F(Term, APodBehindTheHeadOfItsQueueIsToldSoAndCallsForNoNodes) {

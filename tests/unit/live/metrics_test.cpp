@@ -209,6 +209,9 @@ TEST_F(MetricsOfATerm, SayWhatBecameOfJobs) {
   leader_term->turn();
   EXPECT_EQ(lines({"ashlar_job_b", "ashlar_duration"}),
             (Lines{"ashlar_duration_prediction_error_ratio_count 1", "ashlar_duration_prediction_error_ratio_sum 0.5",
+                   R"(ashlar_duration_stated_jobs_total{end="BeyondP90"} 0)",
+                   R"(ashlar_duration_stated_jobs_total{end="WithinP50"} 1)",
+                   R"(ashlar_duration_stated_jobs_total{end="WithinP90"} 0)",
                    R"(ashlar_job_bounded_slowdown_ratio_count{queue="team"} 1)",
                    R"(ashlar_job_bounded_slowdown_ratio_sum{queue="team"} 2.5)"}))
       << "it waited 60 s, ran 40 s and stated 80 s";
@@ -234,6 +237,56 @@ TEST_F(MetricsOfATerm, AJobIsBackfilledIfItStartsWhileOneAheadWaitsWithAReservat
   see(lasting(pod("small", 2), "10s"));
   leader_term->turn();
   EXPECT_EQ(value_of(all_metrics(), "ashlar_backfill_jobs_total"), "1");
+}
+
+TEST_F(MetricsOfATerm, CountHowWellDurationsWereStated) {
+  begin();
+  see(node("a", 8));
+  now += Millis(1'000);
+  const auto stating = [](const char* name) {
+    return with(with(pod(name, 1), "ashlar.dev/duration", "10s"), "ashlar.dev/duration-p90", "20s");
+  };
+  for (const char* name : {"first", "second", "third", "fourth"}) see(stating(name));
+  leader_term->turn();
+  for (const char* name : {"first", "second", "third", "fourth"}) {
+    now += Millis(7'000);  // the last two end after 21 s and 28 s
+    gone(stating(name));
+    leader_term->turn();
+  }
+  EXPECT_EQ(lines({"ashlar_duration_s"}), (Lines{R"(ashlar_duration_stated_jobs_total{end="BeyondP90"} 2)",
+                                                 R"(ashlar_duration_stated_jobs_total{end="WithinP50"} 1)",
+                                                 R"(ashlar_duration_stated_jobs_total{end="WithinP90"} 1)"}));
+}
+
+TEST_F(MetricsOfATerm, CountTheReservationsThatWereKept) {
+  begin();
+  see(node("a", 8));
+  const auto lasting = [](Pod p, const char* duration) { return with(std::move(p), "ashlar.dev/duration", duration); };
+  const auto head_waits = [&](const std::string& number, int runs_seconds) {
+    const Pod first = lasting(pod("first" + number, 4), "100s");
+    const Pod head = lasting(pod("head" + number, 8), "10s");
+    const Pod behind = lasting(pod("behind" + number, 4), "1000s");
+    see(first);
+    leader_term->turn();
+    see(head);
+    leader_term->turn();
+    see(behind);
+    leader_term->turn();
+    now += Millis(runs_seconds * 1000);
+    gone(behind);
+    gone(first);
+    leader_term->turn();
+    gone(head);
+    leader_term->turn();
+    return lines({"ashlar_reservation_jobs"});
+  };
+  const auto counted = [](int in_time, int late) {
+    return Lines{R"(ashlar_reservation_jobs_total{start="InTime"} )" + std::to_string(in_time),
+                 R"(ashlar_reservation_jobs_total{start="Late"} )" + std::to_string(late)};
+  };
+  EXPECT_EQ(head_waits("0", 50), counted(1, 0));
+  EXPECT_EQ(head_waits("1", 101), counted(2, 0)) << "within a second";
+  EXPECT_EQ(head_waits("2", 102), counted(2, 1));
 }
 
 TEST_F(MetricsOfATerm, AShortJobIsNoWorseThanOneOfTenSeconds) {

@@ -212,6 +212,8 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
       {ReasonCode::kCapacityHeld, "0/1 nodes are available: 1 node(s) are held for a maintenance or reservation."},
       {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has capacity for 1 of 0 members."},
+      {ReasonCode::kGroupFragmented,
+       "0/1 nodes are available. group 1 of the gang needs one block, and none has capacity for it."},
       {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have capacity for 1 of 0 members."},
       {ReasonCode::kNoSuchDomain, "0/1 nodes are available. no node has the label l/block."},
       {ReasonCode::kExceedsCluster, "0/1 nodes are available. it would not fit this cluster even if it were empty."},

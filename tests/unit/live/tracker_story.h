@@ -102,6 +102,9 @@ class TrackerStory : public TrackerBench {
   static std::string words(const DeviceLayoutDefined& e) {
     return "layout " + row(e.id) + " of " + std::to_string(e.layout.devices.size()) + " devices";
   }
+  static std::string words(const GangSpecDefined& e) {
+    return "gang spec " + row(e.id) + " of " + std::to_string(e.spec.groups.size()) + " groups";
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;
@@ -122,7 +125,8 @@ class TrackerStory : public TrackerBench {
   static std::string words(const BindRejected& e) { return "member " + row(e.member) + " rejected"; }
   static std::string words(const Evicted& e) { return "job " + row(e.job) + " evicted"; }
   static std::string words(const EstimateChanged& e) {
-    return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50);
+    const std::string late = e.estimate.p90 == e.estimate.p50 ? "" : " to " + time_of(e.estimate.p90);
+    return "job " + row(e.job) + " lasts " + time_of(e.estimate.p50) + late;
   }
   static std::string words(const ConstraintChanged& e) {
     return "member " + row(e.member) + ": constraint " + row(e.constraint);

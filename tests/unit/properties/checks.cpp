@@ -26,7 +26,113 @@ struct NodeUse {
   std::vector<HostPort> ports;
 };
 
-NodeUse use_of(const State& state, NodeId node) {
+/// For a waiting job: if it starts at that time; max(): for one that is placed.
+bool may_have_of(const State& state, JobId job, const Hold& hold, Millis now) {
+  const Job& j = state.job(job);
+  const bool is_waiting = !j.is_started && now != Millis::max();
+  const Millis late_end = j.is_started ? j.late_end_if_started(j.started_at)
+                          : is_waiting ? j.late_end_if_started(now)
+                                       : j.ends_by;
+  if (hold.from > Millis(0) && late_end <= hold.from) return true;
+  const HoldOwner& owner = hold.owner;
+  if (!owner.job.is_none()) return owner.job == job;
+  QueueId queue = state.job(job).queue;
+  while (!queue.is_none() && queue != owner.queue)
+    queue = queue.row() < state.queues().rows() ? state.queues().parent(queue) : QueueId::none();
+  return !queue.is_none();
+}
+
+struct Seen {
+  JobId by;
+  Millis at;
+};
+
+/// What a hold keeps of a node is what it holds, less what the jobs have there that may use it: counted out piece by
+/// piece, each for one hold, that of fewest jobs first. Counted for a job that may not use the hold itself.
+void add_kept(const State& state, NodeId node, const Seen& seen, NodeUse& use) {
+  std::vector<std::pair<int, MemberId>> held;
+  std::map<MemberId, NodeUse> has;
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const MemberId id(row);
+    const Member& m = state.member(id);
+    if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
+    const Hold* hold = state.hold_of(m.job);
+    if (hold == nullptr) {
+      const Demand& d = state.demand(m.demand);
+      NodeUse& of = has[id];
+      for (const ResourceAmount& a : d.amounts) of.used[a.resource] += a.amount;
+      of.device_milli.assign(use.device_milli.size(), 0);
+      of.device_mib.assign(use.device_mib.size(), 0);
+      m.devices.each([&](int i) {
+        of.device_milli[static_cast<std::size_t>(i)] = d.devices.milli_each.value;
+        of.device_mib[static_cast<std::size_t>(i)] = d.devices.memory_each.value;
+      });
+      of.devices_owed = std::max(d.devices.count - m.devices.count(), 0);
+      of.ports = d.ports;
+    } else if (hold->yields()) {
+      int depth = hold->owner.job.is_none() ? 0 : 1000;
+      for (QueueId q = hold->owner.queue; !q.is_none() && q.row() < state.queues().rows(); q = state.queues().parent(q))
+        ++depth;
+      held.emplace_back(-depth, id);
+    }
+  }
+  std::sort(held.begin(), held.end());
+  for (const auto& [depth, id] : held) {
+    const Member& m = state.member(id);
+    const Hold& hold = *state.hold_of(m.job);
+    const Demand& d = state.demand(m.demand);
+    const bool is_seen = !may_have_of(state, seen.by, hold, seen.at);
+    const auto less = [&](auto amount, const auto& of_member) {
+      for (auto& [user, of] : has) {
+        if (!may_have_of(state, state.member(user).job, hold, Millis::max())) continue;
+        auto& its = of_member(of);
+        const auto taken = std::max<std::remove_cvref_t<decltype(its)>>(std::min<std::int64_t>(its, amount), 0);
+        its -= taken;
+        amount -= taken;
+      }
+      return amount;
+    };
+    for (const ResourceAmount& a : d.amounts) {
+      const std::int64_t kept = less(a.amount, [&](NodeUse& of) -> std::int64_t& { return of.used[a.resource]; });
+      if (is_seen) use.used[a.resource] += kept;
+    }
+    m.devices.each([&](int index) {
+      const auto i = static_cast<std::size_t>(index);
+      const auto milli = less(std::int64_t{d.devices.milli_each.value},
+                              [&](NodeUse& of) -> std::int32_t& { return of.device_milli[i]; });
+      const auto mib =
+          less(d.devices.memory_each.value, [&](NodeUse& of) -> std::int64_t& { return of.device_mib[i]; });
+      if (is_seen) use.device_milli[i] += static_cast<std::int32_t>(milli);
+      if (is_seen) use.device_mib[i] += mib;
+    });
+    std::int64_t owed = std::max(d.devices.count - m.devices.count(), 0);
+    for (auto& [user, of] : has)
+      for (std::size_t i = 0; i < of.device_milli.size(); ++i) {
+        const bool is_named = m.devices.test(static_cast<int>(i));
+        const bool is_as_much = of.device_milli[i] > 0 && of.device_milli[i] >= d.devices.milli_each.value;
+        if (owed == 0 || is_named || !is_as_much || !may_have_of(state, state.member(user).job, hold, Millis::max()))
+          continue;
+        of.device_milli[i] = 0;
+        --owed;
+      }
+    owed = less(owed, [](NodeUse& of) -> std::int32_t& { return of.devices_owed; });
+    if (is_seen) use.devices_owed += static_cast<std::int32_t>(owed);
+    for (const HostPort& port : d.ports) {
+      bool is_used = false;
+      for (auto& [user, of] : has) {
+        const auto it = std::find(of.ports.begin(), of.ports.end(), port);
+        if (is_used || it == of.ports.end() || !may_have_of(state, state.member(user).job, hold, Millis::max()))
+          continue;
+        of.ports.erase(it);
+        is_used = true;
+      }
+      if (is_seen && !is_used) use.ports.push_back(port);
+    }
+  }
+}
+
+/// As it is for a job, which sees nothing of what is held for it.
+NodeUse use_of(const State& state, NodeId node, const Seen& seen) {
   NodeUse use;
   const NodeFacts& facts = state.cluster().facts(node);
   use.device_milli.assign(static_cast<std::size_t>(facts.devices.count), 0);
@@ -35,6 +141,7 @@ NodeUse use_of(const State& state, NodeId node) {
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     const Member& m = state.member(MemberId(row));
     if (m.phase == Member::Phase::kAbsent || m.node != node) continue;
+    if (const Hold* hold = state.hold_of(m.job); hold != nullptr && hold->yields()) continue;
     const Demand& d = state.demand(m.demand);
     for (const ResourceAmount& a : d.amounts) use.used[a.resource] += a.amount;
     use.ports.insert(use.ports.end(), d.ports.begin(), d.ports.end());
@@ -48,6 +155,7 @@ NodeUse use_of(const State& state, NodeId node) {
     });
     use.devices_owed += std::max(d.devices.count - named_devices, 0);
   }
+  add_kept(state, node, seen, use);
   return use;
 }
 
@@ -194,22 +302,42 @@ struct GangDomains {
   std::set<DomainId> before, now;
 };
 
-GangDomains domains_of(const State& before, const State& after, JobId job) {
+GangDomains domains_of(const State& before, const State& after, JobId job, LevelId level, const auto& is_of_it) {
   GangDomains domains;
-  const LevelId level = after.job(job).within;
   after.each_member(job, [&](MemberId id, const Member& m) {
-    if (!m.is_placed()) return;
+    if (!m.is_placed() || !is_of_it(m)) return;
     auto& side = before.member(id).is_placed() ? domains.before : domains.now;
     side.insert(after.cluster().topology().domain_of(level, m.node));
   });
   return domains;
 }
 
+/// Counted again: what each group has, and where.
+std::string broken_groups(const State& before, const State& after, JobId job) {
+  const Job& j = after.job(job);
+  if (j.spec.is_none()) return "";
+  const std::vector<GangGroup>& groups = after.gang_spec(j.spec).groups;
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    const auto is_of_group = [&](const Member& m) { return m.group == g; };
+    std::uint32_t placed = 0;
+    after.each_member(job, [&](MemberId, const Member& m) { placed += m.is_placed() && is_of_group(m) ? 1 : 0; });
+    const std::string who = named("group", g) + named(" of job", job.row());
+    if (placed < groups[g].members_min && !j.is_each_needed) return who + " is below its minimum";
+    if (groups[g].within.is_none()) continue;
+    const GangDomains domains = domains_of(before, after, job, groups[g].within, is_of_group);
+    if (domains.now.empty()) continue;
+    if (domains.now.size() != 1 || domains.now.begin()->is_none()) return who + " is not within one domain";
+    if (domains.before.size() == 1 && domains.before != domains.now) return who + " is in another domain than before";
+  }
+  return "";
+}
+
 std::string broken_gang(const State& before, const State& after, JobId job) {
   const Job& j = after.job(job);
   if (j.members_placed < j.members_min) return named("below its minimum: job", job.row());
+  if (std::string fault = broken_groups(before, after, job); !fault.empty()) return fault;
   if (j.within.is_none()) return "";
-  const GangDomains domains = domains_of(before, after, job);
+  const GangDomains domains = domains_of(before, after, job, j.within, [](const Member&) { return true; });
   if (domains.now.size() != 1 || domains.now.begin()->is_none())
     return named("not placed within one domain: job", job.row());
   // Labels and other schedulers may have split it since; what was together must stay so.
@@ -268,7 +396,7 @@ bool are_waiting_members_alike(const State& state, JobId job) {
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
     if (first == nullptr) first = &m;
-    is_so = is_so && m.demand == first->demand && m.constraint == first->constraint;
+    is_so = is_so && m.demand == first->demand && m.constraint == first->constraint && m.group == first->group;
   });
   return is_so;
 }
@@ -286,7 +414,7 @@ bool lifts_outranked(const State& state, Trial& trial, JobId job) {
 
 std::string why_not(const State& state, MemberId member, NodeId node) {
   if (!state.cluster().is_live(node)) return "no such node";
-  const NodeUse use = use_of(state, node);
+  const NodeUse use = use_of(state, node, {state.member(member).job, state.now()});
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
   const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
   if (ask.count == 0) return "";
@@ -311,10 +439,11 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
 
 std::string broken_rule(const State& before, const State& after, const Plan& plan, const OrderPolicy& order) {
   State replay = before;
-  std::set<JobId> started, over;
+  std::set<JobId> started, over, begun, none;
   for (const Hold& hold : before.holds())
-    if (hold.until <= plan.at) over.insert(hold.job);
+    (hold.until <= plan.at ? over : hold.from > Millis(0) && hold.from <= plan.at ? begun : none).insert(hold.job);
   for (const JobId job : over) Ledger(replay).end_hold(job, plan.at);
+  for (const JobId job : begun) Ledger(replay).begin_hold(job);
   for (const Action& action : plan.actions) {
     const auto* bind = std::get_if<Bind>(&action);
     if (bind == nullptr) return "an action that this profile must not take";
@@ -323,11 +452,13 @@ std::string broken_rule(const State& before, const State& after, const Plan& pla
     if (replay.member(bind->member).is_placed()) return named("a bind of a member that is placed", bind->member.row());
     if (!replay.job(bind->job).is_ours) return named("a bind of another scheduler's job", bind->job.row());
     if (!replay.cluster().is_live(bind->node)) return named("a bind to a node that is not there", bind->node.row());
-    const NodeUse use = use_of(replay, bind->node);
+    const NodeUse use = use_of(replay, bind->node, {bind->job, plan.at});
     std::string fault = node_fault(replay, bind->member, bind->node, use);
     if (fault.empty()) fault = device_fault(replay, use, bind->member, bind->node, bind->devices);
     if (!fault.empty())
       return named("member", bind->member.row()) + named(" on node", bind->node.row()) + " takes " + fault;
+    const Job& j = replay.job(bind->job);
+    if (!j.is_started) Ledger(replay).expect_end(bind->job, j.late_end_if_started(plan.at));
     Ledger(replay).place(bind->member, bind->node, bind->devices, Member::Phase::kAssumed);
     started.insert(bind->job);
   }
@@ -355,20 +486,22 @@ std::string missed_wake_up(State& state, Engine& engine) {
         return named("could be placed where nominations that it outranks stand, but is asleep: job", row);
     }
     const Job& j = state.job(job);
-    const bool is_one_enough = j.members_placed + 1 >= j.members_min;
-    if (!is_one_enough || (!j.within.is_none() && j.members_placed > 0)) continue;
+    if (j.members_lacking() > 1 || (!j.within.is_none() && j.members_placed > 0)) continue;
     std::string found;
-    bool is_first = true;
-    state.each_member(job, [&](MemberId member, const Member& m) {
-      if (m.is_placed() || !is_first) return;  // members wait for their turn by rank
-      is_first = false;
+    state.each_waiting(job, [&](MemberId member, const Member& m) {  // for their turn
+      const LevelId of_group = j.spec.is_none() ? LevelId::none() : state.gang_spec(j.spec).groups[m.group].within;
+      if (!of_group.is_none() && state.groups_of(job)[m.group].placed > 0) return false;
       for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
         if (!j.within.is_none() && (!state.cluster().is_live(NodeId(n)) ||
                                     state.cluster().topology().domain_of(j.within, NodeId(n)).is_none()))
           continue;
+        if (!of_group.is_none() && (!state.cluster().is_live(NodeId(n)) ||
+                                    state.cluster().topology().domain_of(of_group, NodeId(n)).is_none()))
+          continue;
         if (why_not(state, member, NodeId(n)).empty())
           found = named("has room on node", n) + named(" but is asleep: job", row);
       }
+      return false;
     });
     if (!found.empty()) return found;
   }

@@ -143,6 +143,15 @@ DeviceLayout layout_number(int i) {
   return layout;
 }
 
+/// Of two or three groups; levels nested, across them, or none.
+GangSpec gang_spec_number(int i) {
+  const auto level = [](int l) { return l < 0 ? LevelId::none() : LevelId(static_cast<std::uint32_t>(l)); };
+  GangSpec spec{{{1, {}, {}}, {1, level(i % 4 - 1), level(i % 3 - 1)}}};
+  if (i % 2 == 1) spec.groups[0] = {0, level(2), {}};
+  if (i >= 3) spec.groups.push_back({static_cast<std::uint32_t>(i - 3), level(i - 4), level(1)});
+  return spec;
+}
+
 /// Sometimes: GPUs of one class, and a resource on all nodes.
 std::vector<QuotaLimit> limits_of(const Move& move) {
   std::vector<QuotaLimit> limits;
@@ -196,6 +205,8 @@ std::vector<Event> Outside::begin() {
   if (options_.has_company) introduce_company(out);
   for (int i = 0; options_.has_layouts && i < kLayouts; ++i)
     tell(out, DeviceLayoutDefined{DeviceLayoutId(i), layout_number(i)});
+  for (int i = 0; options_.has_gangs && i < kGangSpecs; ++i)
+    tell(out, GangSpecDefined{GangSpecId(i), gang_spec_number(i)});
   for (int i = 0; i < constraints(); ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
   if (options_.has_quota) {
     tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});
@@ -252,7 +263,17 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
                          ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < constraints() ? move.a / 2 % 9 : 0)),
                          labels_of(move)});
   }
+  if (options_.has_gangs && members > 1 && move.c % 3 != 0) divide(move, w);
   tell(out, Submitted{std::move(w)});
+}
+
+/// In neighbours by rank, or in turn.
+void Outside::divide(const Move& move, Workload& w) const {
+  const int number = (move.a + move.b) % kGangSpecs;
+  w.spec = GangSpecId(number);
+  const std::size_t groups = gang_spec_number(number).groups.size();
+  for (std::size_t m = 0; m < w.members.size(); ++m)
+    w.members[m].group = static_cast<std::uint32_t>(move.b % 2 == 0 ? m * groups / w.members.size() : m % groups);
 }
 
 /// The API server says what became of a bind: right away or late, once or twice, as asked or otherwise.
@@ -271,7 +292,8 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
     tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? DeviceMask{} : bind.devices});
 }
 
-/// A hold of one or two nodes, known or not, for a time, for ever or already over; or the end of one.
+/// A hold of one or two nodes, known or not, for nobody, a queue or a job, for a time, for ever or already over; or the
+/// end of one.
 void Outside::hold(const Move& move, const State& state, std::vector<Event>& out) {
   const JobId job(static_cast<std::size_t>(kJobs + 8 + move.a % 4));
   if (state.is_live(job) && move.b % 4 != 3) return tell(out, Ended{job});
@@ -279,6 +301,9 @@ void Outside::hold(const Move& move, const State& state, std::vector<Event>& out
   Hold hold{.job = job, .parts = {}};
   if (move.a % 5 != 0) hold.until = now_ + Millis(20'000 * (move.c % 16) - 20'000);
   hold.until = std::max(hold.until, Millis(0));
+  if (move.b / 4 % 3 == 0) hold.from = now_ + Millis(10'000 * (move.c % 32));
+  if (move.a / 4 % 4 == 1) hold.owner.job = JobId(static_cast<std::size_t>(move.b % kJobs));
+  if (move.a / 4 % 4 > 1) hold.owner.queue = QueueId(static_cast<std::size_t>(move.b % kQueues));
   std::vector<std::uint8_t> promised;
   for (int i = 0; i <= move.b % 2; ++i) {
     HoldPart part{.member = {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)),
@@ -344,6 +369,10 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
         MembersAdded added{job, 1 + static_cast<std::uint32_t>(move.c) % (members + 1), {}};
         added.members.push_back(
             {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.b % kDemands)), ConstraintId(0u)});
+        if (!state.job(job).spec.is_none()) {
+          added.members[0].group = static_cast<std::uint32_t>(move.c) % state.groups_of(job).size();
+          if (move.b % 5 == 0) added.members_min = 0;
+        }
         tell(out, added);
       }
       break;

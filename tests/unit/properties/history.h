@@ -43,6 +43,7 @@ struct OutsideOptions {
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
   bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
   bool has_layouts = false;      ///< nodes with devices of several classes, of unlike memory, or sliced
+  bool has_gangs = false;        ///< gangs of groups with a minimum and a domain of their own
 };
 
 class Outside {
@@ -60,7 +61,7 @@ class Outside {
   static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
   static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 3;
-  static constexpr int kLayouts = 12;
+  static constexpr int kLayouts = 12, kGangSpecs = 6;
   static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3;
 
  private:
@@ -69,6 +70,7 @@ class Outside {
   LabelSetId labels_of(const Move& move) const;
   int constraints() const { return options_.has_company ? kWithCompany : kConstraints; }
   void introduce_company(std::vector<Event>& out) const;
+  void divide(const Move& move, Workload& w) const;
   void submit(const Move& move, const State& state, std::vector<Event>& out);
   void answer(const Move& move, const State& state, std::vector<Event>& out);
   void hold(const Move& move, const State& state, std::vector<Event>& out);

@@ -22,14 +22,46 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
+/// Lifts a member of a hold, perhaps puts the waiting member there, and perhaps puts it back; or expects another end of a
+/// job that is not started.
+void try_hold(Trial& trial, const Move& move, MemberId member) {
+  State& state = trial.state();
+  const JobId job = state.member(member).job;
+  if (move.c % 3 == 0) {
+    if (!state.job(job).is_started) trial.expect_end(job, Millis(8000 * move.c));
+    return;
+  }
+  const HeldPlace place = state.yielding()[static_cast<std::size_t>(move.b) % state.yielding().size()];
+  const Trial::Lift lifted = trial.lift(place.member);
+  if (state.job(job).is_ours && !state.member(member).is_placed()) {
+    const DeviceRequest& asked = state.demand(state.member(member).demand).devices;
+    trial.place(member, place.node, choose_devices(state.cluster(), place.node, asked, {}));
+  }
+  if (move.c % 3 == 1) trial.put_back(lifted);
+}
+
+/// Places or evicts the same in another trial.
+void repeat(const Trial::Step& step, Trial& other) {
+  if (const auto* placement = std::get_if<Trial::Placement>(&step))
+    other.place(placement->member, placement->node, placement->devices);
+  if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) other.evict(eviction->member);
+}
+
+std::vector<Millis> late_ends(const State& state) {
+  std::vector<Millis> ends;
+  for (std::size_t row = 0; row < state.job_rows(); ++row) ends.push_back(state.job(JobId(row)).ends_by);
+  return ends;
+}
+
 /// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is
 /// not possible.
-void try_something(Trial& trial, const Move& move, bool may_block = true) {
+void try_something(Trial& trial, const Move& move, bool may_block = true, bool may_lift = true) {
   State& state = trial.state();
   if (state.member_rows() == 0 || state.cluster().rows() == 0) return;
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
   const NodeId node(static_cast<std::size_t>(move.b) % state.cluster().rows());
   if (!state.is_live(member)) return;
+  if (may_lift && move.kind % 4 == 1 && !state.yielding().empty()) return try_hold(trial, move, member);
   const Demand& demand = state.demand(state.member(member).demand);
   if (may_block && move.kind % 5 == 0 && state.cluster().is_live(node))
     trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices, {}));
@@ -40,7 +72,7 @@ void try_something(Trial& trial, const Move& move, bool may_block = true) {
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -56,7 +88,7 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
   Outside first({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true}),
-      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -105,7 +137,7 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -119,7 +151,7 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -135,9 +167,10 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
+  const std::vector<Millis> ends = late_ends(state);
   const auto tries = *some_moves();
   {
     Trial trial(state);
@@ -145,12 +178,13 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
     trial.unblock();
     RC_ASSERT(state.is_consistent());
   }
+  RC_ASSERT(late_ends(state) == ends);
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -182,7 +216,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -196,7 +230,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -215,16 +249,12 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
-  for (const Move& move : *some_moves()) try_something(trial, move);
-  for (const Trial::Step& step : trial.steps()) {
-    if (const auto* placement = std::get_if<Trial::Placement>(&step))
-      same.place(placement->member, placement->node, placement->devices);
-    if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) same.evict(eviction->member);
-  }
+  for (const Move& move : *some_moves()) try_something(trial, move, true, false);
+  for (const Trial::Step& step : trial.steps()) repeat(step, same);
   trial.unblock();
   RC_ASSERT(state.digest() == other.digest());
   RC_ASSERT(trial.steps().size() == same.steps().size());
@@ -232,7 +262,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -257,7 +287,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -275,7 +305,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -296,7 +326,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -321,7 +351,7 @@ RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ())
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -343,7 +373,7 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -365,7 +395,7 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true});
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));
@@ -398,11 +428,7 @@ RC_GTEST_PROP(DeviceHealth, OfAllDevicesTakenBackShowsWhatTrialsAndEventsDidMean
   for (const Move& move : *some_moves()) {
     const std::size_t steps = trial.steps().size();
     try_something(trial, move, false);
-    for (std::size_t i = steps; i < trial.steps().size(); ++i) {
-      if (const auto* eviction = std::get_if<Trial::Eviction>(&trial.steps()[i])) same.evict(eviction->member);
-      if (const auto* placement = std::get_if<Trial::Placement>(&trial.steps()[i]))
-        same.place(placement->member, placement->node, placement->devices);
-    }
+    for (std::size_t i = steps; i < trial.steps().size(); ++i) repeat(trial.steps()[i], same);
   }
   report({});
   RC_ASSERT(state.digest() == plain.digest());

@@ -105,7 +105,12 @@ constexpr Line kJobs[] = {
      "s:6:30: arrivals[0].jobs[0].estimate: expected the key \"error\": the standard deviation of the logarithm of "
      "estimate / duration, 0..10"},
     {"{duration: 1s, estimate: {error: 1, bias: 2}}",
-     "s:6:41: arrivals[0].jobs[0].estimate: unknown key \"bias\"; known: error"},
+     "s:6:41: arrivals[0].jobs[0].estimate: unknown key \"bias\"; known: p90, error"},
+    {"{duration: 1s, estimate: {p90: 1}}", "no error"},
+    {"{duration: 1s, estimate: {error: 1, p90: 1000000}}", "no error"},
+    {"{duration: 1s, estimate: {p90: 0.9}}",
+     "s:6:36: arrivals[0].jobs[0].estimate.p90: expected how many times the estimate its p90 is, 1..1000000, got "
+     "\"0.9\""},
     {"{duration: 1s, estimate: [exact]}", "s:6:30: arrivals[0].jobs[0].estimate: expected one value, got a list"},
     {"{duration: 1s, members: 0}",
      "s:6:29: arrivals[0].jobs[0].members: expected the size of the gang, a whole number from 1, got \"0\""},
@@ -127,9 +132,12 @@ constexpr Line kJobs[] = {
      "s:6:28: arrivals[0].jobs[0].groups: expected at least one group of members, got none"},
     {"{duration: 1s, groups: [{gpus: 1}], cpu: 1}",
      "s:6:46: arrivals[0].jobs[0].cpu: expected it in the items of \"groups\", not beside them"},
-    {"{duration: 1s, groups: [{gpus: 1, within: node}]}",
-     "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"within\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
-     "memory, models"},
+    {"{duration: 1s, groups: [{gpus: 1, within: node, prefer: node}]}", "no error"},
+    {"{duration: 1s, groups: [{gpus: 1, within: hall}]}",
+     "s:6:47: arrivals[0].jobs[0].groups[0].within: there is no level \"hall\"; known: node"},
+    {"{duration: 1s, groups: [{gpus: 1, kinds: 2}]}",
+     "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"kinds\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
+     "memory, models, within, prefer"},
     {"{duration: 1s, groups: [{members: 1000000}, {}]}",
      "s:6:28: arrivals[0].jobs[0].groups: expected at most 1000000 members in all, got 1000001"},
     {"{duration: 1s, kinds: 0}",
@@ -146,7 +154,8 @@ constexpr Line kJobs[] = {
     {"{duration: 1s, gpu_memory: 40}",
      "s:6:32: arrivals[0].jobs[0].gpu_memory: \"40\" is less than 1Mi; name the unit (40Gi)"},
     {"{duration: 1s, estimate: exakt}",
-     "s:6:30: arrivals[0].jobs[0].estimate: expected exact, none or {error: SIGMA}, got \"exakt\"; did you mean "
+     "s:6:30: arrivals[0].jobs[0].estimate: expected exact, none or {error: SIGMA, p90: FACTOR}, got \"exakt\"; did "
+     "you mean "
      "\"exact\"?"},
     {"{duration: 1s, models: [A, [B]]}", "s:6:32: arrivals[0].jobs[0].models[1]: expected a word, got a list"},
     {"{duration: 1s, models: {A: 1}}", "s:6:28: arrivals[0].jobs[0].models: expected a list (- ...), got a map"},
@@ -234,7 +243,8 @@ constexpr Line kMaintenances[] = {
      "s:2:15: maintenance[0]: expected the key \"at\": a time such as 90s, 5m, 1h30m or 2d, at most 100 years"},
     {"{node: node-1, at: 1h}", "s:2:22: maintenance[0].node: there is no node \"node-1\"; did you mean \"node-0\"?"},
     {"{node: node-0, at: 1h, for: 0s}", "s:2:43: maintenance[0].for: expected a time above 0, got 0"},
-    {"{node: node-0, at: 1h, until: 2h}", "s:2:38: maintenance[0]: unknown key \"until\"; known: node, at, for"},
+    {"{node: node-0, at: 1h, until: 2h}",
+     "s:2:38: maintenance[0]: unknown key \"until\"; known: node, at, for, announced"},
 };
 
 TEST(ScenarioFields, OfMaintenances) {
@@ -293,6 +303,7 @@ TEST(ScenarioFields, WhatIsNotSaidHasItsDefault) {
   EXPECT_EQ(shape.groups[0].gpu_memory, MiB(0));
   EXPECT_TRUE(shape.has_estimate);
   EXPECT_EQ(shape.estimate_error, 0);
+  EXPECT_EQ(shape.late_factor, 1);
   EXPECT_EQ(shape.queues, (std::vector<std::pair<std::int32_t, double>>{{0, 1.0}}));
 }
 

@@ -87,6 +87,55 @@ TEST(Scenario, ReadsHeadTopologyAndNodes) {
   EXPECT_EQ(s.nodes[4].pods, 10);
 }
 
+/// The scenario's only node.
+Result<ScenarioNode> node_of(const std::string& gpus) {
+  const auto scenario = parse_scenario(
+      "nodes: [{cpu: 8, memory: 1Gi, " + gpus + "}]\narrivals: [{count: 1, rate: 1/h, jobs: [{duration: 1s}]}]\n", "s");
+  if (!scenario) return scenario.error();
+  return scenario->nodes.at(0);
+}
+
+TEST(Scenario, ReadsGpusThatAreNotAlike) {
+  const auto node = node_of(
+      "model: A, gpu_memory: 40Gi, islands: 2, numa: 1, switches: 4, gpus: [{count: 2, model: H, gpu_memory: 80Gi}, "
+      "{}, {sliced: true}]");
+  ASSERT_TRUE(node.ok()) << node.error().message;
+  EXPECT_EQ(node->gpus, 4);
+  const auto device = [](const char* model, std::int64_t gib, std::uint8_t island, std::uint8_t pcie_switch) {
+    return ScenarioDevice{.model = model, .memory = MiB(gib * 1024), .island = island, .pcie_switch = pcie_switch};
+  };
+  ScenarioDevice sliced = device("A", 40, 1, 3);
+  sliced.is_sliced = true;
+  EXPECT_THAT(node->devices, ElementsAre(device("H", 80, 0, 0), device("H", 80, 0, 1), device("A", 40, 1, 2), sliced));
+}
+
+TEST(Scenario, GpusThatAreAlikeAreANumber) {
+  for (const char* const gpus :
+       {"model: A, gpus: 2", "model: A, gpus: [{count: 2}]", "model: A, islands: 1, gpus: [{}, {sliced: false}]"}) {
+    const auto node = node_of(gpus);
+    ASSERT_TRUE(node.ok()) << node.error().message;
+    EXPECT_EQ(node->gpus, 2);
+    EXPECT_TRUE(node->devices.empty()) << gpus;
+  }
+}
+
+TEST(Scenario, MistakesInGpusAreNamed) {
+  const auto mistake_in = [](const std::string& gpus) {
+    const auto node = node_of(gpus);
+    return node.ok() ? "no error" : node.error().message.substr(node.error().message.find("nodes[0]"));
+  };
+  EXPECT_EQ(mistake_in("gpus: [{count: 0}]"),
+            "nodes[0].gpus[0].count: expected the number of like GPUs, a whole number 1..128, got \"0\"");
+  EXPECT_EQ(mistake_in("gpus: [{count: 100}, {count: 29}]"),
+            "nodes[0].gpus: expected at most 128 GPUs on one node, got 129");
+  EXPECT_EQ(mistake_in("gpus: [{slice: true}]"), "nodes[0].gpus[0]: unknown key \"slice\"; did you mean \"sliced\"?");
+  EXPECT_EQ(mistake_in("gpus: [{sliced: 1}]"), "nodes[0].gpus[0].sliced: expected true or false, got \"1\"");
+  EXPECT_EQ(mistake_in("gpus: 8, islands: 3"),
+            "nodes[0].islands: expected a number by which 8 GPUs can be divided, got \"3\"");
+  EXPECT_EQ(mistake_in("switches: 2"),
+            "nodes[0].switches: expected a number by which 0 GPUs can be divided, got \"2\"");
+}
+
 TEST(Scenario, PutsParentQueuesBeforeTheirChildren) {
   const Scenario s = parsed(kWhole);
   ASSERT_EQ(s.queues.size(), 3u);
@@ -138,11 +187,25 @@ trace: {path: jobs.swf.gz, format: swf, width: cpu, per_member: 16, limit: 10}
 TEST(Scenario, OrdersMaintenancesByTime) {
   const Scenario s =
       parsed(std::string(kSmall) + "maintenance: [{node: node-0, at: 1h, for: 1ms}, {node: node-0, at: 10m}]\n");
-  ASSERT_EQ(s.maintenances.size(), 2u);
-  EXPECT_EQ(s.maintenances[0].at, Millis(600'000));
-  EXPECT_EQ(s.maintenances[0].lasts, std::nullopt);
-  EXPECT_EQ(s.maintenances[1].at, Millis(3'600'000));
-  EXPECT_EQ(s.maintenances[1].lasts, Millis(1));
+  ASSERT_EQ(s.holds.size(), 2u);
+  EXPECT_EQ(s.holds[0].at, Millis(600'000));
+  EXPECT_EQ(s.holds[0].lasts, std::nullopt);
+  EXPECT_EQ(s.holds[1].at, Millis(3'600'000));
+  EXPECT_EQ(s.holds[1].lasts, Millis(1));
+}
+
+TEST(Scenario, OrdersHoldsByTheTimeWhenTheyAreAnnounced) {
+  const Scenario s = parsed(std::string(kSmall) +
+                            "queues: [{name: a}, {name: b, parent: a}]\n"
+                            "maintenance: [{node: node-0, at: 1h}]\n"
+                            "reservations: [{node: node-0, queue: a, at: 2h, for: 1h, announced: 90m}, {node: node-0, "
+                            "queue: b, at: 1m, announced: 1h}]\n");
+  ASSERT_EQ(s.holds.size(), 3u);
+  EXPECT_EQ(s.holds[0].queue, 1);
+  EXPECT_EQ(s.holds[0].announced, Millis(60'000)) << "at the start at the earliest";
+  EXPECT_EQ(s.holds[1].queue, 0);
+  EXPECT_EQ(s.holds[1].lasts, Millis(3'600'000));
+  EXPECT_EQ(s.holds[2].queue, -1);
 }
 
 TEST(Scenario, FailureProcessesDrawFromSeedsOfTheirOwn) {
@@ -215,7 +278,7 @@ const BadEdit kBadEdits[] = {
     {"    queue: vision\n", "", "expected \"queue\" (here or in the stream), because there are several queues"},
     {"gpu_milli: 500", "gpu_milli: 500, gpus: 2", "gpu_milli: expected no \"gpus\" beside it"},
     {"gpu_milli: 500", "gpus: 1, gpu_milli: 500", "gpu_milli: expected no \"gpus\" beside it"},
-    {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA}, got \"perfect\""},
+    {"estimate: none", "estimate: perfect", "expected exact, none or {error: SIGMA, p90: FACTOR}, got \"perfect\""},
     {"node: gpu-03", "node: gpu-93", "failures[0].node: there is no node \"gpu-93\"; did you mean"},
     {"at: 5h, ", "", "failures[0]: expected the key \"at\""},
     {"title: Two", "title: \"Two", "not valid YAML: "},

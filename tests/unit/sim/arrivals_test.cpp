@@ -82,6 +82,18 @@ TEST(Arrivals, PoissonStreamsDrawTimesShapesQueuesAndDurations) {
             "308147+6414 kind 0 queue 3 vc 2 rank 6414 expects 6414..6414\n");
 }
 
+TEST(Arrivals, AnEstimateHasItsP90AsAFactor) {
+  EXPECT_EQ(
+      jobs_of(scenario(kNodes + "arrivals:\n- {process: uniform, rate: 1/s, count: 1, jobs: [{gpus: 1, duration: 7s, "
+                                "estimate: {p90: 2.5}}]}\n")),
+      "expected 1\n0+7000 kind 0 queue 1 vc 0 rank 7000 expects 7000..17500\n");
+  const std::string with_error =
+      "arrivals:\n- {rate: 60/h, count: 2, seed: 3, jobs: [{gpus: 1, duration: 10s, estimate: {error: 0.5";
+  EXPECT_EQ(jobs_of(scenario(kNodes + with_error + ", p90: 2}}]}\n")),
+            "expected 2\n7225+10000 kind 0 queue 1 vc 0 rank 13003 expects 13003..26006\n"
+            "64181+10000 kind 0 queue 1 vc 0 rank 4832 expects 4832..9664\n");
+}
+
 TEST(Arrivals, ALoadSetsThePace) {
   // Half of 16 devices by jobs that hold 8 for 4 s: one every 4 s. Or by jobs that hold 6.5 device-seconds in the mean:
   // one every 0.8125 s.

@@ -40,6 +40,33 @@ TEST(ScenarioRun, AGangBoundToARackWaitsForARack) {
   EXPECT_DOUBLE_EQ(r.mean_queue_seconds, 0);
 }
 
+TEST(ScenarioRun, EachGroupOfAGangIsBoundToARackOfItsOwn) {
+  const auto ended = [](const std::string& groups) {
+    return run(scenario(kFourNodes + std::string("arrivals:\n") + job("groups: [" + groups + "], duration: 10s"))).jobs;
+  };
+  EXPECT_EQ(ended("{members: 2, gpus: 8, within: rack}, {members: 2, gpus: 8, within: rack}"), 1);
+  EXPECT_EQ(ended("{members: 3, gpus: 8}, {cpu: 1}"), 1);
+  EXPECT_EQ(ended("{members: 3, gpus: 8, within: rack}, {cpu: 1}"), 0) << "no rack has three nodes";
+  EXPECT_EQ(ended("{members: 3, gpus: 8, prefer: rack}, {cpu: 1}"), 1);
+  EXPECT_EQ(ended("{members: 8, gpus: 1, within: node}, {members: 2, gpus: 4, within: node}"), 1);
+}
+
+TEST(ScenarioRun, AJobGetsGpusOfItsModelAndMemoryOnANodeWithSeveral) {
+  const char* const kMixed =
+      "nodes: [{cpu: 32, memory: 256Gi, gpu_memory: 80Gi, gpus: [{count: 2, model: H100}, {count: 2, model: A100, "
+      "gpu_memory: 40Gi}, {model: A100, sliced: true}]}]\n";
+  const auto queued = [&](const std::string& jobs) { return run(scenario(kMixed + ("arrivals:\n" + jobs))); };
+  EXPECT_DOUBLE_EQ(queued(job("gpus: 2, models: H100, duration: 10s") + job("gpus: 2, models: A100, duration: 10s"))
+                       .mean_queue_seconds,
+                   0);
+  EXPECT_DOUBLE_EQ(queued(job("gpus: 2, models: H100, duration: 10s") + job("gpus: 1, models: H100, duration: 10s"))
+                       .mean_queue_seconds,
+                   5);
+  EXPECT_EQ(queued(job("gpus: 3, models: A100, duration: 10s")).unfinished_jobs, 1) << "one is cut into slices";
+  EXPECT_EQ(queued(job("gpus: 3, gpu_memory: 60Gi, duration: 10s")).unfinished_jobs, 1);
+  EXPECT_EQ(queued(job("gpus: 4, gpu_memory: 40Gi, duration: 10s")).jobs, 1);
+}
+
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   const std::string text = kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                            job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");
@@ -132,6 +159,23 @@ TEST(ScenarioRun, ANodeInMaintenanceFinishesItsJobsAndTakesNoOther) {
   EXPECT_DOUBLE_EQ(makespan("maintenance: [{node: only, at: 50s, for: 200s}, {node: only, at: 60s, for: 400s}]\n"),
                    470);
   EXPECT_EQ(run(scenario(node + "maintenance: [{node: only, at: 50s}]\n" + jobs)).unfinished_jobs, 1);
+}
+
+TEST(ScenarioRun, AMaintenanceThatIsAnnouncedLetsJobsStartThatEndBefore) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\n"
+      "maintenance: [{node: only, at: 50s, for: 100s, announced: 50s}]\narrivals:\n" +
+      job("gpus: 8, duration: 60s") + job("gpus: 8, duration: 40s");
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 210) << "40 s at once, 60 s from 150 s on";
+}
+
+TEST(ScenarioRun, AReservedNodeTakesTheJobsOfItsQueue) {
+  const std::string text =
+      "nodes: [{count: 1, name: only, cpu: 32, memory: 256Gi, gpus: 8}]\nqueues: [{name: mine}, {name: other}]\n"
+      "reservations: [{node: only, queue: mine, at: 0s, for: 100s}]\narrivals:\n"
+      "  - {queue: other, count: 1, until: 1s, process: uniform, jobs: [{gpus: 8, duration: 10s}]}\n"
+      "  - {queue: mine, count: 1, until: 1s, process: uniform, jobs: [{gpus: 8, duration: 20s}]}\n";
+  EXPECT_DOUBLE_EQ(run(scenario(text)).makespan_seconds, 110);
 }
 
 TEST(ScenarioRun, ANodeThatFailsInItsMaintenanceIsStillInItWhenItReturns) {

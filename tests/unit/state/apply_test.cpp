@@ -258,8 +258,8 @@ TEST(Apply, ANewEstimateMovesTheEndOfARunningJob) {
   const std::uint64_t unforeseen_frees = s.unforeseen_frees();
   tell(s, EstimateChanged{JobId(0u), {300_s, 400_s}}, 50_s);
   ASSERT_EQ(s.timeline().ends().size(), 1u);
-  EXPECT_EQ(s.timeline().ends().front().at, 310_s);
-  EXPECT_EQ(job(s, 0).end_at, 310_s);
+  EXPECT_EQ(s.timeline().ends().front().at, 410_s);
+  EXPECT_EQ(job(s, 0).end_at, 410_s);
   EXPECT_GT(s.unforeseen_frees(), unforeseen_frees);
   tell(s, EstimateChanged{JobId(0u), {}}, 60_s);
   EXPECT_EQ(s.timeline().ends().front().at, Millis::max());
@@ -282,6 +282,21 @@ TEST(Apply, ANewEstimateOfAStoppedJobKeepsWhatItHasRun) {
   EXPECT_EQ(job(s, 0).remaining, 0_s);
 }
 
+TEST(Apply, TheTimelineHasLateEnds) {
+  State s = small_state();
+  Workload w = workload(0, 0, 1, kFourDevices);
+  w.estimate = {100_s, 150_s};
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(0u), NodeId(1u), {}}, 10_s);
+  EXPECT_EQ(s.timeline().ends().front(), (Timeline::End{160_s, 4, JobId(0u)}));
+  tell(s, EstimateChanged{JobId(0u), {50_s, 200_s}}, 20_s);
+  EXPECT_EQ(s.timeline().ends().front(), (Timeline::End{210_s, 4, JobId(0u)}));
+  EXPECT_EQ(job(s, 0).expected_end(20_s), 60_s);
+  const std::uint64_t unforeseen = s.unforeseen_frees();
+  tell(s, Ended{JobId(0u)}, 60_s);
+  EXPECT_EQ(s.unforeseen_frees(), unforeseen + 1) << "by the median, and so earlier than reservations rest on";
+}
+
 TEST(Apply, AnExpectedEndIsNeverInThePast) {
   State s = small_state();
   Workload w = workload(0, 0, 1, kFourDevices);
@@ -296,6 +311,10 @@ TEST(Apply, AnExpectedEndIsNeverInThePast) {
   EXPECT_EQ(job(s, 0).expected_end(10'000_s), 150_s + 16'384_s);
   EXPECT_EQ(job(s, 0).expected_end(Millis::max()), Millis::max())
       << "the end of time needs no more steps than any other";
+  EXPECT_EQ(job(s, 0).late_end(99_s), 150_s);
+  EXPECT_EQ(job(s, 0).late_end(150_s), 151_s);
+  EXPECT_EQ(job(s, 0).late_end(152_s), 154_s);
+  EXPECT_EQ(job(s, 0).late_end(Millis::max()), Millis::max());
   EXPECT_EQ(job(s, 0).late_end_if_started(7_s), 157_s);
   w = workload(1, 1, 1, kOneDevice);
   w.estimate = {100_s, Millis::max()};

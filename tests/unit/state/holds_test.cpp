@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "small_state.h"
+#include "state/holds/kept.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
 
@@ -9,7 +10,7 @@ namespace ashlar {
 namespace {
 
 Hold hold_of(NodeId node, DemandId demand, DeviceMask on = {}) {
-  return {JobId(5u), Millis(1000), {{{MemberId(9u), demand, kAnywhere}, node, on}}};
+  return {.job = JobId(5u), .until = Millis(1000), .parts = {{{MemberId(9u), demand, kAnywhere}, node, on}}};
 }
 
 TEST(Holds, TakeTheNamedDevicesOrChooseAsManyAsRequested) {
@@ -115,6 +116,218 @@ TEST(Holds, InATrialAreLiftedAndPutBackExactly) {
   }
   EXPECT_EQ(s.digest(), digest);
   EXPECT_EQ(s.member(MemberId(9u)).phase, Member::Phase::kBound);
+}
+
+Hold held_for(HoldOwner owner, NodeId node, DemandId demand, DeviceMask on = {}) {
+  Hold hold = hold_of(node, demand, on);
+  hold.owner = owner;
+  return hold;
+}
+
+constexpr QueueId kHolder{1u}, kBelowHolder{2u};
+
+State with_queues() {
+  State s = small_state();
+  tell(s, QueueDefined{kHolder, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  tell(s, QueueDefined{kBelowHolder, kHolder, {kUnlimited, kUnlimited, kUnlimited}});
+  return s;
+}
+
+/// Of one member, in that queue, which is bound there.
+void run(State& s, std::uint32_t job, QueueId queue, DemandId demand, NodeId node, DeviceMask on) {
+  Workload w = workload(job, 20 + job, 1, demand);
+  w.queue = queue;
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(20 + job), node, on});
+}
+
+TEST(HoldsWithAnOwner, YieldToItsJobsAndToNobodyElse) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices, devices(0x0f))});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+  EXPECT_EQ(s.cluster().free(resource::kCpu)[0], 60'000);
+  run(s, 0, kBelowHolder, kOneDevice, NodeId(0u), devices(0x01));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4) << "of what is held for it";
+  run(s, 1, kHolder, kNoDevices, NodeId(0u), {});
+  EXPECT_EQ(s.cluster().free(resource::kCpu)[0], 60'000);
+  run(s, 2, QueueId(0u), kOneDevice, NodeId(0u), devices(0x10));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "another's";
+  run(s, 3, kHolder, kOneDevice, NodeId(0u), devices(0x20));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 2) << "on a device that is not held";
+  EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
+  const std::vector<Kept> kept = kept_on(s, NodeId(0u));
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].allocations.at(0).devices, devices(0x0e));
+}
+
+TEST(HoldsWithAnOwner, HaveAgainWhatItsJobsLeave) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices)});
+  const std::uint64_t digest = s.digest();
+  run(s, 0, kHolder, kFourDevices, NodeId(0u), devices(0x0f));
+  EXPECT_TRUE(kept_on(s, NodeId(0u)).at(0).allocations.empty());
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(HoldsWithAnOwner, KeepTheRestOfADeviceThatIsShared) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices, devices(0x0f))});
+  run(s, 0, kHolder, kHalfADevice, NodeId(0u), devices(0x01));
+  EXPECT_EQ(s.cluster().device_free_milli()[0], 0) << "half is used, half is held";
+  tell(s, Ended{JobId(5u)});
+  EXPECT_EQ(s.cluster().device_free_milli()[0], 500);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsHaveTheDevices) {
+  State s = with_queues();
+  run(s, 0, kHolder, kFourDevices, NodeId(0u), devices(0x0f));
+  run(s, 1, QueueId(0u), kOneDevice, NodeId(0u), devices(0x10));
+  Hold all = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices);
+  all.parts.push_back({{MemberId(10u), kFourDevices, kAnywhere}, NodeId(0u), {}});
+  tell(s, HoldPlaced{all});
+  EXPECT_EQ(s.cluster().idle_devices()[0], -1) << "the device of another";
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 0);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(HoldsWithAnOwner, YieldFirstWhereTheyAreForFewestJobs) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = QueueId(0u), .job = {}}, NodeId(0u), kFourDevices, devices(0x0f))});
+  Hold own = held_for({.queue = {}, .job = JobId(0u)}, NodeId(0u), kFourDevices, devices(0xf0));
+  own.job = JobId(6u);
+  own.parts[0].member.member = MemberId(10u);
+  tell(s, HoldPlaced{own});
+  run(s, 0, kHolder, kNoDevices, NodeId(0u), {});
+  const std::vector<Kept> kept = kept_on(s, NodeId(0u));
+  EXPECT_EQ(amount_of(kept.at(0).allocations.at(0).demand, resource::kCpu), 4000);
+  EXPECT_EQ(amount_of(kept.at(1).allocations.at(0).demand, resource::kCpu), 3000);
+}
+
+TEST(HoldsWithAnOwner, FollowAQueueThatMoves) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices)});
+  run(s, 0, kBelowHolder, kFourDevices, NodeId(0u), devices(0x0f));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+  tell(s, QueueDefined{kBelowHolder, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 0) << "its job is another's now";
+  EXPECT_TRUE(s.is_consistent());
+  tell(s, QueueDefined{kBelowHolder, kHolder, {kUnlimited, kUnlimited, kUnlimited}});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+}
+
+TEST(HoldsWithAnOwner, EndWithTheJobTheyAreFor) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = {}, .job = JobId(0u)}, NodeId(0u), kFourDevices)}, Millis(1));
+  run(s, 0, kHolder, kOneDevice, NodeId(0u), devices(0x01));
+  EXPECT_EQ(s.holds()[0].until, Millis(1000)) << "placed before its job was submitted";
+  tell(s, Ended{JobId(0u)}, Millis(7));
+  EXPECT_EQ(s.holds()[0].until, Millis(7)) << "so the next decision ends it";
+}
+
+TEST(HoldsWithAnOwner, LeaveItsJobsThePlaceWhereOthersHaveMoreThanIsLeft) {
+  State s = with_queues();
+  run(s, 1, QueueId(0u), kFourDevices, NodeId(0u), devices(0xf0));
+  Hold all = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices);
+  all.parts.push_back({{MemberId(10u), kFourDevices, kAnywhere}, NodeId(0u), {}});
+  tell(s, HoldPlaced{all});
+  run(s, 0, kHolder, kFourDevices, NodeId(0u), devices(0x0f));
+  const Demand four = s.demand(kFourDevices);
+  EXPECT_TRUE(s.cluster().is_overcommitted(NodeId(0u), four, devices(0x0f)));
+  EXPECT_FALSE(is_overcommitted(s, NodeId(0u), four, devices(0x0f)));
+  run(s, 2, QueueId(0u), kOneDevice, NodeId(0u), devices(0x01));
+  EXPECT_TRUE(is_overcommitted(s, NodeId(0u), four, devices(0x0f)));
+}
+
+TEST(HoldsWithAnOwner, InATrialKeepWhatThePlacedMemberLeaves) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices)});
+  Workload w = workload(0, 20, 1, kOneDevice);
+  w.queue = kHolder;
+  tell(s, Submitted{w});
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    const Trial::Lift lifted = trial.lift(MemberId(9u));
+    EXPECT_EQ(s.cluster().idle_devices()[0], 8);
+    trial.place(MemberId(20u), NodeId(0u), devices(0x02));
+    trial.put_back(lifted);
+    EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+    EXPECT_EQ(kept_on(s, NodeId(0u)).at(0).allocations.at(0).devices, devices(0x0d));
+    EXPECT_TRUE(s.is_consistent());
+  }
+  EXPECT_EQ(s.digest(), digest);
+  EXPECT_EQ(s.member(MemberId(9u)).phase, Member::Phase::kBound);
+}
+
+TEST(HoldsThatBeginLater, YieldToJobsThatWillHaveEnded) {
+  State s = small_state();
+  Hold hold = hold_of(NodeId(0u), kFourDevices, devices(0x0f));
+  hold.from = Millis(500);
+  tell(s, HoldPlaced{hold}, Millis(100));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4) << "kept from all whose end is not known";
+  Workload w = workload(0, 20, 1, kOneDevice);
+  w.estimate = {Millis(200), Millis(400)};
+  tell(s, Submitted{w}, Millis(100));
+  tell(s, Bound{MemberId(20u), NodeId(0u), devices(0x01)}, Millis(100));
+  EXPECT_EQ(s.job(JobId(0u)).ends_by, Millis(500));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4) << "of the hold's";
+  EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
+  tell(s, EstimateChanged{JobId(0u), {Millis(300), Millis(500)}}, Millis(150));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "it would last beyond the begin";
+  EXPECT_EQ(s.freed_nodes().back(), NodeId(0u));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(HoldsThatBeginLater, AreKeptFromAllOnceTheyHaveBegun) {
+  State s = small_state();
+  Hold hold = hold_of(NodeId(0u), kFourDevices, devices(0x0f));
+  hold.from = Millis(500);
+  tell(s, HoldPlaced{hold});
+  Workload w = workload(0, 20, 1, kOneDevice);
+  w.estimate = {Millis(200), Millis(200)};
+  tell(s, Submitted{w});
+  tell(s, Bound{MemberId(20u), NodeId(0u), devices(0x01)});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+  Ledger(s).begin_hold(JobId(5u));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "the job is still there";
+  EXPECT_TRUE(s.yielding().empty());
+  EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
+  tell(s, Ended{JobId(0u)});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+}
+
+TEST(HoldsThatBeginLater, HaveBegunIfTheirTimeIsPast) {
+  State s = small_state();
+  Hold hold = hold_of(NodeId(0u), kFourDevices);
+  hold.from = Millis(500);
+  tell(s, HoldPlaced{hold}, Millis(500));
+  EXPECT_FALSE(s.holds()[0].yields());
+}
+
+TEST(HoldsThatBeginLater, InATrialYieldToAJobThatIsExpectedToHaveEnded) {
+  State s = small_state();
+  Hold hold = hold_of(NodeId(0u), kFourDevices);
+  hold.from = Millis(500);
+  tell(s, HoldPlaced{hold});
+  tell(s, Submitted{workload(0, 20, 1, kOneDevice)});
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    trial.expect_end(JobId(0u), Millis(500));
+    const Trial::Lift lifted = trial.lift(MemberId(9u));
+    trial.place(MemberId(20u), NodeId(0u), devices(0x01));
+    trial.put_back(lifted);
+    EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+    trial.expect_end(JobId(0u), Millis(501));
+    EXPECT_EQ(s.cluster().idle_devices()[0], 3);
+    EXPECT_TRUE(s.is_consistent());
+  }
+  EXPECT_EQ(s.job(JobId(0u)).ends_by, Millis::max());
+  EXPECT_EQ(s.digest(), digest);
 }
 
 }  // namespace

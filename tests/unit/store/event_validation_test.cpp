@@ -159,6 +159,48 @@ TEST_F(Guarded, label_sets_and_pod_selectors_are_ordered_and_stay_while_used) {
   EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(0), {}}), "a pod selector in use is redefined");
 }
 
+TEST_F(Guarded, jobs_name_groups_that_are_defined_and_members_groups_that_their_job_has) {
+  const GangSpec two{{{1, {}, {}}, {1, LevelId(2), LevelId(0)}}};
+  const auto with_group = [](std::uint32_t group) {
+    return [group](Workload& w) {
+      w.spec = GangSpecId(0);
+      w.members = {{.member = MemberId(1), .demand = DemandId(0), .constraint = ConstraintId(0), .group = group}};
+    };
+  };
+  EXPECT_EQ(refusal_of_job(with_group(0)), "a job's groups were never defined");
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(kLeap - 1), two}), "");
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(kLeap), two}), "a gang's groups have a row out of bounds");
+  GangSpec many{std::vector<GangGroup>(GangSpec::kGroupsMax, {GangSpec::kMinimumMax, {}, {}})};
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "");
+  many.groups[0].members_min = GangSpec::kMinimumMax + 1;
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "a group has an impossible minimum");
+  many.groups.resize(GangSpec::kGroupsMax + 1);
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "a gang has more groups than allowed");
+  tell(GangSpecDefined{GangSpecId(0), {}});
+  EXPECT_EQ(refusal_of_job(with_group(0)), "a job's groups were never defined");
+  tell(GangSpecDefined{GangSpecId(0), {{{1, LevelId(3), {}}}}});
+  EXPECT_EQ(refusal_of_job(with_group(0)), "a job's group names a level that does not exist");
+  tell(GangSpecDefined{GangSpecId(0), two});
+  EXPECT_EQ(refusal_of_job(with_group(1)), "");
+  EXPECT_EQ(refusal_of_job(with_group(2)), "a member is of a group that its job does not have");
+  Workload w = workload(1);
+  with_group(1)(w);
+  tell(Submitted{w});
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), two}), "");
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), {}}), "groups in use are redefined");
+  const auto added = [&](std::uint32_t job, std::uint32_t group) {
+    return refusal(
+        MembersAdded{JobId(job),
+                     1,
+                     {{.member = MemberId(5), .demand = DemandId(0), .constraint = ConstraintId(0), .group = group}}});
+  };
+  EXPECT_EQ(added(1, 1), "");
+  EXPECT_EQ(added(1, 2), "a member is of a group that its job does not have");
+  EXPECT_EQ(added(0, 0), "");
+  EXPECT_EQ(added(0, 1), "a member is of a group that its job does not have");
+  EXPECT_EQ(added(7, 1), "") << "of a job that has ended meanwhile";
+}
+
 TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
   for (const Millis t : {Millis(0), Millis(kNumberMax), Millis::max()}) {
     EXPECT_EQ(refusal(Evicted{JobId(0), t}), "");

@@ -33,6 +33,7 @@ class RandomWorld {
     add(events, PodSelectorDefined{PodSelectorId(0), {{NamespaceId(0)}, false, {}, {app}}});
     for (std::uint32_t c = 0; c < kConstraints; ++c) add(events, ConstraintDefined{ConstraintId(c), constraint(c)});
     add(events, DeviceLayoutDefined{DeviceLayoutId(0), layout()});
+    add(events, GangSpecDefined{GangSpecId(0), {{{1, LevelId(1), {}}, {1, {}, LevelId(0)}}}});
     for (std::uint32_t n = 0; n < kNodes; ++n) add(events, NodeSeen{NodeId(n), facts(n)});
     return events;
   }
@@ -133,6 +134,10 @@ class RandomWorld {
     }
     if (w.members.empty()) return;
     w.members_min = draw(3) == 0 ? 1 : static_cast<std::uint32_t>(w.members.size()) + (draw(6) == 0 ? 1 : 0);
+    if (w.members.size() > 1 && draw(3) == 0) {
+      w.spec = GangSpecId(0);
+      for (std::size_t m = 1; m < w.members.size(); ++m) w.members[m].group = 1;
+    }
     add(events, Submitted{std::move(w)});
   }
 
@@ -188,6 +193,10 @@ class RandomWorld {
     MemberSpec& member = hold.parts[0].member;
     if (state.is_live(hold.job) || state.is_live(member.member)) return;
     member.demand = DemandId(draw(kDemands));
+    const std::uint32_t owner = draw(4);
+    if (owner == 1) hold.owner.job = JobId(draw(8));
+    if (owner > 1) hold.owner.queue = QueueId(draw(4));
+    if (draw(3) == 0) hold.from = now_ + Millis(draw(4000));
     add(events, HoldPlaced{std::move(hold)});
   }
   void nominate(const State& state, MemberId member, std::uint32_t node, std::vector<Event>& events) {

@@ -110,6 +110,10 @@ void leave_gang(TrackerData& t, PodSlot slot) {
   remove_if_unused(t, gang);
 }
 
+bool has_bound_member(const Tables& t, const GangRecord& g) {
+  return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
+}
+
 std::uint32_t members_present(const Tables& t, const GangRecord& g) {
   return static_cast<std::uint32_t>(std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const Phase phase = t.pods[s].phase;

@@ -19,5 +19,6 @@ void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting);
 void leave_gang(TrackerData& t, PodSlot slot);
 /// See Tracker::members_present().
 std::uint32_t members_present(const Tables& t, const GangRecord& g);
+bool has_bound_member(const Tables& t, const GangRecord& g);
 
 }  // namespace ashlar::kube

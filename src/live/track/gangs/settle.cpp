@@ -21,7 +21,7 @@ namespace {
 /// started gang is taken from its started members.
 void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
-  Millis duration(0);
+  Estimate estimate;
   const PodRecord* within_by = nullptr;
   const PodRecord* prefer_by = nullptr;
   const auto is_first = [](const PodRecord& r, const PodRecord* than) {
@@ -32,16 +32,18 @@ void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
     if (!has_begun || r.phase == Phase::kBound || r.phase == Phase::kAssumed) size = std::max(size, r.gang_size);
     if (!r.within.empty() && is_first(r, within_by)) within_by = &r;
     if (!r.prefer.empty() && is_first(r, prefer_by)) prefer_by = &r;
-    if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode) duration = std::max(duration, r.duration);
+    if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode && r.estimate.is_known())
+      estimate = !estimate.is_known()
+                     ? r.estimate
+                     : Estimate{std::max(estimate.p50, r.estimate.p50), std::max(estimate.p90, r.estimate.p90)};
   }
   if (!g.is_pod_group) g.size = size;
   g.within_setting = within_by == nullptr ? PooledString() : within_by->within;
   g.prefer_setting = prefer_by == nullptr ? PooledString() : prefer_by->prefer;
   take_levels(t, g);
-  if (has_begun || duration == g.duration) return;
-  g.duration = duration;
-  if (!g.job.is_none())
-    t.out.add(EstimateChanged{g.job, duration.value > 0 ? Estimate{duration, duration} : Estimate{}});
+  if (has_begun || estimate == g.estimate) return;
+  g.estimate = estimate;
+  if (!g.job.is_none()) t.out.add(EstimateChanged{g.job, estimate});
 }
 
 /// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are
@@ -149,7 +151,7 @@ void submit_members(TrackerData& t, GangSlot slot) {
     w.within = g.within;
     w.prefer = g.prefer;
     w.submitted = g.submitted;
-    if (g.duration.value > 0) w.estimate = {g.duration, g.duration};
+    w.estimate = g.estimate;
     w.members = std::move(members);
     t.out.add(Submitted{std::move(w)});
   } else {
@@ -164,7 +166,8 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs.edit(slot);
   if (g.pods.empty()) {  // its pods' settings and state end with them
     g.is_open = g.is_started = false;
-    g.submitted = g.duration = Millis(0);
+    g.submitted = Millis(0);
+    g.estimate = Estimate{};
     g.bind_failures = 0;
     g.within_setting = g.prefer_setting = PooledString();
     take_levels(t, g);

@@ -6,6 +6,7 @@
 #include "live/track/nodes/node_changes.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/queues.h"
+#include "state/holds/kept.h"
 
 namespace ashlar::kube {
 
@@ -77,18 +78,18 @@ void note_rejected(TrackerData& t, PodSlot slot) {
   if (is_gang_held(t, slot)) touch_gang(t, r.gang);  // it leaves the engine with the others
 }
 
-bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluster) {
+bool is_place_outdated(const TrackerData& t, PodSlot slot, const State* state) {
   const PodRecord& r = t.pods[slot];
   if (t.missed.contains(slot)) return true;
   if (!t.anti_affinity.is_empty() && t.anti_affinity.refuses(r.ns, r.its_labels(), t.nodes[r.node.row()].labels))
     return true;
-  if (cluster == nullptr) return false;
+  if (state == nullptr) return false;
   const auto has_news = [&](PodSlot s) {
     const PodRecord& m = t.pods[s];
     if (m.phase != Phase::kAssumed && m.phase != Phase::kBound) return false;
     if (t.nodes[m.node.row()].reported_edition > r.chosen_at) return true;
     if (s != slot && m.is_bind_under_way) return false;  // answered before a new place may be chosen
-    return m.phase == Phase::kAssumed && cluster->is_overcommitted(m.node, t.translator.demand_of(m.demand), m.devices);
+    return m.phase == Phase::kAssumed && is_overcommitted(*state, m.node, t.translator.demand_of(m.demand), m.devices);
   };
   if (has_news(slot)) return true;
   if (r.gang == kNoGang) return false;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "live/track/tracker_data.h"
-#include "state/cluster/cluster.h"
+#include "state/state.h"
 
 namespace ashlar::kube {
 
@@ -12,7 +12,7 @@ void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& d
 /// See Tracker::note_rejected().
 void note_rejected(TrackerData& t, PodSlot slot);
 /// See Tracker::is_place_outdated().
-bool is_place_outdated(const TrackerData& t, PodSlot slot, const Cluster* cluster);
+bool is_place_outdated(const TrackerData& t, PodSlot slot, const State* state);
 /// See Tracker::choose_anew().
 void choose_anew(TrackerData& t, PodSlot slot);
 /// Its node, `unanswered_node`, was removed, and whether the pod is bound to it is not known yet: until then no binding

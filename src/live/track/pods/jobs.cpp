@@ -38,7 +38,7 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.priority = r.priority;
   // a waiting pod that is submitted again keeps its age
   w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();
-  if (r.duration.value > 0) w.estimate = {r.duration, r.duration};
+  w.estimate = r.estimate;
   w.is_ours = r.is_ours;
   w.members.push_back({r.member, r.demand, r.constraint});
   t.out.add(Submitted{std::move(w)});

@@ -56,6 +56,27 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
     see_pending(t, slot, pod);
 }
 
+/// A duration among the pod's settings; 0 without one.
+Result<Millis> stated_duration(const Pod& pod, std::string_view key) {
+  const PooledString* text = find_setting(pod, key);
+  if (text == nullptr) return Millis(0);
+  Result<Millis> duration = parse_duration(*text);
+  return duration ? duration : invalid(std::string(key) + ": " + duration.error().message);
+}
+
+/// Where the pod states one of the two durations, it stands for both.
+Result<Estimate> stated_estimate(const Pod& pod) {
+  const Result<Millis> median = stated_duration(pod, kDurationLabel);
+  if (!median) return median.error();
+  const Result<Millis> late = stated_duration(pod, kLateDurationLabel);
+  if (!late) return late.error();
+  if (late->value > 0 && *late < *median)
+    return invalid(std::string(kLateDurationLabel) + ": " + duration_text(*late) + " is less than the " +
+                   duration_text(*median) + " of " + std::string(kDurationLabel));
+  if (median->value == 0 && late->value == 0) return Estimate{};
+  return Estimate{median->value > 0 ? *median : *late, late->value > 0 ? *late : *median};
+}
+
 Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& setting) {
   PodRecord& r = t.pods.edit(slot);
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
@@ -75,12 +96,9 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
   const Result<DemandId> demand = t.translator.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
-  r.duration = Millis(0);
-  if (const PooledString* text = find_setting(pod, kDurationLabel)) {
-    const Result<Millis> duration = parse_duration(*text);
-    if (!duration) return {HoldReason::kMalformed, "ashlar.dev/duration: " + duration.error().message};
-    r.duration = *duration;
-  }
+  const Result<Estimate> estimate = stated_estimate(pod);
+  r.estimate = estimate ? *estimate : Estimate{};
+  if (!estimate) return {HoldReason::kMalformed, estimate.error().message};
   if (r.demand != *demand) withdraw_pod(t, slot);
   set_demand(t, r, *demand);
   const PooledString queue_name = queue_name_for(t, pod);

@@ -1,7 +1,7 @@
 // NeverFits: whether the members that a job needs together could run on an otherwise empty cluster, by allocatable
 // amounts, models, labels and domains alone. Exact for like members, and for unlike ones in domains of up to
-// kPackingNodesMax nodes within a counted budget; beyond that a "no" rests on conditions that every placement must
-// meet. Cost: O(nodes x kinds of members).
+// kPackingNodesMax nodes within a counted budget, also of groups with domains of their own; beyond that a "no" rests on
+// conditions that every placement must meet. Cost: O(nodes x kinds of members).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct MemberNeed {
   DemandId demand;
   ConstraintId constraint;
   std::uint64_t members = 0;
+  std::uint32_t group = 0;
 };
 /// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
 std::vector<MemberNeed> needs_of(const State& state, JobId job);

@@ -1,4 +1,4 @@
-#include "engine/place/never_fits.h"
+#include "engine/explain/never_fits.h"
 
 #include <algorithm>
 #include <map>
@@ -87,21 +87,42 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 
+/// Groups that must each be in one domain of a level of their own.
+struct GroupDomains {
+  static constexpr std::uint32_t kAnywhere = PackingGroup::kAnyDomain;
+  struct Group {
+    LevelId level;
+    DomainId held;                   ///< where running members of the group are; none = free to choose
+    std::vector<std::size_t> needs;  ///< its kinds
+  };
+  std::vector<Group> groups;
+  std::vector<std::uint32_t> of_need;  ///< index of its group, or kAnywhere
+};
+
 /// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
 class EmptyDomain {
  public:
-  EmptyDomain(const State& state, const std::vector<MemberNeed>& needs, const HeldByNode& held)
-      : state_(state), needs_(needs), held_(held) {}
+  EmptyDomain(const State& state, const std::vector<MemberNeed>& needs, const HeldByNode& held,
+              const GroupDomains& domains)
+      : state_(state), needs_(needs), held_(held), group_domains_(domains) {}
 
   void add(NodeId n) {
     if (!state_.cluster().is_live(n)) return;
     const std::size_t at = fits_.size();
     bool is_useful = false;
-    for (const MemberNeed& need : needs_) {
+    std::uint64_t fits = 0;
+    for (std::size_t a = 0; a < needs_.size(); ++a) {
+      const MemberNeed& need = needs_[a];
+      const bool is_like_last =
+          a > 0 && need.demand == needs_[a - 1].demand && need.constraint == needs_[a - 1].constraint;
       const Constraint& constraint = state_.cluster().constraint(need.constraint);
-      const bool is_meant = is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context());
-      fits_.push_back(
-          is_meant ? fits_when_empty(state_.cluster(), state_.demand(need.demand), constraint, n, held_on(n)) : 0);
+      const auto is_meant = [&] {
+        return is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context());
+      };
+      if (!is_like_last)
+        fits =
+            is_meant() ? fits_when_empty(state_.cluster(), state_.demand(need.demand), constraint, n, held_on(n)) : 0;
+      fits_.push_back(may_be_in_domain_of(a, n) ? fits : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -112,6 +133,7 @@ class EmptyDomain {
 
   EverFits judge(std::uint32_t& steps) const {
     if (!has_room_for_each() || (needs_.size() > 1 && !has_enough_for_all())) return EverFits::kNo;
+    if (!has_each_group_a_domain()) return EverFits::kNo;
     if (needs_.size() == 1 || fits_apart()) return EverFits::kYes;
     return nodes_.size() > kPackingNodesMax ? EverFits::kUnproven : search(steps);
   }
@@ -158,15 +180,80 @@ class EmptyDomain {
     return milli <= devices;
   }
 
-  /// Whether this is enough if each node takes members of one kind only.
-  bool fits_apart() const {
-    std::size_t need = 0;
-    std::uint64_t left = needs_[0].members;
+  DomainId domain(LevelId level, std::size_t node) const {
+    return state_.cluster().topology().domain_of(level, nodes_[node]);
+  }
+  bool may_be_in_domain_of(std::size_t need, NodeId n) const {
+    if (group_domains_.of_need[need] == GroupDomains::kAnywhere) return true;
+    const GroupDomains::Group& group = group_domains_.groups[group_domains_.of_need[need]];
+    const DomainId d = state_.cluster().topology().domain_of(group.level, n);
+    return !d.is_none() && (group.held.is_none() || group.held == d);
+  }
+
+  /// Whether each group with a level of its own has a domain with room for each of its kinds.
+  bool has_each_group_a_domain() const {
+    return std::all_of(group_domains_.groups.begin(), group_domains_.groups.end(),
+                       [&](const GroupDomains::Group& group) { return !domains_for(group, {}).empty(); });
+  }
+
+  /// The domains with room for each of the group's kinds on nodes that are not taken, tightest first.
+  std::vector<DomainId> domains_for(const GroupDomains::Group& group, std::span<const std::uint8_t> is_taken) const {
+    const std::size_t kinds = group.needs.size();
+    std::vector<std::uint64_t> room(state_.cluster().topology().domain_count(group.level) * kinds, 0);
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      left -= std::min(left, fits(n, need));
+      const DomainId d = domain(group.level, n);
+      if (d.is_none() || (!is_taken.empty() && is_taken[n] != 0)) continue;
+      for (std::size_t k = 0; k < kinds; ++k) room[d.row() * kinds + k] += fits(n, group.needs[k]);
+    }
+    std::vector<std::pair<std::uint64_t, DomainId>> domains;
+    for (std::size_t d = 0; d * kinds < room.size(); ++d) {
+      std::uint64_t left = 0;
+      bool has_room = true;
+      for (std::size_t k = 0; k < kinds; ++k) {
+        has_room = has_room && room[d * kinds + k] >= needs_[group.needs[k]].members;
+        left += room[d * kinds + k] - needs_[group.needs[k]].members;
+      }
+      if (has_room) domains.emplace_back(left, DomainId(d));
+    }
+    std::sort(domains.begin(), domains.end());
+    std::vector<DomainId> sorted;
+    for (const auto& [left, d] : domains) sorted.push_back(d);
+    return sorted;
+  }
+
+  /// Whether this is enough if each node takes members of one kind only, and each group in turn the tightest domain.
+  bool fits_apart() const {
+    std::vector<std::uint8_t> is_taken(nodes_.size(), 0);
+    for (const GroupDomains::Group& group : group_domains_.groups) {
+      const std::vector<DomainId> domains = domains_for(group, is_taken);
+      const auto takes = [&](DomainId d) {
+        return take_nodes(group.needs, is_taken, [&](std::size_t n) { return domain(group.level, n) == d; });
+      };
+      if (std::none_of(domains.begin(), domains.end(), takes)) return false;
+    }
+    std::vector<std::size_t> others;
+    for (std::size_t a = 0; a < needs_.size(); ++a)
+      if (group_domains_.of_need[a] == GroupDomains::kAnywhere) others.push_back(a);
+    return take_nodes(others, is_taken, [](std::size_t) { return true; });
+  }
+
+  /// Marks nodes for these kinds, one after the other; none if there are too few.
+  template <class Allows>
+  bool take_nodes(const std::vector<std::size_t>& needs, std::vector<std::uint8_t>& is_taken, Allows&& allows) const {
+    if (needs.empty()) return true;
+    std::vector<std::size_t> taken;
+    std::size_t need = 0;
+    std::uint64_t left = needs_[needs[0]].members;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (is_taken[n] != 0 || !allows(n)) continue;
+      taken.push_back(n);
+      left -= std::min(left, fits(n, needs[need]));
       if (left > 0) continue;
-      if (++need == needs_.size()) return true;
-      left = needs_[need].members;
+      if (++need == needs.size()) {
+        for (const std::size_t t : taken) is_taken[t] = 1;
+        return true;
+      }
+      left = needs_[needs[need]].members;
     }
     return false;
   }
@@ -194,11 +281,13 @@ class EmptyDomain {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       nodes.push_back(node_beside(held_on(nodes_[n]), nodes_[n]));
       for (std::size_t a = 0; a < needs_.size(); ++a) nodes.back().allows.push_back(fits(n, a) > 0 ? 1 : 0);
+      for (const GroupDomains::Group& group : group_domains_.groups)
+        nodes.back().domains.push_back(domain(group.level, n));
     }
     std::vector<PackingGroup> groups;
-    for (const MemberNeed& need : needs_)
-      groups.push_back({&state_.demand(need.demand), static_cast<std::uint32_t>(need.members),
-                        &state_.cluster().constraint(need.constraint)});
+    for (std::size_t a = 0; a < needs_.size(); ++a)
+      groups.push_back({&state_.demand(needs_[a].demand), static_cast<std::uint32_t>(needs_[a].members),
+                        &state_.cluster().constraint(needs_[a].constraint), group_domains_.of_need[a]});
     switch (SmallPacking(std::move(nodes), groups).search(steps)) {
       case SmallPacking::Outcome::kFound:
         return EverFits::kYes;
@@ -213,6 +302,7 @@ class EmptyDomain {
   const State& state_;
   const std::vector<MemberNeed>& needs_;
   const HeldByNode& held_;
+  const GroupDomains& group_domains_;
   std::vector<NodeId> nodes_;
   std::vector<std::uint64_t> fits_;  ///< [node][request]
 };
@@ -226,33 +316,46 @@ bool could_ever_take(const State& state, DemandId demand, ConstraintId constrain
 }
 
 std::vector<MemberNeed> needs_of(const State& state, JobId job) {
-  const Job& j = state.job(job);
-  std::uint32_t left = j.members_needed();
   std::vector<MemberNeed> needs;
-  for (MemberId id = j.first; !id.is_none() && left > 0; id = state.member(id).next) {
-    const Member& m = state.member(id);
-    if (m.is_placed()) continue;
-    --left;
-    auto it = std::find_if(needs.begin(), needs.end(),
-                           [&](const MemberNeed& a) { return a.demand == m.demand && a.constraint == m.constraint; });
-    if (it == needs.end()) it = needs.insert(needs.end(), {m.demand, m.constraint, 0});
+  state.each_needed(job, [&](MemberId, const Member& m) {
+    auto it = std::find_if(needs.begin(), needs.end(), [&](const MemberNeed& a) {
+      return a.demand == m.demand && a.constraint == m.constraint && a.group == m.group;
+    });
+    if (it == needs.end()) it = needs.insert(needs.end(), {m.demand, m.constraint, 0, m.group});
     ++it->members;
-  }
+  });
   return needs;
 }
 
 namespace {
-/// The domain of a broken gang's running members, which the rest must join; none if nothing runs, or if external
-/// changes have split them.
-DomainId domain_held(const State& state, JobId job) {
+/// The domain of a broken gang's running members, or of those of one group, which the rest must join; none if nothing
+/// runs, or if external changes have split them.
+DomainId domain_held(const State& state, JobId job, LevelId level, std::uint32_t group) {
   const Job& j = state.job(job);
-  if (j.within.is_none() || j.members_placed == 0 || j.waits_for_surplus()) return DomainId::none();
-  const DomainId held = state.anchor(job, j.within);
+  if (level.is_none() || j.members_placed == 0 || j.waits_for_surplus()) return DomainId::none();
+  const DomainId held = state.anchor(job, level, group);
   bool is_one = true;
   state.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed()) is_one = is_one && state.cluster().topology().domain_of(j.within, m.node) == held;
+    if (m.is_placed() && (group == State::kAnyGroup || m.group == group))
+      is_one = is_one && state.cluster().topology().domain_of(level, m.node) == held;
   });
   return is_one ? held : DomainId::none();
+}
+
+GroupDomains group_domains_of(const State& state, JobId job, const std::vector<MemberNeed>& needs) {
+  GroupDomains domains{.groups = {}, .of_need = std::vector<std::uint32_t>(needs.size(), GroupDomains::kAnywhere)};
+  const GangSpecId spec = state.job(job).spec;
+  if (spec.is_none()) return domains;
+  std::map<std::uint32_t, std::uint32_t> index;
+  for (std::size_t a = 0; a < needs.size(); ++a) {
+    const LevelId level = state.gang_spec(spec).groups[needs[a].group].within;
+    if (level.is_none()) continue;
+    const auto [at, is_new] = index.try_emplace(needs[a].group, static_cast<std::uint32_t>(domains.groups.size()));
+    if (is_new) domains.groups.push_back({level, domain_held(state, job, level, needs[a].group), {}});
+    domains.groups[at->second].needs.push_back(a);
+    domains.of_need[a] = at->second;
+  }
+  return domains;
 }
 }  // namespace
 
@@ -262,21 +365,22 @@ EverFits ever_fits(const State& state, JobId job) {
   std::stable_sort(needs.begin(), needs.end(), [&](const MemberNeed& a, const MemberNeed& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
   });
+  const GroupDomains group_domains = group_domains_of(state, job, needs);
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster().topology();
   std::uint32_t steps = kProofStepsMax;
   // Surplus may wait for members of its own job too: when they end it can take their place.
   const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
-    EmptyDomain all(state, needs, held);
+    EmptyDomain all(state, needs, held, group_domains);
     for (std::size_t n = 0; n < state.cluster().rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
-  const DomainId only = domain_held(state, job);
+  const DomainId only = domain_held(state, job, within, State::kAnyGroup);
   EverFits best = EverFits::kNo;
   for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
     if (!only.is_none() && only != DomainId(d)) continue;
-    EmptyDomain domain(state, needs, held);
+    EmptyDomain domain(state, needs, held, group_domains);
     for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
     const EverFits verdict = domain.judge(steps);
     if (verdict == EverFits::kYes) return verdict;

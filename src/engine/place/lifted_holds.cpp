@@ -1,0 +1,275 @@
+#include "engine/place/lifted_holds.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ashlar {
+namespace {
+
+/// A limit of this kind is no reservation's: their editions are counted from 1.
+constexpr std::uint64_t kOnHeldNodes = 0;
+
+bool requests_devices(const State& state, JobId job) {
+  bool does = false;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    does = does || (!m.is_placed() && state.demand(m.demand).devices.count > 0);
+  });
+  return does;
+}
+
+/// The nodes of the members that hold devices, ascending.
+std::vector<NodeId> nodes_with_devices(const State& state, const std::vector<MemberId>& holds) {
+  std::vector<NodeId> nodes;
+  for (const MemberId id : holds) {
+    const Member& m = state.member(id);
+    if (state.demand(m.demand).devices.count > 0 && (nodes.empty() || nodes.back() != m.node)) nodes.push_back(m.node);
+  }
+  return nodes;
+}
+
+/// Takes the free devices of the node that are not held. Where it owes devices to holds nobody knows which these are.
+void block_free_devices(Trial& trial, NodeId node, const std::vector<MemberId>& holds) {
+  const State& state = trial.state();
+  const bool owes = std::any_of(holds.begin(), holds.end(), [&](MemberId id) {
+    const Member& m = state.member(id);
+    return m.node == node && m.devices.count() < state.demand(m.demand).devices.count;
+  });
+  if (owes) return;
+  for (std::size_t i = 0; i < state.cluster().device_free_milli(node).size(); ++i) {
+    const std::int32_t milli = state.cluster().device_free_milli(node)[i];
+    const std::int64_t mib = std::max<std::int64_t>(state.cluster().device_free_mib(node)[i], 0);
+    if (milli <= 0) continue;
+    DeviceMask device;
+    device.set(static_cast<int>(i));
+    trial.block(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, device);
+  }
+}
+
+FitsLimit only_on(const std::vector<NodeId>& nodes) {
+  FitsLimit limit{.editions = {kOnHeldNodes}, .lower = {}};
+  for (const NodeId n : nodes) limit.editions.push_back(n.value);
+  limit.lower = [&nodes](const NodeView&, NodeRange rows, std::span<std::uint16_t> fits) {
+    auto next = std::lower_bound(nodes.begin(), nodes.end(), NodeId(rows.first));
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      const bool is_held = next != nodes.end() && next->row() == rows.first + i;
+      if (is_held)
+        ++next;
+      else
+        fits[i] = 0;
+    }
+  };
+  return limit;
+}
+
+/// Those of the node's holds that the job may use and that keep devices.
+std::vector<MemberId> members_with_devices(const State& state, JobId job, NodeId node) {
+  std::vector<MemberId> members;
+  for (const Kept& kept : kept_on(state, node)) {
+    const bool has_devices = std::any_of(kept.allocations.begin(), kept.allocations.end(),
+                                         [](const Allocation& a) { return a.demand.devices.count > 0; });
+    if (has_devices && may_use(state, job, *state.hold_of(state.member(kept.member).job)))
+      members.push_back(kept.member);
+  }
+  return members;
+}
+
+/// Those that keep anything: the others are used up, and lifting them would free nothing.
+std::vector<MemberId> not_used_up(const State& state, const std::vector<MemberId>& holds) {
+  std::vector<MemberId> left;
+  for (auto next = holds.begin(); next != holds.end();) {
+    const NodeId node = state.member(*next).node;
+    const auto last = std::find_if(next, holds.end(), [&](MemberId m) { return state.member(m).node != node; });
+    for (const Kept& kept : kept_on(state, node))
+      if (!kept.allocations.empty() && std::find(next, last, kept.member) != last) left.push_back(kept.member);
+    next = last;
+  }
+  return left;
+}
+
+/// A pod by itself takes the best of the first few nodes of which devices are held and that can take it, so that its
+/// cost does not follow the size of the hold.
+constexpr std::size_t kNodesAtOnce = 4;
+
+PlacementOutcome place_single(const PlacementContext& context, JobId job, const std::vector<NodeId>& nodes) {
+  Trial& trial = context.trial;
+  const State& state = trial.state();
+  const MemberId member = state.first_waiting_member(job);
+  FitTable& table =
+      context.fit_tables.get(state, state.member(member).demand, state.member(member).constraint, context.draws.next());
+  const std::size_t before = trial.checkpoint();
+  for (auto next = nodes.begin(); next != nodes.end();) {
+    std::vector<NodeId> few;
+    std::vector<MemberId> members;
+    for (; next != nodes.end() && few.size() < kNodesAtOnce; ++next) {
+      const std::vector<MemberId> here = members_with_devices(state, job, *next);
+      if (here.empty()) continue;
+      few.push_back(*next);
+      members.insert(members.end(), here.begin(), here.end());
+    }
+    for (const NodeId n : few) block_free_devices(trial, n, members);
+    LiftedHolds lifted(trial, members);
+    NodeId best;
+    std::uint64_t best_key = 0;
+    for (const NodeId n : few)
+      if (const std::uint64_t key = table.key(state, n); key > best_key) best_key = key, best = n;
+    if (!best.is_none()) {
+      trial.place(member, best, context.profile.device->choose(table.node_view(state), best));
+      trial.unblock(before);
+      lifted.put_back();
+      return {.is_placed = true};
+    }
+    trial.rollback_to(before);
+  }
+  return {};
+}
+
+bool is_single_anywhere(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  return j.members_present == 1 && j.within.is_none() && j.prefer.is_none() &&
+         !state.queues().is_limited_by_key(j.queue);
+}
+
+PlacementOutcome place_on_held_devices(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds) {
+  Trial& trial = context.trial;
+  if (!requests_devices(trial.state(), job)) return {};
+  const std::vector<NodeId> nodes = nodes_with_devices(trial.state(), holds);
+  if (nodes.empty()) return {};
+  if (is_single_anywhere(trial.state(), job)) return place_single(context, job, nodes);
+  const std::size_t before = trial.checkpoint();
+  for (const NodeId n : nodes) block_free_devices(trial, n, holds);
+  LiftedHolds lifted(trial, not_used_up(trial.state(), holds));
+  PlacementOutcome outcome;
+  {
+    const FitsLimit limit = only_on(nodes);
+    const FitTables::Limited scope(context.fit_tables, limit);
+    outcome = place_within_limits(context, job);
+  }
+  if (outcome.is_placed) {
+    trial.unblock(before);
+    lifted.put_back();
+  } else {
+    trial.rollback_to(before);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+namespace {
+
+const Hold& hold_at(const State& state, MemberId held) { return *state.hold_of(state.member(held).job); }
+
+void append_if(std::vector<Allocation>& out, const Kept& kept, bool is_wanted) {
+  if (is_wanted) out.insert(out.end(), kept.allocations.begin(), kept.allocations.end());
+}
+
+bool is_like_queue(const State& state, const Hold& hold, QueueId queue) {
+  return hold.owner.job.is_none() && state.queues().is_within(queue, hold.owner.queue);
+}
+
+}  // namespace
+
+std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_end) {
+  std::vector<HeldPlace> places;
+  for (const Hold& hold : state.holds()) {
+    if (!hold.yields() || !may_use(state, job, hold, late_end)) continue;
+    state.each_member(hold.job, [&](MemberId id, const Member& m) {
+      if (m.is_placed()) places.push_back({m.node, id});
+    });
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<MemberId> usable;
+  usable.reserve(places.size());
+  for (const HeldPlace& place : places) usable.push_back(place.member);
+  return usable;
+}
+
+std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_end, NodeId node) {
+  std::vector<MemberId> usable;
+  for (const HeldPlace& place : state.yielding_on(node))
+    if (may_use(state, job, hold_at(state, place.member), late_end)) usable.push_back(place.member);
+  return usable;
+}
+
+Millis late_end_of(const State& state, JobId job, Millis at) {
+  const Job& j = state.job(job);
+  if (j.is_started) return j.ends_by;
+  return at == Millis::max() ? at : j.late_end_if_started(at);
+}
+
+std::vector<Allocation> kept_for(const State& state, const HoldUser& user, NodeId node) {
+  std::vector<Allocation> allocations;
+  for (const Kept& kept : kept_on(state, node))
+    append_if(allocations, kept, may_use(state, user.job, hold_at(state, kept.member), user.late_end));
+  return allocations;
+}
+
+std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Millis beyond, NodeId node,
+                                  std::span<const Trial::Step> without) {
+  std::vector<MemberId> placed;
+  each_placement(without, [&](const Trial::Placement& placement) { placed.push_back(placement.member); });
+  std::vector<Allocation> allocations;
+  for (const Kept& kept : kept_on(state, node, placed)) {
+    const Hold& hold = hold_at(state, kept.member);
+    append_if(allocations, kept, hold.until > beyond && !may_use(state, user.job, hold, user.late_end));
+  }
+  return allocations;
+}
+
+PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds) {
+  if (const PlacementOutcome outcome = place_on_held_devices(context, job, holds); outcome.is_placed) return outcome;
+  const std::size_t before = context.trial.checkpoint();
+  LiftedHolds lifted(context.trial, not_used_up(context.trial.state(), holds));
+  const PlacementOutcome outcome = place_within_limits(context, job);
+  if (outcome.is_placed)
+    lifted.put_back();
+  else
+    context.trial.rollback_to(before);
+  return outcome;
+}
+
+std::optional<PendingQueue::Head> first_that_may_use_more(const PendingQueue& pending, const State& state,
+                                                          const PendingQueue::Head& than, Millis now) {
+  std::optional<PendingQueue::Head> first;
+  const std::set<PendingQueue::Entry>& jobs = pending.class_at(than.job_class).jobs;
+  const auto consider = [&](const PendingQueue::Head& head) {
+    if (than.entry < head.entry && (!first || head.entry < first->entry)) first = head;
+  };
+  const Millis late_end = late_end_of(state, than.entry.job, now);
+  Millis latest;  // of the holds that begin before it will have ended
+  for (const Hold& hold : state.holds()) {
+    if (hold.is_later() && !may_use(state, than.entry.job, hold, late_end)) latest = std::max(latest, hold.from);
+    const JobId owner = hold.owner.job;
+    if (owner.is_none() || !pending.contains(owner) || pending.class_id(owner) != than.job_class) continue;
+    if (jobs.contains(pending.entry_of(owner))) consider(pending.head_of(owner));
+  }
+  if (latest == Millis(0)) return first;
+  for (auto it = jobs.upper_bound(than.entry); it != jobs.end() && (!first || *it < first->entry); ++it)
+    if (late_end_of(state, it->job, now) <= latest) return pending.head_of(than.job_class, *it);
+  return first;
+}
+
+bool may_use_holds(const PendingQueue& pending, const State& state, ClassId id, Millis now) {
+  const PendingQueue::Class& job_class = pending.class_at(id);
+  Millis latest;
+  for (const Hold& hold : state.holds()) {
+    if (is_like_queue(state, hold, job_class.key.queue)) return true;
+    const JobId owner = hold.owner.job;
+    if (!owner.is_none() && pending.contains(owner) && pending.class_id(owner) == id) return true;
+    latest = std::max(latest, hold.from);
+  }
+  bool is_any_short = false;
+  if (latest > Millis(0))
+    job_class.each_job([&](const PendingQueue::Entry& entry) {
+      is_any_short = is_any_short || late_end_of(state, entry.job, now) <= latest;
+    });
+  return is_any_short;
+}
+
+bool may_use_more_than_its_like(const State& state, JobId job, Millis now) {
+  return std::any_of(state.holds().begin(), state.holds().end(), [&](const Hold& hold) {
+    return hold.owner.job == job || (hold.is_later() && late_end_of(state, job, now) <= hold.from);
+  });
+}
+
+}  // namespace ashlar

@@ -1,0 +1,70 @@
+#include "state/consistency.h"
+
+#include <algorithm>
+
+#include "state/holds/kept.h"
+
+namespace ashlar {
+namespace {
+
+/// Of members without those of holds that yield; of these what they keep.
+bool are_classes_consistent(const State& state) {
+  const Cluster& cluster = state.cluster();
+  std::vector<DeviceClassCounts> classes(cluster.rows(), DeviceClassCounts{});
+  const auto count = [&](std::size_t node, const DeviceRequest& request) {
+    if (request.count > 0) ++classes[node][device_class_of(request)];
+  };
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    if (!state.is_live(MemberId(row))) continue;
+    const Member& m = state.member(MemberId(row));
+    if (!m.is_placed()) continue;
+    const Hold* hold = state.hold_of(m.job);
+    if (hold == nullptr || !hold->yields()) count(m.node.row(), state.demand(m.demand).devices);
+  }
+  for (std::size_t n = 0; n < classes.size(); ++n)
+    for (const Kept& kept : kept_on(state, NodeId(n)))
+      for (const Allocation& a : kept.allocations) count(n, a.demand.devices);
+  return std::equal(classes.begin(), classes.end(), cluster.device_class_counts().begin(),
+                    cluster.device_class_counts().end());
+}
+
+}  // namespace
+
+Counts counted_company(const State& state) {
+  const Cluster& cluster = state.cluster();
+  Counts counts = cluster.counts();
+  counts.rebuild(cluster.constraints(), cluster);
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    if (!state.is_live(MemberId(row))) continue;
+    const Member& m = state.member(MemberId(row));
+    counts.use(m.labels, 1);
+    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster.constraint(m.constraint).keeps_away, m.node);
+  }
+  return counts;
+}
+
+bool are_placements_consistent(const State& state) {
+  if (!state.cluster().counts().is_like(counted_company(state)) || !are_classes_consistent(state)) return false;
+  std::vector<std::vector<MemberId>> on_nodes(state.cluster().rows());
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    if (!state.is_live(MemberId(row))) continue;
+    const Member& m = state.member(MemberId(row));
+    if (m.is_placed()) on_nodes[m.node.row()].emplace_back(row);
+  }
+  for (std::size_t n = 0; n < on_nodes.size(); ++n)
+    if (state.members_on(NodeId(n)) != on_nodes[n]) return false;
+  return true;
+}
+
+bool are_groups_consistent(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  if (j.spec.is_none()) return j.groups_lack == 0;
+  std::vector<GroupCount> counted(state.gang_spec(j.spec).groups.size());
+  state.each_member(job, [&](MemberId, const Member& m) {
+    ++counted[m.group].present;
+    counted[m.group].placed += m.is_placed() ? 1 : 0;
+  });
+  return counted == state.groups_of(job);
+}
+
+}  // namespace ashlar

@@ -1,0 +1,15 @@
+// consistency: whether what the state counts along is what counting anew gives. For tests, and for bytes from outside.
+#pragma once
+
+#include "state/state.h"
+
+namespace ashlar {
+
+/// The counts of placed pods by labels, counted anew. Cost: O(members).
+Counts counted_company(const State& state);
+/// The members listed on each node, the device classes in use there, and the counts of pods by labels. O(members).
+bool are_placements_consistent(const State& state);
+/// The members of each group of the job.
+bool are_groups_consistent(const State& state, JobId job);
+
+}  // namespace ashlar

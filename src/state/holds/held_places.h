@@ -1,0 +1,42 @@
+// HeldPlaces: where the members of holds are that yield to some jobs, by node.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <span>
+#include <vector>
+
+#include "base/id.h"
+
+namespace ashlar {
+
+struct HeldPlace {
+  NodeId node;
+  MemberId member;
+  friend auto operator<=>(const HeldPlace&, const HeldPlace&) = default;
+};
+
+class HeldPlaces {
+ public:
+  std::span<const HeldPlace> all() const { return places_; }
+  std::span<const HeldPlace> on(NodeId node) const {
+    const auto here = std::ranges::equal_range(places_, node, {}, &HeldPlace::node);
+    return {here.begin(), here.end()};
+  }
+  bool is_any_on(NodeId node) const { return !places_.empty() && !on(node).empty(); }
+  /// Ascending.
+  std::vector<NodeId> nodes() const {
+    std::vector<NodeId> nodes;
+    for (const HeldPlace& place : places_)
+      if (nodes.empty() || nodes.back() != place.node) nodes.push_back(place.node);
+    return nodes;
+  }
+  void add(const HeldPlace& place) { places_.insert(std::ranges::lower_bound(places_, place), place); }
+  void remove(const HeldPlace& place) { std::erase(places_, place); }
+  void clear() { places_.clear(); }
+
+ private:
+  std::vector<HeldPlace> places_;  ///< ascending
+};
+
+}  // namespace ashlar

@@ -1,0 +1,64 @@
+// The ends of jobs that have outlasted their estimates: kept from one look to the next, they are those of a timeline
+// that is read for the first time.
+#include "engine/reserve/put_off_ends.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace ashlar {
+namespace {
+
+TEST(PutOffEnds, FollowTheTimelineAndTime) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng(seed);
+    Timeline timeline;
+    PutOffEnds kept;
+    std::vector<Timeline::End> running;
+    Millis now(0);
+    for (int step = 0; step < 200; ++step) {
+      for (std::uint64_t n = rng.below(4); n > 0; --n) {
+        running.push_back({now + Millis(static_cast<std::int64_t>(rng.below(20'000))), 1, JobId(rng.below(1 << 20))});
+        if (rng.below(20) == 0) running.back().at = Millis::max();
+        timeline.add_end(running.back());
+      }
+      if (!running.empty() && rng.below(3) > 0) {
+        const auto it = running.begin() + static_cast<std::ptrdiff_t>(rng.below(running.size()));
+        timeline.remove_end(*it);
+        running.erase(it);
+      }
+      now = now + Millis(static_cast<std::int64_t>(rng.below(3) == 0 ? 0 : rng.below(5'000)));
+      if (rng.below(4) == 0) continue;
+      kept.bring_up(timeline, now);
+      PutOffEnds anew;
+      anew.bring_up(timeline, now);
+      ASSERT_EQ(kept.ends(), anew.ends()) << "seed " << seed;
+      for (const auto& [end, was] : kept.ends()) {
+        ASSERT_GT(end.at, now);
+        ASSERT_EQ(end.at, put_off(was, now));
+      }
+    }
+  }
+}
+
+TEST(PutOffEnds, AreReadAnewWhereTheTimelineHasForgotten) {
+  Timeline timeline;
+  PutOffEnds ends;
+  ends.bring_up(timeline, Millis(5'000));
+  for (std::uint32_t job = 0; job < Timeline::kChangesMax + 1; ++job) timeline.add_end({Millis(4'500), 1, JobId(job)});
+  ends.bring_up(timeline, Millis(5'000));
+  EXPECT_EQ(ends.ends().size(), Timeline::kChangesMax + 1);
+  ends.bring_up(timeline, Millis(4'000));
+  EXPECT_TRUE(ends.ends().empty()) << "time has run backwards, to before their ends";
+}
+
+TEST(PutOff, DoublesUntilItIsInTheFuture) {
+  EXPECT_EQ(put_off(Millis(5'000), Millis(5'000)), Millis(6'000));
+  EXPECT_EQ(put_off(Millis(5'000), Millis(5'999)), Millis(6'000));
+  EXPECT_EQ(put_off(Millis(5'000), Millis(6'000)), Millis(7'000));
+  EXPECT_EQ(put_off(Millis(5'000), Millis(7'500)), Millis(9'000));
+  EXPECT_EQ(put_off(Millis(0), Millis::max()), Millis::max());
+}
+
+}  // namespace
+}  // namespace ashlar
