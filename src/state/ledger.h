@@ -19,6 +19,10 @@ class Ledger {
     state_->place(id, node, devices, phase);
   }
   void unplace(MemberId id) const { state_->unplace(id); }
+  /// A placed member of a yielding hold keeps nothing of its node until it is put back. What jobs have of it stays
+  /// counted as of this hold, so that no other one yields for them. Each exactly undoes the other.
+  void lift(MemberId id) const { state_->lift(id); }
+  void put_back(MemberId id) const { state_->put_back(id); }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
   void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const {
     state_->cluster_.allocate(node, demand, devices);

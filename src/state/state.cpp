@@ -157,6 +157,20 @@ void State::take_kept(NodeId node, int sign) {
       sign > 0 ? cluster_.allocate(node, a.demand, a.devices) : cluster_.release(node, a.demand, a.devices);
 }
 
+void State::lift(MemberId id) {
+  const NodeId node = member(id).node;
+  take_kept(node, -1);
+  yielding_.lift(id);
+  take_kept(node, 1);
+}
+
+void State::put_back(MemberId id) {
+  const NodeId node = member(id).node;
+  take_kept(node, -1);
+  yielding_.put_back(id);
+  take_kept(node, 1);
+}
+
 void State::list_yielding() {
   yielding_.clear();
   for (std::size_t row = 0; row < members_.size(); ++row)

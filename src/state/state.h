@@ -82,6 +82,8 @@ class State {
   /// The placed members of holds that yield, ascending by node; those of one node.
   std::span<const HeldPlace> yielding() const { return yielding_.all(); }
   std::span<const HeldPlace> yielding_on(NodeId node) const { return yielding_.on(node); }
+  /// Whether it keeps nothing in a trial: see Ledger::lift.
+  bool is_lifted(MemberId held) const { return yielding_.is_lifted(held); }
   std::uint64_t backlog_size() const { return backlog_size_; }  // for tests
   /// Number of times capacity was freed, or is now known to be freed, at another time than the timeline predicted: a
   /// job ended before or after its time or has another estimate, a node was added or changed.
@@ -199,6 +201,9 @@ class State {
     for (const NodeId n : nodes) take_kept(n, 1);
   }
   void list_yielding();
+  /// A placed member of a yielding hold keeps nothing until it is put back. Each exactly undoes the other.
+  void lift(MemberId id);
+  void put_back(MemberId id);
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
   /// Devices that the node does not have are dropped from a stated choice.

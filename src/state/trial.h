@@ -36,13 +36,11 @@ class Trial {
     DeviceMask devices;
     std::uint32_t demand = 0;  ///< row of blocked_
   };
-  /// A member of a hold was taken off its node, for a job that may use what is held.
+  /// A member of a hold keeps nothing, for a job that may use what is held.
   struct Lift {
     MemberId member;
-    NodeId node;
-    DeviceMask devices;
   };
-  /// It is there again, and keeps what that job leaves.
+  /// It keeps again what that job leaves.
   struct Return {
     MemberId member;
   };
@@ -77,16 +75,13 @@ class Trial {
     steps_.emplace_back(Expectation{job, state().job(job).ends_by});
     ledger_.expect_end(job, late_end);
   }
-  Lift lift(MemberId member) {
-    const Member& m = ledger_.state().member(member);
-    const Lift step{member, m.node, m.devices};
-    ledger_.unplace(member);
-    steps_.emplace_back(step);
-    return step;
+  void lift(MemberId member) {
+    ledger_.lift(member);
+    steps_.emplace_back(Lift{member});
   }
-  void put_back(const Lift& lifted) {
-    ledger_.place(lifted.member, lifted.node, lifted.devices, Member::Phase::kBound);
-    steps_.emplace_back(Return{lifted.member});
+  void put_back(MemberId lifted) {
+    ledger_.put_back(lifted);
+    steps_.emplace_back(Return{lifted});
   }
   void block(NodeId node, Demand demand, const DeviceMask& devices) {
     ledger_.allocate(node, demand, devices);
@@ -130,9 +125,9 @@ class Trial {
  private:
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
-  void undo(const Lift& step) { ledger_.place(step.member, step.node, step.devices, Member::Phase::kBound); }
+  void undo(const Lift& step) { ledger_.put_back(step.member); }
   void undo(const Expectation& step) { ledger_.expect_end(step.job, step.before); }
-  void undo(const Return& step) { ledger_.unplace(step.member); }
+  void undo(const Return& step) { ledger_.lift(step.member); }
   void undo(const Block& step) {
     ledger_.release(step.node, blocked_[step.demand], step.devices);
     blocked_.resize(step.demand);

@@ -280,7 +280,7 @@ Reason held_capacity(const State& state, const FitTable& view) {
   for (const Hold& hold : state.holds())
     for (const HoldPart& part : hold.parts) {
       const NodeId node = state.member(part.member.member).node;
-      if (node.is_none() || view.fits(node) > 0) continue;
+      if (node.is_none() || state.is_lifted(part.member.member) || view.fits(node) > 0) continue;
       nodes.insert(node);
       if (first == nullptr || hold.until < first->until) first = &hold;
     }

@@ -170,7 +170,8 @@ class FreedDevices {
       const auto mib = state.cluster().device_free_mib(n);
       DeviceMask closed = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
       for (const MemberId id : state.holds().empty() ? std::vector<MemberId>() : state.members_on(n))
-        if (state.job(state.member(id).job).is_hold) state.member(id).devices.each([&](int i) { closed.set(i); });
+        if (state.job(state.member(id).job).is_hold && !state.is_lifted(id))
+          state.member(id).devices.each([&](int i) { closed.set(i); });
       const DeviceMemories full = state.cluster().device_memories(n);
       for (std::size_t c = milli.size(); c-- > 0;)
         if (!closed.test(static_cast<int>(c)) && (milli[c] != kWholeDevice || mib[c] != full[c]))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <span>
 #include <vector>
 
@@ -37,16 +38,16 @@ std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Mill
 /// Members of holds, lifted in a trial until they are put back. A rollback to before it does so too.
 class LiftedHolds {
  public:
-  LiftedHolds(Trial& trial, const std::vector<MemberId>& members) : trial_(trial) {
-    for (const MemberId m : members) lifted_.push_back(trial.lift(m));
+  LiftedHolds(Trial& trial, std::vector<MemberId> members) : trial_(trial), lifted_(std::move(members)) {
+    for (const MemberId m : lifted_) trial_.lift(m);
   }
   void put_back() {
-    for (const Trial::Lift& lift : lifted_) trial_.put_back(lift);
+    for (const MemberId m : lifted_) trial_.put_back(m);
   }
 
  private:
   Trial& trial_;
-  std::vector<Trial::Lift> lifted_;
+  std::vector<MemberId> lifted_;
 };
 
 /// Places the job with what is held for it, within the limits that depend on the node: on devices that are held, if its

@@ -1,4 +1,4 @@
-// HeldPlaces: where the members of holds are that yield to some jobs, by node.
+// HeldPlaces: where the members of holds are that yield to some jobs, by node, and which of them are lifted.
 #pragma once
 
 #include <algorithm>
@@ -33,10 +33,21 @@ class HeldPlaces {
   }
   void add(const HeldPlace& place) { places_.insert(std::ranges::lower_bound(places_, place), place); }
   void remove(const HeldPlace& place) { std::erase(places_, place); }
-  void clear() { places_.clear(); }
+  void clear() {
+    places_.clear();
+    lifted_.clear();
+  }
+
+  /// A lifted one has its place but keeps nothing, until it is put back as often as it was lifted.
+  bool is_lifted(MemberId member) const { return std::ranges::find(lifted_, member) != lifted_.end(); }
+  void lift(MemberId member) { lifted_.push_back(member); }
+  void put_back(MemberId member) {
+    if (const auto it = std::ranges::find(lifted_, member); it != lifted_.end()) lifted_.erase(it);
+  }
 
  private:
   std::vector<HeldPlace> places_;  ///< ascending
+  std::vector<MemberId> lifted_;
 };
 
 }  // namespace ashlar

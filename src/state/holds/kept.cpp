@@ -21,6 +21,7 @@ struct Share {
   std::int64_t owed = 0;  ///< devices of which nobody knows which
 
   Share(const Demand& demand, const DeviceMask& mask) : amounts(demand.amounts), ports(demand.ports) {
+    if (demand.devices.count == 0) return;  // whatever devices are named: see Cluster::allocate
     mask.each([&](int i) {
       devices.push_back({i, demand.devices.milli_each.value, demand.devices.memory_each.value});
     });
@@ -124,7 +125,8 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
       if (may_use(state, m.job, *held->hold)) yield(*held, has);
   }
   std::vector<Kept> kept;
-  for (const HeldShare& held : holds) kept.push_back({held.member, allocations_of(held)});
+  for (const HeldShare& held : holds)
+    if (!state.is_lifted(held.member)) kept.push_back({held.member, allocations_of(held)});
   return kept;
 }
 

@@ -30,8 +30,9 @@ struct Kept {
   std::vector<Allocation> allocations;
 };
 
-/// What the members of yielding holds keep of the node, by ascending member. `without`: as if these were not placed. Of
-/// several holds that a job may use, the one for fewest jobs yields first. Cost: O(members x holds) of the node.
+/// What the members of yielding holds keep of the node that are not lifted, by ascending member. `without`: as if these
+/// were not placed. Of several holds that a job may use, the one for fewest jobs yields first. Cost: O(members x holds)
+/// of the node.
 std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const MemberId> without = {});
 
 /// Cluster::is_overcommitted without what yielding holds keep of the node. O(members x holds) of the node.

@@ -64,6 +64,7 @@ void add_kept(const State& state, NodeId node, const Seen& seen, NodeUse& use) {
       of.device_milli.assign(use.device_milli.size(), 0);
       of.device_mib.assign(use.device_mib.size(), 0);
       m.devices.each([&](int i) {
+        if (d.devices.count == 0) return;
         of.device_milli[static_cast<std::size_t>(i)] = d.devices.milli_each.value;
         of.device_mib[static_cast<std::size_t>(i)] = d.devices.memory_each.value;
       });
@@ -97,6 +98,7 @@ void add_kept(const State& state, NodeId node, const Seen& seen, NodeUse& use) {
       if (is_seen) use.used[a.resource] += kept;
     }
     m.devices.each([&](int index) {
+      if (d.devices.count == 0) return;
       const auto i = static_cast<std::size_t>(index);
       const auto milli = less(std::int64_t{d.devices.milli_each.value},
                               [&](NodeUse& of) -> std::int32_t& { return of.device_milli[i]; });

@@ -251,16 +251,37 @@ TEST(HoldsWithAnOwner, InATrialKeepWhatThePlacedMemberLeaves) {
   const std::uint64_t digest = s.digest();
   {
     Trial trial(s);
-    const Trial::Lift lifted = trial.lift(MemberId(9u));
+    trial.lift(MemberId(9u));
     EXPECT_EQ(s.cluster().idle_devices()[0], 8);
     trial.place(MemberId(20u), NodeId(0u), devices(0x02));
-    trial.put_back(lifted);
+    trial.put_back(MemberId(9u));
     EXPECT_EQ(s.cluster().idle_devices()[0], 4);
     EXPECT_EQ(kept_on(s, NodeId(0u)).at(0).allocations.at(0).devices, devices(0x0d));
     EXPECT_TRUE(s.is_consistent());
   }
   EXPECT_EQ(s.digest(), digest);
   EXPECT_EQ(s.member(MemberId(9u)).phase, Member::Phase::kBound);
+}
+
+TEST(HoldsWithAnOwner, InATrialTakeNoOtherHoldWithThem) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kOneDevice)});
+  Hold later = hold_of(NodeId(0u), kFourDevices);
+  later.job = JobId(6u);
+  later.parts[0].member.member = MemberId(10u);
+  later.from = Millis(500);
+  tell(s, HoldPlaced{later}, Millis(100));
+  Workload w = workload(0, 20, 1, kOneDevice);
+  w.queue = kHolder;
+  w.estimate = {Millis(200), Millis(400)};
+  tell(s, Submitted{w}, Millis(100));
+  tell(s, Bound{MemberId(20u), NodeId(0u), kept_on(s, NodeId(0u)).at(0).allocations.at(0).devices}, Millis(100));
+  ASSERT_EQ(s.cluster().idle_devices()[0], 3) << "it has what is held for its queue, though it may use both";
+  Trial trial(s);
+  trial.lift(MemberId(9u));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "that hold is used up, and the other one yields nothing for it";
+  trial.put_back(MemberId(9u));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 3);
 }
 
 TEST(HoldsThatBeginLater, YieldToJobsThatWillHaveEnded) {
@@ -279,6 +300,17 @@ TEST(HoldsThatBeginLater, YieldToJobsThatWillHaveEnded) {
   tell(s, EstimateChanged{JobId(0u), {Millis(300), Millis(500)}}, Millis(150));
   EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "it would last beyond the begin";
   EXPECT_EQ(s.freed_nodes().back(), NodeId(0u));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(HoldsThatBeginLater, OfNoDevicesKeepNoneWhateverIsNamed) {
+  State s = small_state();
+  Hold hold = hold_of(NodeId(0u), kNoDevices, devices(0x01));
+  hold.from = Millis(500);
+  tell(s, HoldPlaced{hold});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 8);
+  Ledger(s).begin_hold(JobId(5u));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 8);
   EXPECT_TRUE(s.is_consistent());
 }
 
@@ -318,9 +350,9 @@ TEST(HoldsThatBeginLater, InATrialYieldToAJobThatIsExpectedToHaveEnded) {
   {
     Trial trial(s);
     trial.expect_end(JobId(0u), Millis(500));
-    const Trial::Lift lifted = trial.lift(MemberId(9u));
+    trial.lift(MemberId(9u));
     trial.place(MemberId(20u), NodeId(0u), devices(0x01));
-    trial.put_back(lifted);
+    trial.put_back(MemberId(9u));
     EXPECT_EQ(s.cluster().idle_devices()[0], 4);
     trial.expect_end(JobId(0u), Millis(501));
     EXPECT_EQ(s.cluster().idle_devices()[0], 3);
