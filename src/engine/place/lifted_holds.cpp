@@ -125,7 +125,7 @@ PlacementOutcome place_single(const PlacementContext& context, JobId job, const 
 
 bool is_single_anywhere(const State& state, JobId job) {
   const Job& j = state.job(job);
-  return j.members_present == 1 && j.within.is_none() && j.prefer.is_none() &&
+  return j.members_present == 1 && j.within.is_none() && j.prefer.is_none() && j.spec.is_none() &&
          !state.queues().is_limited_by_key(j.queue);
 }
 
