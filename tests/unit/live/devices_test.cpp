@@ -247,7 +247,7 @@ TEST_F(Devices, AnAnnotationThatCannotBeReadLeavesWhatWasStated) {
   EXPECT_EQ(said,
             (std::vector<std::string>{
                 "annotation ashlar.dev/gpus of node n cannot be read: \"1\" is not known; known: model=, memory=, "
-                "island=; until it is corrected, all GPUs are as the node's labels say" +
+                "island=, numa=, switch=, sliced; until it is corrected, all GPUs are as the node's labels say" +
                 how}));
 }
 
