@@ -202,7 +202,9 @@ void expect_kept(const char* name, std::uint64_t first_seed, const std::function
 TEST(ReservationOracle, NobodyIsDelayedByWhoPassed) {
   const char* const first = std::getenv("ASHLAR_FIRST_HISTORY");
   const std::uint64_t base = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
-  const auto drawn = [](std::uint64_t seed) { return draw_story(seed, {.is_calm = true, .is_exact = true}); };
+  const auto drawn = [](std::uint64_t seed) {
+    return draw_story(seed, {.is_calm = true, .is_exact = true, .has_unlike_devices = seed % 2 == 1});
+  };
   expect_kept("estimates with a spread", base, drawn);
   expect_kept("estimates without", base, [&](std::uint64_t seed) { return foretold(drawn(seed)); });
 }
@@ -305,9 +307,12 @@ void compare_with_earliest(const Story& story, EarliestTally& tally) {
 TEST(ReservationOracle, TheFirstOfAllIsPromisedItsEarliestTime) {
   EarliestTally tally;
   for (std::uint64_t seed = 0; seed < kStories; ++seed)
-    compare_with_earliest(draw_story(seed, {.is_calm = true, .is_exact = true}), tally);
+    compare_with_earliest(draw_story(seed, {.is_calm = true, .is_exact = true, .has_unlike_devices = seed % 2 == 1}),
+                          tally);
   for (std::uint64_t seed = 0; seed < kStories / 5; ++seed)
-    compare_with_earliest(draw_story(seed, {.is_calm = true, .is_exact = true, .is_crowded = true}), tally);
+    compare_with_earliest(
+        draw_story(seed, {.is_calm = true, .is_exact = true, .is_crowded = true, .has_unlike_devices = seed % 2 == 1}),
+        tally);
   std::printf(
       "reservation oracle: %ld promises to the first of all, %ld later than it could start; %ld decisions with %zu "
       "promises\n",

@@ -5,10 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
 #include "apps/ashlar/verbs.h"
+#include "text/amount_text.h"
 #include "text/device_text.h"
 
 namespace ashlar {
@@ -41,6 +44,49 @@ std::string domains_text(const object& node) {
   return text;
 }
 
+/// "NVIDIA-H100 x4, NVIDIA-A100 x4" where the node has GPUs of several models.
+std::string model_text(const object& node) {
+  const boost::json::value* groups = node.if_contains("cardGroups");
+  if (groups == nullptr) return text_of(node, "model");
+  std::vector<std::pair<std::string, int>> models;
+  for (const boost::json::value& value : groups->as_array()) {
+    const std::string model = text_of(value.as_object(), "model");
+    const int count = parse_devices(text_of(value.as_object(), "cards")).count();
+    const auto it = std::find_if(models.begin(), models.end(), [&](const auto& m) { return m.first == model; });
+    if (it == models.end())
+      models.emplace_back(model, count);
+    else
+      it->second += count;
+  }
+  if (models.size() == 1) return models[0].first;
+  std::string text;
+  for (const auto& [model, count] : models)
+    text += fmt::format("{}{} x{}", text.empty() ? "" : ", ", model.empty() ? "unknown" : model, count);
+  return text;
+}
+
+/// What is known of GPUs that are not all alike, a line for each kind.
+std::string devices_text_of(const object& node) {
+  const boost::json::value* groups = node.if_contains("cardGroups");
+  if (groups == nullptr) return "";
+  std::string text;
+  for (const boost::json::value& value : groups->as_array()) {
+    const object& group = value.as_object();
+    const std::string model = text_of(group, "model");
+    const DeviceMask devices = parse_devices(text_of(group, "cards"));
+    text += (devices.count() == 1 ? "    GPU " : "    GPUs ") + device_ranges(devices) + ": " +
+            (model.empty() ? "unknown model" : model);
+    if (const std::int64_t memory = number_of(group, "memoryMiB"); memory > 0)
+      text += ", " + amount_text(resource::kMemory, memory << 20);
+    text += fmt::format(", island {}, NUMA node {}, PCIe switch {}", number_of(group, "island"),
+                        number_of(group, "numaNode"), number_of(group, "pcieSwitch"));
+    const boost::json::value* sliced = group.if_contains("sliced");
+    if (sliced != nullptr && sliced->as_bool()) text += ", cut into slices: takes no pods";
+    text += '\n';
+  }
+  return text;
+}
+
 /// Conditions that keep pods off the node, a line each.
 std::string trouble_text(const object& node) {
   std::string text;
@@ -63,11 +109,11 @@ std::string nodes_text(const object& answer, const std::string& only) {
   Table table({"NAME", "MODEL", ">GPUS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
-    table.add({text_of(n, "name"), text_of(n, "model"), std::to_string(number_of(n, "cards")),
+    table.add({text_of(n, "name"), model_text(n), std::to_string(number_of(n, "cards")),
                std::to_string(number_of(n, "idleCards")), devices_picture(n),
                fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
                std::to_string(number_of(n, "freePods")), domains_text(n)});
-    table.add_lines(trouble_text(n));
+    table.add_lines(devices_text_of(n) + trouble_text(n));
   }
   return table.text();
 }

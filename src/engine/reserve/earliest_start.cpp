@@ -7,8 +7,28 @@
 #include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
+#include "policy/node/device_fit.h"
 
 namespace ashlar {
+
+namespace {
+
+/// Whether the request can have exactly these devices.
+bool are_free(const Cluster& cluster, NodeId node, const DeviceRequest& request, const DeviceMask& devices) {
+  if (devices.is_empty() || devices.among(cluster.devices()[node.row()]) != devices) return false;
+  const auto milli = cluster.device_free_milli(node);
+  const auto mib = cluster.device_free_mib(node);
+  const DeviceMemories memories = cluster.device_memories(node);
+  bool are_so = true;
+  devices.each([&](int device) {
+    const auto i = static_cast<std::size_t>(device);
+    are_so = are_so && (request.is_whole() ? milli[i] == kWholeDevice && mib[i] == memories[i]
+                                           : shares_in_device(request, milli[i], mib[i], memories[i] != 0) > 0);
+  });
+  return are_so;
+}
+
+}  // namespace
 
 ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
     : ends_(state.timeline().ends()), next_(ends_.begin()) {
@@ -224,7 +244,10 @@ bool EarliestStart::seat(const Reservation& reservation) {
     if (m.job != reservation.entry.job || m.is_placed()) return false;
     const DeviceRequest& request = state_.demand(m.demand).devices;
     const Constraint& asked = state_.cluster().constraint(m.constraint);
-    DeviceMask devices = choose_devices(state_.cluster(), place.node, request, asked);
+    // On unlike devices those that were found then leave the right ones to the others.
+    DeviceMask devices = are_free(state_.cluster(), place.node, request, place.devices)
+                             ? place.devices
+                             : choose_devices(state_.cluster(), place.node, request, asked);
     if (devices.count() < request.count && drop_outranked(m.job, place.node))
       devices = choose_devices(state_.cluster(), place.node, request, asked);
     if (devices.count() < request.count) {

@@ -8,23 +8,14 @@
 #include "engine/quota.h"
 #include "engine/reserve/quota_taken.h"
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {
 
-using DeviceRoom = Reservation::DeviceRoom;
-using Claim = Reservation::Claim;
 using Room = Reservation::Room;
 using Spare = Reservation::Spare;
-
-bool is_idle(const DeviceRoom& room, std::int64_t full_mib) {
-  return room.milli == kWholeDevice && room.mib == full_mib;
-}
-
-void take_device(DeviceRoom& room, const DeviceRequest& request, int sign = 1) {
-  room.milli -= sign * request.milli_each.value;
-  room.mib -= sign * request.memory_each.value;
-}
+using Claims = ClaimsOfOthers;
 
 /// A member is added (or removed, with sign -1) with these devices; any more that it requests is owed to it.
 void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 1) {
@@ -47,80 +38,19 @@ void give_yielded(Room& room, const State& state, const Reservation& reserved, N
   for (const Allocation& a : kept_from(state, user, reserved.at, node)) take(room, a.demand, a.devices);
 }
 
-/// The claims on a node except those of one job: no job blocks itself.
-struct Claims {
-  const std::vector<Claim>& all;
-  JobId except;
-  template <class Visit>
-  void each(Visit&& visit) const {
-    for (const Claim& claim : all)
-      if (claim.job != except) visit(claim.demand);
-  }
-};
-
-/// How claims on a node's devices are assigned to them: whole devices to any idle ones, shares to the tightest device
-/// in use, else to an idle one.
-struct Seating {
-  bool fits = true;
-  std::int64_t whole = 0;                                    ///< idle devices that whole requests need
-  std::vector<std::pair<int, const DeviceRequest*>> shares;  ///< by device
-};
-
-Seating seat_claims(const Room& room, const Claims& claims, std::int64_t full_mib) {
-  Seating seating;
-  if (room.devices.empty()) return seating;
-  std::int64_t idle = -room.owed;
-  for (const DeviceRoom& device : room.devices) idle += is_idle(device, full_mib) ? 1 : 0;
-  bool has_shares = false;
-  claims.each([&](const Demand& demand) {
-    const DeviceRequest& request = demand.devices;
-    if (request.count > 0 && request.is_whole()) seating.whole += request.count;
-    has_shares = has_shares || (request.count > 0 && !request.is_whole());
-  });
-  seating.fits = idle >= seating.whole;
-  if (!has_shares || !seating.fits) return seating;
-  std::vector<DeviceRoom> rooms = room.devices;
-  claims.each([&](const Demand& demand) {
-    const DeviceRequest& request = demand.devices;
-    if (request.count == 0 || request.is_whole() || !seating.fits) return;
-    int best = -1;
-    for (std::size_t i = 0; i < rooms.size(); ++i) {
-      if (shares_in_device(request, rooms[i].milli, rooms[i].mib, full_mib > 0) == 0) continue;
-      if (is_idle(rooms[i], full_mib) && idle <= seating.whole) continue;  // the whole requests need it
-      if (best < 0 || rooms[i].milli < rooms[static_cast<std::size_t>(best)].milli) best = static_cast<int>(i);
-    }
-    if (best < 0) {
-      seating.fits = false;
-      return;
-    }
-    DeviceRoom& seat = rooms[static_cast<std::size_t>(best)];
-    if (is_idle(seat, full_mib)) --idle;
-    take_device(seat, request);
-    seating.shares.push_back({best, &request});
-  });
-  return seating;
-}
-
 /// What is left of an amount beside the claims; kPlenty or thereabouts if the reservation's job does not request it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
   if (left < Reservation::kPlenty / 2)
-    claims.each([&](const Demand& demand) { left -= amount_of(demand, ResourceId(resource)); });
+    claims.each([&](const Reservation::Claim& claim) { left -= amount_of(claim.demand, ResourceId(resource)); });
   return left;
-}
-
-/// Whether the reservation keeps all free devices of the node for itself: claims do not say which of unlike devices
-/// they may take.
-bool keeps_all_devices(const NodeColumns& nodes, NodeId node, const Room& room) {
-  return !room.devices.empty() && nodes.mixed_layout(node) != nullptr;
 }
 
 /// Whether the claims fit into what the node has.
 bool holds_claims(const NodeColumns& nodes, NodeId node, const Room& room, const Claims& claims) {
   for (std::size_t r = 0; r < room.amounts.size(); ++r)
     if (left_of(room, claims, r) < 0) return false;
-  return keeps_all_devices(nodes, node, room) ||
-         seat_claims(room, claims, nodes.facts(node).devices.memory_each.value).fits;
+  return keeps_all_devices(nodes, node, room) || seat_claims(nodes, node, room, claims).fits;
 }
 
 std::vector<ResourceId> resources_requested(const State& state, JobId job, bool& requests_devices) {
@@ -136,9 +66,10 @@ std::vector<ResourceId> resources_requested(const State& state, JobId job, bool&
 
 bool has_clash(const Claims& claims, const Demand& demand) {
   bool is_so = false;
-  claims.each([&](const Demand& claimed) {
+  claims.each([&](const Reservation::Claim& claim) {
+    const std::vector<HostPort>& claimed = claim.demand.ports;
     is_so =
-        is_so || std::any_of(claimed.ports.begin(), claimed.ports.end(), [&](const HostPort& p) {
+        is_so || std::any_of(claimed.begin(), claimed.end(), [&](const HostPort& p) {
           return std::any_of(demand.ports.begin(), demand.ports.end(), [&](const HostPort& q) { return p.clashes(q); });
         });
   });
@@ -158,36 +89,65 @@ void block_device(Trial& trial, NodeId node, int device, DeviceRoom leave) {
   trial.block(node, Demand{{}, {1, MilliGpu(milli), MiB(mib)}, {}}, mask);
 }
 
-bool requests_whole_devices(const State& state, JobId job) {
-  bool is_so = false;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    const DeviceRequest& request = state.demand(m.demand).devices;
-    is_so = is_so || (!m.is_placed() && request.count > 0 && request.is_whole());
-  });
-  return is_so;
-}
+/// The kinds of a job's waiting members that request devices, each once.
+class WaitingKinds {
+ public:
+  WaitingKinds(const State& state, JobId job) : state_(state) {
+    state.each_member(job, [&](MemberId, const Member& m) {
+      if (m.is_placed() || state.demand(m.demand).devices.count == 0) return;
+      if (kinds_.empty() || kinds_.back() != std::pair(m.demand, m.constraint))
+        kinds_.emplace_back(m.demand, m.constraint);
+    });
+    std::sort(kinds_.begin(), kinds_.end());
+    kinds_.erase(std::unique(kinds_.begin(), kinds_.end()), kinds_.end());
+  }
+  bool have_whole() const {
+    return std::any_of(kinds_.begin(), kinds_.end(),
+                       [&](const auto& kind) { return state_.demand(kind.first).devices.is_whole(); });
+  }
+  /// The devices of the node that any of them may take.
+  DeviceMask usable_on(NodeId node) const {
+    if (state_.cluster().mixed_layout(node) == nullptr) return DeviceMask::unknown();
+    DeviceMask usable;
+    for (const auto& [demand, constraint] : kinds_)
+      usable = usable | usable_devices(state_.cluster(), node, state_.cluster().constraint(constraint),
+                                       state_.demand(demand).devices);
+    return usable;
+  }
+
+ private:
+  const State& state_;
+  std::vector<std::pair<DemandId, ConstraintId>> kinds_;
+};
 
 /// Of the devices that will be idle, keeps as many as the whole requests need, first those of least use to the other
 /// job: for whole devices those in use now, for shares those idle now.
-void block_whole(Trial& trial, const Spare& spare, const Seating& seating, bool from_whole) {
+void block_whole(Trial& trial, const Spare& spare, const Seating& seating, const WaitingKinds& others) {
   const Cluster& cluster = trial.state().cluster();
-  const std::int64_t full_mib = cluster.facts(spare.node).devices.memory_each.value;
+  const DeviceMemories memories = cluster.device_memories(spare.node);
   const auto milli = cluster.device_free_milli(spare.node);
   const auto mib = cluster.device_free_mib(spare.node);
-  std::vector<std::pair<int, std::size_t>> kept;  // use to the other, device
-  for (std::size_t i = 0; i < spare.room.devices.size() && i < milli.size(); ++i) {
-    const auto is_here = [&](const auto& share) { return share.first == static_cast<int>(i); };
-    if (!is_idle(spare.room.devices[i], full_mib) || std::any_of(seating.shares.begin(), seating.shares.end(), is_here))
-      continue;
-    const bool is_idle_now = is_idle({milli[i], mib[i]}, full_mib);
-    kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == from_whole ? 2 : 1, i});
-  }
-  std::sort(kept.begin(), kept.end());
+  const IdleByKind::Counts needed = seating.idle.needed_sparing(others.usable_on(spare.node));
+  const bool are_whole = others.have_whole();
   // What the node owes already is kept from the other job anyway.
   std::int64_t owed_now = -cluster.idle_devices()[spare.node.row()];
-  for (std::size_t i = 0; i < milli.size(); ++i) owed_now += is_idle({milli[i], mib[i]}, full_mib) ? 1 : 0;
+  for (std::size_t i = 0; i < milli.size(); ++i) owed_now += is_idle({milli[i], mib[i]}, memories[i]) ? 1 : 0;
   const std::int64_t owed_then = std::max<std::int64_t>(spare.room.owed - std::max<std::int64_t>(owed_now, 0), 0);
-  kept.resize(std::min(kept.size(), static_cast<std::size_t>(std::max<std::int64_t>(seating.whole + owed_then, 0))));
+  std::vector<std::pair<int, std::size_t>> kept;  // use to the other, device
+  for (std::size_t kind = 0; kind < seating.idle.kinds(); ++kind) {
+    const std::size_t before = kept.size();
+    for (std::size_t i = 0; i < spare.room.devices.size() && i < milli.size(); ++i) {
+      const auto is_here = [&](const auto& share) { return share.first == static_cast<int>(i); };
+      if (!is_idle(spare.room.devices[i], memories[i]) || !seating.idle.is_of(kind, static_cast<int>(i)) ||
+          std::any_of(seating.shares.begin(), seating.shares.end(), is_here))
+        continue;
+      const bool is_idle_now = is_idle({milli[i], mib[i]}, memories[i]);
+      kept.push_back({milli[i] <= 0 ? 0 : is_idle_now == are_whole ? 2 : 1, i});
+    }
+    std::sort(kept.begin() + static_cast<std::ptrdiff_t>(before), kept.end());
+    const std::int64_t count = std::max<std::int64_t>(needed[kind] + owed_then, 0);
+    kept.resize(std::min(kept.size(), before + static_cast<std::size_t>(count)));
+  }
   Demand whole;
   DeviceMask idle_now;
   for (const auto& [use, device] : kept) {
@@ -221,6 +181,13 @@ std::vector<DeviceClassId> scarce_classes(const State& state, const Reservation&
 
 }  // namespace
 
+ReservedClaim claim_of(const State& state, MemberId member, NodeId node) {
+  const Member& m = state.member(member);
+  const Demand& demand = state.demand(m.demand);
+  const Constraint& constraint = state.cluster().constraint(m.constraint);
+  return {m.job, demand, usable_devices(state.cluster(), node, constraint, demand.devices)};
+}
+
 bool Reservation::is_due(const State& state, Millis now) const {
   return queue_changes_seen != state.queues().change_count() ||
          (has_news(state, now) && now - made_at >= kRenewedAfter);
@@ -247,8 +214,7 @@ bool Reservation::allows(const State& state, std::span<const Trial::Step> steps,
     const bool is_apart = keeps_all_devices(state.cluster(), placement->node, reserved->room);
     if (is_apart && demand.devices.count > 0) return false;
     if (!is_apart && beside == Beside::kItsDevices)
-      for (const auto& [device, request] :
-           seat_claims(reserved->room, claims, state.cluster().facts(placement->node).devices.memory_each.value).shares)
+      for (const auto& [device, request] : seat_claims(state.cluster(), placement->node, reserved->room, claims).shares)
         if (placement->devices.test(device)) return false;
     auto it = std::find_if(left.begin(), left.end(), [&](const auto& l) { return l.first == reserved; });
     if (it == left.end()) it = left.insert(left.end(), {reserved, reserved->room});
@@ -279,32 +245,32 @@ DeviceRoom room_now(const NodeColumns& nodes, NodeId node, std::size_t device) {
 /// The same by devices. Shares that are claimed are left out, so a share may be counted where there is none. A device
 /// that was to be in use at the reserved time, and is free now since something ended early, is none of those that the
 /// claims take.
-std::int64_t fit_by_devices(const NodeColumns& nodes, const Spare& spare, const Claims& claims,
-                            const DeviceRequest& request) {
-  const std::vector<DeviceRoom>& devices = spare.room.devices;
-  if (devices.empty() || request.count == 0) return kFitsMax;
-  const std::int64_t full_mib = nodes.facts(spare.node).devices.memory_each.value;
-  const auto shares_in = [&](const DeviceRoom& room) {
-    return shares_in_device(request, room.milli, room.mib, full_mib > 0);
-  };
-  std::int64_t idle = -spare.room.owed, freed = 0, shares = 0;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (is_idle(devices[i], full_mib)) {
-      ++idle;
-      continue;
-    }
-    const DeviceRoom now = room_now(nodes, spare.node, i);
-    if (request.is_whole())
-      freed += is_idle(now, full_mib) ? 1 : 0;
-    else
-      shares += std::max(shares_in(devices[i]), shares_in(now));
-  }
-  claims.each([&](const Demand& demand) {
-    if (demand.devices.count > 0 && demand.devices.is_whole()) idle -= demand.devices.count;
+std::int64_t fit_by_devices(const NodeView& view, const Spare& spare, const Claims& claims) {
+  const DeviceRequest& request = view.demand.devices;
+  if (spare.room.devices.empty() || request.count == 0) return kFitsMax;
+  const DeviceMask usable = usable_devices(view.nodes, spare.node, view.constraint, request);
+  const DeviceMemories memories = view.nodes.device_memories(spare.node);
+  IdleByKind idle(view.nodes, spare.node, spare.room);
+  claims.each([&](const Reservation::Claim& claim) {
+    const DeviceRequest& claimed = claim.demand.devices;
+    if (claimed.count > 0 && claimed.is_whole()) idle.need(claim.usable, claimed.count);
   });
-  idle = std::max<std::int64_t>(idle, 0);
-  if (request.is_whole()) return (idle + freed) / request.count;
-  return shares + idle * shares_in({kWholeDevice, full_mib});
+  std::int64_t freed = 0, shares = 0, of_one = 0;
+  for (std::size_t i = 0; i < spare.room.devices.size(); ++i) {
+    if (!usable.test(static_cast<int>(i))) continue;
+    const auto shares_in = [&](const DeviceRoom& room) {
+      return std::int64_t{shares_in_device(request, room.milli, room.mib, memories[i] > 0)};
+    };
+    of_one = std::max(of_one, shares_in({kWholeDevice, memories[i]}));
+    if (is_idle(spare.room.devices[i], memories[i])) continue;
+    const DeviceRoom now = room_now(view.nodes, spare.node, i);
+    if (request.is_whole())
+      freed += is_idle(now, memories[i]) ? 1 : 0;
+    else
+      shares += std::max(shares_in(spare.room.devices[i]), shares_in(now));
+  }
+  const std::int64_t left = std::max<std::int64_t>(idle.spare(usable), 0);
+  return request.is_whole() ? (left + freed) / request.count : shares + left * of_one;
 }
 
 }  // namespace
@@ -320,7 +286,7 @@ void Reservation::lower_by_claims(const NodeView& view, NodeRange rows, std::spa
     if (keeps_all_devices(view.nodes, spare->node, spare->room))
       least = view.demand.devices.count > 0 ? 0 : least;
     else if (least > 0)
-      least = std::min(least, fit_by_devices(view.nodes, *spare, claims, view.demand.devices));
+      least = std::min(least, fit_by_devices(view, *spare, claims));
     fit = static_cast<std::uint16_t>(std::min<std::int64_t>(fit, least));
   }
 }
@@ -331,7 +297,7 @@ bool Reservation::spares_quota_for(const State& state, JobId job) const {
 
 void Reservation::block(Trial& trial, JobId from, Beside beside) const {
   const Cluster& cluster = trial.state().cluster();
-  const bool from_whole = requests_whole_devices(trial.state(), from);
+  const WaitingKinds others(trial.state(), from);
   close_classes(trial, from, scarce_classes(trial.state(), *this, from));
   for (const Spare& spare : spares) {
     const Claims claims{spare.claims, from};
@@ -341,8 +307,9 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
       const std::int64_t over = cluster.free(ResourceId(r))[spare.node.row()] - std::max<std::int64_t>(left, 0);
       if (over > 0) kept.amounts.push_back({ResourceId(r), over});
     }
-    claims.each(
-        [&](const Demand& demand) { kept.ports.insert(kept.ports.end(), demand.ports.begin(), demand.ports.end()); });
+    claims.each([&](const Claim& claim) {
+      kept.ports.insert(kept.ports.end(), claim.demand.ports.begin(), claim.demand.ports.end());
+    });
     if (!kept.amounts.empty() || !kept.ports.empty()) trial.block(spare.node, std::move(kept), {});
     if (spare.room.devices.empty() || cluster.free_milli()[spare.node.row()] <= 0) continue;
     if (keeps_all_devices(cluster, spare.node, spare.room)) {
@@ -350,7 +317,7 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
         block_device(trial, spare.node, static_cast<int>(i), {});
       continue;
     }
-    const Seating seating = seat_claims(spare.room, claims, cluster.facts(spare.node).devices.memory_each.value);
+    const Seating seating = seat_claims(cluster, spare.node, spare.room, claims);
     if (!seating.shares.empty()) {
       std::vector<DeviceRoom> left = spare.room.devices;  // beside the shares
       for (const auto& [device, request] : seating.shares)
@@ -359,7 +326,7 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
         block_device(trial, spare.node, device,
                      beside == Beside::kItsDevices ? DeviceRoom{} : left[static_cast<std::size_t>(device)]);
     }
-    block_whole(trial, spare, seating, from_whole);
+    block_whole(trial, spare, seating, others);
   }
 }
 
@@ -419,7 +386,7 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
     const Member& m = state.member(step.member);
     const Demand& demand = state.demand(m.demand);
     take(spare->room, demand, step.devices, -1);
-    spare->claims.push_back({m.job, demand});
+    spare->claims.push_back(claim_of(state, step.member, step.node));
   });
   if (state.yielding().empty()) return;
   for (Spare& spare : spares)  // what is held for the job is room for it

@@ -10,6 +10,7 @@
 
 #include "engine/pending/pending_queue.h"
 #include "engine/place/placement.h"
+#include "engine/reserve/seating.h"
 #include "policy/node_view.h"
 
 namespace ashlar {
@@ -35,27 +36,12 @@ struct TryBesideReservations {
 inline constexpr TryBesideReservations kTriesBesideReservations[] = {
     {Beside::kItsDevices, true}, {Beside::kItsNeeds, true}, {Beside::kItsNeeds, false}};
 
+/// What the member takes of the node if it is placed there.
+ReservedClaim claim_of(const State& state, MemberId member, NodeId node);
+
 struct Reservation {
-  /// Free compute and memory of one device.
-  struct DeviceRoom {
-    std::int32_t milli = 0;
-    std::int64_t mib = 0;
-    friend bool operator==(const DeviceRoom&, const DeviceRoom&) = default;
-  };
-  /// What a member of a job with a reservation will take of a node.
-  struct Claim {
-    JobId job;
-    Demand demand;
-    friend bool operator==(const Claim&, const Claim&) = default;
-  };
-  /// What a node has free at the reserved time, without the claims; unlimited (kPlenty) for amounts that the job does
-  /// not request.
-  struct Room {
-    std::int64_t owed = 0;              ///< idle devices that belong to pods whose devices are not known
-    std::vector<DeviceRoom> devices;    ///< by device; none if the job requests no devices
-    std::vector<std::int64_t> amounts;  ///< by ResourceId
-    friend bool operator==(const Room&, const Room&) = default;
-  };
+  using Claim = ReservedClaim;
+  using Room = ReservedRoom;  ///< unlimited (kPlenty) for amounts that the job does not request
   /// A node reserved for the job.
   struct Spare {
     NodeId node;
@@ -82,6 +68,7 @@ struct Reservation {
   struct Place {
     MemberId member;
     NodeId node;
+    DeviceMask devices = {};  ///< where those of the node are not all alike
     friend bool operator==(const Place&, const Place&) = default;
   };
   /// Jobs that end earlier or later than expected and new nodes change when there is capacity; a reservation is

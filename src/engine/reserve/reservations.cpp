@@ -174,7 +174,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     made.lasts = state.job(job).late_end_if_started(*at);
     made.ends = by_ == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(*at);
     each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
-      if (state.member(step.member).job == job) made.places.push_back({step.member, step.node});
+      const bool is_mixed = state.cluster().mixed_layout(step.node) != nullptr;
+      if (state.member(step.member).job == job)
+        made.places.push_back({step.member, step.node, is_mixed ? step.devices : DeviceMask{}});
     });
     made.note_spares(state, context.trial.steps());
     made.note_quota_spares(state);
@@ -183,7 +185,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
       if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
       for (const Reservation::Place& place : made.places)
         if (Reservation::Spare* spare = p.find(place.node))
-          spare->claims.push_back({job, state.demand(state.member(place.member).demand)});
+          spare->claims.push_back(claim_of(state, place.member, place.node));
       p.quota_claims.push_back({job, job_class.key.queue, counted});
       p.edition = next_edition_++;
       for (const Reservation::Place& place : made.places)

@@ -17,6 +17,7 @@
 #include "live/read/read_replica.h"
 #include "live/track/hold_text.h"
 #include "live/track/nodes/levels.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar::kube {
 namespace {
@@ -192,6 +193,38 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
             static_cast<double>(l.retries));
 }
 
+/// What a node has free of one class.
+struct ClassRoom {
+  DeviceClassId device_class;
+  std::int64_t idle = 0;
+  std::int64_t milli = 0;  ///< the idle devices and what is left of the others
+};
+
+/// Without devices that are held by pods of which it is not known which ones they have, or that are cut into slices.
+std::vector<ClassRoom> rooms_of(const Cluster& cluster, NodeId node) {
+  const auto milli = cluster.device_free_milli(node);
+  const auto room = [&](DeviceClassId device_class, const DeviceMask& devices, std::int64_t idle) {
+    ClassRoom room{.device_class = device_class, .idle = idle, .milli = idle * kWholeDevice};
+    devices.among(static_cast<std::int32_t>(milli.size())).each([&](int i) {
+      const std::int32_t free = milli[static_cast<std::size_t>(i)];
+      room.milli += free < kWholeDevice ? std::max(free, 0) : 0;
+    });
+    return room;
+  };
+  const DeviceLayout* mixed = cluster.mixed_layout(node);
+  if (mixed == nullptr)
+    return {room(cluster.models()[node.row()], DeviceMask::unknown(), std::max(cluster.idle_devices()[node.row()], 0))};
+  std::vector<ClassRoom> rooms;
+  for (const DeviceClassId device_class : classes_of(*mixed)) {
+    DeviceMask devices;
+    for (std::size_t i = 0; i < mixed->devices.size(); ++i)
+      if (mixed->devices[i].device_class == device_class && mixed->devices[i].mode == DeviceMode::kWhole)
+        devices.set(static_cast<int>(i));
+    rooms.push_back(room(device_class, devices, idle_to_take(cluster, node, devices).count()));
+  }
+  return rooms;
+}
+
 /// Wholly free devices of the best domain of each level, on nodes that take pods: the most that a gang within that
 /// level can get.
 void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
@@ -205,22 +238,20 @@ void add_largest_gangs(Snapshot& out, ReadReplica& replica) {
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId node(row);
     if (!cluster.is_live(node) || cluster.devices()[row] == 0 || !cluster.facts(node).is_ready) continue;
-    const std::int64_t idle = std::max(cluster.idle_devices()[row], 0);
-    const std::uint32_t model = cluster.models()[row].value;
-    free_milli[model] += idle * 1000;  // without those held by pods whose devices are not known
-    for (const std::int32_t milli : cluster.device_free_milli(node))
-      free_milli[model] += milli < 1000 ? std::max(milli, 0) : 0;
-    std::vector<std::int64_t>& most = best[model];
-    std::vector<std::vector<std::int64_t>>& by_level = sums[model];
-    most.resize(levels + 2);
-    by_level.resize(levels);
-    most[levels] = std::max(most[levels], idle);
-    most[levels + 1] += idle;
-    const std::vector<DomainId>& domains = cluster.facts(node).domains;
-    for (std::size_t l = 0; l < std::min(levels, domains.size()); ++l) {
-      if (domains[l].is_none()) continue;
-      if (domains[l].row() >= by_level[l].size()) by_level[l].resize(domains[l].row() + 1);
-      most[l] = std::max(most[l], by_level[l][domains[l].row()] += idle);
+    for (const ClassRoom& room : rooms_of(cluster, node)) {
+      free_milli[room.device_class.value] += room.milli;
+      std::vector<std::int64_t>& most = best[room.device_class.value];
+      std::vector<std::vector<std::int64_t>>& by_level = sums[room.device_class.value];
+      most.resize(levels + 2);
+      by_level.resize(levels);
+      most[levels] = std::max(most[levels], room.idle);
+      most[levels + 1] += room.idle;
+      const std::vector<DomainId>& domains = cluster.facts(node).domains;
+      for (std::size_t l = 0; l < std::min(levels, domains.size()); ++l) {
+        if (domains[l].is_none()) continue;
+        if (domains[l].row() >= by_level[l].size()) by_level[l].resize(domains[l].row() + 1);
+        most[l] = std::max(most[l], by_level[l][domains[l].row()] += room.idle);
+      }
     }
   }
   for (const auto& [model, most] : best) {

@@ -8,6 +8,7 @@
 
 #include "engine/explain/explain.h"
 #include "kubeclient/json_writer.h"
+#include "live/read/facts_text.h"
 #include "live/read/held.h"
 #include "live/read/node_order.h"
 #include "live/read/pod_text.h"
@@ -373,19 +374,6 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
   return finish(w);
 }
 
-namespace {
-
-/// "key=value:Effect", and "key:Effect" if there is no value.
-std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
-  // no node has the last one
-  constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};
-  std::string text = names.label_text(taint.value);
-  if (text == names.label_keys.name(taint.key).str() + "=") text.pop_back();
-  return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
-}
-
-}  // namespace
-
 http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerRequest& request) {
   const Tables& tables = replica.tables();
   const Cluster& cluster = replica.state().cluster();
@@ -401,6 +389,7 @@ http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerReques
     w.key("cardFreeMilli").begin_array();
     for (const std::int32_t milli : cluster.device_free_milli(node)) w.integer(milli);
     w.end_array();
+    write_device_groups(w, tables.names, cluster, node);
     if (const DeviceMask closed = cluster.overfull_devices(node); !closed.is_empty())
       w.member("closedCards", devices_text(closed));
     if (const DeviceMask unhealthy = cluster.unhealthy_devices(node); !unhealthy.is_empty())

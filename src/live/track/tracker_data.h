@@ -73,7 +73,9 @@ struct NodeRecord {
   NodeFacts facts;                     ///< as the engine has them; for a node that cannot be read the last valid ones
   PooledString unhealthy_setting;      ///< the annotation that names its unhealthy devices
   DeviceMask unhealthy;                ///< as the engine has them
-  PooledString mistaken_key;           ///< that was probably meant to be that annotation
+  PooledString stated_setting;         ///< the annotation that tells its devices apart
+  std::vector<StatedDevices> stated;   ///< the same as last read
+  PooledString mistaken_key;           ///< that was probably meant to be one of these annotations
   std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
 

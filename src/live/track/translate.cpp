@@ -26,6 +26,17 @@ std::uint64_t hash_of(const Demand& d) {
   return h;
 }
 
+std::uint64_t hash_of(const DeviceLayout& layout) {
+  std::uint64_t h = layout.devices.size();
+  for (const DeviceFacts& d : layout.devices) {
+    const std::uint64_t place = (std::uint64_t{d.island} << 24) | (std::uint64_t{d.numa_node} << 16) |
+                                (std::uint64_t{d.pcie_switch} << 8) | static_cast<std::uint64_t>(d.mode);
+    h = hash_combine(h, (std::uint64_t{d.device_class.value} << 32) | place);
+    h = hash_combine(h, static_cast<std::uint64_t>(d.memory.value));
+  }
+  return h;
+}
+
 std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
   for (const LabelExpression& e : term.all) {
     h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
@@ -213,6 +224,47 @@ ConstraintId Translator::intern(Constraint constraint) {
   return id;
 }
 
+DeviceLayoutId Translator::intern(DeviceLayout layout) {
+  const std::uint64_t hash = hash_of(layout);
+  const auto [id, is_new] = layouts_.of(std::move(layout), hash);
+  if (is_new) out_.add(DeviceLayoutDefined{id, layouts_[id]});
+  return id;
+}
+
+NodeDevices Translator::devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated) {
+  const DeviceFacts alike{.device_class = labelled.device_class, .memory = labelled.memory_each};
+  DeviceLayout layout{std::vector<DeviceFacts>(static_cast<std::size_t>(labelled.count), alike)};
+  for (const StatedDevices& group : stated)
+    group.devices.among(labelled.count).each([&](int i) {
+      DeviceFacts& device = layout.devices[static_cast<std::size_t>(i)];
+      if (group.model) device.device_class = names_.models.of(PooledString(*group.model));
+      if (group.memory) device.memory = *group.memory;
+      device.island = group.island.value_or(0);
+      device.numa_node = group.numa_node.value_or(0);
+      device.pcie_switch = group.pcie_switch.value_or(0);
+      if (group.is_sliced) device.mode = DeviceMode::kSliced;
+    });
+  const bool are_alike = std::all_of(layout.devices.begin(), layout.devices.end(), [&](const DeviceFacts& d) {
+    return d ==
+           DeviceFacts{.device_class = layout.devices.front().device_class, .memory = layout.devices.front().memory};
+  });
+  if (layout.devices.empty()) return labelled;
+  if (!are_alike) {
+    const DeviceLayoutId id = intern(layout);
+    return devices_with(id, layout);
+  }
+  NodeDevices of_one_kind = labelled;
+  of_one_kind.device_class = layout.devices.front().device_class;
+  of_one_kind.memory_each = layout.devices.front().memory;
+  return of_one_kind;
+}
+
+void Translator::replace(DeviceLayoutId before, DeviceLayoutId now) {
+  if (before == now) return;
+  if (!now.is_none()) layouts_.use(now);
+  if (!before.is_none()) layouts_.leave(before);
+}
+
 ConstraintId Translator::keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
   Constraint c;
   for (const PodAffinityTerm& t : terms) {
@@ -258,12 +310,19 @@ void Translator::note_taken() {
     out_.add_confirmation(ConstraintDefined{id, {}});
     ++given_back_;
   });
+  layouts_.settle([this](DeviceLayoutId id) {
+    out_.add_confirmation(DeviceLayoutDefined{id, {}});
+    ++given_back_;
+  });
   given_back_ += company_.note_taken();
 }
 
 void Translator::add_to(ObjectNames::InUse& in_use) const {
   demands_.each([&](DemandId, const Demand& demand) { in_use.add(demand); });
   constraints_.each([&](ConstraintId, const Constraint& constraint) { in_use.add(constraint); });
+  layouts_.each([&](DeviceLayoutId, const DeviceLayout& layout) {
+    for (const DeviceFacts& device : layout.devices) in_use.models.set(device.device_class);
+  });
   company_.add_to(in_use);
 }
 

@@ -17,6 +17,7 @@
 #include "model/event.h"
 #include "names/value_rows.h"
 #include "text/device_text.h"
+#include "text/stated_devices.h"
 
 namespace ashlar::kube {
 
@@ -25,6 +26,7 @@ inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
 inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";
 inline constexpr std::string_view kUnhealthyAnnotation = "ashlar.dev/unhealthy-gpus";
+inline constexpr std::string_view kStatedDevicesAnnotation = "ashlar.dev/gpus";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
 
 /// The label of the pod, or its annotation of the same name (which may hold what a label value may not); nullptr if it
@@ -55,6 +57,10 @@ class Translator {
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
   NodeFacts node_facts(const Node& node);
+  /// The devices, all as `labelled` says but for what is stated of some of them.
+  NodeDevices devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated);
+  /// A node has the second layout in place of the first; none: it has no layout.
+  void replace(DeviceLayoutId before, DeviceLayoutId now);
   /// Nodes have new resources: templates are read again.
   void forget_templates() { std::fill(std::begin(seen_), std::end(seen_), Seen()); }
   /// The same demand once nodes have what it requests: with columns in place of names without one.
@@ -99,6 +105,7 @@ class Translator {
   Demand plain_demand(const Pod& pod);
   DemandId intern(Demand demand);
   ConstraintId intern(Constraint constraint);
+  DeviceLayoutId intern(DeviceLayout layout);
   LabelExpression expression(const Requirement& requirement, bool is_field);
   ashlar::NodeTerm term(const NodeTerm& from);
   void take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken);
@@ -107,6 +114,7 @@ class Translator {
   EventBuffer& out_;
   ValueRows<DemandId, Demand> demands_;
   ValueRows<ConstraintId, Constraint> constraints_;
+  ValueRows<DeviceLayoutId, DeviceLayout> layouts_;
   CompanyRows company_;
   std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates cached; pods of a template arrive in sequence

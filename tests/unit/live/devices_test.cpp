@@ -182,6 +182,96 @@ TEST_F(Devices, AKeyThatIsNearlyTheUnhealthyAnnotationIsLoggedOnce) {
   EXPECT_EQ(state.cluster().unhealthy_device_count(), 1u);
 }
 
+/// A node of eight GPUs with this in its annotation.
+Node stated(const std::string& text, std::int64_t gpus = 8) {
+  Node n = ClusterObjects::node("n", gpus);
+  n.labels.push_back({PooledString("nvidia.com/gpu.memory"), PooledString("81920")});
+  n.labels.push_back({PooledString("nvidia.com/gpu.product"), PooledString("H100")});
+  if (!text.empty()) n.annotations = {{PooledString("ashlar.dev/gpus"), PooledString(text)}};
+  return n;
+}
+
+/// A pod that asks for a model.
+Pod of_model(Pod p, const std::string& model) {
+  auto rules = std::make_shared<PodRules>();
+  rules->node_selector = {{PooledString("nvidia.com/gpu.product"), PooledString(model)}};
+  p.rules = rules;
+  return p;
+}
+
+TEST_F(Devices, ThatTheNodesAnnotationTellsApartAreChosenByModelAndMemory) {
+  see(stated("0-1 island=0; 2-3 model=A100 memory=40Gi island=1 numa=1 switch=2;4 sliced"));
+  see(of_model(pod("p", 2), "A100"));
+  see(of_model(pod("q", 3), "A100"));
+  step();
+  EXPECT_EQ(devices_text(record("p").devices), "2,3");
+  EXPECT_EQ(where("q"), "");
+  EXPECT_TRUE(said.empty()) << said[0];
+  const DeviceLayout* mixed = state.cluster().mixed_layout(NodeId(0u));
+  ASSERT_NE(mixed, nullptr);
+  EXPECT_EQ(mixed->devices[0].memory, MiB(81920));
+  EXPECT_EQ(mixed->devices[2].memory, MiB(40960));
+  EXPECT_EQ(mixed->devices[2].numa_node, 1);
+  EXPECT_EQ(mixed->devices[2].pcie_switch, 2);
+  EXPECT_EQ(mixed->devices[4].mode, DeviceMode::kSliced);
+  see(pod("rest", 6));
+  see(of_model(pod("five", 5), "H100"));
+  step();
+  EXPECT_EQ(where("rest"), "");
+  EXPECT_EQ(devices_text(record("five").devices), "0,1,5,6,7") << "GPU 4 is cut into slices";
+}
+
+TEST_F(Devices, AnAnnotationThatCannotBeReadLeavesWhatWasStated) {
+  see(stated("0-3 model=A100"));
+  see(stated("0-3 modle=A100"));
+  see(stated("0-3 modle=A100"));
+  step();
+  const std::string how =
+      " (write e.g. 0-3 model=NVIDIA-H100-80GB-HBM3 memory=80Gi; 4-7 model=NVIDIA-A100-SXM4-40GB sliced)";
+  EXPECT_EQ(said, (std::vector<std::string>{
+                      "annotation ashlar.dev/gpus of node n cannot be read: \"modle=A100\" is not known; did you mean "
+                      "\"model=\"?; until it is corrected, the GPUs are as stated before" +
+                      how}));
+  EXPECT_NE(state.cluster().mixed_layout(NodeId(0u)), nullptr);
+  said.clear();
+  see(stated("6-9 model=A100"));
+  step();
+  EXPECT_EQ(said, (std::vector<std::string>{"annotation ashlar.dev/gpus of node n names GPUs that the node does not "
+                                            "have, which are left out: '6-9 model=A100', of 8 counted from 0"}));
+  said.clear();
+  see(stated(""));
+  step();
+  EXPECT_EQ(state.cluster().mixed_layout(NodeId(0u)), nullptr);
+  see(stated("0 1 model=A100"));
+  step();
+  EXPECT_EQ(said,
+            (std::vector<std::string>{
+                "annotation ashlar.dev/gpus of node n cannot be read: \"1\" is not known; known: model=, memory=, "
+                "island=, numa=, switch=, sliced; until it is corrected, all GPUs are as the node's labels say" +
+                how}));
+}
+
+TEST_F(Devices, LayoutsThatNoNodeHasAreGivenBackAndTheirRowsUsedAgain) {
+  const auto layouts = [&] { return state.cluster().layouts().rows(); };
+  see(stated("0-3 model=A100"));
+  step();
+  EXPECT_EQ(layouts(), 1u);
+  for (const char* text : {"0-3 model=B", "0-3 model=C", "0-3 model=D", "0-3 model=E"}) {
+    see(stated(text));
+    step();
+  }
+  EXPECT_EQ(layouts(), 2u);
+  see(stated("0-3 model=H100"));
+  step();
+  step();
+  EXPECT_EQ(state.cluster().facts(NodeId(0u)).devices.layout, DeviceLayoutId::none()) << "all are alike";
+  gone(node("n", 8));
+  see(stated("0-3 model=A100"));
+  step();
+  EXPECT_EQ(layouts(), 2u);
+  EXPECT_NE(state.cluster().mixed_layout(NodeId(0u)), nullptr);
+}
+
 TEST_F(Devices, SharesBeyondOneDeviceCloseIt) {
   see(holding(share("p", 600), "0"));
   see(holding(share("q", 600), "0"));

@@ -658,5 +658,18 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   EXPECT_EQ(nodes("gone"), document("NodeList", R"("nodes":[])"));
 }
 
+TEST_F(Read, NodesWithUnlikeDevicesAreToldByGroups) {
+  begin();
+  Node n = node("n0", 3);
+  n.annotations = {{PooledString("ashlar.dev/gpus"), PooledString("0,2 model=H100 memory=80Gi island=1; 1 sliced")}};
+  see(n);
+  leader_term->turn();
+  const std::string told =
+      R"("name":"n0","model":"","cards":3,"idleCards":3,"cardFreeMilli":[1000,1000,1000],"cardGroups":[)"
+      R"({"cards":"0,2","model":"H100","memoryMiB":81920,"island":1,"numaNode":0,"pcieSwitch":0,"sliced":false},)"
+      R"({"cards":"1","model":"","memoryMiB":0,"island":0,"numaNode":0,"pcieSwitch":0,"sliced":true}],"free)";
+  EXPECT_NE(nodes().find(told), std::string::npos) << nodes();
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -64,7 +64,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Reservation), 272u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 56u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
-  EXPECT_EQ(sizeof(Reservation::Claim), 72u);
+  EXPECT_EQ(sizeof(Reservation::Claim), 88u);
   EXPECT_EQ(sizeof(EngineOptions), 8u);
 }
 

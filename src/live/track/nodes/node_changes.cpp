@@ -1,13 +1,11 @@
 #include "live/track/nodes/node_changes.h"
 
-#include "kubeclient/bind_outcome.h"
-#include "kubeclient/pod_builder.h"
+#include "live/track/nodes/annotations.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/foreign_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/requests.h"
-#include "text/nearest_name.h"
 
 namespace ashlar::kube {
 
@@ -33,65 +31,8 @@ void report_node(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
   } else {
     for (EventBody& change : node_changes(node, record.facts, facts)) t.out.add(std::move(change));
   }
+  t.translator.replace(record.facts.devices.layout, facts.devices.layout);
   record.facts = std::move(facts);
-}
-
-void log_unhealthy_setting(const TrackerData& t, const PooledString& node, const std::string& problem) {
-  if (t.listeners.log)
-    t.listeners.log(LogLevel::kWarning,
-                    {"annotation " + std::string(kUnhealthyAnnotation) + " of node " + node.str() + " " + problem,
-                     "node", PooledString(), node});
-}
-
-/// The devices that the node's annotation names. A list that cannot be read changes nothing; of another list what the
-/// node does not have is left out. Either is logged when the list or the node's number of devices changes.
-DeviceMask unhealthy_devices(TrackerData& t, const Node& node, NodeRecord& record, std::int32_t count) {
-  const PooledString* found = find_label(node.annotations, kUnhealthyAnnotation);
-  const PooledString setting = found == nullptr ? PooledString() : *found;
-  if (setting == record.unhealthy_setting && count == record.facts.devices.count) return record.unhealthy;
-  record.unhealthy_setting = setting;
-  const DeviceMask named = parse_devices(setting);
-  const DeviceMask known = named.among(count);
-  if (named.is_empty() && !setting.empty()) {
-    log_unhealthy_setting(
-        t, node.name,
-        "is not a list of GPUs such as 0,2-3: '" + bounded_words(setting.view()) + "'; until it is corrected, " +
-            (record.unhealthy.is_empty() ? "no GPU counts as unhealthy"
-                                         : "GPUs " + devices_text(record.unhealthy) + " stay unhealthy"));
-    return record.unhealthy;
-  }
-  if (known != named)
-    log_unhealthy_setting(t, node.name,
-                          "names GPUs that the node does not have: '" + bounded_words(setting.view()) + "', of " +
-                              std::to_string(count) +
-                              " counted from 0; unhealthy GPUs: " + (known.is_empty() ? "none" : devices_text(known)));
-  return known;
-}
-
-/// A key of ours that is nearly the annotation's, or the annotation's own as a label; empty if there is none.
-const PooledString& mistaken_key(const Node& node) {
-  static const PooledString kNone;
-  constexpr std::size_t kNear = 2;
-  for (const Labels* labels : {&node.annotations, &node.labels})
-    for (const auto& [key, value] : *labels) {
-      if (!is_our_annotation(key.view()) || key.view().size() > kUnhealthyAnnotation.size() + kNear) continue;
-      const std::size_t distance = edit_distance(key.view(), kUnhealthyAnnotation);
-      if (distance <= kNear && (distance > 0 || labels == &node.labels)) return key;
-    }
-  return kNone;
-}
-
-/// Such a key keeps no pod off a GPU, which must not go unnoticed. Logged when the key changes.
-void log_mistaken_key(const TrackerData& t, const Node& node, NodeRecord& record) {
-  const PooledString& key = mistaken_key(node);
-  if (key == record.mistaken_key) return;
-  record.mistaken_key = key;
-  if (key.empty() || !t.listeners.log) return;
-  const std::string problem = key.view() == kUnhealthyAnnotation
-                                  ? " is ignored as a label; write it as an annotation"
-                                  : " is not a known key" + meant_text(kUnhealthyAnnotation);
-  t.listeners.log(LogLevel::kWarning,
-                  {key.str() + " of node " + node.name.str() + problem, "node", PooledString(), node.name});
 }
 
 void report_health(TrackerData& t, NodeId node, const DeviceMask& unhealthy) {
@@ -150,6 +91,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
   facts.is_ready = !t.closing_of(id).is_closed();
+  state_devices(t, node, record, facts.devices);
   const DeviceMask unhealthy = unhealthy_devices(t, node, record, facts.devices.count);
   log_mistaken_key(t, node, record);
   const bool is_heartbeat = !is_new && facts == record.facts;
@@ -206,6 +148,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
   }
   for (const PodSlot slot : unanswered) hold_until_answered(t, slot);
   count_labels(t, t.nodes[id.row()].labels, {});
+  t.translator.replace(t.nodes[id.row()].facts.devices.layout, DeviceLayoutId::none());
   t.nodes[id.row()] = NodeRecord{};
   if (t.closing_of(id).is_closed()) t.closings.edit(id.row()) = NodeClosing{};
   t.names.nodes.remove(id);
