@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/digest.h"
-#include "base/grown.h"
 #include "state/cluster/usable_devices.h"
 #include "state/consistency.h"
 #include "state/holds/kept.h"
@@ -104,7 +103,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   if (is_kept_beside) take_kept(node, -1);
   if (!is_held) cluster_.allocate(node, demand(m.demand), devices);
   cluster_.add_pod(id, m.labels, m.constraint, node);
-  link(id, node);
+  node_members_.add(id, node);
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
   count_in_group(m, 1);
@@ -135,7 +134,7 @@ void State::unplace(MemberId id) {
   placement_digest_ -= placement_cell(id);
   cluster_.remove_pod(id, m.labels, m.constraint, node);
   if (cluster_.is_live(node) && !is_held) cluster_.release(node, demand(m.demand), m.devices);
-  unlink(id, node);
+  node_members_.remove(id, node);
   if (is_held) yielding_.remove({node, id});
   charge(m, node, -1);
   m.node = NodeId::none();
@@ -195,32 +194,10 @@ void State::charge_by_class(NodeId node, std::int64_t times) {
   }
 }
 
-std::vector<MemberId> State::members_on(NodeId node) const {
-  std::vector<MemberId> members;
-  if (node.row() >= first_on_node_.size()) return members;
-  for (MemberId m = first_on_node_[node.row()]; !m.is_none(); m = on_node_[m.row()].next) members.push_back(m);
-  std::sort(members.begin(), members.end());
-  return members;
-}
-
-void State::link(MemberId id, NodeId node) {
-  MemberId& first = grown(first_on_node_, node.row());
-  grown(on_node_, id.row()) = {MemberId::none(), first};
-  if (!first.is_none()) on_node_[first.row()].before = id;
-  first = id;
-}
-
-void State::unlink(MemberId id, NodeId node) {
-  const NodeLink link = on_node_[id.row()];
-  (link.before.is_none() ? first_on_node_[node.row()] : on_node_[link.before.row()].next) = link.next;
-  if (!link.next.is_none()) on_node_[link.next.row()].before = link.before;
-}
-
-void State::link_all() {
-  first_on_node_.clear();
-  on_node_.clear();
+void State::list_node_members() {
+  node_members_.clear();
   for (std::size_t row = 0; row < members_.size(); ++row)
-    if (members_[row].node.row() < cluster_.rows()) link(MemberId(row), members_[row].node);
+    if (members_[row].node.row() < cluster_.rows()) node_members_.add(MemberId(row), members_[row].node);
 }
 
 void State::start(JobId id, Millis now) {

@@ -13,6 +13,7 @@
 #include "state/holds/held_places.h"
 #include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
+#include "state/jobs/node_members.h"
 #include "state/queues/queue_tree.h"
 #include "state/time/timeline.h"
 
@@ -22,11 +23,6 @@ namespace ashlar {
 struct RowUse {
   std::uint32_t members = 0;
   std::uint32_t edition = 0;
-};
-
-/// The neighbours of a placed member in the list of its node.
-struct NodeLink {
-  MemberId before, next;
 };
 
 /// A job began to wait, or stopped waiting (placed, removed, changed). In chronological order; a row may be reused in
@@ -109,7 +105,7 @@ class State {
     return MemberId::none();
   }
   /// The members placed on a node, ascending. Cost: O(m log m) of them.
-  std::vector<MemberId> members_on(NodeId node) const;
+  std::vector<MemberId> members_on(NodeId node) const { return node_members_.on(node); }
   /// Calls `visit(MemberId, const Member&)` in rank order.
   template <class Visit>
   void each_member(JobId id, Visit&& visit) const {
@@ -245,9 +241,7 @@ class State {
   void charge_new_keys(std::size_t first);
   /// Charges the members on a node, by its class, or gives them back (-1).
   void charge_by_class(NodeId node, std::int64_t times);
-  void link(MemberId id, NodeId node);
-  void unlink(MemberId id, NodeId node);
-  void link_all();
+  void list_node_members();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;
   void define(LabelSetId id, const LabelSet& set);
@@ -263,8 +257,7 @@ class State {
   std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;
-  std::vector<MemberId> first_on_node_;  ///< [node] of a list, in no order
-  std::vector<NodeLink> on_node_;        ///< [member]
+  NodeMembers node_members_;  ///< derived; not in snapshots
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;

@@ -38,7 +38,7 @@ struct StateFields {
     s.queues_.usage_changes_.clear();
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
-    s.link_all();
+    s.list_node_members();
     s.list_yielding();
     c.company_changed_.clear();
     c.sums_ = {};

@@ -214,7 +214,7 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
     ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    unhealthy GPUs, which take no new pods: 2\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
-    ("nodes", UNLIKE_NODE, 0, "n     H100 x3, unknown x1     4     4  ....          0          0  -\n    GPUs 0-1: H100, 80 GiB, island 0, NUMA node 0, PCIe switch 0\n"
+    ("nodes", UNLIKE_NODE, 0, "n     H100 x3, unknown x1     4     4  ....         0          0  -\n    GPUs 0-1: H100, 80 GiB, island 0, NUMA node 0, PCIe switch 0\n"
      "    GPU 2: unknown model, island 1, NUMA node 0, PCIe switch 0, cut into slices: takes no pods\n    GPU 3: H100, 80 GiB, island 1, NUMA node 1, PCIe switch 2\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
