@@ -1,6 +1,7 @@
 #include "engine/reserve/held.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -92,22 +93,24 @@ std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cyc
   return present;
 }
 
+enum class WakeAt : std::uint8_t { kRound, kLookAtHolder };
+
 /// Whether one more round is within the limit. If not, the decision ends when all that is awake has been looked at, and
 /// the next one begins with that round: later, since at once it would only be a faulty decision in pieces.
-bool may_wake_again(EngineData& e, Cycle& cycle) {
+bool may_wake_again(EngineData& e, Cycle& cycle, WakeAt at) {
   if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
-    cycle.wake_rounds = 0;
+    cycle.wake_rounds = cycle.early_wakes = 0;
   const std::size_t limit =
       std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
+  // Beyond the limit an early one is left to the end of the round, which the argument for the limit is about.
+  if (at == WakeAt::kLookAtHolder) return ++cycle.early_wakes <= limit;
   if (++cycle.wake_rounds <= limit) return true;
   ++e.cut_short;
   cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, cycle.plan.at + Reservation::kRenewedAfter);
   return false;
 }
 
-}  // namespace
-
-void wake_held(EngineData& e, State& state, Cycle& cycle) {
+void wake(EngineData& e, State& state, Cycle& cycle, WakeAt at) {
   if (e.pending.held_classes().empty()) return;
   const Millis now = cycle.plan.at;
   if (present(e, state) == e.held_seen && !has_due_holder(e, state, now)) return;
@@ -141,7 +144,7 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
-  if (!woken.empty() && !may_wake_again(e, cycle)) {
+  if (!woken.empty() && !may_wake_again(e, cycle, at)) {
     e.held_seen = {};
     return;
   }
@@ -154,6 +157,12 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
   const auto is_awake = [](const auto& holder) { return holder.second.is_awake; };
   if (std::any_of(holders.begin(), holders.end(), is_awake)) e.held_seen = {};  // gone through again after it
 }
+
+}  // namespace
+
+void wake_held(EngineData& e, State& state, Cycle& cycle) { wake(e, state, cycle, WakeAt::kRound); }
+
+void wake_held_early(EngineData& e, State& state, Cycle& cycle) { wake(e, state, cycle, WakeAt::kLookAtHolder); }
 
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {
   const Millis now = cycle.plan.at;

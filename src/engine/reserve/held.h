@@ -10,6 +10,8 @@ namespace ashlar {
 /// Stage: renews the reservations that hold jobs and are due, and wakes the classes that this, or another change since
 /// the last look, may help.
 void wake_held(EngineData& e, State& state, Cycle& cycle);
+/// The same when a job that held others has been looked at, so that these come before jobs behind them.
+void wake_held_early(EngineData& e, State& state, Cycle& cycle);
 /// Stage: the plan says when the first of these reservations is due.
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle);
 
