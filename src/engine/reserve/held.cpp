@@ -1,7 +1,6 @@
 #include "engine/reserve/held.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -93,24 +92,36 @@ std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cyc
   return present;
 }
 
-enum class WakeAt : std::uint8_t { kRound, kLookAtHolder };
+std::size_t wake_limit(const EngineData& e) {
+  return std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
+}
+
+void count_anew_after_a_start(Cycle& cycle) {
+  if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
+    cycle.wake_rounds = cycle.early_wakes = 0;
+}
 
 /// Whether one more round is within the limit. If not, the decision ends when all that is awake has been looked at, and
 /// the next one begins with that round: later, since at once it would only be a faulty decision in pieces.
-bool may_wake_again(EngineData& e, Cycle& cycle, WakeAt at) {
-  if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
-    cycle.wake_rounds = cycle.early_wakes = 0;
-  const std::size_t limit =
-      std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
-  // Beyond the limit an early one is left to the end of the round, which the argument for the limit is about.
-  if (at == WakeAt::kLookAtHolder) return ++cycle.early_wakes <= limit;
-  if (++cycle.wake_rounds <= limit) return true;
+bool may_wake_again(EngineData& e, Cycle& cycle) {
+  count_anew_after_a_start(cycle);
+  if (++cycle.wake_rounds <= wake_limit(e)) return true;
   ++e.cut_short;
   cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, cycle.plan.at + Reservation::kRenewedAfter);
   return false;
 }
 
-void wake(EngineData& e, State& state, Cycle& cycle, WakeAt at) {
+void wake(EngineData& e, Cycle& cycle, const std::vector<PendingQueue::Head>& classes) {
+  for (const PendingQueue::Head& head : classes) {
+    e.pending.wake_held(head.job_class);
+    cycle.set_aside.erase(head.job_class);
+    if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
+  }
+}
+
+}  // namespace
+
+void wake_held(EngineData& e, State& state, Cycle& cycle) {
   if (e.pending.held_classes().empty()) return;
   const Millis now = cycle.plan.at;
   if (present(e, state) == e.held_seen && !has_due_holder(e, state, now)) return;
@@ -144,25 +155,28 @@ void wake(EngineData& e, State& state, Cycle& cycle, WakeAt at) {
         (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
-  if (!woken.empty() && !may_wake_again(e, cycle, at)) {
+  if (!woken.empty() && !may_wake_again(e, cycle)) {
     e.held_seen = {};
     return;
   }
-  for (const PendingQueue::Head& head : woken) {
-    e.pending.wake_held(head.job_class);
-    cycle.set_aside.erase(head.job_class);
-    if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
-  }
+  wake(e, cycle, woken);
   e.held_seen = present(e, state);
   const auto is_awake = [](const auto& holder) { return holder.second.is_awake; };
   if (std::any_of(holders.begin(), holders.end(), is_awake)) e.held_seen = {};  // gone through again after it
 }
 
-}  // namespace
-
-void wake_held(EngineData& e, State& state, Cycle& cycle) { wake(e, state, cycle, WakeAt::kRound); }
-
-void wake_held_early(EngineData& e, State& state, Cycle& cycle) { wake(e, state, cycle, WakeAt::kLookAtHolder); }
+void wake_held_by(EngineData& e, State& state, Cycle& cycle, JobId holder) {
+  const Present at = look_at(e, state, cycle, holder);
+  std::vector<PendingQueue::Head> woken;
+  for (const PendingQueue::Head& head : e.pending.held_classes()) {
+    const std::vector<PendingQueue::Holder>& holders = e.pending.class_at(head.job_class).holders;
+    if (!at.is_awake && std::any_of(holders.begin(), holders.end(),
+                                    [&](const auto& h) { return h.job == holder && h.edition != at.edition; }))
+      woken.push_back(head);
+  }
+  count_anew_after_a_start(cycle);
+  if (!woken.empty() && ++cycle.early_wakes <= wake_limit(e)) wake(e, cycle, woken);
+}
 
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {
   const Millis now = cycle.plan.at;

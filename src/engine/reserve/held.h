@@ -10,8 +10,11 @@ namespace ashlar {
 /// Stage: renews the reservations that hold jobs and are due, and wakes the classes that this, or another change since
 /// the last look, may help.
 void wake_held(EngineData& e, State& state, Cycle& cycle);
-/// The same when a job that held others has been looked at, so that these come before jobs behind them.
-void wake_held_early(EngineData& e, State& state, Cycle& cycle);
+/// A job that held others has been looked at: those that its reservation holds no more are woken at once, so that they
+/// come before jobs behind them. Only its reservation and those ahead of it are renewed; others rest on jobs that are
+/// still to be looked at. A limited number of times without a start; beyond, wake_held does it. Cost: O(classes with held
+/// jobs).
+void wake_held_by(EngineData& e, State& state, Cycle& cycle, JobId holder);
 /// Stage: the plan says when the first of these reservations is due.
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle);
 

@@ -82,7 +82,7 @@ TEST(KnownLives, WithReservations) {
             "20606 decisions, 5131 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
             "InsufficientGPU 514 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
             "594 Placed 3271 PortTaken 115 QuotaExhausted 594 ReservationHeld 172 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 573 Waits 1871; plans 9e11861489c4c9e5");
+            "6 TopologyFragmented 573 Waits 1871; plans 0161ff525cf07321");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
