@@ -40,7 +40,7 @@ struct Cycle {
   /// happens are to be looked at after all.
   std::map<ClassId, PendingQueue::Entry> set_aside;
   /// How often held classes were woken since the plan had this many actions.
-  std::size_t wake_rounds = 0, actions_of_rounds = 0;
+  std::size_t wake_rounds = 0, early_wakes = 0, actions_of_rounds = 0;
   std::vector<ShadowTime> shadow_times;
 
   /// For a job with this many devices, from the ends known now; computed once per cycle and job.

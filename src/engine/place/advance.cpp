@@ -179,7 +179,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     // What fell frees more than the job takes, for jobs that are parked and ahead of those still to be looked at.
     if (state.nominations().size() != nominations_before) break;
     // Jobs that it holds no more come before those behind them. After a start they were woken already.
-    if (was_holder && cycle.plan.actions.size() == actions_before) wake_held(e, state, cycle);
+    if (was_holder && cycle.plan.actions.size() == actions_before) wake_held_by(e, state, cycle, head.entry.job);
     if (!cycle.work.is_empty()) continue;
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed

@@ -92,17 +92,31 @@ std::map<JobId, Present> look_at_holders(EngineData& e, State& state, Cycle& cyc
   return present;
 }
 
+std::size_t wake_limit(const EngineData& e) {
+  return std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
+}
+
+void count_anew_after_a_start(Cycle& cycle) {
+  if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
+    cycle.wake_rounds = cycle.early_wakes = 0;
+}
+
 /// Whether one more round is within the limit. If not, the decision ends when all that is awake has been looked at, and
 /// the next one begins with that round: later, since at once it would only be a faulty decision in pieces.
 bool may_wake_again(EngineData& e, Cycle& cycle) {
-  if (std::exchange(cycle.actions_of_rounds, cycle.plan.actions.size()) != cycle.plan.actions.size())
-    cycle.wake_rounds = 0;
-  const std::size_t limit =
-      std::min<std::size_t>(kWakeRoundsBeyondHeads + e.pending.first_head_count(), std::max(e.wake_rounds_max, 1u));
-  if (++cycle.wake_rounds <= limit) return true;
+  count_anew_after_a_start(cycle);
+  if (++cycle.wake_rounds <= wake_limit(e)) return true;
   ++e.cut_short;
   cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, cycle.plan.at + Reservation::kRenewedAfter);
   return false;
+}
+
+void wake(EngineData& e, Cycle& cycle, const std::vector<PendingQueue::Head>& classes) {
+  for (const PendingQueue::Head& head : classes) {
+    e.pending.wake_held(head.job_class);
+    cycle.set_aside.erase(head.job_class);
+    if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
+  }
 }
 
 }  // namespace
@@ -145,14 +159,23 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     e.held_seen = {};
     return;
   }
-  for (const PendingQueue::Head& head : woken) {
-    e.pending.wake_held(head.job_class);
-    cycle.set_aside.erase(head.job_class);
-    if (cycle.has_begun && !cycle.is_listed_whole) cycle.work.add(head);
-  }
+  wake(e, cycle, woken);
   e.held_seen = present(e, state);
   const auto is_awake = [](const auto& holder) { return holder.second.is_awake; };
   if (std::any_of(holders.begin(), holders.end(), is_awake)) e.held_seen = {};  // gone through again after it
+}
+
+void wake_held_by(EngineData& e, State& state, Cycle& cycle, JobId holder) {
+  const Present at = look_at(e, state, cycle, holder);
+  std::vector<PendingQueue::Head> woken;
+  for (const PendingQueue::Head& head : e.pending.held_classes()) {
+    const std::vector<PendingQueue::Holder>& holders = e.pending.class_at(head.job_class).holders;
+    if (!at.is_awake && std::any_of(holders.begin(), holders.end(),
+                                    [&](const auto& h) { return h.job == holder && h.edition != at.edition; }))
+      woken.push_back(head);
+  }
+  count_anew_after_a_start(cycle);
+  if (!woken.empty() && ++cycle.early_wakes <= wake_limit(e)) wake(e, cycle, woken);
 }
 
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {

@@ -10,6 +10,10 @@ namespace ashlar {
 /// Stage: renews the reservations that hold jobs and are due, and wakes the classes that this, or another change since
 /// the last look, may help.
 void wake_held(EngineData& e, State& state, Cycle& cycle);
+/// A job that held others has been looked at: those that its reservation holds no more are woken at once, so that they
+/// come before jobs behind them. Only its reservation and those ahead of it are renewed; others rest on jobs that are
+/// still to be looked at. A limited number of times without a start; beyond, wake_held does it. Cost: O(held classes).
+void wake_held_by(EngineData& e, State& state, Cycle& cycle, JobId holder);
 /// Stage: the plan says when the first of these reservations is due.
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle);
 

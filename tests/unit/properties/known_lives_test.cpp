@@ -79,32 +79,32 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20608 decisions, 5136 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
-            "InsufficientGPU 517 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "592 Placed 3272 PortTaken 115 QuotaExhausted 592 ReservationHeld 170 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 572 Waits 1871; plans 8b121bd67e07799d");
+            "20606 decisions, 5131 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
+            "InsufficientGPU 514 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "594 Placed 3271 PortTaken 115 QuotaExhausted 594 ReservationHeld 172 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 573 Waits 1871; plans 0161ff525cf07321");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20642 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 665 "
-      "InsufficientResource 193 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3563 PortTaken 112 "
-      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2110; plans "
-      "24aab68b84d36bf0");
+      "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
+      "InsufficientResource 192 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3568 PortTaken 112 "
+      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2103; plans "
+      "87d47a3a6a4a0543");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 366 ExceedsMaxQuota 487 GangPartial 281 "
-            "InsufficientGPU 510 InsufficientResource 175 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "599 Placed 3298 PortTaken 116 QuotaExhausted 599 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 563 Waits 1664; plans 6191da2574f7669e");
+            "20615 decisions, 5157 binds, 0 others; ExceedsClusterMax 366 ExceedsMaxQuota 487 GangPartial 281 "
+            "InsufficientGPU 508 InsufficientResource 176 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "599 Placed 3299 PortTaken 115 QuotaExhausted 599 SelectorMismatch 9 TaintNotTolerated 5 "
+            "TopologyFragmented 564 Waits 1663; plans 6c216b7209402cdf");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20562 decisions, 4762 binds, 0 others; BehindHead 945 ExceedsClusterMax 450 ExceedsMaxQuota 436 "
+            "20562 decisions, 4768 binds, 0 others; BehindHead 946 ExceedsClusterMax 450 ExceedsMaxQuota 436 "
             "GangPartial 264 InsufficientGPU 375 InsufficientResource 167 NeverFits 886 NoMatchingDevice 2 "
             "NodesNotReady 1 OverQuota 462 Placed 3019 PortTaken 88 QuotaExhausted 462 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 467 Waits 2322; plans fbcf1d129dd0ff05");
+            "TaintNotTolerated 6 TopologyFragmented 469 Waits 2325; plans f4b208941c72d5ba");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
@@ -112,44 +112,44 @@ TEST(KnownLives, OfPublishedProfiles) {
             "20590 decisions, 5178 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial 289 "
             "InsufficientGPU 464 InsufficientResource 185 NeverFits 845 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "586 Placed 3353 PortTaken 115 QuotaExhausted 586 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 569 Waits 1642; plans 09662218e74a6890");
+            "TopologyFragmented 569 Waits 1642; plans b635800f53b8fe07");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20614 decisions, 5156 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 486 GangPartial 316 "
-            "InsufficientGPU 511 InsufficientResource 177 NeverFits 1010 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "639 Placed 3314 PortTaken 109 QuotaExhausted 639 ReservationHeld 202 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 589 Waits 1926; plans 3fa1fdbf93fe9d23");
+            "20613 decisions, 5153 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 485 GangPartial 316 "
+            "InsufficientGPU 508 InsufficientResource 178 NeverFits 1009 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "640 Placed 3312 PortTaken 109 QuotaExhausted 640 ReservationHeld 201 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 586 Waits 1920; plans de2bce3380bd9ab5");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20575 decisions, 5043 binds, 0 others; ExceedsClusterMax 503 ExceedsMaxQuota 481 GangPartial 293 "
-            "InsufficientGPU 431 InsufficientResource 169 NeverFits 984 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "619 Placed 3260 PortTaken 110 QuotaExhausted 619 ReservationHeld 1114 SelectorMismatch 7 "
-            "TaintNotTolerated 5 TopologyFragmented 552 Waits 2690; plans 7d2219bb0c9f1cbc");
+            "20575 decisions, 5039 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 481 GangPartial 294 "
+            "InsufficientGPU 428 InsufficientResource 169 NeverFits 983 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
+            "618 Placed 3258 PortTaken 110 QuotaExhausted 618 ReservationHeld 1115 SelectorMismatch 7 "
+            "TaintNotTolerated 5 TopologyFragmented 548 Waits 2685; plans 0bf0cc961df84360");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20617 decisions, 5160 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial 303 "
-            "InsufficientGPU 508 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "605 Placed 3339 PortTaken 111 QuotaExhausted 605 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 553 Waits 1673; plans b708d3ba1ec871f9");
+            "20617 decisions, 5151 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial 303 "
+            "InsufficientGPU 505 InsufficientResource 172 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "604 Placed 3334 PortTaken 112 QuotaExhausted 604 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 552 Waits 1669; plans c182f80d7e8021da");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20616 decisions, 5254 binds, 0 others; ExceedsClusterMax 363 ExceedsMaxQuota 488 GangPartial 300 "
-            "InsufficientGPU 483 InsufficientResource 195 NeverFits 851 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "599 Placed 3348 PortTaken 107 QuotaExhausted 599 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 545 Waits 1655; plans 51f002dacf7f39c7");
+            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 363 ExceedsMaxQuota 487 GangPartial 300 "
+            "InsufficientGPU 482 InsufficientResource 195 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "599 Placed 3351 PortTaken 108 QuotaExhausted 599 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 544 Waits 1654; plans 5b1aeb86582c6ad8");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20619 decisions, 5156 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial 310 "
-            "InsufficientGPU 502 InsufficientResource 168 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "611 Placed 3342 PortTaken 107 QuotaExhausted 611 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 566 Waits 1678; plans a67b926f6a1e0b9a");
+            "20619 decisions, 5155 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial 310 "
+            "InsufficientGPU 501 InsufficientResource 167 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "610 Placed 3343 PortTaken 108 QuotaExhausted 610 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 564 Waits 1675; plans 28caf31bc4fcbc95");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20603 decisions, 5177 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 485 GangPartial 287 "
-            "InsufficientGPU 477 InsufficientResource 176 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "593 Placed 3380 PortTaken 121 QuotaExhausted 593 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 567 Waits 1651; plans 6b873a6fb70aafba");
+            "20606 decisions, 5170 binds, 0 others; ExceedsClusterMax 377 ExceedsMaxQuota 485 GangPartial 288 "
+            "InsufficientGPU 486 InsufficientResource 176 NeverFits 862 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "594 Placed 3376 PortTaken 117 QuotaExhausted 594 SelectorMismatch 10 TaintNotTolerated 5 "
+            "TopologyFragmented 565 Waits 1655; plans 9ec69d79ae1b79e9");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 22957 binds, 10776 others; Placed 13402; plans e7bbeb6a6ee4998b");
+            "20100 decisions, 22965 binds, 10775 others; Placed 13404; plans e1c9202f3846a22a");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 906 binds, 36 others; Placed 540; plans 5d9216c19e83fa04");
+            "20100 decisions, 906 binds, 36 others; Placed 540; plans cdfc93d40d7c4dcf");
 }
 
 }  // namespace
