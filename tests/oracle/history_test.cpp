@@ -160,5 +160,23 @@ TEST(Histories, WithUnlikeDevicesKeepEveryRuleAndAreTheSameTwice) {
   EXPECT_GT(counts.restarts, 250);
 }
 
+/// The same while other schedulers nominate nodes for pods of theirs, also of gangs of groups and on unlike devices.
+TEST(Histories, WithNominationsKeepEveryRuleAndAreTheSameTwice) {
+  const auto options = [](std::uint64_t seed) {
+    return StoryOptions{.has_nominations = true, .has_groups = seed % 4 >= 2, .has_unlike_devices = seed % 8 >= 4};
+  };
+  Counts counts;
+  if (const char* text = std::getenv("ASHLAR_HISTORY"); text != nullptr) {
+    const std::uint64_t seed = std::strtoull(text, nullptr, 10);
+    return play_twice(seed, counts, options(seed));
+  }
+  for (std::uint64_t seed = 0; seed < kHistories / 2 && !::testing::Test::HasFailure(); ++seed)
+    play_twice(seed, counts, options(seed));
+  std::printf("history oracle: %llu histories with nominations twice, %ld members placed, %ld restarts\n",
+              static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts);
+  EXPECT_GT(counts.placed, 5'000);
+  EXPECT_GT(counts.restarts, 250);
+}
+
 }  // namespace
 }  // namespace ashlar::oracle

@@ -5,8 +5,6 @@
 #include <set>
 #include <unordered_set>
 
-#include "known.h"
-
 namespace ashlar::oracle {
 namespace {
 
@@ -665,9 +663,6 @@ std::vector<int> devices_taken_to_get(const PlainWorld& world, int node, const P
     if (!ask.demand.is_share() && device_fault(load, ask, c).empty()) devices.push_back(c);
   for (int c = 0; c < load.node->devices && ask.demand.is_share(); ++c) {
     if (!device_fault(load, ask, c).empty()) continue;
-    if (!kSharesAreSeatedWhereMemoryIsNotKnown && load.node->device(c).mib == 0 &&
-        ask.demand.mib + load.mib[static_cast<std::size_t>(c)] > 0)
-      continue;
     const auto is_tighter = [&](int than) {
       return load.milli[static_cast<std::size_t>(c)] > load.milli[static_cast<std::size_t>(than)];
     };

@@ -15,7 +15,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```(cpp|case|diff) (\S+)\n(.*?)^```$", re.M | re.S)
+sys.path.insert(0, str(ROOT / "tests" / "tidy"))
+
+from recipe_blocks import blocks_of  # noqa: E402
+
 LIBRARY = "src/policy/libashlar_policy.a"
 PROGRAM = """#include <fstream>
 #include <iostream>
@@ -47,27 +50,23 @@ def run(command, where, **options):
 
 def blocks():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    found = [match.groups() for match in BLOCK.finditer(text)]
-    if len([b for b in found if b[0] == "case"]) < 2:
+    found = blocks_of(text)
+    if len([b for b in found if b.kind == "case"]) < 2:
         raise Failure("CONTRIBUTING.md: the recipe has fewer than two cases")
     return found
 
 
-def carry_out(kind, path, body, tree):
-    """Returns the path if it is a source that has to be compiled."""
-    target = tree / path
-    if kind != "diff":
+def carry_out(block, tree):
+    target = tree / block.path
+    if block.kind != "diff":
         if target.exists():
-            raise Failure(f"CONTRIBUTING.md: {path} is there already")
-        target.write_text(body, encoding="utf-8")
-        return path
-    before = "".join(line[1:] for line in body.splitlines(True) if line.startswith(" "))
-    after = "".join(line[1:] for line in body.splitlines(True))
+            raise Failure(f"CONTRIBUTING.md: {block.path} is there already")
+        target.write_text(block.body, encoding="utf-8")
+        return
     text = target.read_text(encoding="utf-8")
-    if text.count(before) != 1:
-        raise Failure(f"CONTRIBUTING.md: {path} has these lines {text.count(before)} times, not once:\n{before}")
-    target.write_text(text.replace(before, after), encoding="utf-8")
-    return path
+    if (count := text.count(block.before)) != 1:
+        raise Failure(f"CONTRIBUTING.md: {block.path} has these lines {count} times, not once:\n{block.before}")
+    target.write_text(text.replace(block.before, block.after), encoding="utf-8")
 
 
 def command_for(build, target):
@@ -110,7 +109,9 @@ def check(build):
             if name and (ROOT / name).is_file():
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, tree / name)
-        changed = [carry_out(*block, tree) for block in blocks()]
+        changed = [block.path for block in blocks()]
+        for block in blocks():
+            carry_out(block, tree)
         run([sys.executable, "tests/tidy/anchors.py", "--fix"], tree)  # a part of ./dev fmt
         run([sys.executable, "tests/tidy/tidy.py"], tree)
         build_program(build, sorted({p for p in changed if p.endswith(".cpp")}), tree, scratch)

@@ -16,6 +16,7 @@ import house
 import words
 from cpp_text import functions_of, strip
 from declared import declarations
+from recipe_blocks import blocks_of
 
 FILE_LINES_MAX = 500
 COLUMNS_MAX = 120
@@ -342,15 +343,13 @@ def check_recipe(tree):
     """A diff of CONTRIBUTING's recipe names lines that its file has, once; the recipe's test carries it out."""
     contributing = tree.root / "CONTRIBUTING.md"
     text = contributing.read_text(encoding="utf-8") if contributing.exists() else ""
-    for block in re.finditer(r"^```diff (\S+)\n(.*?)^```$", text, re.M | re.S):
-        lines = block[2].splitlines(True)
-        target = tree.root / block[1]
+    for block in blocks_of(text):
+        if block.kind != "diff":
+            continue
+        target = tree.root / block.path
         there = target.read_text(encoding="utf-8") if target.exists() else ""
-        before = "".join(line[1:] for line in lines if line.startswith(" "))
-        after = "".join(line[1:] for line in lines)
-        if there.count(before) != 1 and there.count(after) != 1:
-            number = text.count("\n", 0, block.start()) + 1
-            yield "CONTRIBUTING.md", number, f"{block[1]} has the first lines of this diff {there.count(before)} times, not once"
+        if there.count(block.before) != 1 and there.count(block.after) != 1:
+            yield "CONTRIBUTING.md", block.line, f"{block.path} has the first lines of this diff {there.count(block.before)} times, not once"
 
 
 CHECKS = (

@@ -171,9 +171,15 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     ++cycle.plan.examined;
     const std::uint64_t reservations_before = e.reservations.changes();
     const std::size_t actions_before = cycle.plan.actions.size();
+    const std::size_t nominations_before = state.nominations().size();
+    const bool was_holder = e.pending.holders().contains(head.entry.job);
     advance_job(e, state, cycle, head);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
+    // What fell frees more than the job takes, for jobs that are parked and ahead of those still to be looked at.
+    if (state.nominations().size() != nominations_before) break;
+    // Jobs that it holds no more come before those behind them. After a start they were woken already.
+    if (was_holder && cycle.plan.actions.size() == actions_before) wake_held(e, state, cycle);
     if (!cycle.work.is_empty()) continue;
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed

@@ -352,6 +352,32 @@ TEST(State, ChoosesTheFittingDeviceWithLeastLeftForAShare) {
   EXPECT_EQ(choose_devices(s.cluster(), NodeId(0u), s.demand(kHalfADevice).devices, {}), devices(1));
 }
 
+TEST(State, CountsAPodOnlyOnDevicesWithTheMemoryThatItRequests) {
+  const DeviceRequest whole{1, MilliGpu(1000), MiB(60'000)}, share{1, MilliGpu(500), MiB(60'000)};
+  const auto chosen = [](MiB known, const DeviceRequest& request) {
+    State s = small_state(0);
+    NodeFacts facts = eight_devices();
+    facts.devices.memory_each = known;
+    tell(s, NodeSeen{NodeId(0u), facts});
+    return choose_devices(s.cluster(), NodeId(0u), request, {});
+  };
+  for (const DeviceRequest& request : {whole, share}) {
+    EXPECT_EQ(chosen(MiB(80'000), request), devices(1));
+    EXPECT_TRUE(chosen(MiB(40'000), request).is_empty()) << "it is owed a device, not known which";
+    EXPECT_EQ(chosen(MiB(0), request), devices(1)) << "what is not known is not checked";
+  }
+}
+
+TEST(State, SharesMeetOnADeviceOfUnknownMemory) {
+  State s = small_state();
+  tell(s, DemandDefined{kHalfADevice, {{}, {1, MilliGpu(500), MiB(20'000)}, {}}});
+  tell(s, Submitted{workload(0, 0, 2, kHalfADevice)});
+  for (const MemberId member : {MemberId(0u), MemberId(1u)}) tell(s, Bound{member, NodeId(0u), {}});
+  EXPECT_EQ(s.member(MemberId(0u)).devices, devices(1));
+  EXPECT_EQ(s.member(MemberId(1u)).devices, devices(1));
+  EXPECT_EQ(s.cluster().idle_devices()[0], 7);
+}
+
 TEST(DeviceHealth, UnhealthyDevicesTakeNothingNewAndKeepWhatIsOnThem) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
