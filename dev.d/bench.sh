@@ -8,6 +8,7 @@
 #:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one, alternating: what became slower
 #:   ./dev bench headers [FOLDER...]                    compile cost of each public header and of the headers behind a policy
 #:   ./dev bench compile                                time until the demo shows its first job on a cold machine, to build from nothing, and after one policy was touched
+#:   ./dev bench compile --only-first-picture           only the first of these
 #:   ./dev bench easy [--jobs N] [--draw N]             whether EASY backfill holds jobs without need, and its mean queue beside skip's
 #:   ./dev bench cliffs --report                        cost by kinds, waiting, held, selectors, levels, queues; fails at steps
 #:   ./dev bench cliffs [DIMENSION]                     cost of one event as one dimension grows: kinds, queues, held pods

@@ -128,6 +128,21 @@ def check_glossary(tree):
                 yield name, code.count("\n", 0, match.start()) + 1, f"docs/glossary.md does not say what {public} is"
 
 
+DRAWN = CORE + ("live", "sim")  # folders whose rooms the drawing names
+
+
+def check_drawing(tree):
+    """The drawing of the house names each folder of src and each room of the folders that it draws room by room."""
+    page = tree.root / "docs/explanation/house.md"
+    if not page.exists():
+        return
+    drawn = set(re.findall(r"\w+", page.read_text(encoding="utf-8").split("```")[1]))
+    folders = {Path(name).parts[1] for name in tree.raw}
+    rooms = {Path(name).parts[2] for name in tree.raw if tree.folder(name) in DRAWN and len(Path(name).parts) > 3}
+    for name in sorted((folders | rooms) - drawn):
+        yield "docs/explanation/house.md", 1, f"the drawing does not name {name}"
+
+
 NAMED_OPENING = re.compile(r"// [\w<>-]+( and [\w-]+| \(unverified\))?: \S")
 
 
@@ -146,5 +161,6 @@ CHECKS = (
     ("rules are rows", check_rules_are_rows),
     ("anchors", check_anchors),
     ("glossary", check_glossary),
+    ("the drawing of the house", check_drawing),
     ("names of openings", check_openings),
 )

@@ -416,6 +416,14 @@ class Glossary(unittest.TestCase):
         self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing` | x, not `Gone` |\n"}), set())
 
 
+class Drawing(unittest.TestCase):
+    def test_the_drawing_names_folders_and_rooms(self):
+        files = {"src/state/holds/kept.h": source("int a;\n"), "docs/explanation/house.md": "```\n core  state\n         holds\n```\nand more\n"}
+        self.assertEqual(checks_of(files), set())
+        self.assertEqual(checks_of({**files, "docs/explanation/house.md": "```\n core  state\n```\nwith holds\n"}), {"the drawing of the house"})
+        self.assertEqual(checks_of({**files, "docs/explanation/house.md": "```\n core  holds\n```\nand state\n"}), {"the drawing of the house"})
+
+
 class Anchors(unittest.TestCase):
     def page(self, number):
         return {"docs/x.md": f"See [`int f`](../src/base/x.cpp#L{number}).\n", "src/base/x.cpp": source("int f() { return 1; }\n")}

@@ -192,6 +192,7 @@ REFUSED = [
     ("TMPDIR=/no/such KUBEBUILDER_ASSETS=. demo --short --no-wait", 1, "TMPDIR is \"/no/such\""),
     ("demo --only-comparison --no-comparison", 2, "excludes --"),
     ("demo --simulated --only-comparison", 2, "excludes --"),
+    ("demo --short --only-comparison", 2, "excludes --"),
 ]
 
 # (command, body of every answer, exit status, what it says: on stderr, or on stdout where the status is 0)

@@ -321,13 +321,15 @@ void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* verb = app.add_subcommand(
       "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, then compare it with kube-scheduler");
-  verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
+  CLI::Option* brief =
+      verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");
   CLI::Option* none =
       verb->add_flag("--no-comparison", options->has_no_comparison, "Skip the comparison with kube-scheduler");
   CLI::Option* only =
       verb->add_flag("--only-comparison", options->is_only_comparison, "Run only the comparison with kube-scheduler")
-          ->excludes(none);
+          ->excludes(none)
+          ->excludes(brief);
   verb->add_flag("--simulated", options->is_simulated,
                  "Show the same jobs on the simulator only: needs no control plane")
       ->excludes(only);

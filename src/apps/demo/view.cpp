@@ -79,6 +79,10 @@ std::string coloured(const std::string& text, const char* colour, bool has_colou
   return has_colour ? colour + text + kReset : text;
 }
 
+constexpr int kBarMax = 32;  ///< columns
+constexpr int kBarMin = 8;
+constexpr int kBesideBar = 43;  ///< columns of a team's line without its bar, with three digits for each number
+
 std::string bar(int used, int limit, int width, bool has_colour, int team) {
   const int whole = limit > 0 ? limit : kNodes * kGpusPerNode;
   const int full = std::clamp(used * width / whole, used > 0 ? 1 : 0, width);
@@ -131,11 +135,12 @@ void draw_teams(const Scene& scene, const Devices& devices, const ViewOptions& o
     const int used = devices_used(devices, static_cast<int>(t));
     char text[160];
     std::snprintf(text, sizeof text, "  %-10s ", team.name.c_str());
-    out += coloured(text, kTeamColours[t], o.has_colour) +
-           bar(used, team.quota_gpus, 32, o.has_colour, static_cast<int>(t));
+    std::string line = coloured(text, kTeamColours[t], o.has_colour) +
+                       bar(used, team.quota_gpus, std::clamp(o.width - kBesideBar, kBarMin, kBarMax), o.has_colour,
+                           static_cast<int>(t));
     std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used,
                   team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any", waiting);
-    out += text + std::string("\n");
+    out += cut(line += text, o.width) + "\n";
   }
 }
 
@@ -149,13 +154,13 @@ std::string draw(const Scene& scene, Millis elapsed, Millis length, const ViewOp
   std::snprintf(head, sizeof head, "Ashlar   %3lld s of %lld   %d of %d GPUs busy   %d %s waiting",
                 static_cast<long long>(elapsed.value / 1000), static_cast<long long>(length.value / 1000),
                 devices_used(devices, -1), kNodes * kGpusPerNode, waiting, waiting == 1 ? "job" : "jobs");
-  std::string out = coloured(head, kBold, o.has_colour) + "\n";
+  std::string out = cut(coloured(head, kBold, o.has_colour), o.width) + "\n";
   if (!o.note.empty()) out += cut(coloured(o.note, kNoteColour, o.has_colour), o.width) + "\n";
   out += "\n";
   draw_racks(devices, o, out);
   out += "\n";
   draw_teams(scene, devices, o, out);
-  out += "\n" + coloured("latest decisions", kBold, o.has_colour) + "\n";
+  out += "\n" + cut(coloured("latest decisions", kBold, o.has_colour), o.width) + "\n";
   const auto& news = scene.news();
   const std::size_t count = std::min<std::size_t>(news.size(), static_cast<std::size_t>(o.news_lines));
   for (std::size_t i = news.size() - count; i < news.size(); ++i)

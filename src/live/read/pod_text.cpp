@@ -159,11 +159,11 @@ std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdic
   return reported;
 }
 
-std::string headline_text(const TextContext& c, const std::vector<Reason>& reported) {
+std::string headline_text(const TextContext& c, const std::vector<Reason>& reported, std::string_view counted) {
   if (reported.empty()) return {};
   std::string text = reason_text(c, reported[0]);
   if (reported[0].code == ReasonCode::kExceedsCluster && reported.size() > 1)
-    text += " (at the time of the verdict: " + reason_text(c, reported[1]) + ")";
+    text.append(" (").append(counted).append(": ").append(reason_text(c, reported[1])).append(")");
   return text;
 }
 

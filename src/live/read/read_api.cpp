@@ -155,7 +155,8 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
   const std::vector<Reason> reported = reported_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_pods_to_leave;
   return {is_never ? "Never" : "Waiting",
-          std::string(reason_name(reported[0].code)) + ": " + headline_text(context, reported), is_never ? 5 : 4};
+          std::string(reason_name(reported[0].code)) + ": " + headline_text(context, reported, "now"),
+          is_never ? 5 : 4};
 }
 
 void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
@@ -306,7 +307,7 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (replica.now() - j.submitted).value);
   w.member("reason", reported.empty() ? std::string_view("PendingEvaluation") : reason_name(reported[0].code));
-  w.member("message", headline_text(context, reported)).end_object();
+  w.member("message", headline_text(context, reported, "at the time of the verdict")).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only`, those of that queue.

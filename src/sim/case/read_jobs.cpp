@@ -104,7 +104,8 @@ void take_group_in_brackets(CaseReading& c, Words& words, JobForm& form) {
     if (!words.has_failed()) take_request(words, c.file.names, form.groups.back());
   }
   if (group.members_min > members)
-    words.fail(fmt::format("the group has {} members", members), "a minimum that it can have");
+    words.fail(fmt::format("the group has {} {}", members, members == 1 ? "member" : "members"),
+               "a minimum that it can have");
   if (!words.accept(")")) {
     words.take(")");
     words.fail("a group is not closed", kBracketsForm);
@@ -126,6 +127,13 @@ void take_gang(CaseReading& c, Words& words, JobForm& form) {
   } while (words.accept("+"));
 }
 
+/// What is not stated yet is Millis::max().
+void refuse_early_p90(Words& words, const Estimate& stated) {
+  if (stated.is_known() && stated.p90 < stated.p50)
+    words.fail("nine of ten jobs cannot end earlier than half of them",
+               fmt::format("a \"p90\" of at least {}", seconds_text(stated.p50)));
+}
+
 void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   Workload& w = form.workload;
   while (!words.is_at_end() && words.peek() != "at") {
@@ -134,7 +142,7 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
     else if (words.accept("priority"))
       w.priority = signed_number(words, "a priority such as 100");
     else if (words.accept("duration"))
-      w.estimate.p50 = w.estimate.p90 = words.take_time();
+      w.estimate.p50 = words.take_time();
     else if (words.accept("p90"))
       w.estimate.p90 = words.take_time();
     else if (words.accept("runs"))
@@ -157,6 +165,7 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
       words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)),
                  kJobOptionsForm);
     }
+    refuse_early_p90(words, w.estimate);
     if (words.has_failed()) return;
     if (form.spec.groups.empty()) take_request(words, c.file.names, form.groups.back());
   }
@@ -212,6 +221,8 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
+  if (w.estimate.p90 == Millis::max()) w.estimate.p90 = w.estimate.p50;
+  if (!w.estimate.is_known()) w.estimate.p50 = w.estimate.p90;
   add_event(c, at, EventBody(Submitted{std::move(w)}));
   if (form.runs != Millis::max()) add_event(c, at, RunsFor{job, form.runs});
   if (!form.on.is_none())
@@ -320,6 +331,7 @@ void read_estimate(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
   const Millis median = words.take_time();
   const Millis late = words.accept("p90") ? words.take_time() : median;
+  refuse_early_p90(words, {median, late});
   const Millis at = take_at(c, words);
   if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {median, late}}));
 }
@@ -347,6 +359,7 @@ HoldOwner take_owner(CaseReading& c, Words& words) {
 
 /// "[for OWNER] [from T] [until T] [at T]" and the event. The hold's row exists, its member gets the next one.
 void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& request, const HoldPart& place) {
+  c.holds.push_back(hold.job);
   if (words.accept("for")) hold.owner = take_owner(c, words);
   if (words.accept("from")) hold.from = words.take_time();
   if (words.accept("until")) hold.until = words.take_time();
@@ -354,7 +367,6 @@ void finish_hold(CaseReading& c, Words& words, Hold hold, const MemberRequest& r
   if (const Millis begins = std::max(at, hold.from); hold.until <= begins && !words.has_failed())
     words.fail("it would end before it begins", fmt::format("\"until\" with a time after {}", seconds_text(begins)));
   if (words.has_failed()) return;
-  c.holds.push_back(hold.job);
   std::vector<MemberSpec> members;
   add_members(c, words, hold.job, {request}, members);
   for (const MemberSpec& member : members) hold.parts.push_back({member, place.node, place.devices});

@@ -25,6 +25,13 @@ std::string hint(std::string_view name, const std::vector<std::string>& known) {
   return known.empty() ? std::string() : did_you_mean(name, names);
 }
 
+std::vector<std::string> jobs_without_holds(const CaseReading& c) {
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < c.file.names.jobs.all().size(); ++row)
+    if (std::ranges::find(c.holds, JobId(row)) == c.holds.end()) names.push_back(c.file.names.jobs.all()[row]);
+  return names;
+}
+
 }  // namespace
 
 Millis take_at(CaseReading& c, Words& words) {
@@ -63,7 +70,7 @@ JobId take_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("the name of a job");
   const JobId job = c.file.names.jobs.find(name);
   if (job.is_none())
-    words.fail(fmt::format("there is no job \"{}\" at this point{}", name, hint(name, c.file.names.jobs.all())));
+    words.fail(fmt::format("there is no job \"{}\" at this point{}", name, hint(name, jobs_without_holds(c))));
   else
     refuse_hold(c, words, job);
   return job;

@@ -34,7 +34,8 @@ void divide(YamlMap& map, const std::string& key, std::vector<ScenarioDevice>& d
   const std::optional<std::int64_t> parts = map.integer(key, kParts);
   if (!parts) return;
   const auto count = static_cast<std::size_t>(*parts);
-  if (devices.empty() || devices.size() % count != 0)
+  if (devices.empty()) return map.reject(key, "expected it only on nodes with GPUs");
+  if (devices.size() % count != 0)
     return map.reject(key, "expected a number by which " + std::to_string(devices.size()) +
                                " GPUs can be divided, got \"" + std::to_string(*parts) + "\"");
   for (std::size_t i = 0; i < devices.size(); ++i)
@@ -63,6 +64,8 @@ void read_gpus(YamlMap& map, YamlMistake& mistake, ScenarioNode& node) {
     }
     if (devices.size() > static_cast<std::size_t>(kDevicesPerNodeMax))
       return map.reject("gpus", "expected at most 128 GPUs on one node, got " + std::to_string(devices.size()));
+  } else if (gpus != nullptr && gpus->IsMap()) {
+    return map.reject("gpus", "expected a number, or a list such as [{count: 4, model: H100}], got a map");
   } else {
     devices.assign(static_cast<std::size_t>(map.integer("gpus", kDevices).value_or(0)),
                    {.model = node.model, .memory = node.gpu_memory});

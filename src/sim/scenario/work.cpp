@@ -15,6 +15,7 @@ namespace {
 constexpr double kWeightMax = 1e9;
 constexpr std::string_view kWeightForm = "a weight above 0";
 constexpr IntegerForm kMembers{1, 1'000'000, "the size of the gang, a whole number from 1"};
+constexpr IntegerForm kGroupMembers{1, kMembers.max, "the number of members of the group, a whole number from 1"};
 constexpr IntegerForm kMemberGpus{0, 128, "the GPUs of each member, a whole number 0..128"};
 constexpr IntegerForm kGpuMilli{1, 1000, "thousandths of the GPU, a whole number 1..1000"};
 constexpr IntegerForm kKinds{1, 10'000, "a number of kinds, a whole number 1..10000"};
@@ -127,7 +128,7 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
     constexpr std::string_view kErrorForm = "the standard deviation of the logarithm of estimate / duration, 0..10";
     if (!estimate.has("p90")) estimate.require("error", kErrorForm);
     shape.estimate_error = estimate.real("error", 0, 10, kErrorForm).value_or(0);
-    shape.late_factor = estimate.real("p90", 1, 1e6, "how many times the estimate its p90 is, 1..1000000").value_or(1);
+    shape.late_factor = estimate.real("p90", 1, 1e6, "the p90 as a multiple of the estimate, 1..1000000").value_or(1);
     estimate.finish();
     return;
   }
@@ -151,9 +152,9 @@ std::vector<std::string> models_of(const Scenario& scenario) {
   return models;
 }
 
-MemberShape read_members(YamlMap& map, const Scenario& scenario) {
+MemberShape read_members(YamlMap& map, const Scenario& scenario, const IntegerForm& members = kMembers) {
   MemberShape shape;
-  shape.members = static_cast<std::int32_t>(map.integer("members", kMembers).value_or(1));
+  shape.members = static_cast<std::int32_t>(map.integer("members", members).value_or(1));
   shape.gpus = static_cast<std::int32_t>(map.integer("gpus", kMemberGpus).value_or(0));
   if (const auto milli = map.integer("gpu_milli", kGpuMilli)) {
     shape.milli_each = MilliGpu(static_cast<std::int32_t>(*milli));
@@ -184,7 +185,7 @@ std::vector<MemberShape> read_groups(YamlMap& map, YamlMistake& mistake, const S
   std::int64_t members = 0;
   for (const auto& [item, where] : map.items("groups")) {
     YamlMap group(mistake, item, where);
-    groups.push_back(read_members(group, scenario));
+    groups.push_back(read_members(group, scenario, kGroupMembers));
     groups.back().within = read_level(group, "within", scenario);
     groups.back().prefer = read_level(group, "prefer", scenario);
     group.finish();

@@ -253,6 +253,12 @@ job a 1 gpu duration long
   22: "long" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 job a 1 gpu p90 1x
   17: "1x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+job a 1 gpu duration 10s p90 9s
+  30: nine of ten jobs cannot end earlier than half of them; expected a "p90" of at least 10s
+job a 1 gpu p90 9s duration 10s
+  29: nine of ten jobs cannot end earlier than half of them; expected a "p90" of at least 10s
+estimate j 10s p90 9s
+  20: nine of ten jobs cannot end earlier than half of them; expected a "p90" of at least 10s
 job a 1 gpu runs ever
   18: "ever" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 job a 1 gpu rank -1
@@ -458,7 +464,9 @@ reserve r 1 gpu on node0 for node0
 reserve r 1 gpu on node0 for queue a
   36: there is no queue "a"; known: root, q
 reserve r 1 gpu on node0 for job k
-  34: there is no job "k" at this point; known: j, r
+  34: there is no job "k" at this point; known: j
+reserve r 1 gpu on node0 for job r
+  34: "r" is a hold; expected a job; a hold lasts until its time or its "end"
 maintenance
   12: the line ends too early; expected the name of a node
 maintenance node7

@@ -50,6 +50,21 @@ TEST_F(ViewTest, ANoteStandsBelowTheFirstLine) {
   EXPECT_EQ(shown[3], "block 0");
 }
 
+TEST_F(ViewTest, NoLineIsWiderThanTheTerminal) {
+  scene_.add(job("train", teams().front().name, 2, 8, {0, 9}));
+  scene_.tell("+ language/train  2 x 8 GPUs in rack 0 and in another one");
+  for (const int width : {20, 39, 79})
+    for (const std::string& line : lines({.has_colour = false, .width = width, .note = "same engine, simulated"})) {
+      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
+      EXPECT_LE(columns, width) << line;
+    }
+}
+
+TEST_F(ViewTest, ATeamsBarLeavesRoomForItsNumbers) {
+  const std::vector<std::string> shown = lines({.has_colour = false, .width = 60, .news_lines = 3});
+  EXPECT_TRUE(std::ranges::any_of(shown, [](const std::string& line) { return line.ends_with(" 0 waiting"); }));
+}
+
 TEST(Screen, WithoutATerminalPrintsANoteOnceAndNoNewsTwice) {
   Scene scene;
   testing::internal::CaptureStdout();

@@ -426,7 +426,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
   EXPECT_TRUE(waits_for_pods_to_leave(of_web));
-  EXPECT_EQ(headline_text(context(), reported_reasons(context(), of_web)),
+  EXPECT_EQ(headline_text(context(), reported_reasons(context(), of_web), "now"),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "

@@ -280,7 +280,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   EXPECT_EQ(
       headline("large"),
       R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"
-      R"x( (at the time of the verdict: 1 node has insufficient GPUs: at most 7 GPUs free on one node, 9 GPUs requested)","exitStatus":5)x");
+      R"x( (now: 1 node has insufficient GPUs: at most 7 GPUs free on one node, 9 GPUs requested)","exitStatus":5)x");
 }
 
 // ---- gangs ----------------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ constexpr Line kJobs[] = {
     {"{duration: 1s, estimate: {p90: 1}}", "no error"},
     {"{duration: 1s, estimate: {error: 1, p90: 1000000}}", "no error"},
     {"{duration: 1s, estimate: {p90: 0.9}}",
-     "s:6:36: arrivals[0].jobs[0].estimate.p90: expected how many times the estimate its p90 is, 1..1000000, got "
+     "s:6:36: arrivals[0].jobs[0].estimate.p90: expected the p90 as a multiple of the estimate, 1..1000000, got "
      "\"0.9\""},
     {"{duration: 1s, estimate: [exact]}", "s:6:30: arrivals[0].jobs[0].estimate: expected one value, got a list"},
     {"{duration: 1s, members: 0}",
@@ -133,6 +133,10 @@ constexpr Line kJobs[] = {
     {"{duration: 1s, groups: [{gpus: 1}], cpu: 1}",
      "s:6:46: arrivals[0].jobs[0].cpu: expected it in the items of \"groups\", not beside them"},
     {"{duration: 1s, groups: [{gpus: 1, within: node, prefer: node}]}", "no error"},
+    {"{duration: 1s, groups: [{members: 0}]}",
+     "s:6:39: arrivals[0].jobs[0].groups[0].members: expected the number of members of the group, a whole number from "
+     "1, "
+     "got \"0\""},
     {"{duration: 1s, groups: [{gpus: 1, within: hall}]}",
      "s:6:47: arrivals[0].jobs[0].groups[0].within: there is no level \"hall\"; known: node"},
     {"{duration: 1s, groups: [{gpus: 1, kinds: 2}]}",

@@ -132,8 +132,9 @@ TEST(Scenario, MistakesInGpusAreNamed) {
   EXPECT_EQ(mistake_in("gpus: [{sliced: 1}]"), "nodes[0].gpus[0].sliced: expected true or false, got \"1\"");
   EXPECT_EQ(mistake_in("gpus: 8, islands: 3"),
             "nodes[0].islands: expected a number by which 8 GPUs can be divided, got \"3\"");
-  EXPECT_EQ(mistake_in("switches: 2"),
-            "nodes[0].switches: expected a number by which 0 GPUs can be divided, got \"2\"");
+  EXPECT_EQ(mistake_in("switches: 2"), "nodes[0].switches: expected it only on nodes with GPUs");
+  EXPECT_EQ(mistake_in("gpus: {count: 4}"),
+            "nodes[0].gpus: expected a number, or a list such as [{count: 4, model: H100}], got a map");
 }
 
 TEST(Scenario, PutsParentQueuesBeforeTheirChildren) {
