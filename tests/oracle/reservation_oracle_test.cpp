@@ -215,6 +215,14 @@ TEST(ReservationOracle, NobodyIsDelayedByWhoPassedWhereCapacityIsHeld) {
   });
 }
 
+TEST(ReservationOracle, NobodyIsDelayedByWhoPassedWhereAllComesTogether) {
+  expect_kept("with holds, groups and unlike devices", 20'000, [](std::uint64_t seed) {
+    return foretold(draw_story(
+        seed,
+        {.is_calm = true, .is_exact = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true}));
+  });
+}
+
 /// When the job could start if nobody else came, by the ends that are known; max() if never.
 Millis earliest_in_plain(PlainWorld world, int job, const std::multimap<Millis, int>& ends) {
   for (auto it = ends.begin(); it != ends.end();) {
