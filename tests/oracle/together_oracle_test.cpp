@@ -148,16 +148,18 @@ class Player {
     switch (trouble.kind) {
       case Trouble::kGone:
         plain.is_there = false;
+        for (Device& d : plain.devices) d.is_unhealthy = false;
         return tell(NodeGone{node});
       case Trouble::kBack:
         plain.is_there = true;
-        break;
+        break;  // health is reported of known nodes only, and forgotten with the node
       case Trouble::kCordoned:
       case Trouble::kReady:
         plain.is_ready = trouble.kind == Trouble::kReady;
         break;
       case Trouble::kSick:
       case Trouble::kWell:
+        if (!plain.is_there) return;
         for (std::size_t d = 0; d < plain.devices.size(); ++d)
           plain.devices[d].is_unhealthy = (trouble.devices >> d & 1) != 0;
         return tell(DeviceHealthChanged{node, {trouble.devices, 0}});
