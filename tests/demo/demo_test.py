@@ -114,7 +114,7 @@ class DemoWithoutControlPlane(unittest.TestCase):
         self.assertIn("not a real etcd", printed)
         calls = (self.folder / "calls").read_text().splitlines()
         self.assertEqual(calls, ["fetched", "build etcd kube-apiserver kwok kube-scheduler kubectl"])
-        self.assertGreaterEqual(int((self.folder / "niceness").read_text()), 10)
+        self.assertGreaterEqual(int((self.folder / "niceness").read_text()), min(os.nice(0) + 10, 19))
         self.assert_no_children()
 
     def test_with_everything_built_nothing_of_that_appears(self):
