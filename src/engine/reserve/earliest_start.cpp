@@ -7,6 +7,7 @@
 #include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
+#include "engine/reserve/idle_room.h"
 #include "policy/node/device_fit.h"
 
 namespace ashlar {
@@ -105,7 +106,7 @@ bool EarliestStart::reaches(std::size_t count) {
 }
 
 std::optional<Millis> EarliestStart::run(Millis before) {
-  std::size_t first = std::max({enough_devices(), enough_quota(), std::size_t{1}});
+  std::size_t first = std::max({enough_devices(), enough_room(), enough_quota(), std::size_t{1}});
   const std::size_t count = count_before(before);
   while (first <= count && reaches(first)) {
     const std::size_t last = std::min(stretch_from(first), count);
@@ -196,6 +197,17 @@ std::size_t EarliestStart::enough_devices() {
   std::size_t count = 0;
   for (std::size_t e = 0; free < asked && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) free += ends_[e].devices;
+  return count;
+}
+
+std::size_t EarliestStart::enough_room() {
+  IdleRoom room(state_, job_);
+  std::size_t count = 0;
+  for (std::size_t e = 0; !room.is_enough(); ++count) {
+    if (!reaches(count + 1)) return count + 1;
+    for (; e < moments_[count].ends; ++e)
+      if (ends_[e].job != job_) room.free(ends_[e].job);
+  }
   return count;
 }
 

@@ -87,6 +87,8 @@ class EarliestStart {
   std::size_t between(std::size_t failed, std::size_t enough);
   /// A lower bound on the moments needed to free enough devices, wherever they are.
   std::size_t enough_devices();
+  /// The same so that as many nodes as the job needs have enough of them each, in one domain if it must stay in one.
+  std::size_t enough_room();
   /// A lower bound on the moments needed to free as much of the job's queues as it needs.
   std::size_t enough_quota();
   /// What the job's members use of a queue above it.
