@@ -216,8 +216,9 @@ TEST(SmallPacking, OfUnlikeDevicesFindsTheRightOnesExactlyWhereThereAreSome) {
         const std::size_t n = packing.node_of_member()[rank];
         const DeviceMask devices = packing.devices_of_member()[rank];
         ASSERT_EQ(devices.is_empty(), p.nodes[n].kinds.empty()) << "those of a node with like devices are not told";
-        if (!devices.is_empty())
+        if (!devices.is_empty()) {
           ASSERT_TRUE(p.takes(left[n], g, n, static_cast<unsigned>(devices.low))) << "seed " << seed;
+        }
       }
   }
   EXPECT_GT(feasible, kSeeds / 10);
