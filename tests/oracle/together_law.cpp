@@ -14,9 +14,7 @@ bool has(std::uint64_t devices, std::size_t d) { return (devices >> d & 1) != 0;
 /// What is used of a node: on a device, or, where `device` is its number of devices, of its cores and slots.
 struct Sum {
   std::int64_t milli = 0, mib = 0, cores = 0, slots = 0;
-  void add(const Sum& other) {
-    milli += other.milli, mib += other.mib, cores += other.cores, slots += other.slots;
-  }
+  void add(const Sum& other) { milli += other.milli, mib += other.mib, cores += other.cores, slots += other.slots; }
   void leave(const Sum& other) {
     milli = std::max<std::int64_t>(milli - other.milli, 0), mib = std::max<std::int64_t>(mib - other.mib, 0);
     cores = std::max<std::int64_t>(cores - other.cores, 0), slots = std::max<std::int64_t>(slots - other.slots, 0);
@@ -25,8 +23,7 @@ struct Sum {
 
 Sum part_of(const World& world, const Member& m, std::size_t device) {
   const Needs& needs = world.needs[static_cast<std::size_t>(m.needs)];
-  if (device == world.nodes[static_cast<std::size_t>(m.node)].devices.size())
-    return {.cores = needs.cores, .slots = 1};
+  if (device == world.nodes[static_cast<std::size_t>(m.node)].devices.size()) return {.cores = needs.cores, .slots = 1};
   return has(m.devices, device) ? Sum{.milli = needs.milli, .mib = needs.mib} : Sum{};
 }
 
