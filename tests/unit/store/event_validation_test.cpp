@@ -94,6 +94,7 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
   const std::string devices = "a demand requests an impossible number of GPUs";
   EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({kDevices + 1, MilliGpu(0), MiB(0)}), devices);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeDevice + 1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand requests an impossible GPU memory");
@@ -101,7 +102,8 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
             "a demand requests an impossible GPU memory");
   const std::string amount = "a demand names a resource or an amount out of bounds";
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax - 1), INT64_MAX}), "");
-  EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), "");
+  EXPECT_EQ(refusal_of_amount({ResourceId(1), 1}), "");
+  EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), amount) << "how many fit is found by division";
   EXPECT_EQ(refusal_of_amount({ResourceId(1), -1}), amount);
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax), 1}), amount);
 }
