@@ -407,7 +407,10 @@ TEST(TogetherOracle, NoStartBreaksALawAndNobodyWaitsForNothing) {
       tally.restarts, tally.judged, tally.has_no_place, tally.unknown, tally.behind, tally.wrong_yes, tally.wrong_no,
       tally.passed_over, tally.other);
   EXPECT_EQ(tally.wrong_yes + tally.other, 0) << tally.text;
-  if (first != 0 || worlds != kWorlds) return;
+  if (first != 0 || worlds != kWorlds) {
+    std::printf("%s\n", tally.text.c_str());
+    return;
+  }
   EXPECT_EQ(tally.wrong_no, kTogetherWaitForNothing) << tally.text;
   EXPECT_EQ(tally.passed_over, kTogetherPassedOver) << tally.text;
   EXPECT_GT(tally.starts, 5'000);
