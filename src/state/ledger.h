@@ -19,6 +19,11 @@ class Ledger {
     state_->place(id, node, devices, phase);
   }
   void unplace(MemberId id) const { state_->unplace(id); }
+  /// Counts a placed member against its queue this many times more. It must be counted once when it is unplaced.
+  void charge(MemberId id, std::int64_t times) const {
+    const Member& member = state_->member(id);
+    state_->charge(member, member.node, times);
+  }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
   void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const {
     state_->cluster_.allocate(node, demand, devices);

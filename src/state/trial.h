@@ -51,7 +51,11 @@ class Trial {
     JobId job;
     Millis before;
   };
-  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation>;
+  /// A placed member counts no longer against its queue; what it has stays taken.
+  struct Discharge {
+    MemberId member;
+  };
+  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation, Discharge>;
 
   explicit Trial(State& state) : ledger_(state) {}
   Trial(Trial&& other) noexcept
@@ -72,6 +76,11 @@ class Trial {
   void evict(JobId job) {
     for (MemberId m = state().job(job).first; !m.is_none(); m = state().member(m).next)
       if (state().member(m).is_placed()) evict(m);
+  }
+  /// For members of jobs that will have ended, where nobody asks for what they have. Nothing else may be done to it.
+  void discharge(MemberId member) {
+    ledger_.charge(member, -1);
+    steps_.emplace_back(Discharge{member});
   }
   void expect_end(JobId job, Millis late_end) {
     steps_.emplace_back(Expectation{job, state().job(job).ends_by});
@@ -132,6 +141,7 @@ class Trial {
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
   void undo(const Lift& step) { ledger_.place(step.member, step.node, step.devices, Member::Phase::kBound); }
   void undo(const Expectation& step) { ledger_.expect_end(step.job, step.before); }
+  void undo(const Discharge& step) { ledger_.charge(step.member, 1); }
   void undo(const Return& step) { ledger_.unplace(step.member); }
   void undo(const Block& step) {
     ledger_.release(step.node, blocked_[step.demand], step.devices);

@@ -90,6 +90,33 @@ EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Expecte
   for (const Hold& hold : state_.holds())
     if (hold.is_later() && lasts_ != Millis::max()) too_late_.push_back(hold.from - lasts_ + Millis(1));
   checkpoints_.push_back(0);
+  if (!is_bound_to_one_domain()) return;
+  const LevelId within = state_.job(job).within;
+  scope_ = {within, state_.anchor(job, within)};
+  for (const Reservation* p : ahead)
+    for (const Reservation::Place& place : p->places) seated_.push_back(place.node);
+  std::sort(seated_.begin(), seated_.end());
+}
+
+bool EarliestStart::is_bound_to_one_domain() const {
+  const Job& j = state_.job(job_);
+  if (j.within.is_none() || j.members_placed == 0 || !j.prefer.is_none()) return false;
+  if (!j.spec.is_none()) {
+    const std::vector<GangGroup>& groups = state_.gang_spec(j.spec).groups;
+    if (std::any_of(groups.begin(), groups.end(), [](const GangGroup& g) { return !g.prefer.is_none(); })) return false;
+  }
+  if (!state_.yielding().empty() || !state_.nominations().empty()) return false;
+  if (state_.queues().is_limited_by_key(j.queue)) return false;
+  bool is_apart = false;
+  state_.each_member(job_, [&](MemberId, const Member& m) {
+    const Constraint& constraint = state_.cluster().constraint(m.constraint);
+    is_apart = is_apart || !constraint.seen_as.is_none() || !constraint.keeps_away.empty();
+  });
+  return !is_apart;
+}
+
+bool EarliestStart::is_in_scope(NodeId node) const {
+  return scope_.holds(state_.cluster().topology(), node) || std::binary_search(seated_.begin(), seated_.end(), node);
 }
 
 bool EarliestStart::reaches(std::size_t count) {
@@ -243,9 +270,16 @@ void EarliestStart::evict_until(std::size_t moments) {
   while (checkpoints_.size() <= moments) {
     const std::size_t k = checkpoints_.size() - 1;
     for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e)
-      if (ends_[e].job != job_) trial.evict(ends_[e].job);
+      if (ends_[e].job != job_) evict(ends_[e].job);
     checkpoints_.push_back(trial.checkpoint());
   }
+}
+
+void EarliestStart::evict(JobId ended) {
+  Trial& trial = context_.trial;
+  if (scope_.is_everywhere()) return trial.evict(ended);
+  for (MemberId m = state_.job(ended).first; !m.is_none(); m = state_.member(m).next)
+    if (state_.member(m).is_placed()) is_in_scope(state_.member(m).node) ? trial.evict(m) : trial.discharge(m);
 }
 
 bool EarliestStart::seat(const Reservation& reservation) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/place/scope.h"
 #include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
@@ -101,6 +102,13 @@ class EarliestStart {
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
   void evict_until(std::size_t moments);
+  /// Takes a job that ends off its nodes, as far as those matter; for its queue it is gone.
+  void evict(JobId ended);
+  /// Whether only nodes of one domain can take the job, that of its placed members, so that nobody asks for what others
+  /// free elsewhere. Not where what is free in one place depends on what is placed in another: holds, nominations, pods
+  /// that others keep away, limits on one device class.
+  bool is_bound_to_one_domain() const;
+  bool is_in_scope(NodeId node) const;
   /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way.
   bool seat(const Reservation& reservation);
 
@@ -111,6 +119,8 @@ class EarliestStart {
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;
   ExpectedEnds ends_;
+  Scope scope_;                   ///< where the job's members must be; everywhere unless it is bound to one domain
+  std::vector<NodeId> seated_;    ///< then: the nodes of jobs with reservations, ascending
   std::vector<Millis> others_;    ///< ends of jobs with reservations
   std::vector<Millis> too_late_;  ///< from when on the job would last into a hold that begins later
   std::size_t ends_listed_ = 0, others_listed_ = 0;
