@@ -28,7 +28,7 @@ struct Applier {
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size();
     const std::vector<NodeId> held = s.yielding_.nodes();
-    s.change_owners(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits); });
+    s.change_kept(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits); });
     for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
   }

@@ -43,6 +43,15 @@ Counts counted_company(const State& state) {
   return counts;
 }
 
+std::vector<std::uint32_t> counted_gang_uses(const State& state) {
+  std::vector<std::uint32_t> uses(state.gangs().rows(), 0);
+  for (std::size_t row = 0; row < state.job_rows(); ++row) {
+    const Job& j = state.job(JobId(row));
+    if (j.is_live && j.spec.row() < uses.size()) ++uses[j.spec.row()];
+  }
+  return uses;
+}
+
 bool are_placements_consistent(const State& state) {
   if (!state.cluster().counts().is_like(counted_company(state)) || !are_classes_consistent(state)) return false;
   std::vector<std::vector<MemberId>> on_nodes(state.cluster().rows());

@@ -1,12 +1,17 @@
 // consistency: whether what the state counts along is what counting anew gives. For tests, and for bytes from outside.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "state/state.h"
 
 namespace ashlar {
 
 /// The counts of placed pods by labels, counted anew. Cost: O(members).
 Counts counted_company(const State& state);
+/// How many live jobs name each row of groups. Cost: O(jobs).
+std::vector<std::uint32_t> counted_gang_uses(const State& state);
 /// The members listed on each node, the device classes in use there, and the counts of pods by labels. O(members).
 bool are_placements_consistent(const State& state);
 /// The members of each group of the job.

@@ -158,17 +158,11 @@ void State::take_kept(NodeId node, int sign) {
 }
 
 void State::lift(MemberId id) {
-  const NodeId node = member(id).node;
-  take_kept(node, -1);
-  yielding_.lift(id);
-  take_kept(node, 1);
+  change_kept({&member(id).node, 1}, [&] { yielding_.lift(id); });
 }
 
 void State::put_back(MemberId id) {
-  const NodeId node = member(id).node;
-  take_kept(node, -1);
-  yielding_.put_back(id);
-  take_kept(node, 1);
+  change_kept({&member(id).node, 1}, [&] { yielding_.put_back(id); });
 }
 
 void State::list_yielding() {
@@ -270,7 +264,7 @@ void State::expect_end(JobId id, Millis late_end, bool is_news) {
     });
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  change_owners(nodes, [&] { j.ends_by = late_end; });
+  change_kept(nodes, [&] { j.ends_by = late_end; });
   if (!is_news) return;
   for (const NodeId n : nodes) note_freed(n);
   changed_nodes_.insert(changed_nodes_.end(), nodes.begin(), nodes.end());
@@ -445,7 +439,6 @@ bool State::is_consistent() const {
   std::uint64_t digest = 0, waiting = 0;
   std::size_t yielding = 0;
   std::size_t gangs = 0;  // with groups
-  std::vector<std::uint32_t> gang_uses(gangs_.rows(), 0);
   for (std::size_t row = 0; row < members_.size(); ++row) {
     const Member& m = members_[row];
     if (m.phase == Member::Phase::kAbsent) continue;
@@ -475,14 +468,14 @@ bool State::is_consistent() const {
     if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(*this, JobId(row)) ||
         j.groups_lack != counted_groups_lack(JobId(row)))
       return false;
-    if (!j.spec.is_none()) ++gangs, ++gang_uses[j.spec.row()];
+    gangs += j.spec.is_none() ? 0 : 1;
     waiting += j.is_in_backlog ? 1 : 0;
   }
   const auto are_as_many = [](const RowUse& a, const RowUse& b) { return a.members == b.members; };
   const std::vector<RowUse> of_demands = counted_demand_uses();
   const std::vector<RowUse> of_constraints = counted_constraint_uses();
   return digest == placement_digest_ && waiting == backlog_size_ && gangs == gangs_.count() &&
-         gang_uses == gangs_.uses() &&
+         counted_gang_uses(*this) == gangs_.uses() &&
          std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
          std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(),
                     are_as_many);

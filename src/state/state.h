@@ -189,9 +189,9 @@ class State {
   }
   /// Gives back what yielding holds keep of the node (-1), or takes it.
   void take_kept(NodeId node, int sign);
-  /// Around a change of which jobs may use what is held of these nodes.
+  /// Around a change of what holds keep of these nodes: of which jobs may use it, or of which are lifted.
   template <class Change>
-  void change_owners(const std::vector<NodeId>& nodes, Change&& change) {
+  void change_kept(std::span<const NodeId> nodes, Change&& change) {
     for (const NodeId n : nodes) take_kept(n, -1);
     change();
     for (const NodeId n : nodes) take_kept(n, 1);

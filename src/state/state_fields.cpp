@@ -203,13 +203,6 @@ bool StateFields::are_gangs_sound(const State& s) {
   return gangs == s.gangs_.count();
 }
 
-std::vector<std::uint32_t> StateFields::counted_gang_uses(const State& s) {
-  std::vector<std::uint32_t> uses(s.gangs_.rows(), 0);
-  for (const Job& j : s.jobs_)
-    if (j.is_live && j.spec.row() < uses.size()) ++uses[j.spec.row()];
-  return uses;
-}
-
 /// Each hold is a job that runs, and each of its parts a member of it.
 bool StateFields::are_holds_sound(const State& s) {
   const auto is_member_of = [&](const HoldPart& part, JobId job) {

@@ -77,7 +77,6 @@ struct StateFields {
   static bool is_company_sound(const State& s);
   static bool are_jobs_sound(const State& s);
   static bool are_gangs_sound(const State& s);
-  static std::vector<std::uint32_t> counted_gang_uses(const State& s);
   static bool are_holds_sound(const State& s);
   static bool are_ends_sound(const State& s);
 };

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "base/grown.h"
+#include "engine/explain/never_fits.h"
 #include "engine/pending/class_room.h"
 #include "engine/place/lifted_holds.h"
-#include "engine/explain/never_fits.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
@@ -143,15 +145,26 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
   return needed;
 }
 
+/// Whether the node could take a member of any of these kinds.
+bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const MemberRun& run) { return could_take(state, profile, run.demand, run.constraint, n); });
+}
+
+/// Whether any of the jobs outranks another scheduler's nomination: no table shows the room that it would leave.
+bool any_outranks_a_nomination(const State& state, const std::set<PendingQueue::Entry>& jobs) {
+  return !state.nominations().empty() && std::any_of(jobs.begin(), jobs.end(), [&](const PendingQueue::Entry& entry) {
+    return outranks_a_nomination(state, entry.job);
+  });
+}
+
 /// Whether a freed node could take a member of the job, or a limit may have been lowered or freed by what left it: a
 /// node that is gone or of a class that the queue, or one above it, limits.
 bool is_node_news_for(State& state, const Profile& profile, const News& news, QueueId queue,
                       std::span<const MemberRun> needed) {
   return news.has_other_nodes || std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
            return !state.cluster().is_live(n) || is_class_limited(state, queue, n) ||
-                  std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
-                    return could_take(state, profile, run.demand, run.constraint, n);
-                  });
+                  could_take_any(state, profile, needed, n);
          });
 }
 
@@ -171,9 +184,7 @@ bool is_limited_on_all_nodes(const State& state, QueueId queue) {
 /// room within all limits; and so that its verdict stays true, if there is no capacity even without them, or the limit
 /// has changed.
 bool is_class_quota_news_for(EngineData& e, State& state, const News& news, const PendingQueue::Class& job_class) {
-  const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
-  // no table shows its room
-  if (std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks) ||
+  if (any_outranks_a_nomination(state, job_class.jobs) ||
       may_use_holds(e.pending, state, e.pending.class_id(job_class.jobs.begin()->job), news.now))
     return true;
   const Reason& reported = job_class.verdict.reasons.front();
@@ -204,12 +215,10 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
   if (!news.has_quota) return;
   // A limit has changed: a job that waits for capacity may now request more than its queue can ever have. One that
   // finds none without the nominations that it outranks may be within a limit by device class where those are.
-  const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
-    const bool may_be_within = waits_for_capacity && !state.nominations().empty() &&
-                               state.queues().is_limited_by_key(job_class.key.queue) &&
-                               std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks);
+    const bool may_be_within = waits_for_capacity && state.queues().is_limited_by_key(job_class.key.queue) &&
+                               any_outranks_a_nomination(state, job_class.jobs);
     if (may_be_within || (waits_for_capacity && exceeds_quota(state, job_class))) news.activated.push_back(id);
   });
 }
@@ -250,6 +259,18 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
   }
 }
 
+/// Leaves those domains that have room for this many members too; false if none is left, or not the anchor.
+bool keep_with_room(std::vector<std::uint8_t>& has_room, std::span<const std::uint32_t> room, std::uint32_t members,
+                    DomainId anchor) {
+  has_room.resize(room.size(), 1);
+  bool has_any = false;
+  for (std::size_t d = 0; d < room.size(); ++d) {
+    has_room[d] = has_room[d] != 0 && room[d] >= members ? 1 : 0;
+    has_any = has_any || (has_room[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
+  }
+  return has_any;
+}
+
 /// Whether each kind of the needed members has room by itself, in one domain of the level that they must stay within.
 bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass& key,
                        const std::vector<MemberRun>& needed) {
@@ -261,14 +282,7 @@ bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass
     FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
     if (table.room_everywhere() < run.members) return false;
     if (key.within.is_none()) continue;
-    const auto room = table.room(state, key.within);
-    has_room.resize(room.size(), 1);
-    bool has_any = false;
-    for (std::size_t d = 0; d < room.size(); ++d) {
-      has_room[d] = has_room[d] != 0 && room[d] >= run.members ? 1 : 0;
-      has_any = has_any || (has_room[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
-    }
-    if (!has_any) return false;
+    if (!keep_with_room(has_room, table.room(state, key.within), run.members, anchor)) return false;
   }
   return true;
 }
@@ -293,14 +307,7 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
     if (places->second-- == 0) return false;
     // A group that has members is of a class of its own, and stays where they are.
     const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, within, run.group);
-    std::vector<std::uint8_t>& of_group = has_room[run.group];
-    of_group.resize(room.size(), 1);
-    bool has_any = false;
-    for (std::size_t d = 0; d < room.size(); ++d) {
-      of_group[d] = of_group[d] != 0 && room[d] >= run.members ? 1 : 0;
-      has_any = has_any || (of_group[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
-    }
-    if (!has_any) return false;
+    if (!keep_with_room(has_room[run.group], room, run.members, anchor)) return false;
   }
   return true;
 }
@@ -308,10 +315,8 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
 /// Whether the freed nodes could take a member of any kind, and all kinds have room.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
   const std::vector<MemberRun> needed = needed_runs(key);
-  const bool could_any = std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
-    return std::any_of(freed.begin(), freed.end(),
-                       [&](NodeId n) { return could_take(state, *e.profile, run.demand, run.constraint, n); });
-  });
+  const bool could_any =
+      std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
   return could_any && (!placement_rule(*e.profile).is_room_exact ||
                        (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
 }
@@ -370,10 +375,9 @@ void help_those_held(EngineData& e, State& state, const News& news) {
       return (is_class_limited && (!state.cluster().is_live(n) || ashlar::is_class_limited(state, queue, n))) ||
              std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
     };
-    const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
     if ((is_class_limited && (news.has_quota || news.has_other_nodes)) ||
         std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), helps) ||
-        (!state.nominations().empty() && std::any_of(job_class.held.begin(), job_class.held.end(), outranks)))
+        any_outranks_a_nomination(state, job_class.held))
       woken.push_back(head.job_class);
   }
   for (const ClassId id : woken) e.pending.wake_held(id);
@@ -394,11 +398,8 @@ void help_those_with_holds(EngineData& e, State& state, News& news) {
                                     job_class.verdict.kind != VerdictKind::kNeverFits;
     if ((!waits_for_capacity && job_class.held.empty()) || !may_use_holds(e.pending, state, id, news.now)) return;
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
-    const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), [&](NodeId n) {
-      return std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) {
-        return could_take(state, *e.profile, run.demand, run.constraint, n);
-      });
-    });
+    const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(),
+                                       [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
     if (could_any) (waits_for_capacity ? news.activated : woken).push_back(id);
   });
   for (const ClassId id : woken) e.pending.wake_held(id);
@@ -411,8 +412,7 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
     const Verdict& verdict = job_class.verdict;
     const bool may_fit =
         !job_class.is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
-    const auto outranks = [&](const PendingQueue::Entry& entry) { return outranks_a_nomination(state, entry.job); };
-    if (may_fit && std::any_of(job_class.jobs.begin(), job_class.jobs.end(), outranks)) news.activated.push_back(id);
+    if (may_fit && any_outranks_a_nomination(state, job_class.jobs)) news.activated.push_back(id);
   });
 }
 

@@ -68,18 +68,9 @@ class GangSearch {
            is_found_by([&](const Scope& scope) { return placer_.place_exactly(scope, parts); });
   }
 
-  /// The parts inside the gang's scope, one after the other: in their order, and if the others then do not fit, with
-  /// each other part in front once.
+  /// The parts inside the gang's scope, one after the other.
   bool place_parts(const Scope& hard, const std::vector<Part>& parts) {
-    if (place_in_order(hard, parts)) return true;
-    for (std::size_t first = 1; first < std::min(parts.size(), kInFrontMax); ++first) {
-      if (parts[first].is_like(parts[0])) continue;
-      std::vector<Part> other = parts;
-      std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
-                  other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-      if (place_in_order(hard, other)) return true;
-    }
-    return false;
+    return place_in_some_order(parts, [&](const std::vector<Part>& order) { return place_in_order(hard, order); });
   }
 
   bool place_in_order(const Scope& hard, const std::vector<Part>& parts) {

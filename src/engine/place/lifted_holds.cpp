@@ -153,10 +153,6 @@ PlacementOutcome place_on_held_devices(const PlacementContext& context, JobId jo
   return outcome;
 }
 
-}  // namespace
-
-namespace {
-
 const Hold& hold_at(const State& state, MemberId held) { return *state.hold_of(state.member(held).job); }
 
 void append_if(std::vector<Allocation>& out, const Kept& kept, bool is_wanted) {

@@ -79,23 +79,15 @@ bool RunPlacer::place_in(const Scope& hard, const Part& part) {
     std::vector<DomainId> candidates = domains_with_room({}, part.prefer, part.runs);
     if (candidates.size() > kPreferredTriedMax) candidates.resize(kPreferredTriedMax);
     for (const DomainId d : candidates)
-      if (place_in_some_order(hard, {part.prefer, d}, part)) return true;
+      if (place_runs(hard, {part.prefer, d}, part)) return true;
   }
-  return place_in_some_order(hard, {}, part);
+  return place_runs(hard, {}, part);
 }
 
-/// Each run after the other: the largest device requests first and, if the others then do not fit, each other run in
-/// front once.
-bool RunPlacer::place_in_some_order(const Scope& hard, const Scope& soft, const Part& part) {
-  if (place_in_order(hard, soft, part, part.runs)) return true;
-  std::vector<Run> other = part.runs;
-  for (std::size_t first = 1; first < std::min(part.runs.size(), kInFrontMax); ++first) {
-    std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
-                other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-    if (place_in_order(hard, soft, part, other)) return true;
-    other = part.runs;
-  }
-  return false;
+/// Each run after the other, the largest device requests first.
+bool RunPlacer::place_runs(const Scope& hard, const Scope& soft, const Part& part) {
+  return place_in_some_order(part.runs,
+                             [&](const std::vector<Run>& runs) { return place_in_order(hard, soft, part, runs); });
 }
 
 bool RunPlacer::place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs) {

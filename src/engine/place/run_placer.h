@@ -3,6 +3,8 @@
 // not place leaves the trial unchanged. Cost: O(domains of the level + nodes of the scope) for each run.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -40,7 +42,7 @@ class RunPlacer {
 
  private:
   bool place_in(const Scope& hard, const Part& part);
-  bool place_in_some_order(const Scope& hard, const Scope& soft, const Part& part);
+  bool place_runs(const Scope& hard, const Scope& soft, const Part& part);
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   bool place_each(const Run& run);
@@ -71,5 +73,20 @@ class RunPlacer {
 
 /// Parts or runs of at most this many kinds are tried first in the order; more kinds are rare, and the work is bounded.
 inline constexpr std::size_t kInFrontMax = 4;
+
+/// Whether `place` succeeds with the parts or runs in their order or, if the others then do not fit, with each other
+/// one in front once that is unlike the first.
+template <class T, class Place>
+bool place_in_some_order(const std::vector<T>& items, Place&& place) {
+  if (place(items)) return true;
+  for (std::size_t first = 1; first < std::min(items.size(), kInFrontMax); ++first) {
+    if (items[first].is_like(items[0])) continue;
+    std::vector<T> other = items;
+    std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
+                other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+    if (place(other)) return true;
+  }
+  return false;
+}
 
 }  // namespace ashlar
