@@ -132,4 +132,23 @@ inline double best_of(int runs, const std::function<double()>& one) {
   return best;
 }
 
+/// Seconds for one pod: submitted one by one, decided one by one, ended again so that the load stays. `spec_of(i)` is
+/// the i-th. 1e9 if any waits.
+template <class SpecOf>
+double seconds_each(World& w, int pods, SpecOf&& spec_of) {
+  std::vector<JobId> jobs;
+  jobs.reserve(static_cast<std::size_t>(pods));
+  const double took = seconds([&] {
+    for (int i = 0; i < pods; ++i) {
+      jobs.push_back(w.submit(spec_of(i)));
+      w.decide();
+    }
+  });
+  bool are_placed = true;
+  for (const JobId j : jobs) are_placed = are_placed && w.state.job(j).members_placed == 1;
+  for (const JobId j : jobs) w.tell(Ended{j});
+  w.decide();
+  return are_placed ? took / pods : 1e9;
+}
+
 }  // namespace ashlar::bench

@@ -16,6 +16,7 @@
 #include "busy_story.h"
 #include "busy_text.h"
 #include "engine/quota.h"
+#include "environment.h"
 #include "look_at_all.h"
 
 namespace ashlar::oracle::busy {
@@ -201,23 +202,12 @@ Story shrunk(Story story, const std::string& kind) {
     for (std::size_t i = story.script.size(); i-- > 0;) {
       Story shorter = story;
       shorter.script.erase(shorter.script.begin() + static_cast<std::ptrdiff_t>(i));
-      const auto* body = std::get_if<EventBody>(&story.script[i].what);
-      const bool is_definition =
-          body != nullptr &&
-          (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
-           std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<QueueDefined>(*body) ||
-           std::holds_alternative<DeviceLayoutDefined>(*body));
-      if (is_definition || kind_of_fault(slept_through(shorter, counts)) != kind) continue;
+      if (is_definition(story.script[i]) || kind_of_fault(slept_through(shorter, counts)) != kind) continue;
       story = std::move(shorter);
       is_shorter = true;
     }
   }
   return story;
-}
-
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 /// Plays worlds; those in which a job sleeps are failures.

@@ -21,13 +21,7 @@ Story shrunk(Story story, const PlayOptions& options) {
   for (std::size_t i = story.script.size(); i-- > 0;) {
     Story shorter = story;
     shorter.script.erase(shorter.script.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto* body = std::get_if<EventBody>(&story.script[i].what);
-    const bool is_definition =
-        body != nullptr &&
-        (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
-         std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<GangSpecDefined>(*body) ||
-         std::holds_alternative<QueueDefined>(*body));
-    if (!is_definition && !play(shorter, options).fault.empty()) story = std::move(shorter);
+    if (!is_definition(story.script[i]) && !play(shorter, options).fault.empty()) story = std::move(shorter);
   }
   return story;
 }
@@ -114,8 +108,8 @@ TEST(Histories, OfGangsOfGroupsKeepEveryRuleAndAreTheSameTwice) {
 TEST(Histories, OfAllTogetherAreTheSameAfterRestarts) {
   Counts counts;
   for (std::uint64_t seed = 0; seed < kGangHistories && !::testing::Test::HasFailure(); ++seed) {
-    const Story story = draw_story(
-        seed, {.has_nominations = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true});
+    const Story story =
+        draw_story(seed, {.has_nominations = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true});
     const Played first = play(story, {.has_checks = false, .restarts_seed = seed + 1});
     counts.placed += first.placed;
     counts.restarts += first.restarts;
@@ -125,9 +119,10 @@ TEST(Histories, OfAllTogetherAreTheSameAfterRestarts) {
     }
     EXPECT_EQ(play(story, {.has_checks = false}).steps, first.steps) << "seed " << seed;
   }
-  std::printf("history oracle: %llu histories of all together twice, %ld members placed, %ld restarts, %ld of them "
-              "from a snapshot\n",
-              static_cast<unsigned long long>(kGangHistories), counts.placed, counts.restarts, counts.from_snapshots);
+  std::printf(
+      "history oracle: %llu histories of all together twice, %ld members placed, %ld restarts, %ld of them "
+      "from a snapshot\n",
+      static_cast<unsigned long long>(kGangHistories), counts.placed, counts.restarts, counts.from_snapshots);
   EXPECT_GT(counts.placed, 3'000);
   EXPECT_GT(counts.from_snapshots, 150);
 }

@@ -13,6 +13,7 @@
 
 #include "draw.h"
 #include "engine/quota.h"
+#include "environment.h"
 #include "story.h"
 
 namespace ashlar::oracle {
@@ -200,8 +201,7 @@ void expect_kept(const char* name, std::uint64_t first_seed, const std::function
 }
 
 TEST(ReservationOracle, NobodyIsDelayedByWhoPassed) {
-  const char* const first = std::getenv("ASHLAR_FIRST_HISTORY");
-  const std::uint64_t base = first == nullptr ? 0 : std::strtoull(first, nullptr, 10);
+  const std::uint64_t base = number_of("ASHLAR_FIRST_HISTORY", 0);
   const auto drawn = [](std::uint64_t seed) {
     return draw_story(seed, {.is_calm = true, .is_exact = true, .has_unlike_devices = seed % 2 == 1});
   };
@@ -219,8 +219,7 @@ TEST(ReservationOracle, NobodyIsDelayedByWhoPassedWhereCapacityIsHeld) {
 TEST(ReservationOracle, NobodyIsDelayedByWhoPassedWhereAllComesTogether) {
   expect_kept("with holds, groups and unlike devices", 20'000, [](std::uint64_t seed) {
     return foretold(draw_story(
-        seed,
-        {.is_calm = true, .is_exact = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true}));
+        seed, {.is_calm = true, .is_exact = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true}));
   });
 }
 

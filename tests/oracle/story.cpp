@@ -250,6 +250,14 @@ class Writer {
 
 }  // namespace
 
+bool is_definition(const sim::ScriptedEvent& scripted) {
+  const auto* body = std::get_if<EventBody>(&scripted.what);
+  return body != nullptr &&
+         (std::holds_alternative<LevelsDefined>(*body) || std::holds_alternative<DemandDefined>(*body) ||
+          std::holds_alternative<ConstraintDefined>(*body) || std::holds_alternative<DeviceLayoutDefined>(*body) ||
+          std::holds_alternative<GangSpecDefined>(*body) || std::holds_alternative<QueueDefined>(*body));
+}
+
 Story draw_story(std::uint64_t seed, const StoryOptions& options) { return Writer(seed, options).write(); }
 
 }  // namespace ashlar::oracle

@@ -40,6 +40,9 @@ struct StoryOptions {
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});
 
+/// Whether later events rest on it, so that a story without it cannot be played.
+bool is_definition(const sim::ScriptedEvent& scripted);
+
 /// What a step was, for comparing two plays.
 struct PlayedStep {
   Millis at;

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.h"
+#include "environment.h"
 #include "known.h"
 #include "state/ledger.h"
 #include "store/snapshot.h"
@@ -380,11 +380,6 @@ class Player {
   std::vector<std::uint64_t> plans_;
   bool is_faulty_ = false;
 };
-
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 TEST(TogetherOracle, NoStartBreaksALawAndNobodyWaitsForNothing) {
   const std::uint64_t first = number_of("ASHLAR_FIRST_TOGETHER", 0), worlds = number_of("ASHLAR_TOGETHER", kWorlds);

@@ -235,14 +235,20 @@ TEST(Wake, OthersThatAreFreedOfALimitedClassWakeNobody) {
   EXPECT_EQ(gang.examined(), 0u);
 }
 
-/// A pod of the first model, which its queue's limit on it refuses, until the queue is limited as a whole instead; what
-/// then gives it room is the end of a pod on a node that it cannot use.
-TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
+/// A node of each model, and a constraint to the first one.
+State two_models() {
   State s = small_state(1);
   NodeFacts other = eight_devices();
   other.devices.device_class = DeviceClassId(1u);
   tell(s, NodeSeen{NodeId(1u), other});
   tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(0u)}}});
+  return s;
+}
+
+/// A pod of the first model, which its queue's limit on it refuses, until the queue is limited as a whole instead; what
+/// then gives it room is the end of a pod on a node that it cannot use.
+TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
+  State s = two_models();
   tell(s, QueueDefined{QueueId(1u),
                        QueueId(0u),
                        {kUnlimited, kUnlimited, kUnlimited},
@@ -266,11 +272,7 @@ TEST(Wake, AJobWhoseLimitOfAClassWasLiftedStartsWhenNoOtherRefusesIt) {
 /// The limit on its model has room again while the queue as a whole has none; what then gives it room is the end of a
 /// pod on a node that it cannot use.
 TEST(Wake, AJobStartsWhoseLimitOfAClassWasFreedWhileAnotherRefusedIt) {
-  State s = small_state(1);
-  NodeFacts other = eight_devices();
-  other.devices.device_class = DeviceClassId(1u);
-  tell(s, NodeSeen{NodeId(1u), other});
-  tell(s, ConstraintDefined{ConstraintId(1u), {.models = {DeviceClassId(0u)}}});
+  State s = two_models();
   const auto limit = [&](std::int64_t milli) {
     tell(s, QueueDefined{QueueId(1u),
                          QueueId(0u),
