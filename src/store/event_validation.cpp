@@ -1,6 +1,7 @@
 #include "store/event_validation.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "state/state_fields.h"
@@ -41,13 +42,13 @@ struct Guard {
     if (s.is_used(e.id) && s.demand(e.id) != e.demand) return "a demand in use is redefined";
     const DeviceRequest& request = e.demand.devices;
     if (request.count < 0 || request.count > kDevicesPerNodeMax || request.milli_each.value < 0 ||
-        request.milli_each.value > kWholeDevice)
+        request.milli_each.value > kWholeDevice || (request.count > 0 && request.milli_each.value == 0))
       return "a demand requests an impossible number of GPUs";
     if (request.memory_each.value < 0 || request.memory_each.value > kDeviceMemoryMax)
       return "a demand requests an impossible GPU memory";
     const bool are_known = std::all_of(e.demand.amounts.begin(), e.demand.amounts.end(), [](const ResourceAmount& a) {
       // "more than exists" is an amount that waits forever
-      return a.resource.row() < resource::kRowsMax && a.amount >= 0;
+      return a.resource.row() < resource::kRowsMax && a.amount > 0;
     });
     return are_known ? nullptr : "a demand names a resource or an amount out of bounds";
   }
@@ -98,6 +99,8 @@ struct Guard {
     if (!is_near(e.node, s.cluster().rows())) return "a node's row is out of bounds";
     if (const char* problem = devices(e.facts.devices)) return problem;
     if (const char* problem = capacity(e.facts.allocatable)) return problem;
+    if (e.facts.domains.size() > s.cluster().topology().level_count())
+      return "a node is in a domain of a level that does not exist";
     const bool are_near = std::all_of(e.facts.domains.begin(), e.facts.domains.end(),
                                       [](DomainId d) { return d.is_none() || is_near(d, 0); });
     return are_near ? nullptr : "a node's domain is out of bounds";
@@ -135,7 +138,11 @@ struct Guard {
     if (e.spec.groups.size() > GangSpec::kGroupsMax) return "a gang has more groups than allowed";
     const bool are_small = std::all_of(e.spec.groups.begin(), e.spec.groups.end(),
                                        [](const GangGroup& g) { return g.members_min <= GangSpec::kMinimumMax; });
-    return are_small ? nullptr : "a group has an impossible minimum";
+    if (!are_small) return "a group has an impossible minimum";
+    const std::uint64_t minimum =
+        std::accumulate(e.spec.groups.begin(), e.spec.groups.end(), std::uint64_t{0},
+                        [](std::uint64_t sum, const GangGroup& g) { return sum + g.members_min; });
+    return minimum <= UINT32_MAX ? nullptr : "a gang has an impossible minimum";
   }
   const char* operator()(const HoldPlaced& e) const {
     if (!is_near(e.hold.job, s.job_rows())) return "a hold's row is out of bounds";

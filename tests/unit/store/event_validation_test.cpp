@@ -94,6 +94,7 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
   const std::string devices = "a demand requests an impossible number of GPUs";
   EXPECT_EQ(refusal_of_ask({-1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({kDevices + 1, MilliGpu(0), MiB(0)}), devices);
+  EXPECT_EQ(refusal_of_ask({1, MilliGpu(0), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(-1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(kWholeDevice + 1), MiB(0)}), devices);
   EXPECT_EQ(refusal_of_ask({1, MilliGpu(1), MiB(-1)}), "a demand requests an impossible GPU memory");
@@ -101,7 +102,7 @@ TEST_F(Guarded, demands_are_possible_and_stay_while_used) {
             "a demand requests an impossible GPU memory");
   const std::string amount = "a demand names a resource or an amount out of bounds";
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax - 1), INT64_MAX}), "");
-  EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), "");
+  EXPECT_EQ(refusal_of_amount({ResourceId(1), 0}), amount) << "how many fit is found by division";
   EXPECT_EQ(refusal_of_amount({ResourceId(1), -1}), amount);
   EXPECT_EQ(refusal_of_amount({ResourceId(resource::kRowsMax), 1}), amount);
 }
@@ -171,6 +172,8 @@ TEST_F(Guarded, jobs_name_groups_that_are_defined_and_members_groups_that_their_
   EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(kLeap - 1), two}), "");
   EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(kLeap), two}), "a gang's groups have a row out of bounds");
   GangSpec many{std::vector<GangGroup>(GangSpec::kGroupsMax, {GangSpec::kMinimumMax, {}, {}})};
+  EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "a gang has an impossible minimum") << "2^32 in all";
+  many.groups[1].members_min -= 1;
   EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "");
   many.groups[0].members_min = GangSpec::kMinimumMax + 1;
   EXPECT_EQ(refusal(GangSpecDefined{GangSpecId(0), many}), "a group has an impossible minimum");
@@ -250,6 +253,8 @@ TEST_F(Guarded, facts_of_a_node_are_possible) {
               f.domains = {DomainId(0), DomainId(kLeap)};
             }),
             "a node's domain is out of bounds");
+  EXPECT_EQ(refusal_of_node([](NodeFacts& f) { f.domains.assign(4, DomainId::none()); }),
+            "a node is in a domain of a level that does not exist");
 }
 
 TEST_F(Guarded, changes_of_a_node_are_possible) {
