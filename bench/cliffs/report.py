@@ -6,8 +6,12 @@ from html import escape
 
 STEP = 4.0  # between points x sqrt(10) apart; what grows linearly costs 3.2 times as much
 FLOOR_US = 50.0  # below, a cost counts as this: timer, caches and the state of a shared machine explain such differences
-QUANTITIES = ["kinds", "waiting", "held", "selectors", "levels", "queues"]
-EVENTS = ["tick", "unrelated-node", "node-label", "ends"]
+QUANTITIES = [
+    "kinds", "waiting", "held", "selectors", "levels", "queues", "holds", "later-holds", "owners", "owner-jobs", "holds-on-node", "parts", "beside-holds",
+    "beside-later", "groups", "unlike-groups", "waiting-groups", "gang-kinds", "layouts", "device-kinds", "searched-kinds", "depth", "limited-classes",
+    "reservations"
+]
+EVENTS = ["tick", "unrelated-node", "node-label", "guest", "ends"]  # guest: a job comes and goes, where there is one
 CAPS = {"levels": "a topology has at most 16 levels"}
 WIDTH, HEIGHT, MARGIN = 360, 260, 46
 
@@ -55,7 +59,8 @@ def table(measured):
         lines.append(f"{'':>10}" + "".join(f"{event:>18}" for event in EVENTS))
         marked = {event: dict(steps_of(series)) for event, series in events.items()}
         for size in sizes:
-            cells = [in_words(events[e].costs[size]) + (f" x{marked[e][size]:.1f}!" if size in marked[e] else "") for e in EVENTS]
+            costs = [(e, events[e].costs.get(size)) for e in EVENTS]
+            cells = [in_words(cost) + (f" x{marked[e][size]:.1f}!" if size in marked[e] else "") if cost is not None else "-" for e, cost in costs]
             lines.append(f"{size:>10,}" + "".join(f"{cell:>18}" for cell in cells))
         left_out = events[EVENTS[0]].left_out
         if left_out:
@@ -73,7 +78,7 @@ def polyline(series, x_of, y_of, colour):
 
 def plot(measured):
     """One panel for each quantity, both axes logarithmic: sizes from 1 to 100,000, costs from 0.1 us to 100 s. Steps are circled."""
-    colours = dict(zip(EVENTS, ["#4477aa", "#228833", "#ccbb44", "#aa3377"]))
+    colours = dict(zip(EVENTS, ["#4477aa", "#228833", "#ccbb44", "#66ccee", "#aa3377"]))
     out = []
     for i, (quantity, events) in enumerate(measured.items()):
         left, top = (i % 3) * WIDTH, (i // 3) * HEIGHT + 30

@@ -36,7 +36,12 @@ class Report(unittest.TestCase):
         measured = report.read(all_events)
         self.assertIn("at most 16 levels", report.table(measured))
         self.assertIn("x180.0!", report.table(measured))
-        self.assertEqual(4, report.plot(measured).count("<circle"))
+        self.assertEqual(len(report.EVENTS), report.plot(measured).count("<circle"))
+
+    def test_an_event_that_a_quantity_lacks_is_left_blank(self):
+        measured = report.read([line for event in report.EVENTS if event != "guest" for line in lines("kinds", [(1, 10.0)], event)])
+        self.assertIn("- ", report.table(measured))
+        self.assertEqual([], report.problems(measured))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     ./dev bench cliffs [DIMENSION]... [--blocking skip|strict|easy] [--list]
     ./dev bench cliffs --report [QUANTITY]...
 
-With --report, bench_cliffs measures kinds, waiting, held, selectors, levels and queues from 1 to 100,000 in memory; the table is printed, the plot is
+With --report, bench_cliffs measures in memory what grows (kinds of jobs, holds, groups of a gang, unlike nodes, ...); the table is printed, the plot is
 written to build/cliffs.svg, and the exit status is 1 if a size costs more than 4 times as much as the one before (sizes are sqrt(10) apart).
 
 Without it, each point is a case of the case language, played by `ashlar case` with some events and without: the difference in CPU time, by event, is the cost.
@@ -141,7 +141,7 @@ def full_report(quantities):
     if measuring.wait() != 0 or not lines:
         sys.exit(f"cliffs: bench_cliffs failed; its quantities are {', '.join(report.QUANTITIES)}")
     measured = report.read(lines)
-    print("cliffs: CPU time of one event on 1,000 nodes of 8 devices, profile ashlar; the best of up to 9 runs")
+    print("cliffs: CPU time of one event, mostly on 1,000 nodes of 8 devices, profile ashlar; the best of up to 9 runs")
     print(report.table(measured))
     picture = ROOT / "build" / "cliffs.svg"
     picture.write_text(report.plot(measured), encoding="utf-8")
