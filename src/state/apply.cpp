@@ -240,7 +240,7 @@ struct Applier {
   }
   /// What is held of a node that was away.
   void take_held(NodeId node) {
-    for (const Hold& hold : s.holds_)
+    for (const Hold& hold : s.holds())
       for (const HoldPart& part : hold.parts)
         if (part.node == node) s.take(part);
   }

@@ -53,8 +53,7 @@ class Ledger {
       placed.emplace_back(m, member);
       state_->unplace(m);
     });
-    for (Hold& hold : state_->holds_)
-      if (hold.job == id) hold.from = Millis(0);
+    state_->holds_.begin(id);
     for (const auto& [id_of_member, member] : placed) {
       state_->place(id_of_member, member.node, member.devices, member.phase);
       state_->changed_nodes_.push_back(member.node);

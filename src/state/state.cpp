@@ -145,11 +145,6 @@ void State::unplace(MemberId id) {
   if (is_kept_beside) take_kept(node, 1);
 }
 
-const Hold* State::hold_of(JobId job) const {
-  const auto it = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& hold) { return hold.job == job; });
-  return it == holds_.end() ? nullptr : &*it;
-}
-
 void State::take_kept(NodeId node, int sign) {
   if (!cluster_.is_live(node)) return;
   for (const Kept& kept : kept_on(*this, node))
@@ -223,10 +218,10 @@ void State::stop(JobId id, Millis now) {
 void State::end(JobId id, Millis now) {
   note_end(id, now);
   stop(id, now);
+  holds_.forget_parts(id);
   while (!job(id).first.is_none()) remove_member(job(id).first, now);
-  std::erase_if(holds_, [&](const Hold& hold) { return hold.job == id; });
-  for (Hold& hold : holds_)  // what is held for this job alone is of no use any more
-    if (hold.owner.job == id) hold.until = std::min(hold.until, now);
+  holds_.remove(id);
+  holds_.end_of_owner(id, now);  // what is held for this job alone is of no use any more
   jobs_[id.row()].is_live = false;
   if (const GangSpecId spec = jobs_[id.row()].spec; !spec.is_none()) gangs_.leave(id, spec);
   settle_backlog(id);
@@ -247,9 +242,10 @@ void State::place_hold(const Hold& hold, Millis now) {
   std::vector<MemberSpec> members;
   for (const HoldPart& part : hold.parts) members.push_back(part.member);
   add_members(hold.job, members);
-  Hold& kept = holds_.emplace_back(hold);
+  Hold kept = hold;
   if (kept.from <= now) kept.from = Millis(0);
   std::erase_if(kept.parts, [&](const HoldPart& part) { return member(part.member.member).job != hold.job; });
+  holds_.add(kept);
   run(hold.job, now);
   for (const HoldPart& part : kept.parts) take(part);
 }
@@ -403,8 +399,7 @@ void State::remove_member(MemberId id, Millis now) {
   Member& m = members_[id.row()];
   const JobId job_id = m.job;
   forget_nomination(id);
-  if (jobs_[job_id.row()].is_hold)
-    for (Hold& hold : holds_) std::erase_if(hold.parts, [&](const HoldPart& p) { return p.member.member == id; });
+  if (jobs_[job_id.row()].is_hold) holds_.forget_part(job_id, id);
   if (m.is_placed()) {
     const NodeId node = m.node;
     unplace(id);
@@ -434,7 +429,7 @@ void State::remove_member(MemberId id, Millis now) {
 }
 
 bool State::is_consistent() const {
-  if (!cluster_.is_consistent() || !queues_.is_consistent()) return false;
+  if (!cluster_.is_consistent() || !queues_.is_consistent() || !holds_.is_consistent()) return false;
   QueueTree counted = queues_;
   std::uint64_t digest = 0, waiting = 0;
   std::size_t yielding = 0;

@@ -11,6 +11,7 @@
 #include "model/plan.h"
 #include "state/cluster/cluster.h"
 #include "state/holds/held_places.h"
+#include "state/holds/holds.h"
 #include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
 #include "state/jobs/node_members.h"
@@ -72,9 +73,11 @@ class State {
   /// order of arrival.
   std::span<const MemberId> nominations() const { return nominations_; }
   /// Holds that have not ended, in order of arrival.
-  std::span<const Hold> holds() const { return holds_; }
+  std::span<const Hold> holds() const { return holds_.all(); }
+  /// Which of them a job may use.
+  const Holds& hold_book() const { return holds_; }
   /// Nullptr if the job is none.
-  const Hold* hold_of(JobId job) const;
+  const Hold* hold_of(JobId job) const { return holds_.find(job); }
   /// The placed members of holds that yield, ascending by node; those of one node.
   std::span<const HeldPlace> yielding() const { return yielding_.all(); }
   std::span<const HeldPlace> yielding_on(NodeId node) const { return yielding_.on(node); }
@@ -261,7 +264,7 @@ class State {
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
-  std::vector<Hold> holds_;
+  Holds holds_;
   HeldPlaces yielding_;  ///< derived; not in snapshots
   std::uint64_t unforeseen_frees_ = 0;
   std::uint64_t placement_digest_ = 0;

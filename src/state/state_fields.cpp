@@ -1,6 +1,7 @@
 #include "state/state_fields.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ashlar {
 namespace {
@@ -214,8 +215,11 @@ bool StateFields::are_holds_sound(const State& s) {
            (hold.owner.queue.is_none() || hold.owner.queue.row() < s.queues_.parent_.size() + kQueueLeapMax) &&
            all_of(hold.parts, [&](const HoldPart& part) { return is_member_of(part, hold.job); });
   };
+  std::set<JobId> named;
+  for (const Hold& hold : s.holds()) named.insert(hold.job);
   const auto jobs = std::count_if(s.jobs_.begin(), s.jobs_.end(), [](const Job& j) { return j.is_live && j.is_hold; });
-  return static_cast<std::size_t>(jobs) == s.holds_.size() && all_of(s.holds_, is_sound);
+  return static_cast<std::size_t>(jobs) == s.holds().size() && named.size() == s.holds().size() &&
+         all_of(s.holds(), is_sound);
 }
 
 /// Exactly one end for each started job, in order: each is found again when its job stops.

@@ -23,7 +23,7 @@ struct StateFields {
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
-        visit(s.holds_), visit(s.gangs_.specs_), visit(s.gangs_.groups_);
+        visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
@@ -39,6 +39,7 @@ struct StateFields {
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
     s.list_node_members();
+    s.holds_.list_all();
     s.list_yielding();
     c.company_changed_.clear();
     c.sums_ = {};

@@ -27,12 +27,19 @@ std::vector<NodeId> nodes_with_devices(const State& state, const std::vector<Mem
   return nodes;
 }
 
+/// Those of the members, which are in the order of their nodes, that are placed on this one.
+std::span<const MemberId> on_node(const State& state, std::span<const MemberId> holds, NodeId node) {
+  const auto here = std::ranges::equal_range(holds, node, {}, [&](MemberId id) { return state.member(id).node; });
+  return {here.begin(), here.end()};
+}
+
 /// Takes the free devices of the node that are not held. Where it owes devices to holds nobody knows which these are.
 void block_free_devices(Trial& trial, NodeId node, const std::vector<MemberId>& holds) {
   const State& state = trial.state();
-  const bool owes = std::any_of(holds.begin(), holds.end(), [&](MemberId id) {
+  const std::span<const MemberId> here = on_node(state, holds, node);
+  const bool owes = std::any_of(here.begin(), here.end(), [&](MemberId id) {
     const Member& m = state.member(id);
-    return m.node == node && m.devices.count() < state.demand(m.demand).devices.count;
+    return m.devices.count() < state.demand(m.demand).devices.count;
   });
   if (owes) return;
   for (std::size_t i = 0; i < state.cluster().device_free_milli(node).size(); ++i) {
@@ -159,21 +166,44 @@ void append_if(std::vector<Allocation>& out, const Kept& kept, bool is_wanted) {
   if (is_wanted) out.insert(out.end(), kept.allocations.begin(), kept.allocations.end());
 }
 
-bool is_like_queue(const State& state, const Hold& hold, QueueId queue) {
-  return hold.owner.job.is_none() && state.queues().is_within(queue, hold.owner.queue);
+/// Calls `visit(QueueId)` for the queue and those above it.
+template <class Visit>
+void each_above(const State& state, QueueId queue, Visit&& visit) {
+  for (; !queue.is_none() && queue.row() < state.queues().rows(); queue = state.queues().parent(queue)) visit(queue);
+}
+
+/// Whether anything is held for the queue, or for one above it.
+bool is_held_for(const State& state, QueueId queue) {
+  if (!state.hold_book().are_any_of_queues()) return false;
+  bool is_any = false;
+  each_above(state, queue, [&](QueueId q) { is_any = is_any || !state.hold_book().of(q).empty(); });
+  return is_any;
+}
+
+/// When the last of those holds begins that the job may not use if it will have ended by then; 0 if there is none.
+Millis last_begin_not_for(const State& state, JobId job, Millis late_end) {
+  const auto& later = state.hold_book().later();
+  for (auto it = later.lower_bound({late_end, JobId(0u)}); it != later.begin();)
+    if (--it; !may_use(state, job, *state.hold_of(it->second), late_end)) return it->first;
+  return Millis(0);
 }
 
 }  // namespace
 
 std::vector<MemberId> usable_holds(const State& state, JobId job, Millis late_end) {
+  const Holds& book = state.hold_book();
   std::vector<HeldPlace> places;
-  for (const Hold& hold : state.holds()) {
-    if (!hold.yields() || !may_use(state, job, hold, late_end)) continue;
-    state.each_member(hold.job, [&](MemberId id, const Member& m) {
+  const auto append = [&](JobId hold) {
+    state.each_member(hold, [&](MemberId id, const Member& m) {
       if (m.is_placed()) places.push_back({m.node, id});
     });
-  }
+  };
+  std::ranges::for_each(book.of(job), append);
+  if (book.are_any_of_queues())
+    each_above(state, state.job(job).queue, [&](QueueId q) { std::ranges::for_each(book.of(q), append); });
+  for (auto it = book.later().lower_bound({late_end, JobId(0u)}); it != book.later().end(); ++it) append(it->second);
   std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   std::vector<MemberId> usable;
   usable.reserve(places.size());
   for (const HeldPlace& place : places) usable.push_back(place.member);
@@ -231,14 +261,19 @@ std::optional<PendingQueue::Head> first_that_may_use_more(const PendingQueue& pe
   const auto consider = [&](const PendingQueue::Head& head) {
     if (than.entry < head.entry && (!first || head.entry < first->entry)) first = head;
   };
-  const Millis late_end = late_end_of(state, than.entry.job, now);
-  Millis latest;  // of the holds that begin before it will have ended
-  for (const Hold& hold : state.holds()) {
-    if (hold.is_later() && !may_use(state, than.entry.job, hold, late_end)) latest = std::max(latest, hold.from);
-    const JobId owner = hold.owner.job;
-    if (owner.is_none() || !pending.contains(owner) || pending.class_id(owner) != than.job_class) continue;
-    if (jobs.contains(pending.entry_of(owner))) consider(pending.head_of(owner));
+  const auto& owners = state.hold_book().of_jobs();
+  // Whichever is shorter, the way to the next owner in the class or the list of owners: both at once.
+  auto behind = jobs.upper_bound(than.entry);
+  for (auto it = owners.begin(); it != owners.end() && behind != jobs.end(); ++it, ++behind) {
+    if (owners.contains(behind->job)) {
+      first = pending.head_of(than.job_class, *behind);
+      break;
+    }
+    const JobId owner = it->first;
+    if (pending.contains(owner) && pending.class_id(owner) == than.job_class && jobs.contains(pending.entry_of(owner)))
+      consider(pending.head_of(owner));
   }
+  const Millis latest = last_begin_not_for(state, than.entry.job, late_end_of(state, than.entry.job, now));
   if (latest == Millis(0)) return first;
   for (auto it = jobs.upper_bound(than.entry); it != jobs.end() && (!first || *it < first->entry); ++it)
     if (late_end_of(state, it->job, now) <= latest) return pending.head_of(than.job_class, *it);
@@ -247,13 +282,17 @@ std::optional<PendingQueue::Head> first_that_may_use_more(const PendingQueue& pe
 
 bool may_use_holds(const PendingQueue& pending, const State& state, ClassId id, Millis now) {
   const PendingQueue::Class& job_class = pending.class_at(id);
-  Millis latest;
-  for (const Hold& hold : state.holds()) {
-    if (is_like_queue(state, hold, job_class.key.queue)) return true;
-    const JobId owner = hold.owner.job;
-    if (!owner.is_none() && pending.contains(owner) && pending.class_id(owner) == id) return true;
-    latest = std::max(latest, hold.from);
+  if (is_held_for(state, job_class.key.queue)) return true;
+  const auto& owners = state.hold_book().of_jobs();
+  if (owners.size() < job_class.count()) {
+    for (const auto& [owner, holds] : owners)
+      if (pending.contains(owner) && pending.class_id(owner) == id) return true;
+  } else {
+    bool has_owner = false;
+    job_class.each_job([&](const PendingQueue::Entry& entry) { has_owner = has_owner || owners.contains(entry.job); });
+    if (has_owner) return true;
   }
+  const Millis latest = state.hold_book().last_begin();
   bool is_any_short = false;
   if (latest > Millis(0))
     job_class.each_job([&](const PendingQueue::Entry& entry) {
@@ -263,9 +302,8 @@ bool may_use_holds(const PendingQueue& pending, const State& state, ClassId id, 
 }
 
 bool may_use_more_than_its_like(const State& state, JobId job, Millis now) {
-  return std::any_of(state.holds().begin(), state.holds().end(), [&](const Hold& hold) {
-    return hold.owner.job == job || (hold.is_later() && late_end_of(state, job, now) <= hold.from);
-  });
+  const Holds& book = state.hold_book();
+  return !book.of(job).empty() || (!book.later().empty() && late_end_of(state, job, now) <= book.last_begin());
 }
 
 }  // namespace ashlar

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -32,22 +34,25 @@ class HeldPlaces {
     return nodes;
   }
   void add(const HeldPlace& place) { places_.insert(std::ranges::lower_bound(places_, place), place); }
-  void remove(const HeldPlace& place) { std::erase(places_, place); }
+  void remove(const HeldPlace& place) {
+    const auto [first, last] = std::ranges::equal_range(places_, place);
+    places_.erase(first, last);
+  }
   void clear() {
     places_.clear();
     lifted_.clear();
   }
 
   /// A lifted one has its place but keeps nothing, until it is put back as often as it was lifted.
-  bool is_lifted(MemberId member) const { return std::ranges::find(lifted_, member) != lifted_.end(); }
-  void lift(MemberId member) { lifted_.push_back(member); }
+  bool is_lifted(MemberId member) const { return !lifted_.empty() && lifted_.contains(member); }
+  void lift(MemberId member) { ++lifted_[member]; }
   void put_back(MemberId member) {
-    if (const auto it = std::ranges::find(lifted_, member); it != lifted_.end()) lifted_.erase(it);
+    if (const auto it = lifted_.find(member); it != lifted_.end() && --it->second == 0) lifted_.erase(it);
   }
 
  private:
-  std::vector<HeldPlace> places_;  ///< ascending
-  std::vector<MemberId> lifted_;
+  std::vector<HeldPlace> places_;             ///< ascending
+  std::map<MemberId, std::uint32_t> lifted_;  ///< how often
 };
 
 }  // namespace ashlar

@@ -24,6 +24,47 @@ TEST(Holds, TakeTheNamedDevicesOrChooseAsManyAsRequested) {
   EXPECT_TRUE(named.is_consistent() && StateFields::are_sound(named));
 }
 
+Hold hold_number(std::uint32_t number, HoldOwner owner, Millis from = {}) {
+  return {.job = JobId(5 + number),
+          .until = Millis(9000),
+          .parts = {{{MemberId(9 + number), kOneDevice, kAnywhere}, NodeId(0u), {}}},
+          .owner = owner,
+          .from = from};
+}
+
+TEST(Holds, AreFoundByJobOwnerAndBegin) {
+  State s = small_state();
+  const HoldOwner of_queue{.queue = QueueId(0u), .job = {}}, of_job{.queue = {}, .job = JobId(70u)};
+  tell(s, HoldPlaced{hold_number(0, of_queue)});
+  tell(s, HoldPlaced{hold_number(1, of_job, Millis(500))});
+  tell(s, HoldPlaced{hold_number(2, of_job)});
+  tell(s, HoldPlaced{hold_number(3, {}, Millis(700))});
+  const Holds& book = s.hold_book();
+  EXPECT_EQ(s.hold_of(JobId(7u))->owner, of_job);
+  EXPECT_EQ(s.hold_of(JobId(4u)), nullptr);
+  EXPECT_EQ(book.of(QueueId(0u)).size(), 1u);
+  EXPECT_EQ(book.of(JobId(70u)).size(), 2u);
+  EXPECT_EQ(book.last_begin(), Millis(700));
+  tell(s, Ended{JobId(5u)});
+  EXPECT_FALSE(book.are_any_of_queues());
+  Ledger(s).begin_hold(JobId(8u));
+  EXPECT_EQ(book.last_begin(), Millis(500));
+  EXPECT_EQ(s.hold_of(JobId(8u))->parts.size(), 1u);
+  EXPECT_EQ(s.holds().front().job, JobId(6u));
+  EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
+}
+
+TEST(Holds, AreListedAgainWhenTheStateIsReadBack) {
+  State s = small_state();
+  tell(s, HoldPlaced{hold_number(0, {.queue = QueueId(0u), .job = {}})});
+  tell(s, HoldPlaced{hold_number(1, {.queue = {}, .job = JobId(70u)}, Millis(500))});
+  State read = s;
+  StateFields::forget_caches(read);
+  EXPECT_EQ(read.hold_of(JobId(6u))->from, Millis(500));
+  EXPECT_EQ(read.hold_book().of(QueueId(0u)).size(), 1u);
+  EXPECT_TRUE(read.is_consistent());
+}
+
 TEST(Holds, AreJobsOfNobodyWithAnEnd) {
   State s = small_state();
   tell(s, QueueDefined{QueueId(0u), QueueId::none(), {1000, kUnlimited, kUnlimited}});
