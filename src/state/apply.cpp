@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "state/holds/kept.h"
 #include "state/state.h"
 
 namespace ashlar {
@@ -131,6 +132,7 @@ struct Applier {
                   ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint))
                   : stated,
               Member::Phase::kBound);
+      if (tells_devices_apart(s, e.node, e.member)) s.note_freed(e.node);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;

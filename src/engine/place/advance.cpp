@@ -15,6 +15,7 @@
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 #include "engine/reserve/held.h"
+#include "state/holds/kept.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -146,6 +147,11 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
     }
   }
   const std::vector<Trial::Step> steps = trial.commit();
+  each_placement(steps, [&](const Trial::Placement& placed) {
+    if (!tells_devices_apart(state, placed.node, placed.member)) return;
+    Ledger(state).note_freed(placed.node);
+    cycle.plan.look_again_at = cycle.plan.at;
+  });
   Ledger(state).start(job, cycle.plan.at);
   cycle.account(state, job);
   e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
@@ -171,13 +177,14 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     ++cycle.plan.examined;
     const std::uint64_t reservations_before = e.reservations.changes();
     const std::size_t actions_before = cycle.plan.actions.size();
-    const std::size_t nominations_before = state.nominations().size();
+    const std::size_t freed_before = state.freed_nodes().size();
     const bool was_holder = e.pending.holders().contains(head.entry.job);
     advance_job(e, state, cycle, head);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
-    // What fell frees more than the job takes, for jobs that are parked and ahead of those still to be looked at.
-    if (state.nominations().size() != nominations_before) break;
+    // A nomination that fell, or a hold of which it is known now which devices it has, leaves more than the job takes,
+    // for jobs that are parked and ahead of those still to be looked at.
+    if (state.freed_nodes().size() != freed_before) break;
     // Jobs that it holds no more come before those behind them. After a start they were woken already.
     if (was_holder && cycle.plan.actions.size() == actions_before) wake_held_by(e, state, cycle, head.entry.job);
     if (!cycle.work.is_empty()) continue;

@@ -130,6 +130,19 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
   return kept;
 }
 
+bool tells_devices_apart(const State& state, NodeId node, MemberId placed) {
+  if (state.yielding_on(node).empty()) return false;
+  const Member& m = state.member(placed);
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  const bool are_alike = state.cluster().mixed_layout(node) == nullptr && request.is_whole();
+  if (request.count == 0 || are_alike) return false;
+  const auto owes = [](const Allocation& a) { return a.devices.count() < a.demand.devices.count; };
+  return std::ranges::any_of(kept_on(state, node, {&placed, 1}), [&](const Kept& kept) {
+    return may_use(state, m.job, *state.hold_of(state.member(kept.member).job)) &&
+           std::ranges::any_of(kept.allocations, owes);
+  });
+}
+
 namespace {
 
 /// What is free of one device without these allocations.
