@@ -2,6 +2,7 @@
 // of. Readers hold the State alone.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,10 @@ class Ledger {
     state_->place(id, node, devices, phase);
   }
   void unplace(MemberId id) const { state_->unplace(id); }
-  /// A placed member of a yielding hold keeps nothing of its node until it is put back. What jobs have of it stays
-  /// counted as of this hold, so that no other one yields for them. Each exactly undoes the other.
-  void lift(MemberId id) const { state_->lift(id); }
-  void put_back(MemberId id) const { state_->put_back(id); }
+  /// Placed members of yielding holds, all on one node, keep nothing of it until they are put back. What jobs have of
+  /// these holds stays counted as of them, so that no others yield for them. Each exactly undoes the other.
+  void lift(std::span<const MemberId> members) const { state_->lift(members); }
+  void put_back(std::span<const MemberId> members) const { state_->put_back(members); }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
   void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const {
     state_->cluster_.allocate(node, demand, devices);

@@ -152,12 +152,18 @@ void State::take_kept(NodeId node, int sign) {
       sign > 0 ? cluster_.allocate(node, a.demand, a.devices) : cluster_.release(node, a.demand, a.devices);
 }
 
-void State::lift(MemberId id) {
-  change_kept({&member(id).node, 1}, [&] { yielding_.lift(id); });
+void State::lift(std::span<const MemberId> members) {
+  if (members.empty()) return;
+  change_kept({&member(members.front()).node, 1}, [&] {
+    for (const MemberId id : members) yielding_.lift(id);
+  });
 }
 
-void State::put_back(MemberId id) {
-  change_kept({&member(id).node, 1}, [&] { yielding_.put_back(id); });
+void State::put_back(std::span<const MemberId> members) {
+  if (members.empty()) return;
+  change_kept({&member(members.front()).node, 1}, [&] {
+    for (const MemberId id : members) yielding_.put_back(id);
+  });
 }
 
 void State::list_yielding() {

@@ -200,9 +200,9 @@ class State {
     for (const NodeId n : nodes) take_kept(n, 1);
   }
   void list_yielding();
-  /// A placed member of a yielding hold keeps nothing until it is put back. Each exactly undoes the other.
-  void lift(MemberId id);
-  void put_back(MemberId id);
+  /// See Ledger::lift. Cost: once O(members x holds) of the node.
+  void lift(std::span<const MemberId> members);
+  void put_back(std::span<const MemberId> members);
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
   /// Devices that the node does not have are dropped from a stated choice.

@@ -36,13 +36,13 @@ class Trial {
     DeviceMask devices;
     std::uint32_t demand = 0;  ///< row of blocked_
   };
-  /// A member of a hold keeps nothing, for a job that may use what is held.
+  /// Members of holds keep nothing of a node, for a job that may use what is held.
   struct Lift {
-    MemberId member;
+    std::uint32_t first = 0, count = 0;  ///< rows of lifted_
   };
-  /// It keeps again what that job leaves.
+  /// They keep again what that job leaves.
   struct Return {
-    MemberId member;
+    std::uint32_t first = 0, count = 0;
   };
   /// A job that is not started is expected to have ended by another time than before.
   struct Expectation {
@@ -53,7 +53,10 @@ class Trial {
 
   explicit Trial(State& state) : ledger_(state) {}
   Trial(Trial&& other) noexcept
-      : ledger_(other.ledger_), steps_(std::exchange(other.steps_, {})), blocked_(std::exchange(other.blocked_, {})) {}
+      : ledger_(other.ledger_),
+        steps_(std::exchange(other.steps_, {})),
+        blocked_(std::exchange(other.blocked_, {})),
+        lifted_(std::exchange(other.lifted_, {})) {}
   Trial& operator=(Trial&&) = delete;
   Trial(const Trial&) = delete;
   ~Trial() { rollback_to(0); }
@@ -75,13 +78,14 @@ class Trial {
     steps_.emplace_back(Expectation{job, state().job(job).ends_by});
     ledger_.expect_end(job, late_end);
   }
-  void lift(MemberId member) {
-    ledger_.lift(member);
-    steps_.emplace_back(Lift{member});
+  /// Placed members of yielding holds, all on one node.
+  void lift(std::span<const MemberId> members) {
+    ledger_.lift(members);
+    steps_.emplace_back(list<Lift>(members));
   }
-  void put_back(MemberId lifted) {
+  void put_back(std::span<const MemberId> lifted) {
     ledger_.put_back(lifted);
-    steps_.emplace_back(Return{lifted});
+    steps_.emplace_back(list<Return>(lifted));
   }
   void block(NodeId node, Demand demand, const DeviceMask& devices) {
     ledger_.allocate(node, demand, devices);
@@ -116,6 +120,7 @@ class Trial {
   /// The steps stay applied, and are listed for the caller.
   std::vector<Step> commit() {
     ASHLAR_CHECK(blocked_.empty());
+    lifted_.clear();
     return std::exchange(steps_, {});
   }
 
@@ -125,17 +130,35 @@ class Trial {
  private:
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
-  void undo(const Lift& step) { ledger_.put_back(step.member); }
+  void undo(const Lift& step) {
+    ledger_.put_back(listed(step));
+    lifted_.resize(step.first);
+  }
   void undo(const Expectation& step) { ledger_.expect_end(step.job, step.before); }
-  void undo(const Return& step) { ledger_.lift(step.member); }
+  void undo(const Return& step) {
+    ledger_.lift(listed(step));
+    lifted_.resize(step.first);
+  }
   void undo(const Block& step) {
     ledger_.release(step.node, blocked_[step.demand], step.devices);
     blocked_.resize(step.demand);
   }
 
+  template <class S>
+  S list(std::span<const MemberId> members) {
+    const S step{static_cast<std::uint32_t>(lifted_.size()), static_cast<std::uint32_t>(members.size())};
+    lifted_.insert(lifted_.end(), members.begin(), members.end());
+    return step;
+  }
+  template <class S>
+  std::span<const MemberId> listed(const S& step) const {
+    return std::span<const MemberId>(lifted_).subspan(step.first, step.count);
+  }
+
   Ledger ledger_;
   std::vector<Step> steps_;
-  std::vector<Demand> blocked_;  ///< demands of the blocks among the steps, in their order
+  std::vector<Demand> blocked_;   ///< demands of the blocks among the steps, in their order
+  std::vector<MemberId> lifted_;  ///< of the lifts and returns among the steps, in their order
 };
 
 /// Calls `visit(const Trial::Placement&)` for each placement among the steps.

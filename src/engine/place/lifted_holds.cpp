@@ -80,14 +80,15 @@ std::vector<MemberId> members_with_devices(const State& state, JobId job, NodeId
   return members;
 }
 
-/// Those that keep anything: the others are used up, and lifting them would free nothing.
+/// Those that keep anything, of members that ascend by node and row: the others are used up, and lifting them would
+/// free nothing.
 std::vector<MemberId> not_used_up(const State& state, const std::vector<MemberId>& holds) {
   std::vector<MemberId> left;
   for (auto next = holds.begin(); next != holds.end();) {
     const NodeId node = state.member(*next).node;
     const auto last = std::find_if(next, holds.end(), [&](MemberId m) { return state.member(m).node != node; });
     for (const Kept& kept : kept_on(state, node))
-      if (!kept.allocations.empty() && std::find(next, last, kept.member) != last) left.push_back(kept.member);
+      if (!kept.allocations.empty() && std::binary_search(next, last, kept.member)) left.push_back(kept.member);
     next = last;
   }
   return left;

@@ -2,9 +2,10 @@
 // job is placed.
 #pragma once
 
+#include <algorithm>
 #include <optional>
-#include <utility>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/pending/pending_queue.h"
@@ -35,17 +36,29 @@ std::vector<Allocation> kept_for(const State& state, const HoldUser& user, NodeI
 std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Millis beyond, NodeId node,
                                   std::span<const Trial::Step> without = {});
 
-/// Members of holds, lifted in a trial until they are put back. A rollback to before it does so too.
+/// Members of holds, one node's after the other's, lifted in a trial until they are put back. A rollback to before it
+/// does so too. Cost: once for each node.
 class LiftedHolds {
  public:
   LiftedHolds(Trial& trial, std::vector<MemberId> members) : trial_(trial), lifted_(std::move(members)) {
-    for (const MemberId m : lifted_) trial_.lift(m);
+    each_node([&](std::span<const MemberId> here) { trial_.lift(here); });
   }
   void put_back() {
-    for (const MemberId m : lifted_) trial_.put_back(m);
+    each_node([&](std::span<const MemberId> here) { trial_.put_back(here); });
   }
 
  private:
+  template <class Visit>
+  void each_node(Visit&& visit) const {
+    const State& state = trial_.state();
+    for (auto next = lifted_.begin(); next != lifted_.end();) {
+      const NodeId node = state.member(*next).node;
+      const auto last = std::find_if(next, lifted_.end(), [&](MemberId m) { return state.member(m).node != node; });
+      visit(std::span<const MemberId>(next, last));
+      next = last;
+    }
+  }
+
   Trial& trial_;
   std::vector<MemberId> lifted_;
 };

@@ -22,7 +22,7 @@ State lived(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
-/// Lifts a member of a hold, perhaps puts the waiting member there, and perhaps puts it back; or expects another end of a
+/// Lifts some or all holds of a node, perhaps puts the waiting member there, and perhaps puts them back; or expects another end of a
 /// job that is not started.
 void try_hold(Trial& trial, const Move& move, MemberId member) {
   State& state = trial.state();
@@ -32,12 +32,15 @@ void try_hold(Trial& trial, const Move& move, MemberId member) {
     return;
   }
   const HeldPlace place = state.yielding()[static_cast<std::size_t>(move.b) % state.yielding().size()];
-  trial.lift(place.member);
+  std::vector<MemberId> lifted;
+  for (const HeldPlace& other : state.yielding_on(place.node))
+    if (move.c % 2 == 0 || other.member == place.member) lifted.push_back(other.member);
+  trial.lift(lifted);
   if (state.job(job).is_ours && !state.member(member).is_placed()) {
     const DeviceRequest& asked = state.demand(state.member(member).demand).devices;
     trial.place(member, place.node, choose_devices(state.cluster(), place.node, asked, {}));
   }
-  if (move.c % 3 == 1) trial.put_back(place.member);
+  if (move.c % 3 == 1) trial.put_back(lifted);
 }
 
 /// Places or evicts the same in another trial.

@@ -9,6 +9,8 @@
 namespace ashlar {
 namespace {
 
+const std::vector<MemberId> kNine = {MemberId(9u)};
+
 Hold hold_of(NodeId node, DemandId demand, DeviceMask on = {}) {
   return {.job = JobId(5u), .until = Millis(1000), .parts = {{{MemberId(9u), demand, kAnywhere}, node, on}}};
 }
@@ -292,10 +294,10 @@ TEST(HoldsWithAnOwner, InATrialKeepWhatThePlacedMemberLeaves) {
   const std::uint64_t digest = s.digest();
   {
     Trial trial(s);
-    trial.lift(MemberId(9u));
+    trial.lift(kNine);
     EXPECT_EQ(s.cluster().idle_devices()[0], 8);
     trial.place(MemberId(20u), NodeId(0u), devices(0x02));
-    trial.put_back(MemberId(9u));
+    trial.put_back(kNine);
     EXPECT_EQ(s.cluster().idle_devices()[0], 4);
     EXPECT_EQ(kept_on(s, NodeId(0u)).at(0).allocations.at(0).devices, devices(0x0d));
     EXPECT_TRUE(s.is_consistent());
@@ -319,9 +321,9 @@ TEST(HoldsWithAnOwner, InATrialTakeNoOtherHoldWithThem) {
   tell(s, Bound{MemberId(20u), NodeId(0u), kept_on(s, NodeId(0u)).at(0).allocations.at(0).devices}, Millis(100));
   ASSERT_EQ(s.cluster().idle_devices()[0], 3) << "it has what is held for its queue, though it may use both";
   Trial trial(s);
-  trial.lift(MemberId(9u));
+  trial.lift(kNine);
   EXPECT_EQ(s.cluster().idle_devices()[0], 3) << "that hold is used up, and the other one yields nothing for it";
-  trial.put_back(MemberId(9u));
+  trial.put_back(kNine);
   EXPECT_EQ(s.cluster().idle_devices()[0], 3);
 }
 
@@ -391,9 +393,9 @@ TEST(HoldsThatBeginLater, InATrialYieldToAJobThatIsExpectedToHaveEnded) {
   {
     Trial trial(s);
     trial.expect_end(JobId(0u), Millis(500));
-    trial.lift(MemberId(9u));
+    trial.lift(kNine);
     trial.place(MemberId(20u), NodeId(0u), devices(0x01));
-    trial.put_back(MemberId(9u));
+    trial.put_back(kNine);
     EXPECT_EQ(s.cluster().idle_devices()[0], 4);
     trial.expect_end(JobId(0u), Millis(501));
     EXPECT_EQ(s.cluster().idle_devices()[0], 3);
