@@ -201,6 +201,11 @@ void PendingQueue::park(ClassId id, Verdict verdict) {
   list_head(id);
 }
 
+void PendingQueue::park_again(ClassId id) {
+  park(id, std::exchange(classes_[id.row()].verdict, {}));
+  changed_queues_.insert(class_at(id).key.queue);
+}
+
 void PendingQueue::activate_behind_moved_heads() {
   if (moved_heads_.empty()) return;
   std::vector<ClassId> behind;

@@ -87,6 +87,8 @@ class PendingQueue {
   void activate(ClassId id);
   /// Only the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
   void park(ClassId id, Verdict verdict);
+  /// Parks an active class as it was parked before. It was not looked at on the present nodes.
+  void park_again(ClassId id);
   /// Activates the classes behind heads of queues that no longer block, or block differently. Cost: O(such classes).
   void activate_behind_moved_heads();
 

@@ -123,6 +123,7 @@ struct News {
   std::vector<NodeId> freed_nodes;  ///< ascending
   bool has_quota = false, has_other_nodes = false;
   std::vector<ClassId> activated;
+  std::vector<ClassId> with_room;  ///< may fit on the freed nodes
 };
 
 /// The first waiting members of the class that must start together, by kind.
@@ -243,7 +244,7 @@ void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
       if (!any_freed([&, d = demand, c = constraint](NodeId n) { return could_take(state, *e.profile, d, c, n); }))
         continue;
       for (const ClassId id : classes)
-        if (has_room_with_freed(e, state, e.pending.class_at(id).key)) news.activated.push_back(id);
+        if (has_room_with_freed(e, state, e.pending.class_at(id).key)) news.with_room.push_back(id);
     }
   }
   if (!news.has_other_nodes) return;
@@ -326,15 +327,17 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
   const std::vector<NodeId>& freed = news.freed_nodes;
   for (const ClassId id : e.pending.waiting_in_parts()) {
     const EquivalenceClass& key = e.pending.class_at(id).key;
-    bool is_helped = are_parts_helped(e, state, freed, key);
     // A node under a placed member may have moved to another domain, and with it the place where the other members
     // must go.
-    if (!key.only.is_none() && !is_helped)
+    bool has_moved = false;
+    if (!key.only.is_none())
       state.each_member(key.only, [&](MemberId, const Member& m) {
-        is_helped = is_helped || (m.is_placed() && std::binary_search(freed.begin(), freed.end(), m.node));
+        has_moved = has_moved || (m.is_placed() && std::binary_search(freed.begin(), freed.end(), m.node));
       });
-    if (is_helped)
+    if (has_moved)
       news.activated.push_back(id);
+    else if (are_parts_helped(e, state, freed, key))
+      news.with_room.push_back(id);
     else if (news.has_other_nodes && !freed.empty() && e.pending.never_fits(id))
       e.to_prove.insert(id);
   }
@@ -423,7 +426,8 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
             .freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
             .has_quota = e.queue_changes_seen != state.queues().change_count(),
             .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
-            .activated = {}};
+            .activated = {},
+            .with_room = {}};
   Ledger(state).forget_freed_nodes();
   if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes && e.to_prove.empty()) return;
   e.facts_seen = state.cluster().facts_change_count();
@@ -437,8 +441,26 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   help_those_with_holds(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
   find_possible(e, state, cycle, news.activated);
+  // What outranks a nomination, or may use a hold, finds more than what is free.
+  if (state.nominations().empty() && state.yielding().empty()) {
+    for (const ClassId id : news.with_room)
+      if (!e.pending.never_fits(id)) cycle.woken_by_room.insert(id);
+    for (const ClassId id : news.activated) cycle.woken_by_room.erase(id);
+    cycle.freed_nodes = std::move(news.freed_nodes);
+  }
+  for (const ClassId id : news.with_room) e.pending.activate(id);
   for (const ClassId id : news.activated) e.pending.activate(id);
   if (news.has_other_nodes) activate_impossible_heads(e, state, cycle);
+}
+
+bool is_room_taken(EngineData& e, State& state, const Cycle& cycle, ClassId id) {
+  if (!cycle.woken_by_room.contains(id)) return false;
+  const PendingQueue::Class& job_class = e.pending.class_at(id);
+  const EquivalenceClass& key = job_class.key;
+  if (!key.runs.empty() || !key.only.is_none()) return !are_parts_helped(e, state, cycle.freed_nodes, key);
+  const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, key.demand, key.constraint, n); };
+  return std::none_of(cycle.freed_nodes.begin(), cycle.freed_nodes.end(), could_take_one) ||
+         !has_room_with_freed(e, state, key);
 }
 
 void pass_over_own_changes(EngineData& e, State& state, Cycle&) { e.facts_seen = state.cluster().facts_change_count(); }

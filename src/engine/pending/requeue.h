@@ -11,6 +11,9 @@ namespace ashlar {
 void absorb_changes(EngineData& e, State& state, Cycle& cycle);
 /// Stage: activates what a freed node, a limit or another node could have helped.
 void requeue(EngineData& e, State& state, Cycle& cycle);
+/// Of a class that was activated for nothing but what the freed nodes have free: whether jobs ahead of it have left too
+/// little there, so that it waits as before. Cost: a few comparisons for each freed node.
+bool is_room_taken(EngineData& e, State& state, const Cycle& cycle, ClassId id);
 /// Stage: activates the classes behind heads of queues that no longer block.
 void activate_behind_moved_heads(EngineData& e, State& state, Cycle& cycle);
 

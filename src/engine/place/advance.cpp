@@ -25,6 +25,9 @@ namespace {
 /// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
+/// This many classes get their reason anew in a decision if the room for which they were woken is taken.
+constexpr std::size_t kExplainedAgainMax = 16;
+
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
                        bool is_limit_reached) {
@@ -49,6 +52,15 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   else
     park(e, state, cycle, head.job_class,
          {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*refusal}});
+  return true;
+}
+
+/// Jobs ahead have taken the room for which the class was woken: it waits as before, without a search. The first few in
+/// a decision are searched and explained anew, so that their reasons have today's numbers.
+bool stays_parked(EngineData& e, State& state, Cycle& cycle, ClassId id) {
+  if (cycle.is_listed_whole || !is_room_taken(e, state, cycle, id)) return false;
+  if (e.options.has_verdicts && cycle.explained_again++ < kExplainedAgainMax) return false;
+  e.pending.park_again(id);
   return true;
 }
 
@@ -96,6 +108,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     if (const auto other = next ? hold_its_like(e, state, cycle, head) : std::nullopt) cycle.work.add(*other);
     return;
   }
+  if (stays_parked(e, state, cycle, head.job_class)) return;
   Trial trial(state);
   PlacementOutcome outcome;
   const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);

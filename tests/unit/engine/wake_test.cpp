@@ -51,6 +51,33 @@ TEST(Wake, LikeGangsOfUnlikeMembersWaitInOneClassUntilTheirWorkersHaveRoom) {
   EXPECT_EQ(s.job(JobId(10u)).members_placed, 3u);
 }
 
+/// The room of one end is taken by the first of many kinds. Some of the others get their reason with its new numbers,
+/// the rest keep the old one without a search; the next end starts the next.
+TEST(Wake, KindsWhoseRoomIsTakenAgainWaitAsBefore) {
+  constexpr std::uint32_t kKinds = 60, kExplained = 16;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  for (std::uint32_t k = 0; k < kKinds; ++k) {
+    tell(s, DemandDefined{DemandId(30 + k),
+                          {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    tell(s, Submitted{workload(10 + k, 10 + k, 1, DemandId(30 + k))});
+  }
+  engine.decide(s, Millis(0));
+  for (std::uint32_t end = 0; end < 4; ++end) {
+    const Millis now(1000 * (end + 1));
+    tell(s, Ended{JobId(end)}, now);
+    const Plan plan = engine.decide(s, now);
+    ASSERT_EQ(plan.actions.size(), 1u);
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(10 + end));
+    for (std::uint32_t k = end + 1; k < kKinds; ++k) {
+      const Verdict verdict = engine.verdict_of(JobId(10 + k));
+      EXPECT_EQ(verdict.reasons.at(0).code, ReasonCode::kInsufficientGpu);
+      EXPECT_EQ(verdict.at, k <= end + kExplained ? now : Millis(k <= kExplained + end - 1 ? 1000 * end : 0)) << k;
+    }
+    while (engine.decide(s, now).look_again_at <= now) continue;
+  }
+}
+
 TEST(Wake, OtherOrdersOfTheSameMembersAreOtherClasses) {
   State s = full_cluster();
   Engine engine(*builtin_profile("ashlar"));

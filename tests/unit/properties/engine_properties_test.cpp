@@ -90,6 +90,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
                                             .has_health = true,
                                             .has_layouts = true,
                                             .has_gangs = true});
+  life.engine.options().has_verdicts = *rc::gen::arbitrary<bool>();
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     if (plan.look_again_at <= plan.at) return;
     const std::uint64_t digest = life.state.digest();
