@@ -118,20 +118,19 @@ struct Applier {
     if (!is_pod(e.member) || !s.cluster_.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
     const bool is_unknown = e.devices == DeviceMask::unknown();
-    const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == m.devices);
+    const bool is_as_assumed =
+        m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == s.given_to(e.member));
     if (!is_as_assumed) {
       if (m.is_placed()) {
         s.note_freed(m.node);
-        s.unplace(e.member);
+        s.take_off(e.member);
       }
       s.changed_nodes_.push_back(e.node);
-      // Devices that the node does not have are owed, like unknown ones.
-      const DeviceMask stated = is_unknown ? DeviceMask{} : s.clip(e.devices, e.node);
-      s.place(e.member, e.node,
-              e.devices.is_empty()
-                  ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint))
-                  : stated,
-              Member::Phase::kBound);
+      const DeviceMask given = e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices,
+                                                                     s.cluster_.constraint(m.constraint))
+                               : is_unknown         ? DeviceMask{}
+                                                    : e.devices;
+      s.place_on(e.member, e.node, given, Member::Phase::kBound);
       if (tells_devices_apart(s, e.node, e.member)) s.note_freed(e.node);
     }
     s.forget_nomination(e.member);
@@ -150,7 +149,7 @@ struct Applier {
     for (MemberId m = s.job(e.job).first; !m.is_none(); m = s.member(m).next)
       if (s.member(m).is_placed()) {
         s.note_freed(s.member(m).node);
-        s.unplace(m);
+        s.take_off(m);
       }
     s.job_row(e.job).remaining = e.remaining;
     s.job_row(e.job).queued_at = now;
@@ -193,7 +192,7 @@ struct Applier {
     if (m.phase == Member::Phase::kBound) return;
     if (m.is_placed()) {
       s.drop_nomination(e.member, m.node);
-      s.unplace(e.member);
+      s.take_off(e.member);
     } else {
       s.forget_nomination(e.member);
     }
@@ -219,26 +218,28 @@ struct Applier {
   }
   struct Displaced {
     MemberId member;
-    DeviceMask devices;
+    DeviceMask given;
     Member::Phase phase;
   };
-  /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again
-  /// without those devices, they are owed them.
+  /// Takes members off the node that were given devices which it is about to lose, or get: it will have this many.
   std::vector<Displaced> lift_from_devices(NodeId node, std::int32_t devices) {
     std::vector<Displaced> displaced;
-    if (!s.cluster_.is_live(node) || devices >= s.cluster_.devices()[node.row()]) return displaced;
+    if (!s.cluster_.is_live(node)) return displaced;
+    const std::int32_t before = s.cluster_.devices()[node.row()];
+    if (devices == before || (devices > before && s.absent_devices_.are_none())) return displaced;
     for (const MemberId id : s.members_on(node)) {
       const Member m = s.members_[id.row()];
-      bool holds_lost = false;
-      m.devices.each([&](int i) { holds_lost = holds_lost || i >= devices; });
-      if (!holds_lost) continue;
-      displaced.push_back({id, m.devices, m.phase});
+      const DeviceMask given = s.given_to(id);
+      bool is_concerned = false;
+      given.each([&](int i) { is_concerned = is_concerned || (i >= devices) != (i >= before); });
+      if (!is_concerned) continue;
+      displaced.push_back({id, given, m.phase});
       s.unplace(id);
     }
     return displaced;
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
-    for (const Displaced& d : displaced) s.place(d.member, node, s.clip(d.devices, node), d.phase);
+    for (const Displaced& d : displaced) s.place_on(d.member, node, d.given, d.phase);
   }
   /// What is held of a node that was away.
   void take_held(NodeId node) {
@@ -254,7 +255,7 @@ struct Applier {
     if (const NodeId node = s.member(e.member).node; !node.is_none()) {
       ++s.unforeseen_frees_;
       s.note_freed(node);
-      s.unplace(e.member);
+      s.take_off(e.member);
     }
     if (s.job(e.job).members_placed == 0) {
       s.stop(e.job, now);
@@ -269,7 +270,7 @@ struct Applier {
     const JobId job = s.member(id).job;
     ++s.unforeseen_frees_;
     s.note_freed(s.member(id).node);
-    s.unplace(id);
+    s.take_off(id);
     s.stop_if_empty(job, now);
     s.refresh_backlog(job);
     s.settle_backlog(job);

@@ -276,11 +276,26 @@ void State::take(const HoldPart& part) {
   const Member& m = member(part.member.member);
   if (m.is_placed() || !cluster_.is_live(part.node)) return;
   changed_nodes_.push_back(part.node);
-  place(part.member.member, part.node,
-        part.devices.is_empty()
-            ? choose_devices(cluster_, part.node, demand(m.demand).devices, cluster_.constraint(m.constraint))
-            : clip(part.devices, part.node),
-        Member::Phase::kBound);
+  const DeviceMask devices = part.devices.is_empty() ? choose_devices(cluster_, part.node, demand(m.demand).devices,
+                                                                      cluster_.constraint(m.constraint))
+                                                     : part.devices;
+  place_on(part.member.member, part.node, devices, Member::Phase::kBound);
+}
+
+void State::place_on(MemberId id, NodeId node, const DeviceMask& given, Member::Phase phase) {
+  const DeviceMask there = clip(given, node);
+  place(id, node, there, phase);
+  if (there == given)
+    absent_devices_.forget(id);
+  else
+    absent_devices_.note(id, {node, given});
+}
+
+DeviceMask State::given_to(MemberId id) const {
+  const Member& m = member(id);
+  const AbsentDevices::Given* given = absent_devices_.find(id);
+  const bool is_current = given != nullptr && given->node == m.node && clip(given->devices, m.node) == m.devices;
+  return is_current ? given->devices : m.devices;
 }
 
 DeviceMask State::clip(const DeviceMask& devices, NodeId node) const {
@@ -405,6 +420,7 @@ void State::remove_member(MemberId id, Millis now) {
   Member& m = members_[id.row()];
   const JobId job_id = m.job;
   forget_nomination(id);
+  absent_devices_.forget(id);
   if (jobs_[job_id.row()].is_hold) holds_.forget_part(job_id, id);
   if (m.is_placed()) {
     const NodeId node = m.node;

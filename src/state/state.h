@@ -12,6 +12,7 @@
 #include "state/cluster/cluster.h"
 #include "state/holds/held_places.h"
 #include "state/holds/holds.h"
+#include "state/jobs/absent_devices.h"
 #include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
 #include "state/jobs/node_members.h"
@@ -205,8 +206,17 @@ class State {
   void put_back(std::span<const MemberId> members);
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
+  /// On these devices: those that the node does not have now are owed, and remembered until it has them.
+  void place_on(MemberId id, NodeId node, const DeviceMask& given, Member::Phase phase);
+  /// What a placed member was given, whether its node has it or not.
+  DeviceMask given_to(MemberId id) const;
   /// Devices that the node does not have are dropped from a stated choice.
   DeviceMask clip(const DeviceMask& devices, NodeId node) const;
+  /// For good: unlike in a trial, its devices are forgotten.
+  void take_off(MemberId id) {
+    absent_devices_.forget(id);
+    unplace(id);
+  }
   /// Charges a member placed on a node to its queues, or gives it back (-1).
   void charge(const Member& member, NodeId node, std::int64_t times);
   /// The same of every key.
@@ -264,6 +274,7 @@ class State {
   std::vector<BacklogChange> backlog_changes_;
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
+  AbsentDevices absent_devices_;
   Holds holds_;
   HeldPlaces yielding_;  ///< derived; not in snapshots
   std::uint64_t unforeseen_frees_ = 0;

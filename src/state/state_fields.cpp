@@ -71,7 +71,10 @@ bool StateFields::are_numbers_sound(const State& s) {
   return are_facts && are_weights && are_ends && all_of(s.queues_.used_, are_numbers) &&
          all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
          all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) &&
-         all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) && is_time(s.now_);
+         all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) &&
+         all_of(s.absent_devices_.rows_,
+                [&](const auto& row) { return s.is_live(row.first) && row.second.node.row() < s.cluster_.rows(); }) &&
+         is_time(s.now_);
 }
 
 bool StateFields::is_cluster_sound(const Cluster& c) {

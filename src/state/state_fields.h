@@ -23,7 +23,7 @@ struct StateFields {
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
-        visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_);
+        visit(s.absent_devices_.rows_), visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 

@@ -79,10 +79,10 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20606 decisions, 5131 binds, 0 others; ExceedsClusterMax 488 ExceedsMaxQuota 483 GangPartial 288 "
-            "InsufficientGPU 514 InsufficientResource 186 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "594 Placed 3271 PortTaken 115 QuotaExhausted 594 ReservationHeld 172 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 573 Waits 1871; plans 0161ff525cf07321");
+            "20609 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 484 GangPartial 287 "
+            "InsufficientGPU 510 InsufficientResource 187 NeverFits 968 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "590 Placed 3283 PortTaken 114 QuotaExhausted 590 ReservationHeld 172 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 572 Waits 1865; plans 54f0bf0dcb0dcc9d");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
@@ -93,63 +93,63 @@ TEST(KnownLives, WithReservations) {
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20615 decisions, 5157 binds, 0 others; ExceedsClusterMax 366 ExceedsMaxQuota 487 GangPartial 281 "
-            "InsufficientGPU 508 InsufficientResource 176 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "599 Placed 3299 PortTaken 115 QuotaExhausted 599 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 564 Waits 1663; plans 6c216b7209402cdf");
+            "20616 decisions, 5166 binds, 0 others; ExceedsClusterMax 362 ExceedsMaxQuota 488 GangPartial 281 "
+            "InsufficientGPU 502 InsufficientResource 177 NeverFits 850 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "595 Placed 3308 PortTaken 115 QuotaExhausted 595 SelectorMismatch 9 TaintNotTolerated 5 "
+            "TopologyFragmented 562 Waits 1656; plans 8f7ccedae29d5253");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20562 decisions, 4768 binds, 0 others; BehindHead 946 ExceedsClusterMax 450 ExceedsMaxQuota 436 "
-            "GangPartial 264 InsufficientGPU 375 InsufficientResource 167 NeverFits 886 NoMatchingDevice 2 "
-            "NodesNotReady 1 OverQuota 462 Placed 3019 PortTaken 88 QuotaExhausted 462 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 469 Waits 2325; plans f4b208941c72d5ba");
+            "20563 decisions, 4773 binds, 0 others; BehindHead 938 ExceedsClusterMax 448 ExceedsMaxQuota 436 "
+            "GangPartial 265 InsufficientGPU 369 InsufficientResource 168 NeverFits 884 NoMatchingDevice 2 "
+            "NodesNotReady 1 OverQuota 460 Placed 3024 PortTaken 88 QuotaExhausted 460 SelectorMismatch 7 "
+            "TaintNotTolerated 6 TopologyFragmented 468 Waits 2312; plans c5da8a4bfc262a02");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20590 decisions, 5178 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial 289 "
-            "InsufficientGPU 464 InsufficientResource 185 NeverFits 845 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "586 Placed 3353 PortTaken 115 QuotaExhausted 586 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 569 Waits 1642; plans b635800f53b8fe07");
+            "20590 decisions, 5176 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial 289 "
+            "InsufficientGPU 457 InsufficientResource 186 NeverFits 845 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "584 Placed 3351 PortTaken 115 QuotaExhausted 584 SelectorMismatch 10 TaintNotTolerated 5 "
+            "TopologyFragmented 567 Waits 1634; plans a92c35a6c7575fba");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20613 decisions, 5153 binds, 0 others; ExceedsClusterMax 524 ExceedsMaxQuota 485 GangPartial 316 "
-            "InsufficientGPU 508 InsufficientResource 178 NeverFits 1009 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "640 Placed 3312 PortTaken 109 QuotaExhausted 640 ReservationHeld 201 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 586 Waits 1920; plans de2bce3380bd9ab5");
+            "20614 decisions, 5150 binds, 0 others; ExceedsClusterMax 522 ExceedsMaxQuota 486 GangPartial 316 "
+            "InsufficientGPU 511 InsufficientResource 178 NeverFits 1008 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "637 Placed 3309 PortTaken 109 QuotaExhausted 637 ReservationHeld 197 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1915; plans 94c25a922fbc5928");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20575 decisions, 5039 binds, 0 others; ExceedsClusterMax 502 ExceedsMaxQuota 481 GangPartial 294 "
-            "InsufficientGPU 428 InsufficientResource 169 NeverFits 983 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "618 Placed 3258 PortTaken 110 QuotaExhausted 618 ReservationHeld 1115 SelectorMismatch 7 "
-            "TaintNotTolerated 5 TopologyFragmented 548 Waits 2685; plans 0bf0cc961df84360");
+            "20577 decisions, 5048 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 479 GangPartial 295 "
+            "InsufficientGPU 426 InsufficientResource 169 NeverFits 979 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
+            "616 Placed 3266 PortTaken 109 QuotaExhausted 616 ReservationHeld 1113 SelectorMismatch 7 "
+            "TaintNotTolerated 5 TopologyFragmented 543 Waits 2676; plans 1068bd6ba7fefb7d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20617 decisions, 5151 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 481 GangPartial 303 "
-            "InsufficientGPU 505 InsufficientResource 172 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "604 Placed 3334 PortTaken 112 QuotaExhausted 604 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 552 Waits 1669; plans c182f80d7e8021da");
+            "20620 decisions, 5160 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 482 GangPartial 303 "
+            "InsufficientGPU 500 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "602 Placed 3342 PortTaken 112 QuotaExhausted 602 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 551 Waits 1664; plans 25f446de5473643c");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 363 ExceedsMaxQuota 487 GangPartial 300 "
-            "InsufficientGPU 482 InsufficientResource 195 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "599 Placed 3351 PortTaken 108 QuotaExhausted 599 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 544 Waits 1654; plans 5b1aeb86582c6ad8");
+            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 359 ExceedsMaxQuota 487 GangPartial 301 "
+            "InsufficientGPU 478 InsufficientResource 196 NeverFits 846 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "596 Placed 3351 PortTaken 108 QuotaExhausted 596 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 541 Waits 1649; plans f2935a93d6fcb54b");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20619 decisions, 5155 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 492 GangPartial 310 "
-            "InsufficientGPU 501 InsufficientResource 167 NeverFits 863 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "610 Placed 3343 PortTaken 108 QuotaExhausted 610 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 564 Waits 1675; plans 28caf31bc4fcbc95");
+            "20621 decisions, 5163 binds, 0 others; ExceedsClusterMax 368 ExceedsMaxQuota 493 GangPartial 310 "
+            "InsufficientGPU 496 InsufficientResource 168 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "606 Placed 3350 PortTaken 108 QuotaExhausted 606 SelectorMismatch 12 TaintNotTolerated 5 "
+            "TopologyFragmented 562 Waits 1669; plans c2c3cd9c8173140f");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20606 decisions, 5170 binds, 0 others; ExceedsClusterMax 377 ExceedsMaxQuota 485 GangPartial 288 "
-            "InsufficientGPU 486 InsufficientResource 176 NeverFits 862 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "594 Placed 3376 PortTaken 117 QuotaExhausted 594 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 565 Waits 1655; plans 9ec69d79ae1b79e9");
+            "20604 decisions, 5167 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 485 GangPartial 287 "
+            "InsufficientGPU 487 InsufficientResource 176 NeverFits 857 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "592 Placed 3373 PortTaken 117 QuotaExhausted 592 SelectorMismatch 10 TaintNotTolerated 5 "
+            "TopologyFragmented 560 Waits 1650; plans 8edebb7d8450d916");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 22965 binds, 10775 others; Placed 13404; plans e1c9202f3846a22a");
+            "20100 decisions, 22837 binds, 10742 others; Placed 13369; plans d625ef820967a880");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 906 binds, 36 others; Placed 540; plans cdfc93d40d7c4dcf");
+            "20100 decisions, 906 binds, 36 others; Placed 540; plans a38ea4464e83af1d");
 }
 
 }  // namespace

@@ -421,6 +421,84 @@ TEST(DeviceHealth, OutlastsOtherReportsOfTheNodeUntilItIsGone) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+/// A device plugin that starts again: its node reports few devices, or none, and then all.
+class DevicesThatGoAndReturn : public ::testing::TestWithParam<int> {
+ protected:
+  void report(int count, bool as_node) {
+    NodeFacts facts = eight_devices();
+    facts.devices.count = count;
+    if (count == 0) facts.devices.device_class = DeviceClassId::none();
+    if (as_node)
+      tell(s, NodeSeen{NodeId(0u), facts});
+    else
+      tell(s, NodeDevicesChanged{NodeId(0u), facts.devices});
+    EXPECT_TRUE(s.is_consistent());
+    EXPECT_TRUE(StateFields::are_sound(s));
+  }
+  void start(std::uint32_t job, std::uint64_t on) {
+    tell(s, Submitted{workload(job, job, 1, kFourDevices)});
+    tell(s, Bound{MemberId(job), NodeId(0u), devices(on)});
+  }
+  const DeviceMask& of(std::uint32_t member) const { return s.member(MemberId(member)).devices; }
+  State s = small_state();
+};
+INSTANTIATE_TEST_SUITE_P(To, DevicesThatGoAndReturn, ::testing::Values(0, 1, 5));
+
+TEST_P(DevicesThatGoAndReturn, AreThoseOfTheMembersThatHadThem) {
+  for (const bool as_node : {false, true}) {
+    s = small_state();
+    start(0, 0x0f);
+    start(1, 0xf0);
+    report(GetParam(), as_node);
+    EXPECT_EQ(of(0), devices(0x0f & ((1u << GetParam()) - 1)));
+    EXPECT_EQ(s.cluster().idle_devices()[0], GetParam() - 8) << "the rest is owed";
+    tell(s, Ended{JobId(1u)});
+    report(8, as_node);
+    EXPECT_EQ(of(0), devices(0x0f));
+    EXPECT_EQ(s.cluster().idle_devices()[0], 4);
+    start(2, 0);
+    EXPECT_EQ(of(2), devices(0xf0)) << "what the other one had is free";
+  }
+}
+
+TEST_P(DevicesThatGoAndReturn, AreThoseOfAMemberThatIsHeardOfWhileTheyAreAway) {
+  report(GetParam(), false);
+  start(0, 0x0f);
+  const std::uint64_t digest = s.digest();
+  tell(s, Bound{MemberId(0u), NodeId(0u), devices(0x0f)});
+  EXPECT_EQ(s.digest(), digest) << "heard twice";
+  report(8, false);
+  EXPECT_EQ(of(0), devices(0x0f));
+}
+
+TEST_P(DevicesThatGoAndReturn, AreNoLongerThoseOfAMemberThatMovedOrEnded) {
+  start(0, 0xf0);
+  start(1, 0x0f);
+  report(GetParam(), false);
+  tell(s, Evicted{JobId(0u), Millis(0)});
+  tell(s, Bound{MemberId(0u), NodeId(1u), devices(0x0f)});
+  tell(s, Ended{JobId(1u)});
+  start(1, 0);  // another pod in the same row, on what is there
+  report(8, false);
+  EXPECT_EQ(of(0), devices(0x0f));
+  EXPECT_EQ(of(1), devices(0x0f & ((1u << GetParam()) - 1)));
+  tell(s, Ended{JobId(0u)});
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(s.cluster().idle_devices()[0], 8);
+  EXPECT_EQ(s.cluster().idle_devices()[1], 8);
+}
+
+TEST_P(DevicesThatGoAndReturn, AreHeldAgainAsBefore) {
+  Hold hold{
+      .job = JobId(9u),
+      .parts = {
+          {.member = {MemberId(9u), kFourDevices, ConstraintId(0u)}, .node = NodeId(0u), .devices = devices(0xf0)}}};
+  tell(s, HoldPlaced{hold});
+  report(GetParam(), false);
+  report(8, false);
+  EXPECT_EQ(of(9), devices(0xf0));
+}
+
 TEST(DeviceHealth, FreesANodeOnlyWhenADeviceIsHealthyAgain) {
   State s = small_state();
   const auto reported = [&](std::uint64_t unhealthy) {

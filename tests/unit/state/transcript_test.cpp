@@ -229,7 +229,7 @@ TEST(Transcript, NodesThatComeChangeAndGo) {
       "j0 2/2 min 2 cards 2 turn 2 since 2 until 102 start 3 served 0 left 100 queued 0 m0@0 m1@0:1 | up0 down0 | "
       "gains 3 backlog 0 used 2000 "
       "j0 ends 102 with 2\n"
-      "j0 2/2 min 2 cards 2 turn 2 since 2 until 102 start 3 served 0 left 100 queued 0 m0@0 m1@0:1 | up0 down0 | "
+      "j0 2/2 min 2 cards 2 turn 2 since 2 until 102 start 3 served 0 left 100 queued 0 m0@0:128 m1@0:1 | up0 down0 | "
       "gains 4 backlog 0 used 2000 "
       "j0 ends 102 with 2\n"
       "j0 0/2 min 2 cards 2 waits turn 4 served 28 left 72 queued 0 m0- m1- | +j0 -j0 +j0 up0 up0 down0 | gains 6 "
