@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <limits>
 
 #include "text/quantity_text.h"
 
 namespace ashlar::kube {
 namespace {
 
-/// larger amounts are capped: no node has it, and sums of thousands stay within int64
+/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay
+/// within int64.
 constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+std::int64_t capped_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+  return __builtin_add_overflow(a, b, &sum) ? kAmountMax : std::min(sum, kAmountMax);
 }
 
 /// Calls `merge(mine, theirs)` for every amount that either side has; absent ones count as 0.
@@ -34,7 +34,7 @@ void merge_into(Resources& into, const Resources& from, Merge&& merge) {
   }
 }
 
-void add(Resources& into, const Resources& from) { merge_into(into, from, saturating_add); }
+void add(Resources& into, const Resources& from) { merge_into(into, from, capped_add); }
 void raise(Resources& into, const Resources& from) {
   merge_into(into, from, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
 }
@@ -186,7 +186,7 @@ Result<void> add_allocatable(Node& node, std::string_view name, std::string_view
   if (name != "pods") return add_quantity(node.allocatable, name, quantity);
   Result<std::int64_t> value = parse_quantity(quantity, 1, Overflow::kSaturate);
   if (!value) return invalid("pods: " + value.error().message);
-  node.pods_max = std::max<std::int64_t>(0, *value);
+  node.pods_max = std::clamp<std::int64_t>(*value, 0, kAmountMax);
   return {};
 }
 

@@ -267,6 +267,8 @@ TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {
   EXPECT_EQ(node.pods_max, 110);
   ASSERT_TRUE(add_allocatable(node, "pods", "-3").ok());
   EXPECT_EQ(node.pods_max, 0);
+  ASSERT_TRUE(add_allocatable(node, "pods", "9223372036854775807").ok());
+  EXPECT_EQ(node.pods_max, std::int64_t{1} << 50) << "more would be refused by the decision log's readers";
   EXPECT_EQ(add_allocatable(node, "pods", "x").error().message.find("pods: "), 0u);
   ASSERT_TRUE(add_allocatable(node, "cpu", "2").ok());
   EXPECT_EQ(node.allocatable.cpu, MilliCores(2'000));

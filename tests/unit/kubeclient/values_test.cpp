@@ -157,11 +157,12 @@ TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
       << "an infeasible spec does not count, extended resources stay";
 }
 
-TEST(EffectiveRequest, SaturatesInsteadOfOverflowing) {
+TEST(EffectiveRequest, OfAllContainersTogetherIsCappedLikeThatOfOne) {
   PodBuilder draft;
-  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-  draft.containers = {{"a", false, amounts(kMax, 1)}, {"b", false, amounts(kMax, 1)}};
-  EXPECT_EQ(effective_request(draft), amounts(kMax, 2));
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a pod of 8,192 containers would otherwise wrap a node's sum
+  draft.containers.assign(8'192, {"a", false, amounts(kMost, 1)});
+  draft.overhead = amounts(std::numeric_limits<std::int64_t>::max(), 2);
+  EXPECT_EQ(effective_request(draft), amounts(kMost, 8'194));
 }
 
 TEST(LabelSelector, FollowsKubernetes) {
