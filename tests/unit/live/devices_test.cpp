@@ -96,6 +96,26 @@ TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {
   EXPECT_EQ(overfull(), 0u);
 }
 
+TEST_F(Devices, ThatANodeLacksForAWhileBelongToTheirPodsAgainWhenTheyAreBack) {
+  see(holding(pod("p", 2), "0,1"));
+  see(holding(share("q", 600), "5"));
+  see(pod("own", 2));
+  step();
+  EXPECT_EQ(devices_text(record("own").devices), "2,3");
+  for (const std::int64_t fewer : {0, 3}) {  // a device plugin that restarts
+    see(node("n", fewer));
+    step();
+    see(node("n", 8));
+    step();
+    EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{0, 0, 0, 0, 1000, 400, 1000, 1000})) << fewer;
+    EXPECT_EQ(idle_devices("n"), 3) << fewer;
+  }
+  see(pod("new", 3));
+  step();
+  EXPECT_EQ(devices_text(record("new").devices), "4,6,7");
+  EXPECT_EQ(overfull(), 0u);
+}
+
 TEST_F(Devices, ADeviceThatTwoPodsClaimIsClosedAndTheOtherIsCounted) {
   see(holding(pod("p", 1), "0"));
   see(holding(pod("q", 1), "0"));
