@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "state/cluster/usable_devices.h"
 #include "state/holds/kept.h"
 #include "state/state.h"
 

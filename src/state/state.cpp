@@ -11,33 +11,6 @@
 
 namespace ashlar {
 
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request,
-                          const Constraint& constraint) {
-  DeviceMask mask;
-  if (request.count == 0) return mask;
-  const auto milli = cluster.device_free_milli(node);
-  const auto mib = cluster.device_free_mib(node);
-  const DeviceMemories full = cluster.device_memories(node);
-  const DeviceMask usable = usable_devices(cluster, node, constraint, request);
-  const auto has_memory = [&](std::size_t i) { return full[i] == 0 || mib[i] >= request.memory_each.value; };
-  if (request.is_whole()) {
-    int missing = request.count;
-    for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
-      if (milli[i] == kWholeDevice && mib[i] == full[i] && has_memory(i) && usable.test(static_cast<int>(i))) {
-        mask.set(static_cast<int>(i));
-        --missing;
-      }
-    return mask;
-  }
-  int best = -1;
-  for (std::size_t i = 0; i < milli.size(); ++i)
-    if (milli[i] >= request.milli_each.value && has_memory(i) && (full[i] == 0 || mib[i] > 0) &&
-        usable.test(static_cast<int>(i)) && (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
-      best = static_cast<int>(i);
-  if (best >= 0) mask.set(best);
-  return mask;
-}
-
 State::State() = default;
 State::State(const State&) = default;
 State::State(State&&) noexcept = default;

@@ -290,10 +290,4 @@ class State {
 /// backwards.
 void apply(State& state, const Event& event);
 
-/// The devices a placement without a stated choice takes, of those that the member may use and that have the memory, if
-/// it is known: whole demands the first idle ones, shares the fitting device with least left free. Fewer than requested
-/// if there are not enough.
-DeviceMask choose_devices(const Cluster& cluster, NodeId node, const DeviceRequest& request,
-                          const Constraint& constraint);
-
 }  // namespace ashlar

@@ -9,6 +9,7 @@
 #include "engine/quota.h"
 #include "engine/reserve/idle_room.h"
 #include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 

@@ -42,6 +42,33 @@ DeviceMask idle_to_take(const NodeColumns& nodes, NodeId node, const DeviceMask&
   return to_take;
 }
 
+DeviceMask choose_devices(const NodeColumns& nodes, NodeId node, const DeviceRequest& request,
+                          const Constraint& constraint) {
+  DeviceMask mask;
+  if (request.count == 0) return mask;
+  const auto milli = nodes.device_free_milli(node);
+  const auto mib = nodes.device_free_mib(node);
+  const DeviceMemories full = nodes.device_memories(node);
+  const DeviceMask usable = usable_devices(nodes, node, constraint, request);
+  const auto has_memory = [&](std::size_t i) { return full[i] == 0 || mib[i] >= request.memory_each.value; };
+  if (request.is_whole()) {
+    int missing = request.count;
+    for (std::size_t i = 0; i < milli.size() && missing > 0; ++i)
+      if (milli[i] == kWholeDevice && mib[i] == full[i] && has_memory(i) && usable.test(static_cast<int>(i))) {
+        mask.set(static_cast<int>(i));
+        --missing;
+      }
+    return mask;
+  }
+  int best = -1;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (milli[i] >= request.milli_each.value && has_memory(i) && (full[i] == 0 || mib[i] > 0) &&
+        usable.test(static_cast<int>(i)) && (best < 0 || milli[i] < milli[static_cast<std::size_t>(best)]))
+      best = static_cast<int>(i);
+  if (best >= 0) mask.set(best);
+  return mask;
+}
+
 std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const DeviceMask& devices,
                          const QuotaKey& key) {
   const std::int64_t amount = amount_of(demand, key);

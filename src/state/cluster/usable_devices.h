@@ -32,6 +32,12 @@ inline std::int32_t usable_idle(const NodeColumns& nodes, NodeId node, const Con
                           : idle_to_take(nodes, node, usable_devices(*mixed, constraint, request)).count();
 }
 
+/// The devices a placement without a stated choice takes, of those that the member may use and that have the memory, if
+/// it is known: whole demands the first idle ones, shares the fitting device with least left free. Fewer than requested
+/// if there are not enough.
+DeviceMask choose_devices(const NodeColumns& nodes, NodeId node, const DeviceRequest& request,
+                          const Constraint& constraint);
+
 /// What the key counts of a member that has these devices of the node. Devices count as of their own class, those that
 /// are owed as of the node's first device; everything else counts as of the class of the first device that it has, or
 /// that the node has.

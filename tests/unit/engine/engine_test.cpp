@@ -13,6 +13,7 @@
 #include "engine/explain/explain.h"
 #include "engine/explain/never_fits.h"
 #include "engine/place/placement.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar {
 namespace {

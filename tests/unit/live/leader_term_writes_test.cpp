@@ -9,6 +9,7 @@
 
 #include "live/lead/leader_term.h"
 #include "scripted_api.h"
+#include "state/cluster/usable_devices.h"
 
 namespace ashlar::kube {
 namespace {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "state/cluster/usable_devices.h"
 #include "term_bench.h"
 #include "tracker_bench.h"
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "history.h"
+#include "state/cluster/usable_devices.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "small_state.h"
+#include "state/cluster/usable_devices.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
 
