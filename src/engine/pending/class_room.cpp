@@ -49,8 +49,10 @@ class Places {
 bool are_limits_too_low(const State& state, QueueId queue, const MemberRun& run) {
   const std::vector<DeviceClassId>& models = state.cluster().constraint(run.constraint).models;
   if (models.empty()) return false;
-  // Without devices it counts as of any class that a mixed node has.
-  if (state.demand(run.demand).devices.count == 0 && !state.cluster().layouts().mixed_nodes().empty()) return false;
+  // On a mixed node one without devices counts as of any class, and several devices may share the limits.
+  const std::int32_t devices = state.demand(run.demand).devices.count;
+  const bool may_share = devices == 0 || (devices > 1 && models.size() > 1);
+  if (may_share && !state.cluster().layouts().mixed_nodes().empty()) return false;
   std::int64_t admitted = 0;
   for (const DeviceClassId model : models) {
     const std::int64_t members = members_within_class_quota(state, queue, state.demand(run.demand), model);

@@ -1,10 +1,12 @@
 #include "engine/place/class_quota.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/quota.h"
 #include "state/cluster/usable_devices.h"
 
 namespace ashlar {
@@ -72,17 +74,59 @@ class ClassQuota {
   std::size_t before_;
 };
 
-/// Blocks all that is free on the devices of these classes.
+DeviceClassId class_of_device(const Cluster& cluster, NodeId n, int device) {
+  const DeviceLayout* mixed = cluster.mixed_layout(n);
+  return mixed == nullptr ? cluster.models()[n.row()] : mixed->devices[static_cast<std::size_t>(device)].device_class;
+}
+
+/// Blocks all that is free on the device.
+void close_device(Trial& trial, NodeId n, int device) {
+  const Cluster& cluster = trial.state().cluster();
+  const auto i = static_cast<std::size_t>(device);
+  const DeviceRequest rest{1, MilliGpu(cluster.device_free_milli(n)[i]), MiB(cluster.device_free_mib(n)[i])};
+  if (rest.milli_each.value <= 0) return;
+  DeviceMask one;
+  one.set(device);
+  trial.block(n, {.amounts = {}, .devices = rest, .ports = {}}, one);
+}
+
+/// The same on the devices of these classes.
 void close_devices(Trial& trial, NodeId n, std::span<const DeviceClassId> classes) {
   const Cluster& cluster = trial.state().cluster();
-  const DeviceLayout* mixed = cluster.mixed_layout(n);
-  for (std::size_t i = 0; i < cluster.device_free_milli(n).size(); ++i) {
-    const DeviceClassId own = mixed == nullptr ? cluster.models()[n.row()] : mixed->devices[i].device_class;
-    const DeviceRequest rest{1, MilliGpu(cluster.device_free_milli(n)[i]), MiB(cluster.device_free_mib(n)[i])};
-    if (rest.milli_each.value <= 0 || std::find(classes.begin(), classes.end(), own) == classes.end()) continue;
-    DeviceMask device;
-    device.set(static_cast<int>(i));
-    trial.block(n, {.amounts = {}, .devices = rest, .ports = {}}, device);
+  for (int i = 0; i < static_cast<int>(cluster.device_free_milli(n).size()); ++i)
+    if (std::find(classes.begin(), classes.end(), class_of_device(cluster, n, i)) != classes.end())
+      close_device(trial, n, i);
+}
+
+/// Blocks idle devices of the node; one block if they are alike.
+void close_idle(Trial& trial, NodeId n, const DeviceMask& idle) {
+  const Cluster& cluster = trial.state().cluster();
+  if (idle.is_empty()) return;
+  if (cluster.mixed_layout(n) != nullptr) return idle.each([&](int i) { close_device(trial, n, i); });
+  const DeviceRequest all{idle.count(), MilliGpu(kWholeDevice), MiB(cluster.device_memories(n)[0])};
+  trial.block(n, {.amounts = {}, .devices = all, .ports = {}}, idle);
+}
+
+/// Blocks on each node the idle devices beyond those that the limits leave to the member of their class.
+void close_beyond_limits(Trial& trial, JobId job, const Member& member) {
+  const State& state = trial.state();
+  const Cluster& cluster = state.cluster();
+  const Demand& demand = state.demand(member.demand);
+  const Demand one{{}, {1, demand.devices.milli_each, {}}, {}};
+  std::map<DeviceClassId, std::int64_t> limits;
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    const NodeId n(row);
+    if (!cluster.is_live(n) || !is_class_limited(state, state.job(job).queue, n)) continue;
+    const DeviceMask usable = usable_devices(cluster, n, cluster.constraint(member.constraint), demand.devices);
+    std::map<DeviceClassId, std::int64_t> left;
+    DeviceMask beyond;
+    idle_to_take(cluster, n, usable).each([&](int i) {
+      const DeviceClassId own = class_of_device(cluster, n, i);
+      const auto [limit, is_new] = limits.try_emplace(own, 0);
+      if (is_new) limit->second = members_within_class_quota(state, state.job(job).queue, one, own);
+      if (left.try_emplace(own, limit->second).first->second-- <= 0) beyond.set(i);
+    });
+    close_idle(trial, n, beyond);
   }
 }
 
@@ -108,10 +152,11 @@ void close_key(Trial& trial, const QuotaKey& key) {
 }
 
 /// What the job finds no more on nodes of which it exceeds a limit: all that its members request, so that none goes
-/// there; but what the limit counts alone, if some of them take nothing of that.
+/// there; but what the limit counts alone, if some of them take nothing of that. Where `shares_limits` names
+/// a member of several devices, it finds on each node as many of a class as the limits leave.
 class Closed {
  public:
-  explicit Closed(JobId job) : job_(job) {}
+  explicit Closed(JobId job, MemberId shares_limits = {}) : job_(job), shares_limits_(shares_limits) {}
 
   void add(const State& state, const QuotaKey& key) {
     bool do_all_take = true;
@@ -124,12 +169,14 @@ class Closed {
       keys_.push_back(key);
   }
   void close(Trial& trial) const {
+    if (!shares_limits_.is_none()) close_beyond_limits(trial, job_, trial.state().member(shares_limits_));
     close_classes(trial, job_, classes_);
     for (const QuotaKey& key : keys_) close_key(trial, key);
   }
 
  private:
   JobId job_;
+  MemberId shares_limits_;
   std::vector<DeviceClassId> classes_;
   std::vector<QuotaKey> keys_;
 };
@@ -164,12 +211,14 @@ void close_classes(Trial& trial, JobId job, std::span<const DeviceClassId> class
   }
 }
 
-PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId job, std::size_t before,
-                                         std::uint32_t needed) {
+namespace {
+
+/// What exceeds a limit is placed where that closes nothing, until all are within the limits.
+PlacementOutcome keep_elsewhere(const PlacementContext& context, JobId job, std::size_t before, std::uint32_t needed,
+                                Closed& closed) {
   Trial& trial = context.trial;
   ClassQuota quota(context, job, before);
   PlacementOutcome outcome{.is_placed = true};
-  Closed closed(job);
   for (int tries = 0; tries < kClosedMax; ++tries) {
     const Placements placements = placements_since(trial, before);
     const std::optional<Reason> refusal = quota.refusal(placements);
@@ -201,6 +250,35 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
   }
   trial.rollback_to(before);
   outcome.is_placed = false;
+  return outcome;
+}
+
+/// The first waiting member of several devices, where a node has some of several classes.
+MemberId first_of_several_devices(const State& state, JobId job) {
+  MemberId first;
+  if (state.cluster().layouts().mixed_nodes().empty()) return first;
+  state.each_waiting(job, [&](MemberId id, const Member& m) {
+    if (state.demand(m.demand).devices.count > 1) first = id;
+    return first.is_none();
+  });
+  return first;
+}
+
+}  // namespace
+
+PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId job, std::size_t before,
+                                         std::uint32_t needed) {
+  Trial& trial = context.trial;
+  Closed closed(job);
+  const PlacementOutcome outcome = keep_elsewhere(context, job, before, needed, closed);
+  const MemberId several = outcome.is_placed ? MemberId() : first_of_several_devices(trial.state(), job);
+  if (several.is_none()) return outcome;
+  Closed beyond(job, several);
+  beyond.close(trial);
+  PlacementOutcome shared = place_anywhere(context, job);
+  if (shared.is_placed) shared = keep_elsewhere(context, job, before, needed, beyond);
+  if (shared.is_placed) return shared;
+  trial.rollback_to(before);
   return outcome;
 }
 
