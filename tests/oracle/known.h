@@ -2,14 +2,25 @@
 // with the mend the line turns true.
 #pragma once
 
+#include <cstdint>
+
 namespace ashlar::oracle {
 
 /// Published: tiresias may stop a job at each cadence for one that finds no place, for ever (history 2). Counted.
 inline constexpr bool kTiresiasComesToRest = false;
 
-/// Of 1,000 worlds of holds, groups, levels, unlike devices, limits and failures together: a job waits under `skip`
-/// though it has a place (seeds 705, 707), or those behind it start where it could (319, 343, 349). Whether the engine
-/// or the oracle is wrong there is not known.
-inline constexpr int kTogetherWaitForNothing = 2, kTogetherPassedOver = 3;
+/// Worlds in which a gang waits though it has a place. Where a limit by device class refuses a place the engine tries
+/// those without that class, and does not go back on what it has placed: docs/decisions/0011-shapes-and-speed.md. None
+/// is among the 1,000 that are always played.
+inline constexpr std::uint64_t kTogetherBeyondSearch[] = {
+    1145,   // two members of two GPUs must share the limit with two of one
+    3387,   // two shares take what the limit leaves of the class, which the others need for its memory
+    5730,   // one of three shares must leave the limited class, and all are moved
+    6469,   // a whole GPU takes what the limit leaves, and the share accepts no other class
+    11205,  // like members in one rack: the first one needs too much of the class, the other one some of it
+    13553,  // members of few cores take the nodes that those of many need
+    14205,  // like members in one rack: the first one has GPUs of the limited class alone, the other one needs one of it
+    21949,  // two that could leave the limited class take what its limit leaves to two that cannot
+};
 
 }  // namespace ashlar::oracle

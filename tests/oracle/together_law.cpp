@@ -209,9 +209,19 @@ class Search {
         if (hold.has_come && !hold.is_over(world_.now) && !world_.may_use(hold, job_))
           for (const Member& part : hold.parts)
             if (part.node == m.node) sum.add(kept_of(hold, part, d));
-      if (is_too_much(node, d, sum, newcomer)) return false;
+      if (is_too_much(node, d, sum, newcomer) || lacks_some_memory(m.node, d, sum)) return false;
     }
     return true;
+  }
+  /// A share that requests no memory needs some that is free: whichever of the job's members comes first on the device.
+  bool lacks_some_memory(int node, std::size_t d, const Sum& sum) const {
+    const auto& devices = world_.nodes[static_cast<std::size_t>(node)].devices;
+    if (d == devices.size() || devices[d].mib == 0 || sum.mib < devices[d].mib) return false;
+    const Job& job = world_.jobs[static_cast<std::size_t>(job_)];
+    return std::any_of(job.members.begin(), job.members.end(), [&](const Member& m) {
+      const Needs& needs = world_.needs[static_cast<std::size_t>(m.needs)];
+      return m.node == node && has(m.devices, d) && needs.milli < 1000 && needs.mib == 0;
+    });
   }
   /// At most this is kept by the part: what those leave of it who may use nothing else that is held of the node.
   Sum kept_of(const Hold& hold, const Member& part, std::size_t d) const {

@@ -22,7 +22,8 @@ namespace ashlar::oracle::together {
 namespace {
 
 constexpr std::uint64_t kWorlds = 1000;
-constexpr int kMembersMax = 8;  ///< of a job or hold: the rows of each
+constexpr int kFaultsShown = 20;  ///< of each kind
+constexpr int kMembersMax = 8;    ///< of a job or hold: the rows of each
 
 struct Tally {
   long starts = 0, in_holds = 0, before_begin = 0, of_gangs = 0, restarts = 0;
@@ -30,7 +31,7 @@ struct Tally {
   int wrong_yes = 0, wrong_no = 0, passed_over = 0, other = 0;
   std::string text;  ///< the first few
   void note(int& kind, const char* name, std::uint64_t seed, const std::string& fault) {
-    if (kind++ < 4) text += "\n" + std::string(name) + ", seed " + std::to_string(seed) + " " + fault;
+    if (kind++ < kFaultsShown) text += "\n" + std::string(name) + ", seed " + std::to_string(seed) + " " + fault;
   }
 };
 
@@ -313,6 +314,14 @@ class Player {
       return job.lacking() == 0 || !is_by_job() || turn_of(other) <= turn_of(job);
     });
   }
+  /// Named where the engine is known not to try everything: gangs under limits by class.
+  std::string search_of(const Job& job) const {
+    bool is_limited = false;
+    for (int q = job.queue; q != kNone; q = world_.queues[static_cast<std::size_t>(q)].parent)
+      for (const std::int64_t limit : world_.queues[static_cast<std::size_t>(q)].by_model)
+        is_limited = is_limited || limit != kForever;
+    return is_limited && job.members.size() > 1 ? ", a gang under a limit by class" : "";
+  }
   void find_passed_over(const std::vector<Start>& starts) {
     if (!is_by_job()) return;
     for (std::size_t j = 0; j < world_.jobs.size(); ++j) {
@@ -328,7 +337,8 @@ class Player {
       }
       if (is_passed && find_place(without, static_cast<int>(j)) == Found::kYes)
         fail(tally_.passed_over, "passed over",
-             "at " + std::to_string(world_.now) + " s: job " + std::to_string(j) + " by others behind it");
+             "at " + std::to_string(world_.now) + " s: job " + std::to_string(j) + " by others behind it" +
+                 search_of(job));
     }
   }
   void find_waiting_for_nothing() {
@@ -350,7 +360,7 @@ class Player {
         case Found::kYes:
           fail(tally_.wrong_no, "wrong no",
                "at " + std::to_string(world_.now) + " s: job " + std::to_string(j) + " waits though it has a place (" +
-                   std::string(kBlockingNames[static_cast<std::size_t>(profile_.blocking)]) + ")");
+                   std::string(kBlockingNames[static_cast<std::size_t>(profile_.blocking)]) + ")" + search_of(job));
       }
     }
   }
@@ -406,14 +416,22 @@ TEST(TogetherOracle, NoStartBreaksALawAndNobodyWaitsForNothing) {
     std::printf("%s\n", tally.text.c_str());
     return;
   }
-  EXPECT_EQ(tally.wrong_no, kTogetherWaitForNothing) << tally.text;
-  EXPECT_EQ(tally.passed_over, kTogetherPassedOver) << tally.text;
+  EXPECT_EQ(tally.wrong_no + tally.passed_over, 0) << tally.text;
   EXPECT_GT(tally.starts, 5'000);
   EXPECT_GT(tally.of_gangs, 1'500);
   EXPECT_GT(tally.in_holds, 500);
   EXPECT_GT(tally.before_begin, 100);
   EXPECT_GT(tally.has_no_place, 100'000);
   EXPECT_GT(tally.restarts, 30'000);
+}
+
+TEST(TogetherOracle, TheSearchDoesNotTryAllPlacesOfGangsUnderALimitByClass) {
+  for (const std::uint64_t seed : kTogetherBeyondSearch) {
+    Tally tally;
+    Player(seed, tally, false).play();
+    EXPECT_EQ(tally.wrong_no + tally.passed_over, 1) << "mended: seed " << seed;
+    EXPECT_NE(tally.text.find("a gang under a limit by class"), std::string::npos) << tally.text;
+  }
 }
 
 }  // namespace
