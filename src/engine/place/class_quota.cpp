@@ -107,24 +107,40 @@ void close_idle(Trial& trial, NodeId n, const DeviceMask& idle) {
   trial.block(n, {.amounts = {}, .devices = all, .ports = {}}, idle);
 }
 
+/// How many devices of each class the limits still leave to the job.
+class LimitsLeft {
+ public:
+  LimitsLeft(const State& state, JobId job) : state_(state), queue_(state.job(job).queue) {}
+
+  std::int64_t of(DeviceClassId device_class) {
+    const auto [left, is_new] = left_.try_emplace(device_class, 0);
+    if (is_new) left->second = members_within_class_quota(state_, queue_, one_, device_class);
+    return left->second;
+  }
+
+ private:
+  const State& state_;
+  QueueId queue_;
+  Demand one_{{}, {1, MilliGpu(kWholeDevice), {}}, {}};
+  std::map<DeviceClassId, std::int64_t> left_;
+};
+
 /// Blocks on each node the idle devices beyond those that the limits leave to the member of their class.
 void close_beyond_limits(Trial& trial, JobId job, const Member& member) {
   const State& state = trial.state();
   const Cluster& cluster = state.cluster();
-  const Demand& demand = state.demand(member.demand);
-  const Demand one{{}, {1, demand.devices.milli_each, {}}, {}};
-  std::map<DeviceClassId, std::int64_t> limits;
+  LimitsLeft limits(state, job);
   for (std::size_t row = 0; row < cluster.rows(); ++row) {
     const NodeId n(row);
-    if (!cluster.is_live(n) || !is_class_limited(state, state.job(job).queue, n)) continue;
-    const DeviceMask usable = usable_devices(cluster, n, cluster.constraint(member.constraint), demand.devices);
-    std::map<DeviceClassId, std::int64_t> left;
+    const bool has_several = cluster.mixed_layout(n) != nullptr;
+    if (!cluster.is_live(n) || (!has_several && limits.of(cluster.models()[row]) >= cluster.devices()[row])) continue;
+    const DeviceMask usable =
+        usable_devices(cluster, n, cluster.constraint(member.constraint), state.demand(member.demand).devices);
+    std::map<DeviceClassId, std::int64_t> taken;
     DeviceMask beyond;
     idle_to_take(cluster, n, usable).each([&](int i) {
       const DeviceClassId own = class_of_device(cluster, n, i);
-      const auto [limit, is_new] = limits.try_emplace(own, 0);
-      if (is_new) limit->second = members_within_class_quota(state, state.job(job).queue, one, own);
-      if (left.try_emplace(own, limit->second).first->second-- <= 0) beyond.set(i);
+      if (++taken[own] > limits.of(own)) beyond.set(i);
     });
     close_idle(trial, n, beyond);
   }
