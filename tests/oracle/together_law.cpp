@@ -186,16 +186,31 @@ class Search {
     }
     return false;
   }
-  /// Whether it is known of all that is used there on which devices it is.
+  /// Whether it is known of all that is used there on which devices it is. The hold of a device that a job goes on using
+  /// when it begins is owed another one.
   bool is_known(int node) const {
     const auto is_named = [&](const Member& m) {
       return m.node != node || std::popcount(m.devices) == world_.needs[static_cast<std::size_t>(m.needs)].devices;
     };
-    return std::all_of(world_.jobs.begin(), world_.jobs.end(),
-                       [&](const Job& j) { return std::all_of(j.members.begin(), j.members.end(), is_named); }) &&
+    const auto are_named = [&](const std::vector<Member>& members) {
+      return std::all_of(members.begin(), members.end(), is_named);
+    };
+    return std::all_of(world_.jobs.begin(), world_.jobs.end(), [&](const Job& j) { return are_named(j.members); }) &&
            std::all_of(world_.holds.begin(), world_.holds.end(), [&](const Hold& h) {
-             return !h.has_come || h.is_over(world_.now) || std::all_of(h.parts.begin(), h.parts.end(), is_named);
+             return !h.has_come || h.is_over(world_.now) || (are_named(h.parts) && !is_owed_others(h, node));
            });
+  }
+  bool is_owed_others(const Hold& hold, int node) const {
+    const Node& of = world_.nodes[static_cast<std::size_t>(node)];
+    for (const Member& part : hold.parts)
+      for (std::size_t d = 0; d < of.devices.size() && part.node == node; ++d) {
+        Sum sum = part_of(world_, part, d);
+        for (int j = 0; j < static_cast<int>(world_.jobs.size()); ++j)
+          for (const Member& m : world_.jobs[static_cast<std::size_t>(j)].members)
+            if (m.node == node && !world_.may_use(hold, j)) sum.add(part_of(world_, m, d));
+        if (is_too_much(of, d, sum, part_of(world_, part, d))) return true;
+      }
+    return false;
   }
   bool surely_fits(const Member& m) const {
     const Node& node = world_.nodes[static_cast<std::size_t>(m.node)];
