@@ -9,17 +9,16 @@ namespace ashlar::oracle {
 /// Published: tiresias may stop a job at each cadence for one that finds no place, for ever (history 2). Counted.
 inline constexpr bool kTiresiasComesToRest = false;
 
-/// Worlds in which a gang waits though it has a place. Where a limit by device class refuses a place the engine tries
-/// those without that class, and does not go back on what it has placed: docs/decisions/0011-shapes-and-speed.md. None
-/// is among the 1,000 that are always played.
+/// Worlds in which a gang of unlike members, or of shares, waits though it has a place. Where a limit by device class
+/// refuses a place the engine tries others, and does not go back on what it has placed:
+/// docs/decisions/0011-shapes-and-speed.md. None is among the 1,000 that are always played.
 inline constexpr std::uint64_t kTogetherBeyondSearch[] = {
     1145,   // two members of two GPUs must share the limit with two of one
     3387,   // two shares take what the limit leaves of the class, which the others need for its memory
     5730,   // one of three shares must leave the limited class, and all are moved
     6469,   // a whole GPU takes what the limit leaves, and the share accepts no other class
-    11205,  // like members in one rack: the first one needs too much of the class, the other one some of it
     13553,  // members of few cores take the nodes that those of many need
-    14205,  // like members in one rack: the first one has GPUs of the limited class alone, the other one needs one of it
+    18926,  // as 6469, where shares of other jobs are already counted
     21949,  // two that could leave the limited class take what its limit leaves to two that cannot
 };
 

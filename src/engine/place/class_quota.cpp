@@ -168,11 +168,11 @@ void close_key(Trial& trial, const QuotaKey& key) {
 }
 
 /// What the job finds no more on nodes of which it exceeds a limit: all that its members request, so that none goes
-/// there; but what the limit counts alone, if some of them take nothing of that. Where `shares_limits` names
-/// a member of several devices, it finds on each node as many of a class as the limits leave.
+/// there; but what the limit counts alone, if some of them take nothing of that. With a member to share the limits, no
+/// more devices either than the limits leave, of those that it may use.
 class Closed {
  public:
-  explicit Closed(JobId job, MemberId shares_limits = {}) : job_(job), shares_limits_(shares_limits) {}
+  explicit Closed(JobId job, MemberId to_share = {}) : job_(job), to_share_(to_share) {}
 
   void add(const State& state, const QuotaKey& key) {
     bool do_all_take = true;
@@ -185,14 +185,14 @@ class Closed {
       keys_.push_back(key);
   }
   void close(Trial& trial) const {
-    if (!shares_limits_.is_none()) close_beyond_limits(trial, job_, trial.state().member(shares_limits_));
+    if (!to_share_.is_none()) close_beyond_limits(trial, job_, trial.state().member(to_share_));
     close_classes(trial, job_, classes_);
     for (const QuotaKey& key : keys_) close_key(trial, key);
   }
 
  private:
   JobId job_;
-  MemberId shares_limits_;
+  MemberId to_share_;
   std::vector<DeviceClassId> classes_;
   std::vector<QuotaKey> keys_;
 };
@@ -269,12 +269,16 @@ PlacementOutcome keep_elsewhere(const PlacementContext& context, JobId job, std:
   return outcome;
 }
 
-/// The first waiting member of several devices, where a node has some of several classes.
-MemberId first_of_several_devices(const State& state, JobId job) {
+/// The first waiting member of whole devices, where those of a limited class may be of use in part: on a node of several
+/// classes, or in a domain where a gang has some of them.
+MemberId first_to_share_limits(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  const bool has_mixed = !state.cluster().layouts().mixed_nodes().empty();
+  const bool is_in_a_domain = j.members_needed() > 1 && (!j.within.is_none() || !j.spec.is_none());
   MemberId first;
-  if (state.cluster().layouts().mixed_nodes().empty()) return first;
   state.each_waiting(job, [&](MemberId id, const Member& m) {
-    if (state.demand(m.demand).devices.count > 1) first = id;
+    const DeviceRequest& request = state.demand(m.demand).devices;
+    if ((has_mixed && request.count > 1) || (is_in_a_domain && request.count > 0 && request.is_whole())) first = id;
     return first.is_none();
   });
   return first;
@@ -287,13 +291,18 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
   Trial& trial = context.trial;
   Closed closed(job);
   const PlacementOutcome outcome = keep_elsewhere(context, job, before, needed, closed);
-  const MemberId several = outcome.is_placed ? MemberId() : first_of_several_devices(trial.state(), job);
-  if (several.is_none()) return outcome;
-  Closed beyond(job, several);
+  const MemberId to_share = outcome.is_placed ? MemberId() : first_to_share_limits(trial.state(), job);
+  if (to_share.is_none()) return outcome;
+  Closed beyond(job, to_share);
   beyond.close(trial);
-  PlacementOutcome shared = place_anywhere(context, job);
-  if (shared.is_placed) shared = keep_elsewhere(context, job, before, needed, beyond);
-  if (shared.is_placed) return shared;
+  Rng draws = context.draws;  // of an attempt that fails nothing is left
+  const PlacementContext last{trial, context.fit_tables, context.profile, draws, context.members_max, context.at};
+  PlacementOutcome shared = place_anywhere(last, job);
+  if (shared.is_placed) shared = keep_elsewhere(last, job, before, needed, beyond);
+  if (shared.is_placed) {
+    context.draws = draws;
+    return shared;
+  }
   trial.rollback_to(before);
   return outcome;
 }

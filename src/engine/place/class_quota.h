@@ -1,6 +1,6 @@
 // class_quota: limits that depend on the node, such as GPUs of one class: asked once a job has been placed in a trial.
-// What exceeds them is placed elsewhere: on nodes of other classes, or on one of several classes with as many devices
-// of each as the limits leave.
+// What exceeds them is placed elsewhere: on nodes of other classes, or with as many devices of each class as the limits
+// leave.
 #pragma once
 
 #include <cstdint>
