@@ -269,8 +269,8 @@ PlacementOutcome keep_elsewhere(const PlacementContext& context, JobId job, std:
   return outcome;
 }
 
-/// The first waiting member of whole devices, where those of a limited class may be of use in part: on a node of several
-/// classes, or in a domain where a gang has some of them.
+/// The first waiting member of whole devices, where some of a limited class may be of use: on a node of several
+/// classes, or to a gang in a domain.
 MemberId first_to_share_limits(const State& state, JobId job) {
   const Job& j = state.job(job);
   const bool has_mixed = !state.cluster().layouts().mixed_nodes().empty();
