@@ -101,7 +101,7 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 
 Result<MiB> parse_gpu_memory(std::string_view text) {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-  const std::string quoted = "\"" + std::string(text) + "\"";
+  const std::string quoted = "\"" + std::string(text.substr(0, 64)) + "\"";
   const Result<std::int64_t> bytes = parse_quantity(without_b(text), 1, Overflow::kSaturate);
   if (!bytes || *bytes < 0) return invalid(quoted + " is not a quantity such as 40Gi");
   if (*bytes / kMiB >= kDeviceMemoryMaxMib) return invalid(quoted + " is more than any GPU has");

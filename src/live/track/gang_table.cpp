@@ -99,8 +99,8 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   const std::string_view text = size->view();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), setting.size);
   if (error != std::errc() || end != text.data() + text.size() || setting.size == 0 || setting.size > kGangSizeMax)
-    return invalid("ashlar.dev/gang-size is '" + std::string(text) + "'; it must be a whole number from 1 to " +
-                   std::to_string(kGangSizeMax));
+    return invalid("ashlar.dev/gang-size is '" + std::string(text.substr(0, 64)) +
+                   "'; it must be a whole number from 1 to " + std::to_string(kGangSizeMax));
   return setting;
 }
 

@@ -237,6 +237,11 @@ TEST_F(Gangs, ASizeIsAWholeNumberAndANameHasNoSlash) {
     EXPECT_EQ(hold_text(record("p")),
               "ashlar.dev/gang-size is '" + std::string(size) + "'; it must be a whole number from 1 to 100000");
   }
+  see(pod("p", 1,
+          {{PooledString("ashlar.dev/gang"), PooledString("g")},
+           {PooledString("ashlar.dev/gang-size"), PooledString(std::string(250'000, '9'))}}));
+  EXPECT_EQ(hold_text(record("p")),
+            "ashlar.dev/gang-size is '" + std::string(64, '9') + "'; it must be a whole number from 1 to 100000");
   see(pod("q", 1,
           {{PooledString("ashlar.dev/gang"), PooledString("pod/other")},
            {PooledString("ashlar.dev/gang-size"), PooledString("2")}}));

@@ -51,6 +51,11 @@ TEST(Amounts, GpuMemoryIsRoundedUpToMebibytes) {
   EXPECT_FALSE(parse_gpu_memory("iB").ok());
 }
 
+TEST(Amounts, ALongTextIsCutWhereItIsQuotedSoThatWhatIsWrongIsRead) {
+  EXPECT_EQ(parse_gpu_memory(std::string(250'000, 'x')).error().message,
+            "\"" + std::string(64, 'x') + "\" is not a quantity such as 40Gi");
+}
+
 TEST(Amounts, InOneWordAndBack) {
   EXPECT_EQ(milli_word(2'000), "2");
   EXPECT_EQ(milli_word(500), "0.5");

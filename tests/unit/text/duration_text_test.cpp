@@ -27,6 +27,11 @@ TEST(Durations, WhatIsNotADurationIsRefused) {
     EXPECT_FALSE(parse_duration(bad).ok()) << bad;
 }
 
+TEST(Durations, ALongTextIsCutWhereItIsQuotedSoThatWhatIsWrongIsRead) {
+  EXPECT_EQ(parse_duration(std::string(250'000, '9')).error().message,
+            "\"" + std::string(64, '9') + "\" is not a duration; write for example 90s, 500ms, 1h30m or 2d");
+}
+
 TEST(Durations, HaveAFormForEachLength) {
   const std::pair<std::int64_t, const char*> cases[] = {
       {0, "0ms"},
