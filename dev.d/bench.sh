@@ -3,7 +3,7 @@
 #: Builds and runs bench/NAME (program bench_NAME, or bench/NAME/run.py); without a name, lists them. Each prints the machine, its
 #: measurements and their limits; the exit status is not 0 if a limit is exceeded. Keep the machine otherwise idle.
 #:
-#:   ./dev bench mutants [N] [--seed S] [--since COMMIT]  how many of N one-line faults the unit tests catch (bench/mutants/README.md)
+#:   ./dev bench mutants [N] [--seed S] [--since COMMIT] [--file PATH]  how many of N one-line faults the unit tests catch (bench/mutants/README.md)
 #:   ./dev bench mutants --known                        the faults that once survived; all must be caught
 #:   ./dev bench against COMMIT [--bench sim]           this tree and an earlier one, alternating: what became slower
 #:   ./dev bench headers [FOLDER...]                    compile cost of each public header and of the headers behind a policy

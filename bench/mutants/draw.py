@@ -126,6 +126,19 @@ def all_sites(root):
     return found
 
 
+def sites_within(sites, folders, files):
+    """Those of the folders and of the files, both named from src/ on; all if none is named. A name that has no site raises ValueError."""
+    if not folders and not files:
+        return sites
+    found = []
+    for name, begin in [(f, f"src/{f.rstrip('/')}/") for f in folders] + [(f, f"src/{f}") for f in files]:
+        of_name = [s for s in sites if s.file == begin or (begin.endswith("/") and s.file.startswith(begin))]
+        if not of_name:
+            raise ValueError(f"no mutant can be drawn in src/{name}")
+        found += of_name
+    return list(dict.fromkeys(found))
+
+
 def lines_written(difference):
     """{file: numbers of its new lines}, from the text of `git diff --unified=0`."""
     written, file = {}, None

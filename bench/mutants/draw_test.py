@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Each rule writes the fault it is named for, and nothing where a mutant would say nothing."""
 import json
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import draw  # noqa: E402
+import run  # noqa: E402
 
 
 def after(line, prefix="int f(int a, int b) {\n"):
@@ -69,6 +72,52 @@ class Drawing(unittest.TestCase):
     def test_one_site_of_a_line(self):
         drawn = draw.shuffled(self.sites, "s")
         self.assertEqual(len({m.line for m in drawn}), len(drawn))
+
+
+class Within(unittest.TestCase):
+    sites = [site for file in ("src/state/a.cpp", "src/state/a.cpp.h", "src/state/time/b.cpp", "src/stately/c.cpp")
+             for site in draw.sites_of(file, "int f(int a) {\n  ++a;\n  return a < 5 ? 1 : 0;\n}\n")]
+
+    def files_of(self, folders, files):
+        return sorted({s.file for s in draw.sites_within(self.sites, folders, files)})
+
+    def test_all_if_nothing_is_named(self):
+        self.assertEqual(self.sites, draw.sites_within(self.sites, [], []))
+
+    def test_a_folder_is_what_lies_in_it(self):
+        self.assertEqual(["src/state/a.cpp", "src/state/a.cpp.h", "src/state/time/b.cpp"], self.files_of(["state"], []))
+        self.assertEqual(["src/state/time/b.cpp"], self.files_of(["state/time/"], []))
+
+    def test_a_file_is_no_beginning_of_another(self):
+        self.assertEqual(["src/state/a.cpp"], self.files_of([], ["state/a.cpp"]))
+
+    def test_folders_and_files_together(self):
+        self.assertEqual(["src/state/time/b.cpp", "src/stately/c.cpp"], self.files_of(["state/time"], ["stately/c.cpp"]))
+
+    def test_what_is_named_twice_is_drawn_once(self):
+        self.assertEqual(draw.sites_within(self.sites, ["state"], []), draw.sites_within(self.sites, ["state"], ["state/a.cpp", "state/a.cpp"]))
+
+    def test_a_name_without_mutants_is_refused(self):
+        for folders, files in ((["stat"], []), ([], ["state/gone.cpp"]), ([], ["state"])):
+            with self.assertRaises(ValueError):
+                draw.sites_within(self.sites, folders, files)
+
+
+class Lock(unittest.TestCase):
+    def test_a_second_run_in_one_folder_refuses(self):
+        with tempfile.TemporaryDirectory() as folder, run.sole_run(Path(folder)):
+            second = f"import sys; sys.path.insert(0, {str(Path(run.__file__).parent)!r}); import run\nwith run.sole_run(run.Path({folder!r})): print('ran')"
+            done = subprocess.run([sys.executable, "-c", second], capture_output=True, text=True, check=False)
+            self.assertEqual(1, done.returncode)
+            self.assertIn("another run uses " + folder, done.stderr)
+            self.assertEqual("", done.stdout)
+
+    def test_the_lock_goes_with_the_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with run.sole_run(Path(folder)):
+                pass
+            with run.sole_run(Path(folder)):
+                pass
 
 
 class LinesWritten(unittest.TestCase):

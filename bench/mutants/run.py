@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the unit tests against one-line mutants of the sources and prints those that no test notices.
 
-    ./dev bench mutants [N] [--seed S] [--since COMMIT] [--known] [--folder engine]... [--jobs J] [--restart]
+    ./dev bench mutants [N] [--seed S] [--since COMMIT] [--known] [--folder engine]... [--file PATH]... [--jobs J] [--restart]
 
 N mutants (default 200) are drawn by the seed (default: the hash of the commit) over core and edge. Each is built incrementally in a copy of the tree
 and run against the unit tests that link it, those of its own folder first; tests on a real API server are left out. What does not compile, or compiles
@@ -9,6 +9,8 @@ to the same instructions, is drawn again. Results are kept: a run that was ended
 mutants of bench/mutants/known.json, which must all die, instead. Exit status 1 if fewer than 90 % die.
 """
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -54,6 +56,18 @@ def difference_since(commit):
     if done.returncode != 0:
         sys.exit(f"mutants: --since {commit}: {done.stderr.strip()}")
     return done.stdout
+
+
+@contextlib.contextmanager
+def sole_run(work):
+    """Holds the work folder for one run. Two runs would write over each other's mutants and judge a mix of both; a run that was killed leaves no lock."""
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"mutants: another run uses {work}; wait for its end, or run in another checkout")
+        yield
 
 
 def digest(path):
@@ -251,7 +265,6 @@ def work(tree, todo, ledger, is_enough, started):
 
 
 def prepare(jobs):
-    WORK.mkdir(parents=True, exist_ok=True)
     trees = [Tree(k) for k in range(jobs)]
     for tree in trees:
         tree.copy_sources()
@@ -280,6 +293,7 @@ def main():
     parser.add_argument("--seed", default=None, help="of the drawing; default: the hash of the commit")
     parser.add_argument("--known", action="store_true", help="the mutants of known.json instead; all must die")
     parser.add_argument("--folder", action="append", default=[], help="only of this folder of src/, e.g. engine or sim/case; may be repeated")
+    parser.add_argument("--file", action="append", default=[], help="only of this file below src/, e.g. engine/cycle.cpp; may be repeated, also beside --folder")
     parser.add_argument("--since", metavar="COMMIT", help="only of lines that were written after this commit")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="trees in which mutants are tried at the same time")
     parser.add_argument("--restart", action="store_true", help="forget the results of an earlier run of this seed")
@@ -288,7 +302,10 @@ def main():
     seed = options.seed or commit_hash()
     if options.count < 1 or options.jobs < 1:
         parser.error("N and --jobs must be at least 1")
-    sites = [s for s in draw.all_sites(ROOT) if not options.folder or any(s.file.startswith(f"src/{f}/") for f in options.folder)]
+    try:
+        sites = draw.sites_within(draw.all_sites(ROOT), options.folder, options.file)
+    except ValueError as error:
+        parser.error(str(error))
     if options.since:
         written = draw.lines_written(difference_since(options.since))
         sites = [s for s in sites if s.line in written.get(s.file, ())]
@@ -299,9 +316,20 @@ def main():
         for mutant in drawn[:wanted]:
             print(mutant.title())
         return 0
+    with sole_run(WORK):
+        return judge_all(drawn, wanted, options, results_name(seed, options))
+
+
+def results_name(seed, options):
+    if options.known:
+        return "known"
+    return "seed-" + hashlib.sha256(f"{seed} {sorted(options.folder)} {sorted(options.file)} {options.since or ''}".encode()).hexdigest()[:12]
+
+
+def judge_all(drawn, wanted, options, name):
+    """Exit status: 0 if enough of the mutants were noticed."""
     started = time.monotonic()
     trees = prepare(options.jobs)
-    name = "known" if options.known else "seed-" + hashlib.sha256(f"{seed} {sorted(options.folder)}{options.since or ''}".encode()).hexdigest()[:12]
     ledger_path = WORK / f"results-{name}.jsonl"
     if options.restart or options.known:
         ledger_path.unlink(missing_ok=True)
