@@ -117,21 +117,23 @@ class Tree:
         return subprocess.run(["ninja", "-C", str(self.build), "-j", str(parallel), *targets], capture_output=True, text=True, check=False)
 
     def build_all(self):
-        self.must(["ninja", "-C", self.build, "tests"])
+        self.must(["ninja", "-C", self.build, *self.programs()])
         self.read_dependencies()
         for objects in self.tests.values():
             for name in objects:
                 if name not in self.objects:
                     self.objects[name] = digest(self.build / name)
 
+    def programs(self):
+        """The test programs that are run."""
+        listed = self.must(["ninja", "-C", self.build, "-t", "targets", "all"])
+        programs = {line.split(":")[0] for line in listed.splitlines() if line.startswith("bin/") and ": CXX_EXECUTABLE" in line}
+        return sorted(p for p in programs if p.endswith("_test") and not Path(p).name.startswith(LEFT_OUT))
+
     def read_dependencies(self):
         """From ninja's own books: which objects a file goes into, and which of them each test program links."""
-        listed = self.must(["ninja", "-C", self.build, "-t", "targets", "all"])
-        programs = sorted({line.split(":")[0] for line in listed.splitlines() if line.startswith("bin/") and ": CXX_EXECUTABLE" in line})
-        for program in programs:
+        for program in self.programs():
             name = Path(program).name
-            if not name.endswith("_test") or name.startswith(LEFT_OUT):
-                continue
             inputs = self.must(["ninja", "-C", self.build, "-t", "inputs", program]).splitlines()
             self.tests[name] = {i for i in inputs if i.endswith(".o")}
         current = None
