@@ -52,7 +52,9 @@ TEST(Holds, AreFoundByJobOwnerAndBegin) {
   Ledger(s).begin_hold(JobId(8u));
   EXPECT_EQ(book.last_begin(), Millis(500));
   EXPECT_EQ(s.hold_of(JobId(8u))->parts.size(), 1u);
-  EXPECT_EQ(s.holds().front().job, JobId(6u));
+  tell(s, Ended{JobId(6u)});
+  EXPECT_EQ(book.last_begin(), Millis(0)) << "the only one to come has ended";
+  EXPECT_EQ(s.holds().front().job, JobId(7u));
   EXPECT_TRUE(s.is_consistent() && StateFields::are_sound(s));
 }
 
@@ -283,6 +285,71 @@ TEST(HoldsWithAnOwner, LeaveItsJobsThePlaceWhereOthersHaveMoreThanIsLeft) {
   EXPECT_FALSE(is_overcommitted(s, NodeId(0u), four, devices(0x0f)));
   run(s, 2, QueueId(0u), kOneDevice, NodeId(0u), devices(0x01));
   EXPECT_TRUE(is_overcommitted(s, NodeId(0u), four, devices(0x0f)));
+}
+
+TEST(HoldsWithAnOwner, LeaveOthersThePlaceOnADeviceThatIsHeld) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices, devices(0x0f))});
+  run(s, 1, QueueId(0u), kOneDevice, NodeId(0u), devices(0x01));
+  const Demand one = s.demand(kOneDevice);
+  EXPECT_TRUE(s.cluster().is_overcommitted(NodeId(0u), one, devices(0x01)));
+  EXPECT_FALSE(is_overcommitted(s, NodeId(0u), one, devices(0x01)));
+  run(s, 2, QueueId(0u), kOneDevice, NodeId(0u), devices(0x01));
+  EXPECT_TRUE(is_overcommitted(s, NodeId(0u), one, devices(0x01))) << "two have it";
+}
+
+TEST(HoldsWithAnOwner, LeaveOthersThePlaceWithTheirPort) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kOnePort)});
+  const Demand port = s.demand(kOnePort);
+  run(s, 1, QueueId(0u), kOnePort, NodeId(0u), {});
+  EXPECT_FALSE(is_overcommitted(s, NodeId(0u), port, {})) << "it is held, but no other has it";
+  run(s, 2, QueueId(0u), kOnePort, NodeId(0u), {});
+  EXPECT_TRUE(is_overcommitted(s, NodeId(0u), port, {}));
+}
+
+TEST(HoldsWithAnOwner, LeaveOthersThePlaceWithTheLastCores) {
+  State s = with_queues();
+  constexpr DemandId kAllCores{20u};
+  tell(s, DemandDefined{kAllCores, {.amounts = {{resource::kCpu, 64'000}}}});
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices)});
+  run(s, 1, QueueId(0u), kAllCores, NodeId(0u), {});
+  EXPECT_EQ(s.cluster().free(resource::kCpu)[0], -4000);
+  EXPECT_FALSE(is_overcommitted(s, NodeId(0u), s.demand(kAllCores), {}));
+  run(s, 2, QueueId(0u), kNoDevices, NodeId(0u), {});
+  EXPECT_TRUE(is_overcommitted(s, NodeId(0u), s.demand(kAllCores), {}));
+}
+
+TEST(HoldsWithAnOwner, KeepTheLastUnitOfAnAmount) {
+  State s = with_queues();
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kOneDevice)});
+  EXPECT_EQ(s.cluster().free(resource::kPods)[0], 99);
+}
+
+TEST(HoldsWithAnOwner, YieldAPortOnce) {
+  State s = with_queues();
+  Hold both = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kOnePort);
+  both.parts.push_back({{MemberId(10u), kOnePort, kAnywhere}, NodeId(0u), {}});
+  tell(s, HoldPlaced{both});
+  run(s, 0, kHolder, kOnePort, NodeId(0u), {});
+  const std::vector<Kept> kept = kept_on(s, NodeId(0u));
+  EXPECT_TRUE(kept.at(0).allocations.empty());
+  EXPECT_EQ(kept.at(1).allocations.at(0).demand.ports.size(), 1u);
+}
+
+TEST(HoldsWithAnOwner, YieldTheMemoryThatAShareTakes) {
+  State s = with_queues();
+  NodeFacts facts = eight_devices();
+  facts.devices.memory_each = MiB(80'000);
+  tell(s, NodeSeen{NodeId(0u), facts});
+  constexpr DemandId kHeldShare{20u}, kShare{21u};
+  tell(s, DemandDefined{kHeldShare, {.amounts = {}, .devices = {1, MilliGpu(500), MiB(40'000)}}});
+  tell(s, DemandDefined{kShare, {.amounts = {}, .devices = {1, MilliGpu(250), MiB(10'000)}}});
+  tell(s, HoldPlaced{held_for({.queue = kHolder, .job = {}}, NodeId(0u), kHeldShare, devices(0x01))});
+  run(s, 0, kHolder, kShare, NodeId(0u), devices(0x01));
+  EXPECT_EQ(s.cluster().device_free_mib(NodeId(0u))[0], 40'000);
+  EXPECT_EQ(kept_on(s, NodeId(0u)).at(0).allocations.at(0).demand.devices,
+            (DeviceRequest{1, MilliGpu(250), MiB(30'000)}));
 }
 
 TEST(HoldsWithAnOwner, InATrialKeepWhatThePlacedMemberLeaves) {
