@@ -46,7 +46,6 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
 
 /// Whether the node might have as many devices free; one may be shared.
 bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
-  if (!cluster.is_live(n)) return false;
   return devices == 0 || cluster.idle_devices()[n.row()] >= devices ||
          (devices == 1 && cluster.free_milli()[n.row()] > 0);
 }
