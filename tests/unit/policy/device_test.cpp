@@ -71,6 +71,20 @@ TEST(Devices, AnIdleDeviceThatIsOwedIsNotShared) {
       EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({0})) << p.name;
 }
 
+TEST(Devices, OfUnlikeDevicesTheLastIdleOneOfAKindIsLeftToWhatIsOwed) {
+  SmallCluster c;
+  const DeviceFacts fast{.device_class = DeviceClassId(0u)}, slow{.device_class = DeviceClassId(1u)};
+  const DeviceLayout layout{{fast, slow, slow}};
+  c.cluster.define(DeviceLayoutId(0u), layout);
+  NodeFacts facts = facts_of({});
+  facts.devices = devices_with(DeviceLayoutId(0u), layout);
+  c.add(facts);
+  c.cluster.allocate(NodeId(0), demand_of(0, 1), {});
+  for (const DevicePolicy& p : device_policies())
+    for (c.draw = 0; c.draw < 20; ++c.draw)
+      EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({1})) << p.name;
+}
+
 TEST(Devices, EveryPolicyIsFoundByItsName) {
   for (const DevicePolicy& p : device_policies()) EXPECT_EQ(find_device(p.name), &p);
   EXPECT_EQ(find_device("nonsense"), nullptr);
