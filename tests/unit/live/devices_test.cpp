@@ -271,6 +271,16 @@ TEST_F(Devices, AnAnnotationThatCannotBeReadLeavesWhatWasStated) {
                 how}));
 }
 
+TEST_F(Devices, AnAnnotationCountsFromWhenTheNodeHasGpus) {
+  see(stated("0-1 model=A100", 0));
+  step();
+  EXPECT_EQ(state.cluster().devices()[0], 0);
+  see(stated("0-1 model=A100", 4));
+  step();
+  ASSERT_NE(state.cluster().mixed_layout(NodeId(0u)), nullptr);
+  EXPECT_EQ(state.cluster().mixed_layout(NodeId(0u))->devices.size(), 4u);
+}
+
 TEST_F(Devices, LayoutsThatNoNodeHasAreGivenBackAndTheirRowsUsedAgain) {
   const auto layouts = [&] { return state.cluster().layouts().rows(); };
   see(stated("0-3 model=A100"));
