@@ -1,4 +1,4 @@
-// The order of expected ends, and the changes that those who follow it are told.
+// The order of expected ends, and the changes listed for those who follow it.
 #include "state/time/timeline.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(Timeline, AfterATimeIsFoundInEveryBlock) {
     ASSERT_EQ(*timeline.ends().after(Millis(10 * job)), end_of(job + 1, 10 * (job + 1)));
 }
 
-TEST(Timeline, TellsTheChangesSinceALookAlsoOnceOlderOnesAreForgotten) {
+TEST(Timeline, ListsTheChangesSinceALookAlsoOnceOlderOnesAreForgotten) {
   Timeline timeline;
   for (std::uint32_t job = 0; job < Timeline::kChangesMax; ++job) timeline.add_end(end_of(job, 1000));
   const std::uint64_t seen = timeline.change_count();
