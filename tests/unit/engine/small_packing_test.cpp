@@ -225,6 +225,21 @@ TEST(SmallPacking, OfUnlikeDevicesFindsTheRightOnesExactlyWhereThereAreSome) {
   EXPECT_LT(feasible, kSeeds * 9 / 10);
 }
 
+TEST(SmallPacking, LeavesManySmallMembersToTheHeuristics) {
+  Demand small;
+  small.amounts = {{resource::kCpu, 1}};
+  std::vector<PackingNode> nodes(1);
+  nodes[0].free = {1000};
+  nodes[0].allows = {1};
+  const auto found = [&](std::uint32_t members) {
+    const PackingGroup group{&small, members};
+    std::uint32_t steps = 1000;
+    return SmallPacking(nodes, {&group, 1}).search(steps);
+  };
+  EXPECT_EQ(found(256), SmallPacking::Outcome::kFound);
+  EXPECT_EQ(found(257), SmallPacking::Outcome::kBudgetSpent);
+}
+
 TEST(SmallPacking, StopsWhenItsBudgetIsSpent) {
   Demand small;
   small.amounts = {{resource::kCpu, 1}};

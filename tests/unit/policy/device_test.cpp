@@ -83,6 +83,7 @@ TEST(Devices, OfUnlikeDevicesTheLastIdleOneOfAKindIsLeftToWhatIsOwed) {
   for (const DevicePolicy& p : device_policies())
     for (c.draw = 0; c.draw < 20; ++c.draw)
       EXPECT_EQ(c.devices(p.name, NodeId(0), demand_of(0, 1, 100)), mask_of({1})) << p.name;
+  EXPECT_EQ(c.fits("card-fit", demand_of(0, 1, 100)), std::vector<int>{10}) << "ten on that one";
 }
 
 TEST(Devices, EveryPolicyIsFoundByItsName) {

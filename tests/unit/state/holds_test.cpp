@@ -239,6 +239,18 @@ TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsHaveTheDevices) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsAreOwedDevices) {
+  State s = with_queues();
+  run(s, 1, QueueId(0u), kFourDevices, NodeId(0u), devices(0xf0));
+  Hold all = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices);
+  all.parts.push_back({{MemberId(10u), kFourDevices, kAnywhere}, NodeId(0u), {}});
+  tell(s, HoldPlaced{all});
+  EXPECT_EQ(s.cluster().idle_devices()[0], -4);
+  run(s, 0, kHolder, kOneDevice, NodeId(0u), {});
+  EXPECT_EQ(s.cluster().idle_devices()[0], -4) << "of what is owed to the hold";
+  EXPECT_TRUE(s.is_consistent());
+}
+
 TEST(HoldsWithAnOwner, YieldFirstWhereTheyAreForFewestJobs) {
   State s = with_queues();
   tell(s, HoldPlaced{held_for({.queue = QueueId(0u), .job = {}}, NodeId(0u), kFourDevices, devices(0x0f))});

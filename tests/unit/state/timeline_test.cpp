@@ -26,6 +26,21 @@ TEST(Timeline, AfterATimeIsFoundInEveryBlock) {
     ASSERT_EQ(*timeline.ends().after(Millis(10 * job)), end_of(job + 1, 10 * (job + 1)));
 }
 
+TEST(Timeline, UnknownEndsFreeNothing) {
+  Timeline timeline;
+  timeline.add_end({Millis(100), 1, JobId(0u)});
+  timeline.add_end({Millis::max(), 4, JobId(1u)});
+  EXPECT_EQ(timeline.earliest(0, 1).at, Millis(100));
+  EXPECT_EQ(timeline.earliest(0, 2).at, Millis::max());
+  EXPECT_EQ(timeline.earliest(0, 2).extra, 0) << "nothing is left over of what never comes";
+}
+
+TEST(Timeline, EndsArePutOffUpToTheEndOfTime) {
+  constexpr Millis kLongest(std::int64_t{1000} << 52);
+  EXPECT_EQ(put_off(Millis(0), kLongest), kLongest + kLongest);
+  EXPECT_EQ(put_off(Millis(0), kLongest + kLongest), Millis::max());
+}
+
 TEST(Timeline, ListsTheChangesSinceALookAlsoOnceOlderOnesAreForgotten) {
   Timeline timeline;
   for (std::uint32_t job = 0; job < Timeline::kChangesMax; ++job) timeline.add_end(end_of(job, 1000));
