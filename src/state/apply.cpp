@@ -118,7 +118,9 @@ struct Applier {
     if (!is_pod(e.member) || !s.cluster_.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
     const bool is_unknown = e.devices == DeviceMask::unknown();
-    const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == m.devices);
+    const DeviceGrants grants = is_unknown || e.devices.is_empty() ? DeviceGrants{} : stated_grants(e);
+    const bool is_as_stated = e.devices == m.devices && std::ranges::equal(grants, s.grants_of(m));
+    const bool is_as_assumed = m.node == e.node && (e.devices.is_empty() || is_unknown || is_as_stated);
     if (!is_as_assumed) {
       if (m.is_placed()) {
         s.note_freed(m.node);
@@ -131,7 +133,7 @@ struct Applier {
               e.devices.is_empty()
                   ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint))
                   : stated,
-              Member::Phase::kBound);
+              Member::Phase::kBound, s.grants_.intern(grants));
       if (tells_devices_apart(s, e.node, e.member)) s.note_freed(e.node);
     }
     s.forget_nomination(e.member);
@@ -220,6 +222,7 @@ struct Applier {
   struct Displaced {
     MemberId member;
     DeviceMask devices;
+    DeviceGrants grants;
     Member::Phase phase;
   };
   /// Takes members off the node that hold devices from `devices` on: the node is about to lose them. Placed again
@@ -232,13 +235,28 @@ struct Applier {
       bool holds_lost = false;
       m.devices.each([&](int i) { holds_lost = holds_lost || i >= devices; });
       if (!holds_lost) continue;
-      displaced.push_back({id, m.devices, m.phase});
+      const auto grants = s.grants_of(m);
+      displaced.push_back({id, m.devices, {grants.begin(), grants.end()}, m.phase});
       s.unplace(id);
     }
     return displaced;
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
-    for (const Displaced& d : displaced) s.place(d.member, node, s.clip(d.devices, node), d.phase);
+    for (const Displaced& d : displaced)
+      s.place(d.member, node, s.clip(d.devices, node), d.phase, s.grants_.intern(clip(d.grants, node)));
+  }
+  /// Those of devices that the node has.
+  DeviceGrants clip(DeviceGrants grants, NodeId node) const {
+    std::erase_if(grants, [&](const DeviceGrant& g) { return g.device >= s.cluster_.devices()[node.row()]; });
+    return grants;
+  }
+  /// What the event says of the devices that the node has; nothing if that is what the member requests.
+  DeviceGrants stated_grants(const Bound& e) const {
+    const DeviceRequest& request = s.demand(s.member(e.member).demand).devices;
+    DeviceGrants grants = clip(e.grants, e.node);
+    if (request.count == 0 || are_as_requested(grants, request)) grants.clear();
+    ASHLAR_CHECK(grants.empty() || devices_of(grants) == s.clip(e.devices, e.node));
+    return grants;
   }
   /// What is held of a node that was away.
   void take_held(NodeId node) {

@@ -72,7 +72,12 @@ void try_something(Trial& trial, const Move& move, bool may_block = true, bool m
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -87,8 +92,13 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true}),
-      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  const OutsideOptions options{.has_holds = true,
+                               .has_company = true,
+                               .has_health = true,
+                               .has_layouts = true,
+                               .has_gangs = true,
+                               .has_grants = true};
+  Outside first(options), second(options);
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -137,7 +147,12 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -151,7 +166,8 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -167,7 +183,12 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const std::vector<Millis> ends = late_ends(state);
@@ -184,7 +205,12 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -216,7 +242,12 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -230,7 +261,8 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -249,7 +281,12 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -262,7 +299,12 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -287,7 +329,8 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -305,7 +348,12 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -326,7 +374,12 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -351,7 +404,12 @@ RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ())
 }
 
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -373,7 +431,8 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -395,7 +454,8 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));
