@@ -84,13 +84,11 @@ std::vector<MemberId> members_with_devices(const State& state, JobId job, NodeId
 /// free nothing.
 std::vector<MemberId> not_used_up(const State& state, const std::vector<MemberId>& holds) {
   std::vector<MemberId> left;
-  for (auto next = holds.begin(); next != holds.end();) {
-    const NodeId node = state.member(*next).node;
-    const auto last = std::find_if(next, holds.end(), [&](MemberId m) { return state.member(m).node != node; });
-    for (const Kept& kept : kept_on(state, node))
-      if (!kept.allocations.empty() && std::binary_search(next, last, kept.member)) left.push_back(kept.member);
-    next = last;
-  }
+  each_node(state, holds, [&](std::span<const MemberId> here) {
+    for (const Kept& kept : kept_on(state, state.member(here.front()).node))
+      if (!kept.allocations.empty() && std::binary_search(here.begin(), here.end(), kept.member))
+        left.push_back(kept.member);
+  });
   return left;
 }
 

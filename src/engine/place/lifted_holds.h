@@ -36,29 +36,29 @@ std::vector<Allocation> kept_for(const State& state, const HoldUser& user, NodeI
 std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Millis beyond, NodeId node,
                                   std::span<const Trial::Step> without = {});
 
+/// Calls `visit(std::span<const MemberId>)` with the members of each node; they stand one node's after the other's.
+template <class Visit>
+void each_node(const State& state, std::span<const MemberId> placed, Visit&& visit) {
+  for (auto next = placed.begin(); next != placed.end();) {
+    const NodeId node = state.member(*next).node;
+    const auto last = std::find_if(next, placed.end(), [&](MemberId m) { return state.member(m).node != node; });
+    visit(std::span<const MemberId>(next, last));
+    next = last;
+  }
+}
+
 /// Members of holds, one node's after the other's, lifted in a trial until they are put back. A rollback to before it
 /// does so too. Cost: once for each node.
 class LiftedHolds {
  public:
   LiftedHolds(Trial& trial, std::vector<MemberId> members) : trial_(trial), lifted_(std::move(members)) {
-    each_node([&](std::span<const MemberId> here) { trial_.lift(here); });
+    each_node(trial_.state(), lifted_, [&](std::span<const MemberId> here) { trial_.lift(here); });
   }
   void put_back() {
-    each_node([&](std::span<const MemberId> here) { trial_.put_back(here); });
+    each_node(trial_.state(), lifted_, [&](std::span<const MemberId> here) { trial_.put_back(here); });
   }
 
  private:
-  template <class Visit>
-  void each_node(Visit&& visit) const {
-    const State& state = trial_.state();
-    for (auto next = lifted_.begin(); next != lifted_.end();) {
-      const NodeId node = state.member(*next).node;
-      const auto last = std::find_if(next, lifted_.end(), [&](MemberId m) { return state.member(m).node != node; });
-      visit(std::span<const MemberId>(next, last));
-      next = last;
-    }
-  }
-
   Trial& trial_;
   std::vector<MemberId> lifted_;
 };
