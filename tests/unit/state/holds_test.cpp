@@ -239,12 +239,18 @@ TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsHaveTheDevices) {
   EXPECT_TRUE(s.is_consistent());
 }
 
-TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsAreOwedDevices) {
+/// All of a node's devices are held for the queue; another one's job uses four of them.
+State with_a_node_held_whole() {
   State s = with_queues();
   run(s, 1, QueueId(0u), kFourDevices, NodeId(0u), devices(0xf0));
   Hold all = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices);
   all.parts.push_back({{MemberId(10u), kFourDevices, kAnywhere}, NodeId(0u), {}});
   tell(s, HoldPlaced{all});
+  return s;
+}
+
+TEST(HoldsWithAnOwner, AreOwedLessIfItsJobsAreOwedDevices) {
+  State s = with_a_node_held_whole();
   EXPECT_EQ(s.cluster().idle_devices()[0], -4);
   run(s, 0, kHolder, kOneDevice, NodeId(0u), {});
   EXPECT_EQ(s.cluster().idle_devices()[0], -4) << "of what is owed to the hold";
@@ -286,11 +292,7 @@ TEST(HoldsWithAnOwner, EndWithTheJobTheyAreFor) {
 }
 
 TEST(HoldsWithAnOwner, LeaveItsJobsThePlaceWhereOthersHaveMoreThanIsLeft) {
-  State s = with_queues();
-  run(s, 1, QueueId(0u), kFourDevices, NodeId(0u), devices(0xf0));
-  Hold all = held_for({.queue = kHolder, .job = {}}, NodeId(0u), kFourDevices);
-  all.parts.push_back({{MemberId(10u), kFourDevices, kAnywhere}, NodeId(0u), {}});
-  tell(s, HoldPlaced{all});
+  State s = with_a_node_held_whole();
   run(s, 0, kHolder, kFourDevices, NodeId(0u), devices(0x0f));
   const Demand four = s.demand(kFourDevices);
   EXPECT_TRUE(s.cluster().is_overcommitted(NodeId(0u), four, devices(0x0f)));
