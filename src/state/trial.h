@@ -49,7 +49,12 @@ class Trial {
     JobId job;
     Millis before;
   };
-  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation>;
+  /// What a placed job uses of its queue's limits counts that many times more.
+  struct QuotaCharge {
+    JobId job;
+    std::int64_t times = 0;
+  };
+  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation, QuotaCharge>;
 
   explicit Trial(State& state) : ledger_(state) {}
   Trial(Trial&& other) noexcept
@@ -78,6 +83,10 @@ class Trial {
     steps_.emplace_back(Expectation{job, state().job(job).ends_by});
     ledger_.expect_end(job, late_end);
   }
+  /// The job's usage counts as given back, or counts again, with its members where they are. Each is followed by the
+  /// other before the job is evicted. Not for a trial that is committed.
+  void give_back_quota(JobId job) { charge_quota(job, -1); }
+  void take_quota_again(JobId job) { charge_quota(job, 1); }
   /// Placed members of yielding holds, all on one node.
   void lift(std::span<const MemberId> members) {
     ledger_.lift(members);
@@ -128,6 +137,11 @@ class Trial {
   State& state() { return ledger_.state(); }
 
  private:
+  void charge_quota(JobId job, std::int64_t times) {
+    ledger_.charge_quota(job, times);
+    steps_.emplace_back(QuotaCharge{job, times});
+  }
+  void undo(const QuotaCharge& step) { ledger_.charge_quota(step.job, -step.times); }
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
   void undo(const Lift& step) {

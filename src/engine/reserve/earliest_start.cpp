@@ -107,15 +107,37 @@ bool EarliestStart::reaches(std::size_t count) {
 }
 
 std::optional<Millis> EarliestStart::run(Millis before) {
-  std::size_t first = std::max({enough_devices(), enough_room(), enough_quota(), std::size_t{1}});
+  std::size_t first = moments_needed();
   const std::size_t count = count_before(before);
   while (first <= count && reaches(first)) {
     const std::size_t last = std::min(stretch_from(first), count);
-    if (const std::size_t enough = least_within(first, last); enough > 0) return moments_[enough - 1].at;
+    if (const std::size_t enough = least_within(first, last); enough > 0) {
+      if (freed_ == Freed::kQuota) evict_beside(enough);
+      return moments_[enough - 1].at;
+    }
     if (last == kAll) break;
     first = last + 1;
   }
   return std::nullopt;
+}
+
+bool EarliestStart::is_still(const Reservation& made) {
+  if (!ahead_.empty() || !state_.yielding().empty() || !state_.queues().keys().empty() ||
+      !state_.nominations().empty())
+    return false;
+  const std::size_t first = moments_needed();
+  if (!reaches(first) || moments_[first - 1].at < made.at) return false;
+  const std::size_t count = count_before(made.at + Millis(1));
+  if (count == 0 || moments_[count - 1].at != made.at) return false;
+  free_until(count, Freed::kQuota);
+  std::vector<NodeId> nodes;
+  for (const Reservation::Place& place : made.places) nodes.push_back(place.node);
+  evict_from(std::move(nodes), count);
+  return !quota_refusal(state_, job_) && seat(made);
+}
+
+std::size_t EarliestStart::moments_needed() {
+  return std::max({enough_devices(), enough_room(), enough_quota(), std::size_t{1}});
 }
 
 std::size_t EarliestStart::count_before(Millis before) {
@@ -215,6 +237,7 @@ std::size_t EarliestStart::enough_room() {
 std::size_t EarliestStart::enough_quota() {
   std::optional<Reason> refusal = quota_refusal(state_, job_);
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
+  waits_for_quota_ = true;
   if (refusal->numbers[0] >= static_cast<std::int64_t>(kQuotaDimensions)) return 0;  // by key: a weaker bound
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
@@ -236,16 +259,43 @@ QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
   return held;
 }
 
-void EarliestStart::evict_until(std::size_t moments) {
+void EarliestStart::free_until(std::size_t moments, Freed freed) {
   Trial& trial = context_.trial;
+  if (std::exchange(freed_, freed) != freed) checkpoints_.resize(1);
   // checkpoints_[k] is the trial's length after the ends of k moments.
   if (checkpoints_.size() > moments + 1) checkpoints_.resize(moments + 1);
   trial.rollback_to(checkpoints_.back());
   while (checkpoints_.size() <= moments) {
     const std::size_t k = checkpoints_.size() - 1;
-    for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e)
-      if (ends_[e].job != job_) trial.evict(ends_[e].job);
+    for (std::size_t e = k == 0 ? 0 : moments_[k - 1].ends; e < moments_[k].ends; ++e) {
+      if (ends_[e].job == job_) continue;
+      if (freed == Freed::kQuota)
+        trial.give_back_quota(ends_[e].job);
+      else
+        trial.evict(ends_[e].job);
+    }
     checkpoints_.push_back(trial.checkpoint());
+  }
+}
+
+void EarliestStart::evict_beside(std::size_t moments) {
+  std::vector<NodeId> taken;
+  each_placement(context_.trial.steps(), [&](const Trial::Placement& step) { taken.push_back(step.node); });
+  evict_from(std::move(taken), moments);
+}
+
+void EarliestStart::evict_from(std::vector<NodeId> nodes, std::size_t moments) {
+  Trial& trial = context_.trial;
+  std::sort(nodes.begin(), nodes.end());
+  for (std::size_t e = 0; e < moments_[moments - 1].ends; ++e) {
+    if (ends_[e].job == job_) continue;
+    bool is_beside = false;
+    state_.each_member(ends_[e].job, [&](MemberId, const Member& m) {
+      is_beside = is_beside || (m.is_placed() && std::binary_search(nodes.begin(), nodes.end(), m.node));
+    });
+    if (!is_beside) continue;
+    trial.take_quota_again(ends_[e].job);
+    trial.evict(ends_[e].job);
   }
 }
 
@@ -296,7 +346,13 @@ bool EarliestStart::place(Millis at) {
 }
 
 bool EarliestStart::fits_after(std::size_t moments) {
-  evict_until(moments);
+  if (waits_for_quota_)
+    if (const Fit fit = fit_after(moments, Freed::kQuota); fit != Fit::kNoRoom) return fit == Fit::kPlaced;
+  return fit_after(moments, Freed::kAll) == Fit::kPlaced;
+}
+
+EarliestStart::Fit EarliestStart::fit_after(std::size_t moments, Freed freed) {
+  free_until(moments, freed);
   Trial& trial = context_.trial;
   const Millis at = moments_[moments - 1].at;
   std::vector<const Reservation*> later;
@@ -305,18 +361,20 @@ bool EarliestStart::fits_after(std::size_t moments) {
     if (p->at > at)
       later.push_back(p);
     else if (!seat(*p))
-      return false;
+      return Fit::kNoRoom;
   }
-  if (quota_refusal(state_, job_)) return false;
+  if (quota_refusal(state_, job_)) return Fit::kNoQuota;
   for (const Reservation* p : later)
-    if (!p->spares_quota_for(state_, job_)) return false;
+    if (!p->spares_quota_for(state_, job_)) return Fit::kNoQuota;
   const std::size_t before = trial.checkpoint();
   for (const Reservation* p : later) p->block(trial, job_, Beside::kItsNeeds);
   const bool is_placed = place(at);
   trial.unblock();
   const std::span<const Trial::Step> placed = std::span(trial.steps()).subspan(before);
-  return is_placed && std::all_of(later.begin(), later.end(),
-                                  [&](const Reservation* p) { return p->allows(state_, placed, Beside::kItsNeeds); });
+  const bool fits = is_placed && std::all_of(later.begin(), later.end(), [&](const Reservation* p) {
+                      return p->allows(state_, placed, Beside::kItsNeeds);
+                    });
+  return fits ? Fit::kPlaced : Fit::kNoRoom;
 }
 
 }  // namespace ashlar

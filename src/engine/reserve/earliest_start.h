@@ -62,6 +62,9 @@ class EarliestStart {
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
   /// and with the jobs with reservations that run then.
   std::optional<Millis> run(Millis before = Millis::max());
+  /// Whether it is still the reserved time, found without a search: too little ends before it, and at it the reserved
+  /// nodes have room. On success the trial is as after run(). False where that does not tell.
+  bool is_still(const Reservation& made);
 
  private:
   struct Moment {
@@ -85,6 +88,8 @@ class EarliestStart {
   std::size_t least_within(std::size_t first, std::size_t last);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
+  /// At least this many moments are needed, by all lower bounds.
+  std::size_t moments_needed();
   /// A lower bound on the moments needed to free enough devices, wherever they are.
   std::size_t enough_devices();
   /// The same so that as many nodes as the job needs have enough of them each, in one domain if it must stay in one.
@@ -93,14 +98,28 @@ class EarliestStart {
   std::size_t enough_quota();
   /// What the job's members use of a queue above it.
   QuotaVector held_of(JobId job, QueueId queue) const;
-  /// Whether the job can be placed after this many ends, with jobs with reservations in place.
+  /// What of the jobs that have ended counts as free.
+  enum class Freed : std::uint8_t {
+    kQuota,  ///< their quota alone: the job is placed on what is free now
+    kAll,
+  };
+  enum class Fit : std::uint8_t { kNoQuota, kNoRoom, kPlaced };
+
+  /// Whether the job can be placed after this many ends, with jobs with reservations in place. A job that waits for
+  /// quota mostly finds room on what is free now, which costs a fraction of evicting all that ends until then.
   bool fits_after(std::size_t moments);
+  Fit fit_after(std::size_t moments, Freed freed);
   /// Places the job, to start then; over other schedulers' nominations that it outranks if there is no other way.
   bool place(Millis at);
   /// Removes those of that job's outranked nominations that are on this node, or anywhere if none is named; returns
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
-  void evict_until(std::size_t moments);
+  void free_until(std::size_t moments, Freed freed);
+  /// The job was placed on what is free now. On the nodes that it takes, those that have ended are gone too, so that it
+  /// is known what it leaves over.
+  void evict_beside(std::size_t moments);
+  /// The same, on these nodes.
+  void evict_from(std::vector<NodeId> nodes, std::size_t moments);
   /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way.
   bool seat(const Reservation& reservation);
 
@@ -115,6 +134,8 @@ class EarliestStart {
   std::vector<Millis> too_late_;  ///< from when on the job would last into a hold that begins later
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
+  bool waits_for_quota_ = false;
+  Freed freed_ = Freed::kAll;  ///< in the trial, by the steps up to the checkpoints
   std::vector<std::size_t> checkpoints_;
 };
 

@@ -19,24 +19,34 @@ bool is_before(const PendingQueue& pending, const Reservation& a, const Reservat
 }  // namespace
 
 template <class Predicate>
-void Reservations::drop(const PendingQueue& pending, Predicate&& is_dropped) {
-  std::optional<std::pair<PendingQueue::Entry, QueueId>> first;
+void Reservations::drop(const State& state, const PendingQueue& pending, Predicate&& is_dropped) {
+  std::vector<const Reservation*> dropped;
   for (const Reservation& p : reservations_)
-    if (is_dropped(p) && (!first || pending.is_before(p.entry, p.job_class.queue, first->first, first->second)))
-      first.emplace(p.entry, p.job_class.queue);
-  if (!first) return;
-  forget([&](const Reservation& p) {
-    return !pending.is_before(p.entry, p.job_class.queue, first->first, first->second);
-  });
+    if (is_dropped(p)) dropped.push_back(&p);
+  if (dropped.empty()) return;
+  std::vector<JobId> gone;
+  for (const Reservation* p : sorted(pending)) {
+    const auto rests_on = [&](const Reservation* other) {
+      return p == other || (is_before(pending, *other, *p) && other->concerns(state, p->job_class.queue));
+    };
+    if (std::none_of(dropped.begin(), dropped.end(), rests_on)) continue;
+    dropped.push_back(p);
+    gone.push_back(p->entry.job);
+  }
+  forget([&](const Reservation& p) { return std::find(gone.begin(), gone.end(), p.entry.job) != gone.end(); });
 }
 
-std::vector<JobId> Reservations::in_order(const PendingQueue& pending) const {
+std::vector<const Reservation*> Reservations::sorted(const PendingQueue& pending) const {
   std::vector<const Reservation*> sorted;
   for (const Reservation& p : reservations_) sorted.push_back(&p);
   std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return is_before(pending, *a, *b); });
+  return sorted;
+}
+
+std::vector<JobId> Reservations::in_order(const PendingQueue& pending) const {
   std::vector<JobId> jobs;
-  jobs.reserve(sorted.size());
-  for (const Reservation* p : sorted) jobs.push_back(p->entry.job);
+  jobs.reserve(reservations_.size());
+  for (const Reservation* p : sorted(pending)) jobs.push_back(p->entry.job);
   return jobs;
 }
 
@@ -79,12 +89,12 @@ void Reservations::refresh(const State& state, const PendingQueue& pending, std:
   std::erase_if(former_, [&](const Reservation& p) { return !pending.contains(p.entry.job); });
   // of jobs overtaken in the order; if they become first again, they get a new one
   if (reservations_.size() > 2 * kMax) {
-    drop(pending, [&](const Reservation& p) {
+    drop(state, pending, [&](const Reservation& p) {
       const PendingQueue::Head* first = pending.first_blocked(p.job_class.queue);
       return first == nullptr || first->entry.job != p.entry.job;
     });
   }
-  drop(pending, [&](const Reservation& p) {
+  drop(state, pending, [&](const Reservation& p) {
     if (!state.is_live(p.entry.job) || !pending.contains(p.entry.job)) return true;
     return std::any_of(changed_nodes.begin(), changed_nodes.end(), [&](NodeId n) { return p.find(n) != nullptr; });
   });
@@ -145,16 +155,21 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   if (is_kept(state, pending, blocked, now) &&
       (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, pending, *it, now)))
     return *it;
+  if (it != reservations_.end() && renew(context, pending, blocked, now, *it)) return *it;
   std::vector<Reservation> claimed;  // those that make room for this job, as they are now
   for (const Reservation& p : reservations_)
     if (p.entry.job != job && p.has_claims_of(job)) claimed.push_back(p);
-  // Reservations behind are remade beside this one; those ahead stay, the caller has requested them. Beside a
-  // reservation of a job that is not the first of its queue at present none is made; if it becomes first again, all
-  // behind it are remade.
+  // Beside a reservation of a job that is not the first of its queue at present none is made; if it becomes first
+  // again, all behind it are remade.
   forget([&](const Reservation& p) {
     const PendingQueue::Head* first = pending.first_waiting(p.job_class.queue);
-    return p.entry.job == job || pending.is_before(blocked.entry, blocked.queue, p.entry, p.job_class.queue) ||
-           first == nullptr || first->entry != p.entry;
+    return first == nullptr || first->entry != p.entry;
+  });
+  // Those behind are remade beside this one if it binds their jobs; those ahead stay, the caller has requested them.
+  drop(state, pending, [&](const Reservation& p) {
+    const bool is_bound = limiting.is_none() || state.queues().is_within(p.job_class.queue, limiting);
+    return p.entry.job == job ||
+           (is_bound && pending.is_before(blocked.entry, blocked.queue, p.entry, p.job_class.queue));
   });
   Reservation made{.entry = blocked.entry,
                    .job_class = job_class.key,
@@ -204,6 +219,39 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   return reservations_.emplace_back(std::move(made));
 }
 
+bool Reservations::renew(const PlacementContext& context, const PendingQueue& pending,
+                         const PendingQueue::Head& blocked, Millis now, Reservation& made) {
+  const State& state = context.trial.state();
+  const JobId job = blocked.entry.job;
+  const bool is_of_today = made.job_class == pending.class_at(blocked.job_class).key && made.entry == blocked.entry &&
+                           made.limiting == limiting(pending, blocked, &made) &&
+                           made.queue_changes_seen == state.queues().change_count() && made.at > now &&
+                           made.at != Millis::max() && made.lasts == state.job(job).late_end_if_started(made.at);
+  if (!is_of_today || by_ != EndsBy::kLate) return false;
+  const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
+  if (!ahead.empty()) return false;
+  const std::uint64_t changes_before = state.cluster().change_count();
+  const bool is_still = EarliestStart(context, job, expected_ends(state, now), ahead).is_still(made);
+  if (is_still) {
+    Reservation renewed = made;
+    renewed.made_at = now;
+    renewed.unforeseen_frees_seen = state.unforeseen_frees();
+    renewed.spares.clear();
+    renewed.quota_spares.clear();
+    renewed.note_spares(state, context.trial.steps());
+    renewed.note_quota_spares(state);
+    for (const Reservation::Spare& before : made.spares)
+      for (const Reservation::Claim& claim : before.claims)
+        if (Reservation::Spare* spare = renewed.find(before.node); spare != nullptr && claim.job != job)
+          spare->claims.push_back(claim);
+    if (!renewed.is_like(made)) renewed.edition = next_edition_++;
+    made = std::move(renewed);
+  }
+  context.trial.rollback_to(0);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  return is_still;
+}
+
 ExpectedEnds Reservations::expected_ends(const State& state, Millis now) {
   if (by_ == EndsBy::kMedian) return {state, now, by_};
   put_off_ends_.bring_up(state.timeline(), now);
@@ -241,7 +289,7 @@ void Reservations::account(const State& state, const PendingQueue& pending, cons
   const bool is_otherwise =
       own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  drop(pending, [&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
+  drop(state, pending, [&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
     if (p.at == Millis::max()) return is_behind(p);
     return (is_behind(p) || !p.concerns(state, queue)) && end > p.at && !p.allows(state, steps, Beside::kItsNeeds);
   });

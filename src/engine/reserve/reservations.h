@@ -57,20 +57,26 @@ class Reservations {
 
  private:
   friend struct EngineFields;
-  /// Drops those selected by the predicate and all behind the first of them, which were made beside it.
+  /// Drops those selected by the predicate, and those behind them that were made beside one that goes: whose jobs it
+  /// binds.
   template <class Predicate>
-  void drop(const PendingQueue& pending, Predicate&& is_dropped);
+  void drop(const State& state, const PendingQueue& pending, Predicate&& is_dropped);
   /// Drops those selected by the predicate and no others.
   template <class Predicate>
   void forget(Predicate&& is_forgotten);
   /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const PendingQueue& pending, const Reservation& reservation,
                       Millis now);
+  /// Brings a reservation up to date whose time and places have not changed, without a search; false if it must be made
+  /// anew. `context.trial` is empty and stays so.
+  bool renew(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
+             Millis now, Reservation& made);
   /// Void after the next call.
   ExpectedEnds expected_ends(const State& state, Millis now);
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
   QueueId limiting(const PendingQueue& pending, const PendingQueue::Head& blocked, const Reservation* made) const;
+  std::vector<const Reservation*> sorted(const PendingQueue& pending) const;
   /// Those beside which a reservation of this job must be made.
   std::vector<const Reservation*> ahead_of(const State& state, const PendingQueue& pending,
                                            const PendingQueue::Entry& entry, QueueId queue) const;

@@ -79,10 +79,10 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20609 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 484 GangPartial 287 "
-            "InsufficientGPU 510 InsufficientResource 187 NeverFits 968 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "590 Placed 3283 PortTaken 114 QuotaExhausted 590 ReservationHeld 172 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 572 Waits 1865; plans 54f0bf0dcb0dcc9d");
+            "20612 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 483 GangPartial 291 "
+            "InsufficientGPU 513 InsufficientResource 187 NeverFits 967 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "593 Placed 3284 PortTaken 113 QuotaExhausted 593 ReservationHeld 175 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 575 Waits 1877; plans 53d119a07384bab4");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
@@ -116,8 +116,8 @@ TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20614 decisions, 5150 binds, 0 others; ExceedsClusterMax 522 ExceedsMaxQuota 486 GangPartial 316 "
             "InsufficientGPU 511 InsufficientResource 178 NeverFits 1008 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "637 Placed 3309 PortTaken 109 QuotaExhausted 637 ReservationHeld 197 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1915; plans 94c25a922fbc5928");
+            "637 Placed 3309 PortTaken 109 QuotaExhausted 637 ReservationHeld 201 SelectorMismatch 10 "
+            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1919; plans 236390d11fc3ae8c");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20577 decisions, 5048 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 479 GangPartial 295 "
             "InsufficientGPU 426 InsufficientResource 169 NeverFits 979 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
