@@ -152,11 +152,12 @@ Subject with_parts_of_a_hold(int size) {
   return s;
 }
 
-/// Jobs of the owner that need more than is held.
+/// Jobs of the owner that need more than is held, besides a hundred for those that an end lets start.
 Subject with_waiting_beside_holds(int size) {
   Subject s = held_devices(1000, belongs_to_queue);
   const DemandId two = s.world.demand(2, 1000);
-  for (int i = 0; i < size; ++i) s.world.submit({.demand = two, .queue = kOwner, .duration = kTwoDays + Millis(i)});
+  for (int i = 0; i < 100 + size; ++i)
+    s.world.submit({.demand = two, .queue = kOwner, .duration = kTwoDays + Millis(i)});
   add_guest(s, kOwner, kTwoDays);
   return s;
 }

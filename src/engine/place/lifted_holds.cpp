@@ -92,6 +92,47 @@ std::vector<MemberId> not_used_up(const State& state, const std::vector<MemberId
   return left;
 }
 
+/// The fewest whole devices that a waiting member of the job requests; 1 for shares.
+std::int32_t fewest_devices(const State& state, JobId job) {
+  std::int32_t fewest = INT32_MAX;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) fewest = std::min(fewest, state.demand(m.demand).devices.count);
+  });
+  return fewest;
+}
+
+/// Whether the node might have that many devices free, were everything lifted that yields there.
+bool might_have(const State& state, NodeId node, std::int32_t devices) {
+  const Cluster& cluster = state.cluster();
+  if (devices == 0 || (devices == 1 && cluster.free_milli()[node.row()] > 0)) return true;
+  std::int64_t free = cluster.idle_devices()[node.row()];
+  for (const HeldPlace& place : state.yielding_on(node))
+    free += state.demand(state.member(place.member).demand).devices.count;
+  return free >= devices;
+}
+
+/// Those on nodes where a member of the job might find enough devices: elsewhere to lift them is of no use.
+std::vector<MemberId> of_use(const State& state, JobId job, std::span<const MemberId> holds) {
+  const std::int32_t devices = fewest_devices(state, job);
+  std::vector<MemberId> useful;
+  each_node(state, holds, [&](std::span<const MemberId> here) {
+    if (might_have(state, state.member(here.front()).node, devices))
+      useful.insert(useful.end(), here.begin(), here.end());
+  });
+  return useful;
+}
+
+/// Whether what is held for this job alone might make room for a member of it, beside all else that yields there.
+bool has_own_room(const State& state, JobId owner) {
+  const std::int32_t devices = fewest_devices(state, owner);
+  bool has_room = false;
+  for (const JobId hold : state.hold_book().of(owner))
+    state.each_member(hold, [&](MemberId, const Member& m) {
+      has_room = has_room || (m.is_placed() && might_have(state, m.node, devices));
+    });
+  return has_room;
+}
+
 /// A pod by itself takes the best of the first few nodes of which devices are held and that can take it, so that its
 /// cost does not follow the size of the hold.
 constexpr std::size_t kNodesAtOnce = 4;
@@ -241,7 +282,8 @@ std::vector<Allocation> kept_from(const State& state, const HoldUser& user, Mill
   return allocations;
 }
 
-PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& holds) {
+PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& usable) {
+  const std::vector<MemberId> holds = of_use(context.trial.state(), job, usable);
   if (const PlacementOutcome outcome = place_on_held_devices(context, job, holds); outcome.is_placed) return outcome;
   const std::size_t before = context.trial.checkpoint();
   LiftedHolds lifted(context.trial, not_used_up(context.trial.state(), holds));
@@ -264,12 +306,13 @@ std::optional<PendingQueue::Head> first_that_may_use_more(const PendingQueue& pe
   // Whichever is shorter, the way to the next owner in the class or the list of owners: both at once.
   auto behind = jobs.upper_bound(than.entry);
   for (auto it = owners.begin(); it != owners.end() && behind != jobs.end(); ++it, ++behind) {
-    if (owners.contains(behind->job)) {
+    if (owners.contains(behind->job) && has_own_room(state, behind->job)) {
       first = pending.head_of(than.job_class, *behind);
       break;
     }
     const JobId owner = it->first;
-    if (pending.contains(owner) && pending.class_id(owner) == than.job_class && jobs.contains(pending.entry_of(owner)))
+    if (pending.contains(owner) && pending.class_id(owner) == than.job_class &&
+        jobs.contains(pending.entry_of(owner)) && has_own_room(state, owner))
       consider(pending.head_of(owner));
   }
   const Millis latest = last_begin_not_for(state, than.entry.job, late_end_of(state, than.entry.job, now));
