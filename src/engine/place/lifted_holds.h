@@ -69,7 +69,8 @@ class LiftedHolds {
 PlacementOutcome place_with_holds(const PlacementContext& context, JobId job, const std::vector<MemberId>& usable);
 
 /// Jobs of a class are alike except for what is held for one of them, and for how long they run: the first behind this
-/// one that may use other holds if it starts now. One whose own hold makes room for none of its members is passed over. Cost: O(jobs of the class) if any hold begins later.
+/// one that may use other holds if it starts now. One whose own hold makes room for none of its members is passed over.
+/// Cost: O(jobs of the class) if any hold begins later.
 std::optional<PendingQueue::Head> first_that_may_use_more(const PendingQueue& pending, const State& state,
                                                           const PendingQueue::Head& than, Millis now);
 /// Whether any job of the class may use a hold if it starts now. Cost: the same.

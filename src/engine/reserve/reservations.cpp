@@ -195,17 +195,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     });
     made.note_spares(state, context.trial.steps());
     made.note_quota_spares(state);
-    // Those ahead that start while this job runs have that much less left over.
-    for (Reservation& p : reservations_) {
-      if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
-      for (const Reservation::Place& place : made.places)
-        if (Reservation::Spare* spare = p.find(place.node))
-          spare->claims.push_back(claim_of(state, place.member, place.node));
-      p.quota_claims.push_back({job, job_class.key.queue, counted});
-      p.edition = next_edition_++;
-      for (const Reservation::Place& place : made.places)
-        add_by_key(state, place.member, place.node, state.member(place.member).devices, p.quota_claims.back().by_key);
-    }
+    claim_from_those_ahead(state, made, ahead, counted);
   }
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
@@ -217,6 +207,20 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   made.edition = before != former_.end() && made.is_like(*before) ? before->edition : next_edition_++;
   if (before != former_.end()) former_.erase(before);
   return reservations_.emplace_back(std::move(made));
+}
+
+void Reservations::claim_from_those_ahead(const State& state, const Reservation& made,
+                                          std::span<const Reservation* const> ahead, const QuotaVector& counted) {
+  for (Reservation& p : reservations_) {
+    if (p.at <= made.at || p.at >= made.lasts || std::find(ahead.begin(), ahead.end(), &p) == ahead.end()) continue;
+    for (const Reservation::Place& place : made.places)
+      if (Reservation::Spare* spare = p.find(place.node))
+        spare->claims.push_back(claim_of(state, place.member, place.node));
+    p.quota_claims.push_back({made.entry.job, made.job_class.queue, counted});
+    p.edition = next_edition_++;
+    for (const Reservation::Place& place : made.places)
+      add_by_key(state, place.member, place.node, state.member(place.member).devices, p.quota_claims.back().by_key);
+  }
 }
 
 bool Reservations::renew(const PlacementContext& context, const PendingQueue& pending,
@@ -289,10 +293,11 @@ void Reservations::account(const State& state, const PendingQueue& pending, cons
   const bool is_otherwise =
       own != nullptr && own->at != Millis::max() && !(end == own->lasts && own->has_places_of(steps));
   forget([&](const Reservation& p) { return entry.job == p.entry.job; });
-  drop(state, pending, [&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
-    if (p.at == Millis::max()) return is_behind(p);
-    return (is_behind(p) || !p.concerns(state, queue)) && end > p.at && !p.allows(state, steps, Beside::kItsNeeds);
-  });
+  drop(state, pending,
+       [&](const Reservation& p) {  // those of jobs behind, and those by which it is not bound, may be broken
+         if (p.at == Millis::max()) return is_behind(p);
+         return (is_behind(p) || !p.concerns(state, queue)) && end > p.at && !p.allows(state, steps, Beside::kItsNeeds);
+       });
   for (Reservation& p : reservations_) {
     if (end > p.at) p.charge(state, steps);
     p.may_be_earlier = p.may_be_earlier || (is_otherwise && is_behind(p));

@@ -67,6 +67,10 @@ class Reservations {
   /// Whether the reservation's job can start before the reserved time by now. `context.trial` is empty and stays so.
   bool can_be_earlier(const PlacementContext& context, const PendingQueue& pending, const Reservation& reservation,
                       Millis now);
+  /// Those ahead that start while the job of this one runs have that much less left over; `counted`: what it uses of
+  /// its queue. Its job is placed in the trial.
+  void claim_from_those_ahead(const State& state, const Reservation& made, std::span<const Reservation* const> ahead,
+                              const QuotaVector& counted);
   /// Brings a reservation up to date whose time and places have not changed, without a search; false if it must be made
   /// anew. `context.trial` is empty and stays so.
   bool renew(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
