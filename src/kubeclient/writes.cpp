@@ -367,6 +367,7 @@ http::RequestId create_pod_group(Api& api, PodGroupVersion version, const PodGro
   w.begin_object().member("apiVersion", group_version_text(version)).member("kind", "PodGroup");
   w.key("metadata").begin_object().member("name", spec.name).member("namespace", spec.ns);
   write_pairs(w, "labels", spec.labels);
+  write_pairs(w, "annotations", spec.annotations);
   w.end_object().key("spec").begin_object().key("schedulingPolicy").begin_object();
   if (spec.min_count > 0)
     w.key("gang").begin_object().member("minCount", spec.min_count).end_object();

@@ -93,7 +93,7 @@ http::RequestId create_pod(Api& api, const PodSpec& spec, OnAnswer on_answer);
 struct PodGroupSpec {
   std::string ns = "default", name, topology_key, priority_class;
   std::int32_t min_count = 0;  ///< 0: basic policy
-  std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<std::pair<std::string, std::string>> labels, annotations;
 };
 http::RequestId create_pod_group(Api& api, PodGroupVersion version, const PodGroupSpec& spec, OnAnswer on_answer);
 

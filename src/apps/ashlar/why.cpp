@@ -51,6 +51,24 @@ std::string headline(const object& why) {
   return line + '\n';
 }
 
+/// A line for each group of a gang of PodGroups.
+std::string groups_text(const object& why) {
+  const boost::json::value* gang = why.if_contains("gang");
+  const boost::json::value* groups = gang == nullptr ? nullptr : gang->as_object().if_contains("groups");
+  if (groups == nullptr) return {};
+  std::string lines;
+  std::int64_t number = 0;
+  for (const boost::json::value& group : groups->as_array()) {
+    const object& g = group.as_object();
+    lines += "GROUP " + std::to_string(++number) + "     " + text_of(g, "name") + " of " +
+             std::to_string(number_of(g, "size"));
+    if (!text_of(g, "within").empty()) lines += " within one " + text_of(g, "within");
+    lines += " (" + std::to_string(number_of(g, "present")) + " exist, " + std::to_string(number_of(g, "bound")) +
+             " bound)\n";
+  }
+  return lines;
+}
+
 /// When it can start, or the job ahead of it: by the p50 and the p90 of the running jobs. Empty if the reasons say it
 /// already.
 std::string start_text(const object& why) {
@@ -80,7 +98,7 @@ std::string why_text(const object& why) {
         out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
-  out << start_text(why);
+  out << groups_text(why) << start_text(why);
   if (const std::string condition = text_of(why, "condition"); !condition.empty())
     out << "CONDITION   " << condition << '\n';
   if (const boost::json::value* gang = why.if_contains("gang");

@@ -7,6 +7,8 @@
 #include "base/digest.h"
 #include "kubeclient/json_writer.h"
 #include "kubeclient/writes.h"
+#include "live/track/gangs/groups.h"
+#include "live/track/gangs/membership.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {
@@ -268,8 +270,10 @@ void LeaderTerm::say(const VerdictChange& change) {
     return;
   }
   if (owner.gang == kNoGang) return;
-  const GangRecord& gang = tracker_.gangs()[owner.gang];
-  if (gang.is_pod_group && gang.is_gang) status_writer_.want_group_condition(owner.gang);
+  each_group_slot(tracker_.tables(), owner.gang, [&](GangSlot group) {
+    const GangRecord& its = tracker_.gangs()[group];
+    if (its.is_pod_group() && its.is_gang) status_writer_.want_group_condition(group);
+  });
   bool is_first = true;
   state_->each_member(change.job, [&](MemberId member, const Member& m) {
     if (m.is_placed()) return;
@@ -383,14 +387,12 @@ ConditionText LeaderTerm::pod_text(PodSlot slot) {
 
 ConditionText LeaderTerm::group_text(GangSlot slot, bool& is_true) {
   const GangRecord& gang = tracker_.gangs()[slot];
-  const auto bound = static_cast<std::uint32_t>(std::count_if(gang.pods.begin(), gang.pods.end(), [&](PodSlot s) {
-    return tracker_.pods()[s].phase == PodRecord::Phase::kBound;
-  }));
-  is_true = bound >= gang.size;
+  is_true = bound_members(tracker_.tables(), gang) >= gang.size;
   if (is_true && gang.size == 1) return {"Scheduled", "the one pod that must start is bound"};
   if (is_true) return {"Scheduled", "all " + std::to_string(gang.size) + " pods that must start together are bound"};
-  if (!gang.is_open) return tracker_.hold_condition(gang);
-  return gang.job.is_none() ? ConditionText{} : job_text(gang.job);
+  const GangRecord& with_job = job_record(tracker_.tables(), gang);
+  if (!with_job.is_open) return tracker_.hold_condition(gang);
+  return with_job.job.is_none() ? ConditionText{} : job_text(with_job.job);
 }
 
 }  // namespace ashlar::kube

@@ -23,7 +23,7 @@ void each_held(const Tables& tables, Visit&& visit) {
       visit(HeldThing{pod.ns, pod.name, pod.queue, pod.created, 1, pod.hold, slot, kNoGang});
   for (GangSlot slot = 0; slot < tables.gangs.slots(); ++slot) {
     const GangRecord& gang = tables.gangs[slot];
-    if (!gang.is_used) continue;
+    if (!gang.is_used || gang.is_group()) continue;
     HeldThing held{gang.ns, gang.name, QueueId::none(), Millis::max(), 0, HoldReason::kNone, kNoPod, slot};
     for (const PodSlot s : gang.pods) {
       if (pods[s].phase != PodRecord::Phase::kWaiting || pods[s].is_in_engine()) continue;

@@ -16,6 +16,7 @@
 #include "live/read/remedy_text.h"
 #include "live/read/why_parts.h"
 #include "live/track/gangs/gang_hold.h"
+#include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
 #include "text/amount_text.h"
@@ -46,7 +47,7 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
 struct Subject {
   PodSlot pod = kNoPod;
   GangSlot gang = kNoGang;
-  bool is_whole_gang = false;  ///< the query was for the gang, not for one of its pods
+  GangSlot named = kNoGang;  ///< the query was for this gang, or group of the gang, not for one of its pods
 };
 
 Subject find_subject(const Tables& tables, const std::string& name) {
@@ -59,11 +60,12 @@ Subject find_subject(const Tables& tables, const std::string& name) {
     s.gang = tables.pods[s.pod].gang;
     return s;
   }
-  for (const bool is_pod_group : {true, false}) {
-    s.gang = tables.gangs.find(ns, own, is_pod_group);
-    if (s.gang == kNoGang) continue;
-    s.is_whole_gang = true;
-    const std::vector<PodSlot>& pods = tables.gangs[s.gang].pods;
+  for (const GangKind kind : {GangKind::kGroups, GangKind::kPodGroup, GangKind::kLabelled}) {
+    s.named = tables.gangs.find(ns, own, kind);
+    if (s.named == kNoGang) continue;
+    const GangRecord& named = tables.gangs[s.named];
+    s.gang = named.is_group() ? named.whole : s.named;
+    const std::vector<PodSlot>& pods = named.pods;
     const auto waiting = std::find_if(pods.begin(), pods.end(),
                                       [&](PodSlot p) { return tables.pods[p].phase != PodRecord::Phase::kBound; });
     if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
@@ -82,7 +84,8 @@ std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangReco
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
   if (gang != nullptr && has_bound_member(replica.tables(), *gang))
     std::erase_if(found, [](const Remedy& r) {
-      return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin;
+      return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin ||
+             r.kind == Remedy::Kind::kDropGroupWithin;
     });
   return found;
 }
@@ -117,11 +120,17 @@ struct Headline {
 
 Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict& verdict) {
   const Tables& tables = replica.tables();
-  if (subject.pod == kNoPod) return {"Waiting", "its pods do not exist yet", 4};
+  if (subject.pod == kNoPod) {
+    const GangRecord& gang = tables.gangs[subject.gang];
+    const Hold hold = gang.kind == GangKind::kGroups ? gang_hold(tables, gang) : Hold{};
+    if (hold.reason == HoldReason::kNone) return {"Waiting", "its pods do not exist yet", 4};
+    return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held",
+            std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+  }
   const PodRecord& pod = tables.pods[subject.pod];
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
-      if (subject.is_whole_gang) return {"Bound", "runs on " + nodes_of(tables, tables.gangs[subject.gang]), 0};
+      if (subject.named != kNoGang) return {"Bound", "runs on " + nodes_of(tables, tables.gangs[subject.named]), 0};
       const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + devices_text(pod.devices);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
@@ -159,6 +168,20 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
           is_never ? 5 : 4};
 }
 
+/// Of a gang of PodGroups: each with its own minimum and domain.
+void write_groups(JsonWriter& w, const Tables& tables, const GangRecord& gang) {
+  if (gang.kind != GangKind::kGroups) return;
+  const auto level = [&](LevelId l) { return l.is_none() ? std::string() : tables.names.levels()[l.row()].name.str(); };
+  w.key("groups").begin_array();
+  each_group(tables, gang, [&](const GangRecord& group) {
+    w.begin_object().member("name", group.name.view()).member("size", std::int64_t{group.size});
+    w.member("present", std::int64_t{members_present(tables, group)})
+        .member("bound", std::int64_t{bound_members(tables, group)});
+    w.member("within", level(group.within)).member("prefer", level(group.prefer)).end_object();
+  });
+  w.end_array();
+}
+
 void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
   const GangRecord& g = tables.gangs[slot];
   std::int64_t bound = 0, held = 0;
@@ -176,6 +199,7 @@ void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
       .member("held", held)
       .member_bool("uniform", is_uniform);
   w.member("within", level(g.within)).member("prefer", level(g.prefer));
+  write_groups(w, tables, g);
   if (const std::string trouble = priority_trouble(tables, g); !trouble.empty()) w.member("priorityTrouble", trouble);
   w.end_object();
 }
@@ -236,7 +260,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     write_pod_line(w, tables, subject.pod);
     write_request(w, replica.state(), pod);
     w.member("ageMillis", (replica.now() - pod.created).value);
-    if (!pod.node_name.empty() && !subject.is_whole_gang)
+    if (!pod.node_name.empty() && subject.named == kNoGang)
       w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
   }
   if (subject.gang != kNoGang) write_gang(w, tables, subject.gang);

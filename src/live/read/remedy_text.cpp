@@ -20,6 +20,20 @@ std::string more_quota_text(const ObjectNames& names, const Remedy::Limit& limit
   return of.device_class.is_none() ? text : text + " on " + names.models.name(of.device_class).str() + " nodes";
 }
 
+/// "PodGroup decode could be on any nodes (...)": the group of that number, 0: all of them.
+std::string without_domain_text(const Tables& tables, const GangRecord* gang, std::int64_t number) {
+  if (number == 0) return "its groups could be on any nodes";
+  const auto index = static_cast<std::size_t>(number) - 1;
+  if (gang == nullptr || index >= gang->groups.size())
+    return "its group " + std::to_string(number) + " could be on any nodes";
+  const GangRecord& group = tables.gangs[gang->groups[index]];
+  return "PodGroup " + group.name.str() + " could be on any nodes (without " +
+         (group.topology_key.empty() ? "ashlar.dev/within of its pods"
+                                     : "its topology, in a new PodGroup, since spec.schedulingConstraints cannot be "
+                                       "changed") +
+         ")";
+}
+
 }  // namespace
 
 std::string remedy_text(const Tables& tables, const GangRecord* gang, const Remedy& r) {
@@ -28,6 +42,8 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
   const std::string of_group = "in a new PodGroup, since spec.schedulingConstraints cannot be changed";
   const std::string beside =
       is_of_group && !gang->within_setting.empty() ? ", and in ashlar.dev/within of its pods" : "";
+  const bool has_groups = gang != nullptr && gang->kind == GangKind::kGroups;
+  const std::string setting = has_groups ? std::string(kGangWithinAnnotation) : "ashlar.dev/within";
   const std::string level =
       r.level.row() < names.levels().size() ? names.levels()[r.level.row()].name.str() : std::string();
   const std::string in_level =
@@ -35,11 +51,11 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
   switch (r.kind) {
     case Remedy::Kind::kDropWithin:
       return "it could be spread over any nodes (without " +
-             (is_of_group ? "its topology, " + of_group + beside : "ashlar.dev/within") + ")";
+             (is_of_group ? "its topology, " + of_group + beside : setting) + ")";
     case Remedy::Kind::kWidenWithin:
       return "it could be spread over one " + level +
              (is_of_group ? " (key " + names.levels()[r.level.row()].label.str() + ", " + of_group + beside + ")"
-                          : " (ashlar.dev/within: " + level + ")");
+                          : " (" + setting + ": " + level + ")");
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerDevices:
@@ -57,7 +73,7 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
       return "there " + std::string(r.amount == 1 ? "was " : "were ") + counted(r.amount, "more empty node") +
              " like " + names.nodes.name(r.node).str() + in_level;
     case Remedy::Kind::kDropGroupWithin:
-      return (r.amount == 0 ? "its groups" : "its group " + std::to_string(r.amount)) + " could be on any nodes";
+      return without_domain_text(tables, gang, r.amount);
   }
   return {};
 }

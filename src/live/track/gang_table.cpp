@@ -37,12 +37,12 @@ constexpr std::string_view kSettings[] = {kGangLabel,  kGangSizeLabel, kWithinLa
 /// keys with our prefix that are looked at: a tenant may write thousands, on each of many updates
 constexpr std::size_t kOwnKeysMax = 32;
 
-/// The setting that `key` was probably meant to be; empty if it is one, or resembles none.
-std::string_view nearly_a_setting(std::string_view key) {
-  if (key == kDevicesAnnotation) return {};
-  if (std::find(std::begin(kSettings), std::end(kSettings), key) != std::end(kSettings)) return {};
+}  // namespace
+
+std::string_view meant_key(std::string_view key, std::span<const std::string_view> known) {
+  if (key == kDevicesAnnotation || std::find(known.begin(), known.end(), key) != known.end()) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
-  for (const std::string_view setting : kSettings) {
+  for (const std::string_view setting : known) {
     const std::string_view meant = setting.substr(kOwnPrefix.size());
     const std::size_t near = meant.size() <= 5 ? 1 : 2;
     const bool may_be_near = std::max(typed.size(), meant.size()) - std::min(typed.size(), meant.size()) <= near;
@@ -50,8 +50,6 @@ std::string_view nearly_a_setting(std::string_view key) {
   }
   return {};
 }
-
-}  // namespace
 
 std::string mistyped_setting(const Pod& pod) {
   std::size_t looked_at = 0;
@@ -62,7 +60,7 @@ std::string mistyped_setting(const Pod& pod) {
       if (++looked_at > kOwnKeysMax) return {};
       if (key == PooledString(kGpuMilliResource))
         return key.str() + " is a resource, not a label: write it under resources.limits of a container";
-      if (const std::string_view meant = nearly_a_setting(key.view()); !meant.empty())
+      if (const std::string_view meant = meant_key(key.view(), kSettings); !meant.empty())
         return key.str() + " is not a known key" + meant_text(meant);
     }
   }
@@ -75,7 +73,7 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   if (const PooledString* prefer = find_setting(pod, kPreferLabel)) setting.prefer = *prefer;
   if (!pod.group_name.empty()) {
     setting.name = pod.group_name;
-    setting.is_pod_group = true;
+    setting.kind = GangKind::kPodGroup;
     return setting;
   }
   const PooledString* name = find_setting(pod, kGangLabel);
@@ -104,8 +102,8 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
   return setting;
 }
 
-GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name, bool is_pod_group) {
-  if (const GangSlot known = find(ns, name, is_pod_group); known != kNoGang) return known;
+GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name, GangKind kind) {
+  if (const GangSlot known = find(ns, name, kind); known != kNoGang) return known;
   GangSlot slot = static_cast<GangSlot>(records_.size());
   if (spare_.empty()) {
     records_.emplace_back();
@@ -117,15 +115,15 @@ GangSlot GangTable::find_or_add(const PooledString& ns, const PooledString& name
   g = GangRecord{};
   g.ns = ns;
   g.name = name;
-  g.is_pod_group = is_pod_group;
+  g.kind = kind;
   g.is_used = true;
-  slots_.emplace(Key{ns, name, is_pod_group}, slot);
+  slots_.emplace(Key{ns, name, kind}, slot);
   return slot;
 }
 
 void GangTable::remove(GangSlot slot) {
   GangRecord& g = edit(slot);
-  slots_.erase(Key{g.ns, g.name, g.is_pod_group});
+  slots_.erase(Key{g.ns, g.name, g.kind});
   g = GangRecord{};
   spare_.push_back(slot);
 }
@@ -134,7 +132,7 @@ void GangTable::put(RowChanges<GangRecord>&& changes) {
   for (auto& [slot, record] : changes) {
     if (slot >= records_.size()) records_.resize(slot + 1);
     GangRecord& mine = records_[slot];
-    const auto key_of = [](const GangRecord& g) { return Key{g.ns, g.name, g.is_pod_group}; };
+    const auto key_of = [](const GangRecord& g) { return Key{g.ns, g.name, g.kind}; };
     if (mine.is_used)
       if (const auto it = slots_.find(key_of(mine)); it != slots_.end() && it->second == slot) slots_.erase(it);
     if (record.is_used) slots_[key_of(record)] = slot;

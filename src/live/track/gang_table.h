@@ -1,24 +1,24 @@
-// gangs: which pods belong together. A gang is a PodGroup of the upstream API or the pods that share the label
-// ashlar.dev/gang in one namespace. This file has its record, the settings that pods express (size, within, prefer,
-// queue, duration), and the order of ranks.
+// gangs: which pods belong together. A gang is a PodGroup of the upstream API, several PodGroups that name it, or the
+// pods that share the label ashlar.dev/gang in one namespace. This file has its record, the settings that pods express
+// (size, within, prefer, queue, duration), and the order of ranks.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "kubeclient/objects.h"
+#include "live/track/gangs/group_settings.h"
 #include "live/track/pod_table.h"
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";           // for tests
-inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";  // for tests
-inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";       // for tests
+inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";  // for tests
 inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
 inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
 inline constexpr std::string_view kLateDurationLabel = "ashlar.dev/duration-p90";
@@ -26,12 +26,18 @@ inline constexpr std::string_view kLateDurationLabel = "ashlar.dev/duration-p90"
 /// Time before a gang that is short of members reports it on its pods: usually they are still being created.
 inline constexpr Millis kGangPatience{5'000};
 
+enum class GangKind : std::uint8_t {
+  kLabelled,  ///< pods with one value of ashlar.dev/gang, or a single pod
+  kPodGroup,  ///< the pods of a PodGroup: a gang, or a group of the gang that the PodGroup names
+  kGroups,    ///< the PodGroups with one value of ashlar.dev/gang, and their pods
+};
+
 /// A pod's settings for its gang. `name` empty: a single pod. A pod without a gang that must stay within a domain is a
 /// gang of one, `pod/NAME`.
 struct GangSettings {
   PooledString name, within, prefer;
   std::uint32_t size = 0;  ///< 0: not stated (PodGroups state it themselves)
-  bool is_pod_group = false;
+  GangKind kind = GangKind::kLabelled;
 };
 /// kInvalid names the label and the expected form.
 Result<GangSettings> read_gang_settings(const Pod& pod);
@@ -40,12 +46,19 @@ Result<GangSettings> read_gang_settings(const Pod& pod);
 /// ignored.
 std::string mistyped_setting(const Pod& pod);
 
+/// The key of ours that `key` was probably meant to be; empty if it is one of them, or resembles none.
+std::string_view meant_key(std::string_view key, std::span<const std::string_view> known);
+
 inline constexpr std::string_view kLonePodPrefix = "pod/";
 
 struct GangRecord {
   PooledString ns, name;
-  std::vector<PodSlot> pods;  ///< all of them: waiting, bound and held
-  JobId job;                  ///< none while the engine does not know the gang
+  std::vector<PodSlot> pods;          ///< all of them: waiting, bound and held
+  std::vector<GangSlot> groups;       ///< of a kGroups: its PodGroups, by rank
+  std::vector<GangSlot> told_groups;  ///< of a kGroups: those of its job
+  GangSlot whole = kNoGang;           ///< of a PodGroup that is a group: its gang, which has the job
+  GroupSettings settings;             ///< of the PodGroup
+  JobId job;                          ///< none while the engine does not know the gang
   QueueId queue;
   /// none although the setting below is not empty: no node has the label, or it is beyond the limit of levels
   LevelId within, prefer;
@@ -69,10 +82,11 @@ struct GangRecord {
   PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
   PooledString group_uid;          ///< of the PodGroup object; empty while there is none
   std::uint64_t group_condition_hash = 0;
-  bool is_pod_group = false;
+  GangKind kind = GangKind::kLabelled;
   bool is_gang = true;   ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
   bool is_open = false;  ///< complete and valid, or started: its waiting members are in the engine
-  /// all members that must start together were bound at the same time, and at least one still is
+  /// all members that must start together were bound at the same time, and at least one still is; of a kGroups: each of
+  /// its groups has started
   bool is_started = false;
   bool is_dirty = false;
   bool is_stale = false;              ///< its queue changed after it was reported to the engine
@@ -90,21 +104,24 @@ struct GangRecord {
 
   /// The level that all must share a domain of, as written; a PodGroup's own takes precedence.
   const PooledString& hard_setting() const { return topology_key.empty() ? within_setting : topology_key; }
+  bool is_pod_group() const { return kind == GangKind::kPodGroup; }
+  bool is_group() const { return whole != kNoGang; }
   /// A single pod with a hard topology requirement is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
-  /// "gang g", "pod p"
+  /// "gang g", "pod p", "PodGroup g"
   std::string said() const {
+    if (is_group()) return "PodGroup " + name.str();
     return is_lone_pod() ? "pod " + name.str().substr(kLonePodPrefix.size()) : "gang " + name.str();
   }
 };
 
 class GangTable {
  public:
-  GangSlot find(const PooledString& ns, const PooledString& name, bool is_pod_group) const {
-    const auto it = slots_.find(Key{ns, name, is_pod_group});
+  GangSlot find(const PooledString& ns, const PooledString& name, GangKind kind) const {
+    const auto it = slots_.find(Key{ns, name, kind});
     return it == slots_.end() ? kNoGang : it->second;
   }
-  GangSlot find_or_add(const PooledString& ns, const PooledString& name, bool is_pod_group);
+  GangSlot find_or_add(const PooledString& ns, const PooledString& name, GangKind kind);
   void remove(GangSlot slot);
   const GangRecord& operator[](GangSlot slot) const { return records_[slot]; }
   /// To change the record now: the reference is not kept beyond a turn of the loop.
@@ -127,12 +144,12 @@ class GangTable {
  private:
   struct Key {
     PooledString ns, name;
-    bool is_pod_group = false;
+    GangKind kind = GangKind::kLabelled;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
     std::size_t operator()(const Key& k) const {
-      return (k.ns.hash() * 31 + k.name.hash()) * 2 + (k.is_pod_group ? 1 : 0);
+      return (k.ns.hash() * 31 + k.name.hash()) * 3 + static_cast<std::size_t>(k.kind);
     }
   };
   boost::unordered_flat_map<Key, GangSlot, KeyHash> slots_;

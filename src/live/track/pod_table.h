@@ -76,7 +76,8 @@ struct PodRecord {
   ConstraintId constraint;
   NodeId node;  ///< kAssumed, kBound, kNominated
   QueueId queue;
-  GangSlot gang = kNoGang;
+  GangSlot gang = kNoGang;            ///< the one that is a job
+  GangSlot group = kNoGang;           ///< its PodGroup, where that is a group of the gang
   GangSlot foreign_pod_of = kNoGang;  ///< another scheduler's pod: the PodGroup that it names
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;     ///< of the last binding requested
@@ -103,6 +104,8 @@ struct PodRecord {
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve
 
+  /// What the pod itself names: a PodGroup, or a gang.
+  GangSlot named_gang() const { return group != kNoGang ? group : gang; }
   bool is_in_engine() const { return !member.is_none(); }
   const Labels& its_labels() const {
     static const Labels kNone;

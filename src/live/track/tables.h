@@ -22,6 +22,7 @@ struct JobOwner {
   GangSlot gang = kNoGang;
   PodSlot pod = kNoPod;
   LevelId within, prefer;  ///< as reported to the engine
+  GangSpecId spec;         ///< the same; none: the gang has no groups
 };
 
 /// What keeps a node from taking anything new.

@@ -110,13 +110,16 @@ void Tracker::settle() {
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.has_level_news) touch_level_waiters(data_);
   data_.bound_outside.clear();  // their gangs are among these
-  for (const GangSlot slot : std::exchange(data_.dirty, {})) settle_gang(data_, slot);
+  while (!data_.dirty.empty())  // a PodGroup that goes to another gang marks both
+    for (const GangSlot slot : std::exchange(data_.dirty, {})) settle_gang(data_, slot);
+  data_.bound_outside.clear();
 }
 
 void Tracker::settle_bound() {
   if (data_.bound_outside.empty()) return;
   data_.out.stamp();
-  for (const GangSlot slot : std::exchange(data_.bound_outside, {})) settle_gang(data_, slot);
+  while (!data_.bound_outside.empty())
+    for (const GangSlot slot : std::exchange(data_.bound_outside, {})) settle_gang(data_, slot);
 }
 
 void Tracker::note_taken() {
@@ -139,8 +142,8 @@ Millis Tracker::tick(Millis now) {
   while (!data_.impatient.empty() && data_.impatient.front().first <= now) {
     const auto [ns, name] = data_.impatient.front().second;
     data_.impatient.pop_front();
-    for (const bool is_pod_group : {false, true}) {
-      const GangSlot slot = data_.gangs.find(ns, name, is_pod_group);
+    for (const GangKind kind : {GangKind::kLabelled, GangKind::kPodGroup, GangKind::kGroups}) {
+      const GangSlot slot = data_.gangs.find(ns, name, kind);
       if (slot == kNoGang || !data_.gangs[slot].has_timer) continue;
       data_.gangs.edit(slot).has_timer = false;
       if (!data_.gangs[slot].is_open) hold_members(data_, slot);

@@ -37,6 +37,13 @@ std::uint64_t hash_of(const DeviceLayout& layout) {
   return h;
 }
 
+std::uint64_t hash_of(const GangSpec& spec) {
+  std::uint64_t h = spec.groups.size();
+  for (const GangGroup& g : spec.groups)
+    h = hash_combine(hash_combine(h, g.members_min), (std::uint64_t{g.within.value} << 32) | g.prefer.value);
+  return h;
+}
+
 std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
   for (const LabelExpression& e : term.all) {
     h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
@@ -231,6 +238,13 @@ DeviceLayoutId Translator::intern(DeviceLayout layout) {
   return id;
 }
 
+GangSpecId Translator::gang_spec(GangSpec spec) {
+  const std::uint64_t hash = hash_of(spec);
+  const auto [id, is_new] = specs_.of(std::move(spec), hash);
+  if (is_new) out_.add(GangSpecDefined{id, specs_[id]});
+  return id;
+}
+
 NodeDevices Translator::devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated) {
   const DeviceFacts alike{.device_class = labelled.device_class, .memory = labelled.memory_each};
   DeviceLayout layout{std::vector<DeviceFacts>(static_cast<std::size_t>(labelled.count), alike)};
@@ -314,6 +328,7 @@ void Translator::note_taken() {
     out_.add_confirmation(DeviceLayoutDefined{id, {}});
     ++given_back_;
   });
+  specs_.settle([this](GangSpecId id) { out_.add_confirmation(GangSpecDefined{id, {}}); });
   given_back_ += company_.note_taken();
 }
 

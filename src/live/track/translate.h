@@ -61,6 +61,9 @@ class Translator {
   NodeDevices devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated);
   /// A node has the second layout in place of the first; none: it has no layout.
   void replace(DeviceLayoutId before, DeviceLayoutId now);
+  /// The row of these groups of a gang.
+  GangSpecId gang_spec(GangSpec spec);
+  const GangSpec& spec_of(GangSpecId id) const { return specs_[id]; }
   /// Nodes have new resources: templates are read again.
   void forget_templates() { std::fill(std::begin(seen_), std::end(seen_), Seen()); }
   /// The same demand once nodes have what it requests: with columns in place of names without one.
@@ -83,6 +86,8 @@ class Translator {
   void leave(DemandId id) { demands_.leave(id); }
   void use(ConstraintId id) { constraints_.use(id); }
   void leave(ConstraintId id) { constraints_.leave(id); }
+  void use(GangSpecId id) { specs_.use(id); }
+  void leave(GangSpecId id) { specs_.leave(id); }
   /// The engine has taken all events: unused rows are given back.
   void note_taken();
   /// Rows given back since the last call of forget_given_back().
@@ -115,6 +120,7 @@ class Translator {
   ValueRows<DemandId, Demand> demands_;
   ValueRows<ConstraintId, Constraint> constraints_;
   ValueRows<DeviceLayoutId, DeviceLayout> layouts_;
+  ValueRows<GangSpecId, GangSpec> specs_;
   CompanyRows company_;
   std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates cached; pods of a template arrive in sequence

@@ -363,7 +363,7 @@ TEST_F(GangChanges, APodGroupOfAnotherSchedulerIsNoneOfOurBusiness) {
   EXPECT_TRUE(due_groups.empty());
   gone(foreign_pod);
   gone(group(2));
-  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("pg"), true), kNoGang);
+  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("pg"), GangKind::kPodGroup), kNoGang);
   EXPECT_EQ(tracker.pods().size(), 0u);
 }
 

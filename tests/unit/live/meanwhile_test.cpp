@@ -204,7 +204,7 @@ TEST_F(Meanwhile, APodWhoseGangIsCorrectedJoinsTheOtherOne) {
   step();
   EXPECT_EQ(where("g-0"), "n1");
   EXPECT_EQ(where("g-1"), "n1");
-  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("typo"), false), kNoGang);
+  EXPECT_EQ(tracker.gangs().find(PooledString("ns"), PooledString("typo"), GangKind::kLabelled), kNoGang);
 }
 
 TEST_F(Meanwhile, AStrangerOfAPodGroupHoldsItsGangWhereverItWasNominated) {

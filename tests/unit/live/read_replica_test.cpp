@@ -122,7 +122,7 @@ class ReadReplicaTest : public ::testing::Test, public TermBench {
       if (!live.gangs[g].is_used) continue;
       EXPECT_EQ(gang_hold(live, live.gangs[g]).detail, gang_hold(copy, copy.gangs[g]).detail);
       EXPECT_EQ(priority_trouble(live, live.gangs[g]), priority_trouble(copy, copy.gangs[g]));
-      EXPECT_EQ(copy.gangs.find(live.gangs[g].ns, live.gangs[g].name, live.gangs[g].is_pod_group), g);
+      EXPECT_EQ(copy.gangs.find(live.gangs[g].ns, live.gangs[g].name, live.gangs[g].kind), g);
     }
     const std::vector<HeldThing> held = held_things(live), held_copy = held_things(copy);
     ASSERT_EQ(held.size(), held_copy.size());

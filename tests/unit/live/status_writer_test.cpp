@@ -47,7 +47,7 @@ class Lane : public ServedBench {
     g.uid = PooledString("uid-" + name);
     g.min_count = 2;
     see(std::move(g));
-    return tracker.gangs().find(PooledString("ns"), PooledString(name), true);
+    return tracker.gangs().find(PooledString("ns"), PooledString(name), GangKind::kPodGroup);
   }
   void pump() override { status_writer->pump(); }
   /// Until nothing waits and nothing is under way.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "live/track/gangs/groups.h"
 #include "live/track/nodes/levels.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/jobs.h"
@@ -17,6 +18,7 @@ namespace {
 /// The object is gone and its conditions with it; a new one of the same name gets all of them again.
 void forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
+  g.settings = GroupSettings();
   g.stated_priority.reset();
   g.group_condition_hash = 0;
   g.is_group_told = g.is_group_condition_due = false;
@@ -30,9 +32,10 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
   const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
-  if (g.in_engine > 0 && size > g.size) ++t.nodes_edition;  // the chosen places may be too few now
+  if (job_record(t, g).in_engine > 0 && size > g.size) ++t.nodes_edition;  // the chosen places may be too few now
   g.size = size;
   g.group_refusal = group.unsupported;
+  g.settings = group.problem.empty() ? read_group_settings(group) : GroupSettings();
   g.topology_key = group.topology_key;
   take_levels(t, g);
   g.stated_priority = group.priority;
@@ -49,13 +52,13 @@ void take_group(TrackerData& t, Change<PodGroup>&& change) {
   t.out.stamp();
   const PodGroup& group = change.object;
   if (change.kind == Change<PodGroup>::Kind::kDeleted) {
-    const GangSlot slot = t.gangs.find(group.ns, group.name, true);
+    const GangSlot slot = t.gangs.find(group.ns, group.name, GangKind::kPodGroup);
     if (slot == kNoGang) return;
     forget_group(t.gangs.edit(slot));
     touch_gang(t, slot);
     return remove_if_unused(t, slot);
   }
-  const GangSlot slot = t.gangs.find_or_add(group.ns, group.name, true);
+  const GangSlot slot = t.gangs.find_or_add(group.ns, group.name, GangKind::kPodGroup);
   read_group(t, t.gangs.edit(slot), group);
   touch_gang(t, slot);
 }
@@ -64,10 +67,11 @@ void note_pod_groups(TrackerData& t, const std::string& problem) {
   if (problem == t.groups_problem) return;
   t.groups_problem = problem;
   for (GangSlot slot = 0; slot < t.gangs.slots(); ++slot)
-    if (t.gangs[slot].is_used && t.gangs[slot].is_pod_group && t.gangs[slot].group_uid.empty()) touch_gang(t, slot);
+    if (t.gangs[slot].is_used && t.gangs[slot].is_pod_group() && t.gangs[slot].group_uid.empty()) touch_gang(t, slot);
 }
 
 void touch_gang(TrackerData& t, GangSlot slot) {
+  if (const GangSlot whole = t.gangs[slot].whole; whole != kNoGang) touch_gang(t, whole);
   GangRecord& g = t.gangs.edit(slot);
   if (g.is_dirty) return;
   g.is_dirty = true;
@@ -77,7 +81,8 @@ void touch_gang(TrackerData& t, GangSlot slot) {
 
 void remove_if_unused(TrackerData& t, GangSlot slot) {
   const GangRecord& g = t.gangs[slot];
-  if (!g.pods.empty() || !g.group_uid.empty() || g.foreign_pods > 0) return;
+  if (!g.pods.empty() || !g.groups.empty() || !g.group_uid.empty() || g.foreign_pods > 0) return;
+  if (g.is_group()) leave_whole(t, slot);
   note_levels_left(t, g.within, g.prefer);
   t.gangs.remove(slot);
 }
@@ -86,32 +91,47 @@ void join_gang(TrackerData& t, PodSlot slot, const GangSettings& setting) {
   PodRecord& r = t.pods.edit(slot);
   // A single pod in the engine cannot turn out to belong to a gang later: labels of a gang are read first.
   withdraw_pod(t, slot);
-  r.gang = t.gangs.find_or_add(r.ns, setting.name, setting.is_pod_group);
-  GangRecord& g = t.gangs.edit(r.gang);
-  if (g.pods.empty()) g.first_seen = t.out.now();
-  g.pods.push_back(slot);
-  touch_gang(t, r.gang);
+  const GangSlot named = t.gangs.find_or_add(r.ns, setting.name, setting.kind);
+  const GangSlot whole = t.gangs[named].whole;
+  r.group = whole == kNoGang ? kNoGang : named;
+  r.gang = whole == kNoGang ? named : whole;
+  for (const GangSlot gang : {named, whole}) {
+    if (gang == kNoGang) continue;
+    GangRecord& g = t.gangs.edit(gang);
+    if (g.pods.empty()) g.first_seen = t.out.now();
+    g.pods.push_back(slot);
+  }
+  touch_gang(t, named);
 }
 
 void leave_gang(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   withdraw_pod(t, slot);
-  const GangSlot gang = r.gang;
-  GangRecord& g = t.gangs.edit(gang);
-  if (g.bind_hold_pod == slot) forget_bind_hold(t, gang);
-  r.gang = kNoGang;
-  // Order does not matter here: members are sorted by rank when they enter the engine.
-  if (const auto it = std::find(g.pods.begin(), g.pods.end(), slot); it != g.pods.end()) {
-    *it = g.pods.back();
-    g.pods.pop_back();
+  const GangSlot gang = r.gang, group = r.group;
+  if (t.gangs[gang].bind_hold_pod == slot) forget_bind_hold(t, gang);
+  r.gang = r.group = kNoGang;
+  if (t.gangs[gang].is_gang && !t.gangs[gang].is_started)
+    ++t.nodes_edition;  // the remaining ones may be too few to be sent
+  for (const GangSlot of : {group, gang}) {
+    if (of == kNoGang) continue;
+    // Order does not matter here: members are sorted by rank when they enter the engine.
+    GangRecord& g = t.gangs.edit(of);
+    if (const auto it = std::find(g.pods.begin(), g.pods.end(), slot); it != g.pods.end()) {
+      *it = g.pods.back();
+      g.pods.pop_back();
+    }
+    touch_gang(t, of);
+    remove_if_unused(t, of);
   }
-  if (g.is_gang && !g.is_started) ++t.nodes_edition;  // the remaining ones may be too few to be sent
-  touch_gang(t, gang);
-  remove_if_unused(t, gang);
 }
 
 bool has_bound_member(const Tables& t, const GangRecord& g) {
   return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
+}
+
+std::uint32_t bound_members(const Tables& t, const GangRecord& g) {
+  return static_cast<std::uint32_t>(
+      std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; }));
 }
 
 std::uint32_t members_present(const Tables& t, const GangRecord& g) {

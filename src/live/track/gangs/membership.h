@@ -20,5 +20,6 @@ void leave_gang(TrackerData& t, PodSlot slot);
 /// See Tracker::members_present().
 std::uint32_t members_present(const Tables& t, const GangRecord& g);
 bool has_bound_member(const Tables& t, const GangRecord& g);
+std::uint32_t bound_members(const Tables& t, const GangRecord& g);
 
 }  // namespace ashlar::kube

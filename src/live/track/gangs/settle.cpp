@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "live/track/gangs/gang_hold.h"
+#include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/levels.h"
 #include "live/track/pods/bound_pods.h"
@@ -17,11 +18,10 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-/// Size, domains and duration from the settings of existing pods; those of deleted pods no longer count. The size of a
-/// started gang is taken from its started members.
-void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
+/// Size and domains from the settings of existing pods; those of deleted pods no longer count. The size of a started
+/// gang is taken from its started members.
+void sum_up_domains(TrackerData& t, GangRecord& g, bool has_begun) {
   std::uint32_t size = 1;
-  Estimate estimate;
   const PodRecord* within_by = nullptr;
   const PodRecord* prefer_by = nullptr;
   const auto is_first = [](const PodRecord& r, const PodRecord* than) {
@@ -32,18 +32,47 @@ void sum_up_gang_settings(TrackerData& t, GangRecord& g, bool has_begun) {
     if (!has_begun || r.phase == Phase::kBound || r.phase == Phase::kAssumed) size = std::max(size, r.gang_size);
     if (!r.within.empty() && is_first(r, within_by)) within_by = &r;
     if (!r.prefer.empty() && is_first(r, prefer_by)) prefer_by = &r;
+  }
+  if (g.kind == GangKind::kLabelled) g.size = size;
+  g.within_setting = within_by == nullptr ? PooledString() : within_by->within;
+  g.prefer_setting = prefer_by == nullptr ? PooledString() : prefer_by->prefer;
+  take_levels(t, g);
+}
+
+/// Each group by its own pods; the gang by its groups.
+void sum_up_groups(TrackerData& t, GangRecord& g) {
+  sort_groups(t, g.groups);
+  g.size = 0;
+  g.within_setting = PooledString();
+  for (const GangSlot slot : g.groups) {
+    GangRecord& group = t.gangs.edit(slot);
+    sum_up_domains(t, group, false);
+    g.size += std::min(group.size, GangSpec::kMinimumMax);
+    if (g.within_setting.empty()) g.within_setting = group.settings.within;
+  }
+  take_levels(t, g);
+}
+
+/// The longest of its pods.
+void sum_up_estimate(TrackerData& t, GangRecord& g, bool has_begun) {
+  Estimate estimate;
+  for (const PodSlot s : g.pods) {
+    const PodRecord& r = t.pods[s];
     if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode && r.estimate.is_known())
       estimate = !estimate.is_known()
                      ? r.estimate
                      : Estimate{std::max(estimate.p50, r.estimate.p50), std::max(estimate.p90, r.estimate.p90)};
   }
-  if (!g.is_pod_group) g.size = size;
-  g.within_setting = within_by == nullptr ? PooledString() : within_by->within;
-  g.prefer_setting = prefer_by == nullptr ? PooledString() : prefer_by->prefer;
-  take_levels(t, g);
   if (has_begun || estimate == g.estimate) return;
   g.estimate = estimate;
   if (!g.job.is_none()) t.out.add(EstimateChanged{g.job, estimate});
+}
+
+/// The priority that the PodGroup states, itself or by its class; 0: none.
+std::int32_t stated_priority(const TrackerData& t, const GangRecord& g) {
+  if (g.stated_priority) return *g.stated_priority;
+  const auto of_class = t.classes.known.find(g.priority_class);
+  return of_class == t.classes.known.end() ? 0 : of_class->second;
 }
 
 /// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are
@@ -52,12 +81,15 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
   std::int32_t priority = INT32_MIN;
+  const bool has_groups = g.kind == GangKind::kGroups;
+  const std::int32_t of_gang = has_groups ? 0 : stated_priority(t, g);
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
     g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != t.pods[g.pods.front()].scheduler;
     g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
     if (r.phase == Phase::kHeld || r.phase == Phase::kOnUnknownNode) continue;
-    priority = std::max(priority, r.priority);
+    const std::int32_t stated = has_groups ? stated_priority(t, t.gangs[r.group]) : of_gang;
+    priority = std::max(priority, stated != 0 ? stated : r.priority);
     if (has_begun && r.phase == Phase::kWaiting) continue;
     if (queue.is_none()) queue = r.queue;
     g.has_mixed_queues = g.has_mixed_queues || (!has_begun && queue != r.queue);
@@ -67,11 +99,6 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
     g.is_stale = true;
     g.queue = queue;
   }
-  const auto of_class = t.classes.known.find(g.priority_class);
-  const std::int32_t of_group = g.stated_priority                   ? *g.stated_priority
-                                : of_class == t.classes.known.end() ? 0
-                                                                    : of_class->second;
-  if (of_group != 0) priority = of_group;
   if (priority == INT32_MIN || priority == g.priority) return;
   g.priority = priority;
   if (!g.job.is_none()) t.out.add(PriorityChanged{g.job, priority});
@@ -91,6 +118,13 @@ void report_if_held(TrackerData& t, GangSlot slot, HoldReason hold) {
     std::swap(t.impatient[i], t.impatient[i - 1]);
 }
 
+/// The PodGroup is due its condition once all its pods that must start together are bound.
+void report_if_bound(TrackerData& t, GangSlot slot) {
+  const GangRecord& g = t.gangs[slot];
+  const bool is_to_tell = !g.group_uid.empty() && g.is_gang && !g.is_group_told && bound_members(t, g) >= g.size;
+  if (is_to_tell && t.listeners.on_group_condition_due) t.listeners.on_group_condition_due(slot);
+}
+
 /// Unbound members leave the engine; those bound or being bound stay.
 void withdraw_waiting(TrackerData& t, GangSlot slot) {
   for (const PodSlot s : t.gangs[slot].pods)
@@ -100,11 +134,42 @@ void withdraw_waiting(TrackerData& t, GangSlot slot) {
 /// How many must start together. If a started gang is short of pods, each one that comes back starts by itself and none
 /// is surplus; the same holds for pods of a basic PodGroup.
 std::uint32_t members_min_of(const TrackerData& t, const GangRecord& g) {
-  if (g.is_pod_group && !g.is_gang) return 0;
+  if (g.is_pod_group() && !g.is_gang) return 0;
   if (!g.is_started) return g.size;
-  const auto bound =
-      std::count_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
-  return static_cast<std::uint32_t>(bound) < g.size ? 0 : g.size;
+  bool is_short = false;
+  each_group(t, g, [&](const GangRecord& group) { is_short = is_short || bound_members(t, group) < group.size; });
+  return is_short ? 0 : g.size;
+}
+
+/// A group has started as a gang of its own would have; the gang when each of its groups has.
+void note_started(TrackerData& t, GangRecord& g) {
+  if (g.kind != GangKind::kGroups) {
+    const std::uint32_t bound = bound_members(t, g);
+    g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
+    return;
+  }
+  g.is_started = !g.groups.empty();
+  for (const GangSlot slot : g.groups) {
+    note_started(t, t.gangs.edit(slot));
+    g.is_started = g.is_started && t.gangs[slot].is_started;
+  }
+}
+
+/// The engine has the gang with other groups. Minima no longer matter to one that has started, and one that has begun
+/// keeps its levels.
+bool has_other_groups(const TrackerData& t, const GangRecord& g, bool has_begun) {
+  if (g.kind != GangKind::kGroups || g.job.is_none()) return false;
+  if (g.told_groups != g.groups) return true;
+  const GangSpec reported = t.translator.spec_of(t.owners[g.job.row()].spec), now = groups_spec(t, g);
+  if (!has_begun) return reported != now;
+  const auto has_same_minimum = [](const GangGroup& a, const GangGroup& b) { return a.members_min == b.members_min; };
+  return !g.is_started && !std::ranges::equal(reported.groups, now.groups, has_same_minimum);
+}
+
+/// A job keeps its groups: with others it becomes a new one, to which bound members are reported at once.
+void renew_job(TrackerData& t, GangRecord& g) {
+  const std::vector<PodSlot> pods = g.pods;
+  for (const PodSlot s : pods) withdraw_pod(t, s);
 }
 
 /// The PodGroup's minCount may change while its pods wait. Reported only if it makes a difference to the engine.
@@ -116,28 +181,57 @@ void report_members_min(TrackerData& t, GangRecord& g, std::uint32_t bound) {
   t.out.add(MembersAdded{g.job, minimum, {}});
 }
 
-void submit_members(TrackerData& t, GangSlot slot) {
+/// By rank, in each group by itself.
+void sort_members(const TrackerData& t, const GangRecord& g, std::vector<PodSlot>& members) {
+  sort_by_rank(t.pods, members);
+  if (g.kind != GangKind::kGroups) return;
+  std::ranges::stable_sort(members, {}, [&](PodSlot s) { return group_number(g, t.pods[s].group); });
+}
+
+/// A new job for the gang, with the groups that it has now.
+JobId job_for(TrackerData& t, GangSlot slot) {
+  GangRecord& g = t.gangs.edit(slot);
+  g.told_groups = g.groups;
+  JobOwner owner{slot, kNoPod, g.within, g.prefer, GangSpecId::none()};
+  if (g.kind == GangKind::kGroups) owner.spec = t.translator.gang_spec(groups_spec(t, g));
+  return add_job(t, owner);
+}
+
+/// The group in which the pod enters the job. A bound one is counted at once, if need be in another, until the job is
+/// renewed.
+std::uint32_t group_of(const GangRecord& g, const PodRecord& r) {
+  if (g.kind != GangKind::kGroups) return 0;
+  const std::uint32_t number = group_number(g, r.group);
+  return number < GangSpec::kGroupsMax ? number : 0;
+}
+
+/// Whether it enters the engine now.
+bool may_enter(const GangRecord& g, const PodRecord& r, bool is_renewal_due) {
+  if (r.is_in_engine()) return false;
+  return r.phase == Phase::kBound || (r.phase == Phase::kWaiting && g.is_open && !is_renewal_due);
+}
+
+void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
   GangRecord& g = t.gangs.edit(slot);
   std::vector<PodSlot> entering;
   Millis since;  // the latest of them
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
     since = std::max(since, eligible_since(t, r));
-    if (r.is_in_engine()) continue;
-    if (r.phase == Phase::kBound || (r.phase == Phase::kWaiting && g.is_open)) entering.push_back(s);
+    if (may_enter(g, r, is_renewal_due)) entering.push_back(s);
   }
   if (entering.empty()) return;
-  sort_by_rank(t.pods, entering);
   std::vector<MemberSpec> members;
   members.reserve(entering.size());
   const bool is_new = g.job.is_none();
-  if (is_new) g.job = add_job(t, {slot, kNoPod, g.within, g.prefer});
+  if (is_new) g.job = job_for(t, slot);
+  sort_members(t, g, entering);
   for (const PodSlot s : entering) {
     PodRecord& r = t.pods.edit(s);
     t.pods.set_member(s, t.member_rows.add());
     r.job = g.job;
     if (r.constraint.is_none()) set_constraint(t, r, t.translator.anywhere());
-    members.push_back({r.member, r.demand, r.constraint});
+    members.push_back({.member = r.member, .demand = r.demand, .constraint = r.constraint, .group = group_of(g, r)});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());
   g.told_min = members_min_of(t, g);
@@ -150,6 +244,7 @@ void submit_members(TrackerData& t, GangSlot slot) {
     w.members_min = g.told_min;
     w.within = g.within;
     w.prefer = g.prefer;
+    w.spec = t.owners[g.job.row()].spec;
     w.submitted = g.submitted;
     w.estimate = g.estimate;
     w.members = std::move(members);
@@ -170,7 +265,9 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
     g.estimate = Estimate{};
     g.bind_failures = 0;
     g.within_setting = g.prefer_setting = PooledString();
+    g.told_groups.clear();
     take_levels(t, g);
+    for (const GangSlot group : g.groups) t.gangs.edit(group).is_started = false;
     return remove_if_unused(t, slot);
   }
   std::uint32_t bound = 0, assumed = 0;
@@ -180,8 +277,12 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
   }
   // A PodGroup whose condition was set to True keeps it, but if all pods are new the gang has to start again.
   const bool has_begun = bound + assumed > 0;
-  sum_up_gang_settings(t, g, has_begun);
-  g.is_started = bound > 0 && (g.is_started || g.is_group_told || bound >= g.size);
+  if (g.kind == GangKind::kGroups)
+    sum_up_groups(t, g);
+  else
+    sum_up_domains(t, g, has_begun);
+  sum_up_estimate(t, g, has_begun);
+  note_started(t, g);
   sum_up_gang(t, g, has_begun);
   g.hold_found = 0;
   g.hold = gang_hold(t, g);
@@ -189,18 +290,19 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
   const HoldReason hold = g.hold.reason;
   if (hold == HoldReason::kNone) {
     g.is_open = true;
-  } else if (g.is_open && (hold != HoldReason::kMembersMissing || !has_begun)) {
+  } else if (g.is_open && (hold != HoldReason::kMembersMissing || !has_begun || g.kind == GangKind::kGroups)) {
     g.is_open = false;
     withdraw_waiting(t, slot);
   }
   if (((g.is_stale || has_other_levels(t, g)) && !has_begun) || g.bind_hold != 0) withdraw_waiting(t, slot);
+  const bool is_renewed = has_other_groups(t, g, has_begun);
+  if (is_renewed && assumed == 0) renew_job(t, g);
   if (bound == g.pods.size()) g.bind_failures = 0;
   g.is_stale = false;
   if (g.is_started) g.submitted = Millis(0);
-  submit_members(t, slot);
+  submit_members(t, slot, is_renewed && assumed > 0);
   report_members_min(t, g, bound);
-  const bool is_to_tell = !g.group_uid.empty() && g.is_gang && bound >= g.size && !g.is_group_told;
-  if (is_to_tell && t.listeners.on_group_condition_due) t.listeners.on_group_condition_due(slot);
+  each_group_slot(t, slot, [&](GangSlot group) { report_if_bound(t, group); });
   report_if_held(t, slot, hold);
 }
 
@@ -209,14 +311,21 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
 /// evaluate() changes no other gang and has seen its own changes: the mark is cleared afterwards.
 void settle_gang(TrackerData& t, GangSlot slot) {
   if (!t.gangs[slot].is_used || !t.gangs[slot].is_dirty) return;
-  evaluate_gang(t, slot);
+  const std::vector<GangSlot> groups = t.gangs[slot].groups;
+  for (const GangSlot group : groups) move_group(t, group);
+  move_group(t, slot);
+  if (!t.gangs[slot].is_used) return;
+  if (!t.gangs[slot].is_group()) evaluate_gang(t, slot);
   t.gangs.edit(slot).is_dirty = false;
 }
 
 void hold_members(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs.edit(slot);
-  if (t.listeners.on_group_condition_due && g.is_pod_group && g.is_gang && !g.group_uid.empty())
-    t.listeners.on_group_condition_due(slot);
+  each_group_slot(t, slot, [&](GangSlot group) {
+    const GangRecord& its = t.gangs[group];
+    if (t.listeners.on_group_condition_due && its.is_pod_group() && its.is_gang && !its.group_uid.empty())
+      t.listeners.on_group_condition_due(group);
+  });
   if (!t.listeners.on_condition_due) return;
   // One message for all; pods that already have it are not marked again at every change of another.
   const ConditionText text = hold_condition(t, g);

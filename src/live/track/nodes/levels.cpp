@@ -38,6 +38,11 @@ LevelId unused_level(const TrackerData& t) {
   for (const JobOwner& owner : t.owners) {
     use(owner.within);
     use(owner.prefer);
+    if (owner.spec.is_none()) continue;
+    for (const GangGroup& group : t.translator.spec_of(owner.spec).groups) {
+      use(group.within);
+      use(group.prefer);
+    }
   }
   for (std::size_t l = t.names.nested_count(); l < is_used.size(); ++l)
     if (!is_used[l]) return LevelId(l);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_changes.h"
 #include "live/track/pods/pod_changes.h"
@@ -18,18 +19,25 @@ void count_up(std::uint8_t& count) {
   if (count < 255) ++count;
 }
 
+/// Fewer of the group's pods have a place than must start together, or it is to leave the gang.
+bool lacks_placed_members(const TrackerData& t, const GangRecord& group) {
+  const auto placed = std::count_if(group.pods.begin(), group.pods.end(), [&](PodSlot s) {
+    return t.pods[s].phase == Phase::kAssumed || t.pods[s].phase == Phase::kBound;
+  });
+  return static_cast<std::uint32_t>(placed) < group.size || (group.is_group() && names_other_gang(t, group));
+}
+
 /// For a gang that has not started: whether fewer of its pods have a place than must start together. A started one
 /// continues with what is left of it, but not while other pods of it wait for a place.
 bool lacks_places(const TrackerData& t, const GangRecord& g) {
-  std::uint32_t placed = 0;
-  bool has_begun = false, has_waiting = false;
+  bool lacks = false, has_begun = false, has_waiting = false;
+  each_group(t, g, [&](const GangRecord& group) { lacks = lacks || lacks_placed_members(t, group); });
   for (const PodSlot s : g.pods) {
     const PodRecord& m = t.pods[s];
-    placed += m.phase == Phase::kAssumed || m.phase == Phase::kBound ? 1 : 0;
     has_begun = has_begun || m.phase == Phase::kBound || m.is_bind_under_way;
     has_waiting = has_waiting || m.phase == Phase::kWaiting;
   }
-  return placed < g.size && (!has_begun || has_waiting);
+  return lacks && (!has_begun || has_waiting);
 }
 
 /// Members whose binding is not under way give their places back.
@@ -75,7 +83,9 @@ void note_rejected(TrackerData& t, PodSlot slot) {
   r.node = NodeId::none();
   if (r.is_in_engine()) t.out.add(BindRejected{r.member});
   wait_again(t, slot);
-  if (is_gang_held(t, slot)) touch_gang(t, r.gang);  // it leaves the engine with the others
+  if (r.gang == kNoGang) return;
+  const bool waits_for_answers = t.gangs[r.gang].kind == GangKind::kGroups || names_other_gang(t, t.gangs[r.gang]);
+  if (is_gang_held(t, slot) || waits_for_answers) touch_gang(t, r.gang);  // it leaves the engine with the others
 }
 
 bool is_place_outdated(const TrackerData& t, PodSlot slot, const State* state) {
@@ -96,9 +106,10 @@ bool is_place_outdated(const TrackerData& t, PodSlot slot, const State* state) {
   const GangRecord& g = t.gangs[r.gang];
   const bool starts_together = g.is_gang && !g.is_started;
   if (starts_together && lacks_places(t, g)) return true;
+  const bool goes_together = has_domain(t, g);
   return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) {
     const bool starts_with_it = starts_together && t.pods[s].phase == Phase::kAssumed && !t.pods[s].is_bind_under_way;
-    return (starts_with_it && t.missed.contains(s)) || ((!g.within.is_none() || starts_with_it) && has_news(s));
+    return (starts_with_it && t.missed.contains(s)) || ((goes_together || starts_with_it) && has_news(s));
   });
 }
 
@@ -123,7 +134,7 @@ void hold_until_answered(TrackerData& t, PodSlot slot) {
 
 /// Pods that start one by one, anywhere, do not wait for each other's answers.
 PodSlot unanswered_in(const Tables& t, const GangRecord& g) {
-  const bool goes_together = (g.is_gang && !g.is_started) || !g.within.is_none();
+  const bool goes_together = (g.is_gang && !g.is_started) || has_domain(t, g);
   if (!goes_together) return kNoPod;
   const auto found =
       std::find_if(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return !t.pods[s].unanswered_node.empty(); });

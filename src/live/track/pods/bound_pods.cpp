@@ -22,7 +22,7 @@ namespace {
 void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   const Result<GangSettings> setting = read_gang_settings(pod);
-  if (!setting || setting->name != t.gangs[r.gang].name ||
+  if (!setting || setting->name != t.gangs[r.named_gang()].name ||
       (r.gang_size == setting->size && r.within == setting->within && r.prefer == setting->prefer))
     return;
   note_setting(r, *setting);

@@ -40,7 +40,7 @@ void lose_nomination(TrackerData& t, PodSlot slot) {
 void see_foreign_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   if (r.foreign_pod_of != kNoGang) return;  // its group and its scheduler never change
-  r.foreign_pod_of = t.gangs.find_or_add(r.ns, pod.group_name, true);
+  r.foreign_pod_of = t.gangs.find_or_add(r.ns, pod.group_name, GangKind::kPodGroup);
   GangRecord& g = t.gangs.edit(r.foreign_pod_of);
   ++g.foreign_pods;
   g.foreign_pod_name = pod.scheduler_name;

@@ -12,6 +12,10 @@ namespace {
 void end_job(TrackerData& t, JobId job) {
   t.out.add(Ended{job});
   note_levels_left(t, t.owners[job.row()].within, t.owners[job.row()].prefer);
+  if (const GangSpecId spec = t.owners[job.row()].spec; !spec.is_none()) {
+    for (const GangGroup& group : t.translator.spec_of(spec).groups) note_levels_left(t, group.within, group.prefer);
+    t.translator.leave(spec);
+  }
   t.owners.edit(job.row()) = JobOwner{};
   t.job_rows.remove(job);
 }
@@ -25,6 +29,7 @@ Millis eligible_since(const TrackerData& t, const PodRecord& r) {
 JobId add_job(TrackerData& t, JobOwner owner) {
   const JobId job = t.job_rows.add();
   t.owners.edit(job.row()) = owner;
+  if (!owner.spec.is_none()) t.translator.use(owner.spec);
   return job;
 }
 

@@ -188,7 +188,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
   const Hold hold = hold_for(t, slot, pod, setting);
   const bool names_other =
       r.gang != kNoGang && !setting.name.empty() &&
-      (t.gangs[r.gang].name != setting.name || t.gangs[r.gang].is_pod_group != setting.is_pod_group);
+      (t.gangs[r.named_gang()].name != setting.name || t.gangs[r.named_gang()].kind != setting.kind);
   if (names_other) leave_gang(t, slot);
   if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting &&
       hold.reason != HoldReason::kGated)

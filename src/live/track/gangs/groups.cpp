@@ -1,0 +1,104 @@
+#include "live/track/gangs/groups.h"
+
+#include <algorithm>
+
+#include "live/track/gangs/membership.h"
+#include "live/track/pods/bindings.h"
+#include "live/track/pods/jobs.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+void join_whole(TrackerData& t, GangSlot slot, GangSlot whole) {
+  GangRecord& g = t.gangs.edit(slot);
+  GangRecord& w = t.gangs.edit(whole);
+  g.whole = whole;
+  if (w.pods.empty()) w.first_seen = t.out.now();
+  w.groups.push_back(slot);
+  w.pods.insert(w.pods.end(), g.pods.begin(), g.pods.end());
+  ++t.nodes_edition;  // places chosen without it may not be sent
+  for (const PodSlot s : g.pods) {
+    t.pods.edit(s).gang = whole;
+    t.pods.edit(s).group = slot;
+  }
+}
+
+}  // namespace
+
+bool names_other_gang(const Tables& t, const GangRecord& g) {
+  if (!g.is_pod_group()) return false;
+  return g.is_group() ? t.gangs[g.whole].name != g.settings.gang : !g.settings.gang.empty();
+}
+
+bool move_group(TrackerData& t, GangSlot slot) {
+  if (!names_other_gang(t, t.gangs[slot])) return false;
+  const std::vector<PodSlot> pods = t.gangs[slot].pods;
+  if (std::any_of(pods.begin(), pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kAssumed; }))
+    return false;
+  if (t.gangs[slot].bind_hold != 0) forget_bind_hold(t, slot);
+  for (const PodSlot s : pods) withdraw_pod(t, s);
+  if (t.gangs[slot].is_group()) leave_whole(t, slot);
+  const PooledString ns = t.gangs[slot].ns, name = t.gangs[slot].settings.gang;
+  if (!name.empty()) join_whole(t, slot, t.gangs.find_or_add(ns, name, GangKind::kGroups));
+  GangRecord& g = t.gangs.edit(slot);
+  g.is_open = g.is_started = false;
+  g.submitted = Millis(0);
+  g.hold_found = 0;
+  const bool has_bound =
+      std::any_of(pods.begin(), pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
+  if (has_bound) t.bound_outside.push_back(g.is_group() ? g.whole : slot);
+  touch_gang(t, slot);
+  return true;
+}
+
+void leave_whole(TrackerData& t, GangSlot slot) {
+  GangRecord& g = t.gangs.edit(slot);
+  const GangSlot whole = g.whole;
+  GangRecord& w = t.gangs.edit(whole);
+  if (w.bind_hold != 0 && w.bind_hold_pod != kNoPod && t.pods[w.bind_hold_pod].group == slot)
+    forget_bind_hold(t, whole);
+  std::erase(w.groups, slot);
+  std::erase_if(w.pods, [&](PodSlot s) { return t.pods[s].group == slot; });
+  for (const PodSlot s : g.pods) {
+    t.pods.edit(s).gang = slot;
+    t.pods.edit(s).group = kNoGang;
+  }
+  g.whole = kNoGang;
+  ++t.nodes_edition;  // what is left of the gang may be too little to be sent
+  touch_gang(t, whole);
+  remove_if_unused(t, whole);
+}
+
+void sort_groups(const Tables& t, std::vector<GangSlot>& groups) {
+  std::sort(groups.begin(), groups.end(), [&](GangSlot a, GangSlot b) {
+    const GangRecord &x = t.gangs[a], &y = t.gangs[b];
+    return x.settings.rank != y.settings.rank ? x.settings.rank < y.settings.rank : is_name_before(x.name, y.name);
+  });
+}
+
+GangSpec groups_spec(const Tables& t, const GangRecord& g) {
+  GangSpec spec;
+  for (const GangSlot slot : g.groups) {
+    if (spec.groups.size() == GangSpec::kGroupsMax) break;  // such a gang is held
+    const GangRecord& group = t.gangs[slot];
+    spec.groups.push_back({std::min(group.size, GangSpec::kMinimumMax), group.within, group.prefer});
+  }
+  return spec;
+}
+
+std::uint32_t group_number(const GangRecord& g, GangSlot group) {
+  const auto found = std::find(g.told_groups.begin(), g.told_groups.end(), group);
+  if (found == g.told_groups.end()) return UINT32_MAX;
+  return static_cast<std::uint32_t>(found - g.told_groups.begin());
+}
+
+bool has_domain(const Tables& t, const GangRecord& g) {
+  bool has = !g.within.is_none();
+  each_group(t, g, [&](const GangRecord& group) { has = has || !group.within.is_none(); });
+  return has;
+}
+
+}  // namespace ashlar::kube
