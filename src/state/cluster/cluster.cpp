@@ -369,7 +369,7 @@ void Cluster::remove_node(NodeId n) {
   note_change(n);
 }
 
-void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign) {
+void Cluster::apply_demand(NodeId n, const Demand& demand, const GrantedDevices& devices, int sign) {
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
@@ -385,13 +385,13 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
       const std::size_t device = first_device_[row] + at;
       return device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == memories[at];
     };
-    devices.each([&](int i) {
+    devices.each(demand.devices, [&](int i, const DeviceShare& share) {
       ++named;
       const auto at = static_cast<std::size_t>(i);
       const DeviceFree free = device_free(row, at);
       idle -= is_idle(at) ? 1 : 0;
-      const Difference one = write_device(row, at, free.milli - sign * demand.devices.milli_each.value,
-                                          free.mib - sign * demand.devices.memory_each.value);
+      const Difference one =
+          write_device(row, at, free.milli - sign * share.milli.value, free.mib - sign * share.memory.value);
       all.digest += one.digest;
       all.milli += one.milli;
       idle += is_idle(at) ? 1 : 0;
@@ -410,7 +410,7 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
   note_change(n);
 }
 
-void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices) {
+void Cluster::allocate(NodeId n, const Demand& demand, const GrantedDevices& devices) {
   ASHLAR_CHECK(is_live(n));
   apply_demand(n, demand, devices, 1);
   for (const HostPort& p : demand.ports) {
@@ -419,7 +419,7 @@ void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices
   }
 }
 
-void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices) {
+void Cluster::release(NodeId n, const Demand& demand, const GrantedDevices& devices) {
   ASHLAR_CHECK(is_live(n));
   apply_demand(n, demand, devices, -1);
   for (const HostPort& p : demand.ports) {

@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
 #include "model/event.h"
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
@@ -69,11 +70,11 @@ class Cluster : public NodeColumns {
   void set_unhealthy(NodeId n, const DeviceMask& unhealthy);
   /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
-  /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A
-  /// whole-device demand whose mask names fewer devices than requested owes the rest to the node.
-  void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
+  /// Takes the demand, and what is granted of these devices. Never fails: amounts go negative if necessary (pods bound
+  /// by others). A whole-device demand whose mask names fewer devices than requested owes the rest to the node.
+  void allocate(NodeId n, const Demand& demand, const GrantedDevices& devices);
   /// Exactly undoes allocate with the same arguments.
-  void release(NodeId n, const Demand& demand, const DeviceMask& devices);
+  void release(NodeId n, const Demand& demand, const GrantedDevices& devices);
 
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
@@ -159,7 +160,7 @@ class Cluster : public NodeColumns {
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   void note_company(std::span<const NodeId> changed);
-  void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
+  void apply_demand(NodeId n, const Demand& demand, const GrantedDevices& devices, int sign);
 
   std::size_t live_count_ = 0;
   std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots
