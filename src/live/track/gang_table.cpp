@@ -39,7 +39,7 @@ constexpr std::size_t kOwnKeysMax = 32;
 
 /// The setting that `key` was probably meant to be; empty if it is one, or resembles none.
 std::string_view nearly_a_setting(std::string_view key) {
-  if (key == kDevicesAnnotation) return {};
+  if (key == kDevicesAnnotation || key == kGrantsAnnotation) return {};
   if (std::find(std::begin(kSettings), std::end(kSettings), key) != std::end(kSettings)) return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
   for (const std::string_view setting : kSettings) {
