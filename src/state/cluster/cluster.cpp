@@ -385,13 +385,20 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const GrantedDevices&
       const std::size_t device = first_device_[row] + at;
       return device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == memories[at];
     };
-    devices.each(demand.devices, [&](int i, const DeviceShare& share) {
+    const bool is_as_requested = devices.grants.empty();
+    std::int32_t milli_each = demand.devices.milli_each.value;
+    std::int64_t mib_each = demand.devices.memory_each.value;
+    devices.devices.each([&](int i) {  // in one loop for both kinds, since this is what a placement costs
+      if (!is_as_requested) {
+        const DeviceShare& share = devices.grants[static_cast<std::size_t>(named)].share;
+        milli_each = share.milli.value;
+        mib_each = share.memory.value;
+      }
       ++named;
       const auto at = static_cast<std::size_t>(i);
       const DeviceFree free = device_free(row, at);
       idle -= is_idle(at) ? 1 : 0;
-      const Difference one =
-          write_device(row, at, free.milli - sign * share.milli.value, free.mib - sign * share.memory.value);
+      const Difference one = write_device(row, at, free.milli - sign * milli_each, free.mib - sign * mib_each);
       all.digest += one.digest;
       all.milli += one.milli;
       idle += is_idle(at) ? 1 : 0;
