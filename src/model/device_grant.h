@@ -83,12 +83,12 @@ inline bool are_as_requested(std::span<const DeviceGrant> grants, const DeviceRe
   return std::all_of(grants.begin(), grants.end(), [&](const DeviceGrant& g) { return g.share == requested; });
 }
 
-/// Whether the list is in order and each of its devices and amounts is one that can be.
+/// Whether the list is in order, each of its devices and amounts is one that can be, and something is held of each.
 inline bool is_sound(std::span<const DeviceGrant> grants) {
   constexpr std::int64_t kMemoryMax = std::int64_t{1} << 40;  // MiB
   std::int32_t before = -1;
   for (const DeviceGrant& g : grants) {
-    if (g.device <= before || g.device >= kDevicesPerNodeMax || g.share.milli.value < 0 ||
+    if (g.device <= before || g.device >= kDevicesPerNodeMax || g.share == DeviceShare{} || g.share.milli.value < 0 ||
         g.share.milli.value > kWholeDevice || g.share.memory.value < 0 || g.share.memory.value > kMemoryMax)
       return false;
     before = g.device;
