@@ -15,7 +15,7 @@ namespace ashlar {
 /// How much of one device.
 struct DeviceShare {
   MilliGpu milli;
-  std::uint32_t slices = 0;  ///< as bits; 0 until devices are shared by slices: kept and written, counted by no one
+  std::uint32_t slices = 0;  ///< as bits; written and shown. What they take is counted by `milli`, which is then not 0
   MiB memory{0};             ///< 0 = not counted; a whole device has all of its memory
   friend auto operator<=>(const DeviceShare&, const DeviceShare&) = default;
 };
@@ -83,12 +83,14 @@ inline bool are_as_requested(std::span<const DeviceGrant> grants, const DeviceRe
   return std::all_of(grants.begin(), grants.end(), [&](const DeviceGrant& g) { return g.share == requested; });
 }
 
-/// Whether the list is in order, each of its devices and amounts is one that can be, and something is held of each.
+/// Whether the list is in order, each of its devices and amounts is one that can be, and something is held of each that
+/// is counted.
 inline bool is_sound(std::span<const DeviceGrant> grants) {
   constexpr std::int64_t kMemoryMax = std::int64_t{1} << 40;  // MiB
   std::int32_t before = -1;
   for (const DeviceGrant& g : grants) {
-    if (g.device <= before || g.device >= kDevicesPerNodeMax || g.share == DeviceShare{} || g.share.milli.value < 0 ||
+    const bool is_counted = g.share.milli.value > 0 || (g.share.memory.value > 0 && g.share.slices == 0);
+    if (g.device <= before || g.device >= kDevicesPerNodeMax || !is_counted || g.share.milli.value < 0 ||
         g.share.milli.value > kWholeDevice || g.share.memory.value < 0 || g.share.memory.value > kMemoryMax)
       return false;
     before = g.device;

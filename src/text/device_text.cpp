@@ -74,6 +74,8 @@ Result<DeviceGrants> parse_grants(std::string_view text) {
                             .slices = static_cast<std::uint32_t>(numbers[2]),
                             .memory = MiB(numbers[1])};
     if (share == DeviceShare{}) return invalid("'" + std::string(part) + "' holds nothing of a GPU");
+    if (share.slices > 0 && share.milli.value == 0)
+      return invalid("'" + std::string(part) + "' holds slices of a GPU and no thousandths, by which they are counted");
     bool is_twice = false;
     devices.each([&](int i) {
       is_twice = is_twice || seen.test(i);

@@ -106,14 +106,17 @@ DeviceGrants grants_of_pod(ReadReplica& replica, const PodRecord& pod) {
   return grants_of(pod.devices, requested_share(state.demand(pod.demand).devices));
 }
 
-/// "0,1", and for shares what is held: "3 (500 thousandths, 40960 MiB)".
+/// "0,1", and for shares what is held: "3 (500 thousandths, 40960 MiB, slices 0,1)".
 std::string held_devices(ReadReplica& replica, const PodRecord& pod) {
   const DeviceGrants grants = grants_of_pod(replica, pod);
   std::string text = devices_text(pod.devices);
-  if (grants.size() != 1 || grants[0].share.milli.value == kWholeDevice) return text;
+  if (grants.size() != 1) return text;
   const DeviceShare& share = grants[0].share;
+  if (share.milli.value == kWholeDevice && share.slices == 0) return text;
   text += " (" + std::to_string(share.milli.value) + " thousandths";
-  return text + (share.memory.value > 0 ? ", " + std::to_string(share.memory.value) + " MiB)" : ")");
+  if (share.memory.value > 0) text += ", " + std::to_string(share.memory.value) + " MiB";
+  if (share.slices > 0) text += ", slices " + devices_text({share.slices, 0});
+  return text + ")";
 }
 
 void write_place(JsonWriter& w, ReadReplica& replica, const PodRecord& pod) {

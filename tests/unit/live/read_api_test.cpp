@@ -174,6 +174,16 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
       << of_share;
   EXPECT_TRUE(of_share.find(R"("grants":[{"gpu":5,"milliGpu":250,"memoryMib":4096,"slices":0}])") != std::string::npos)
       << of_share;
+  share.name = PooledString("slices");
+  share.uid = PooledString("uid-slices");
+  share.annotations =
+      std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString("6")},
+                                            {PooledString(kGrantsAnnotation), PooledString("6:250:4096:5")}});
+  see(share);
+  leader_term->turn();
+  const std::string of_slices = why("slices");
+  EXPECT_TRUE(of_slices.find("GPUs 6 (250 thousandths, 4096 MiB, slices 0,2)") != std::string::npos) << of_slices;
+  EXPECT_TRUE(of_slices.find(R"("memoryMib":4096,"slices":5}])") != std::string::npos) << of_slices;
   see(bound(pod("plain", 0), "n0"));
   leader_term->turn();
   EXPECT_EQ(headline("plain"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");

@@ -357,6 +357,8 @@ TEST_F(Guarded, grants_are_of_the_devices_that_are_bound_and_can_be) {
   EXPECT_EQ(bound(5, {{2, {MilliGpu(1)}}, {0, {MilliGpu(1)}}}), other);
   EXPECT_EQ(bound(1, {{0, {MilliGpu(1)}}, {0, {MilliGpu(1)}}}), other);
   EXPECT_EQ(bound(1, {{0, {}}}), other) << "nothing is held of it";
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(0), 1, MiB(5)}}}), other) << "slices are counted by thousandths";
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(0), 0, MiB(5)}}}), "");
   EXPECT_EQ(bound(1, {{0, {MilliGpu(1001)}}}), other);
   EXPECT_EQ(bound(1, {{0, {MilliGpu(-1)}}}), other);
   EXPECT_EQ(bound(1, {{0, {MilliGpu(1), 0, MiB(-1)}}}), other);

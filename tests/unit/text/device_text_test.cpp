@@ -32,6 +32,8 @@ TEST(GrantsText, SaysWhichPartCannotBeRead) {
     EXPECT_EQ(read_and_written("0:1," + std::string(part)), "kInvalid: '" + std::string(part) + "'" + form);
   }
   EXPECT_EQ(read_and_written("0:1,3:0"), "kInvalid: '3:0' holds nothing of a GPU");
+  EXPECT_EQ(read_and_written("0:1,3:0:9:5"),
+            "kInvalid: '3:0:9:5' holds slices of a GPU and no thousandths, by which they are counted");
   EXPECT_EQ(read_and_written("0-3:1,3:2"), "kInvalid: '3:2' names a GPU a second time");
   EXPECT_LT(read_and_written(std::string(100'000, '9')).size(), 200u);
 }
