@@ -194,6 +194,23 @@ TEST_F(Devices, GrantsOutlastTheNode) {
   EXPECT_EQ(free_milli()[3], 750);
 }
 
+TEST_F(Devices, GrantsOfDevicesThatTheNodeLacksForAWhileAreHeldAgain) {
+  see(granted(share("q", 600), "5", "5:250"));
+  see(granted(pod("p", 2), "6,7", "6:1000,7:400"));
+  step();
+  for (const std::int64_t fewer : {0, 3, 7}) {  // a device plugin that restarts
+    see(node("n", fewer));
+    step();
+    see(node("n", 8));
+    step();
+    EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{1000, 1000, 1000, 1000, 1000, 750, 0, 600})) << fewer;
+    EXPECT_EQ(state.queues().used(QueueId(0u))[0], 1650) << fewer;
+  }
+  see(share("beside", 600));
+  step();
+  EXPECT_EQ(devices_text(record("beside").devices), "7");
+}
+
 TEST_F(Devices, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {
   see(holding(foreign(pod("f", 1)), "0-7"));
   see(holding(pod("p", 1), "0"));
