@@ -60,11 +60,7 @@ void State::count_in_group(const Member& member, int placed) {
 std::uint64_t State::placement_cell(MemberId id) const {
   const Member& m = members_[id.row()];
   std::uint64_t place = hash_combine(hash_combine(m.node.value, m.devices.low), m.devices.high);
-  for (const DeviceGrant& grant : grants_of(m)) {
-    place = hash_combine(
-        place, (std::uint64_t{grant.share.slices} << 32) + static_cast<std::uint64_t>(grant.share.milli.value));
-    place = hash_combine(place, static_cast<std::uint64_t>(grant.share.memory.value));
-  }
+  if (!m.grants.is_none()) place = grants_.digest(m.grants, place);
   return mix64(place + static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
 }
 
@@ -81,7 +77,12 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   const bool is_held = is_yielding(m.job);
   const bool is_kept_beside = is_held || yielding_.is_any_on(node);
   if (is_kept_beside) take_kept(node, -1);
-  if (!is_held) cluster_.allocate(node, demand(m.demand), devices_of(m));
+  if (!is_held) {
+    if (grants.is_none())
+      cluster_.allocate(node, demand(m.demand), devices);
+    else
+      cluster_.allocate_granted(node, demand(m.demand), devices_of(m));
+  }
   cluster_.add_pod(id, m.labels, m.constraint, node);
   node_members_.add(id, node);
   placement_digest_ += placement_cell(id);
@@ -94,8 +95,11 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
 void State::charge(const Member& member, NodeId node, std::int64_t times) {
   const Job& j = job(member.job);
   if (j.is_hold) return;
-  queues_.charge(j.queue, quota_of_member(member), times);
-  charge_keys(queues_, member, node, times);
+  if (member.grants.is_none())
+    queues_.charge(j.queue, quota_of_demand(member.demand), times);
+  else
+    queues_.charge(j.queue, quota_of_member(member), times);
+  if (!queues_.keys().empty()) charge_keys(queues_, member, node, times);
 }
 
 void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const {
@@ -113,7 +117,12 @@ void State::unplace(MemberId id) {
   if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
   cluster_.remove_pod(id, m.labels, m.constraint, node);
-  if (cluster_.is_live(node) && !is_held) cluster_.release(node, demand(m.demand), devices_of(m));
+  if (cluster_.is_live(node) && !is_held) {
+    if (m.grants.is_none())
+      cluster_.release(node, demand(m.demand), m.devices);
+    else
+      cluster_.release_granted(node, demand(m.demand), devices_of(m));
+  }
   node_members_.remove(id, node);
   if (is_held) yielding_.remove({node, id});
   charge(m, node, -1);

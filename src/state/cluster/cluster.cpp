@@ -108,16 +108,6 @@ void Cluster::set_device(std::size_t row, std::size_t i, std::int32_t milli, std
   free_milli_[row] += difference.milli;
 }
 
-Cluster::DeviceFree Cluster::device_free(std::size_t row, std::size_t i) const {
-  const std::size_t device = first_device_[row] + i;
-  DeviceFree free{device_free_milli_[device], device_free_mib_[device]};
-  for (const WithheldDevice& w : withheld_.among(static_cast<std::uint32_t>(device), 1)) {
-    free.milli += w.milli;
-    free.mib += w.mib;
-  }
-  return free;
-}
-
 /// Takes what is free on the unhealthy devices out of the columns; the digest and what is free in truth stay.
 void Cluster::hide_unhealthy(std::size_t row) {
   unhealthy_[row].among(device_count_[row]).each([&](int i) {
@@ -369,7 +359,7 @@ void Cluster::remove_node(NodeId n) {
   note_change(n);
 }
 
-void Cluster::apply_demand(NodeId n, const Demand& demand, const GrantedDevices& devices, int sign) {
+void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign) {
   const std::size_t row = n.row();
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
@@ -385,20 +375,13 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const GrantedDevices&
       const std::size_t device = first_device_[row] + at;
       return device_free_milli_[device] == kWholeDevice && device_free_mib_[device] == memories[at];
     };
-    const bool is_as_requested = devices.grants.empty();
-    std::int32_t milli_each = demand.devices.milli_each.value;
-    std::int64_t mib_each = demand.devices.memory_each.value;
-    devices.devices.each([&](int i) {  // in one loop for both kinds, since this is what a placement costs
-      if (!is_as_requested) {
-        const DeviceShare& share = devices.grants[static_cast<std::size_t>(named)].share;
-        milli_each = share.milli.value;
-        mib_each = share.memory.value;
-      }
+    devices.each([&](int i) {
       ++named;
       const auto at = static_cast<std::size_t>(i);
       const DeviceFree free = device_free(row, at);
       idle -= is_idle(at) ? 1 : 0;
-      const Difference one = write_device(row, at, free.milli - sign * milli_each, free.mib - sign * mib_each);
+      const Difference one = write_device(row, at, free.milli - sign * demand.devices.milli_each.value,
+                                          free.mib - sign * demand.devices.memory_each.value);
       all.digest += one.digest;
       all.milli += one.milli;
       idle += is_idle(at) ? 1 : 0;
@@ -417,7 +400,7 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const GrantedDevices&
   note_change(n);
 }
 
-void Cluster::allocate(NodeId n, const Demand& demand, const GrantedDevices& devices) {
+void Cluster::allocate(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
   apply_demand(n, demand, devices, 1);
   for (const HostPort& p : demand.ports) {
@@ -426,7 +409,7 @@ void Cluster::allocate(NodeId n, const Demand& demand, const GrantedDevices& dev
   }
 }
 
-void Cluster::release(NodeId n, const Demand& demand, const GrantedDevices& devices) {
+void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices) {
   ASHLAR_CHECK(is_live(n));
   apply_demand(n, demand, devices, -1);
   for (const HostPort& p : demand.ports) {
@@ -436,6 +419,30 @@ void Cluster::release(NodeId n, const Demand& demand, const GrantedDevices& devi
     ports.erase(it);
     digest_ -= cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   }
+}
+
+/// What is granted instead of what is requested.
+void Cluster::apply_grants(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign) {
+  if (request.count == 0) return;
+  const std::size_t row = n.row();
+  const DeviceShare requested = requested_share(request);
+  devices.each(request, [&](int i, const DeviceShare& share) {
+    const auto at = static_cast<std::size_t>(i);
+    const DeviceFree free = device_free(row, at);
+    set_device(row, at, free.milli + sign * (requested.milli.value - share.milli.value),
+               free.mib + sign * (requested.memory.value - share.memory.value));
+  });
+  recount_idle(n);
+}
+
+void Cluster::allocate_granted(NodeId n, const Demand& demand, const GrantedDevices& devices) {
+  allocate(n, demand, devices.devices);
+  if (!devices.grants.empty()) apply_grants(n, demand.devices, devices, 1);
+}
+
+void Cluster::release_granted(NodeId n, const Demand& demand, const GrantedDevices& devices) {
+  release(n, demand, devices.devices);
+  if (!devices.grants.empty()) apply_grants(n, demand.devices, devices, -1);
 }
 
 std::uint64_t Cluster::recount_digest() const {

@@ -70,11 +70,14 @@ class Cluster : public NodeColumns {
   void set_unhealthy(NodeId n, const DeviceMask& unhealthy);
   /// The node and everything taken on it are removed.
   void remove_node(NodeId n);
-  /// Takes the demand, and what is granted of these devices. Never fails: amounts go negative if necessary (pods bound
-  /// by others). A whole-device demand whose mask names fewer devices than requested owes the rest to the node.
-  void allocate(NodeId n, const Demand& demand, const GrantedDevices& devices);
+  /// Takes the demand and these devices. Never fails: amounts go negative if necessary (pods bound by others). A
+  /// whole-device demand whose mask names fewer devices than requested owes the rest to the node.
+  void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
-  void release(NodeId n, const Demand& demand, const GrantedDevices& devices);
+  void release(NodeId n, const Demand& demand, const DeviceMask& devices);
+  /// The same with what is granted of these devices, instead of what is requested of each.
+  void allocate_granted(NodeId n, const Demand& demand, const GrantedDevices& devices);
+  void release_granted(NodeId n, const Demand& demand, const GrantedDevices& devices);
 
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
@@ -141,7 +144,15 @@ class Cluster : public NodeColumns {
     std::int32_t milli = 0;
     std::int64_t mib = 0;
   };
-  DeviceFree device_free(std::size_t row, std::size_t i) const;
+  DeviceFree device_free(std::size_t row, std::size_t i) const {
+    const std::size_t device = first_device_[row] + i;
+    DeviceFree free{device_free_milli_[device], device_free_mib_[device]};
+    for (const WithheldDevice& w : withheld_.among(static_cast<std::uint32_t>(device), 1)) {
+      free.milli += w.milli;
+      free.mib += w.mib;
+    }
+    return free;
+  }
   /// Nullptr if the device is healthy.
   WithheldDevice* withheld_of(std::size_t row, std::size_t i) {
     return withheld_.rows.empty() || !unhealthy_[row].test(static_cast<int>(i))
@@ -160,7 +171,8 @@ class Cluster : public NodeColumns {
   void note_change(NodeId n);
   void note_facts_change(NodeId n);
   void note_company(std::span<const NodeId> changed);
-  void apply_demand(NodeId n, const Demand& demand, const GrantedDevices& devices, int sign);
+  void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
+  void apply_grants(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign);
 
   std::size_t live_count_ = 0;
   std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots

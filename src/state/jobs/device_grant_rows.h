@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/digest.h"
 #include "base/id.h"
 #include "model/device_grant.h"
 
@@ -19,6 +20,16 @@ class DeviceGrantRows {
   /// Nothing for none.
   std::span<const DeviceGrant> of(DeviceGrantsId id) const {
     return id.is_none() ? std::span<const DeviceGrant>() : std::span<const DeviceGrant>(rows_[id.row()]);
+  }
+  /// A digest that goes on with the grants of the row.
+  std::uint64_t digest(DeviceGrantsId id, std::uint64_t before) const {
+    std::uint64_t all = before;
+    for (const DeviceGrant& grant : rows_[id.row()]) {
+      const DeviceShare& share = grant.share;
+      all = hash_combine(all, (std::uint64_t{share.slices} << 32) + static_cast<std::uint64_t>(share.milli.value));
+      all = hash_combine(all, static_cast<std::uint64_t>(share.memory.value));
+    }
+    return all;
   }
   /// The row of these grants, none for an empty list. Cost: O(log rows), O(rows) if a row is used again.
   DeviceGrantsId intern(const DeviceGrants& grants) {
