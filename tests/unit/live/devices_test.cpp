@@ -20,9 +20,9 @@ class Devices : public TrackerBench {
       p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString(devices)}});
     return p;
   }
-  /// As the API server gave it after commit ac91413 had bound it.
-  static Pod bound_by_ac91413(const std::string& name) {
-    std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-ac91413/pod-" + name + ".json");
+  /// As the API server gave it after that commit had bound it.
+  static Pod bound_by(const std::string& commit, const std::string& name) {
+    std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-" + commit + "/pod-" + name + ".json");
     Result<Pod> read = decode_object<Pod>(std::string(std::istreambuf_iterator<char>(in), {}), Encoding::kJson);
     EXPECT_TRUE(read.ok()) << name;
     return read.ok() ? std::move(read).value() : Pod();
@@ -50,7 +50,7 @@ TEST_F(Devices, WhatWasWrittenWithTheBindingIsReadBack) {
 }
 
 TEST_F(Devices, WhatAc91413BoundKeepsItsDevicesAfterTheUpgrade) {
-  for (const char* name : {"whole", "share"}) see(bound_by_ac91413(name));
+  for (const char* name : {"whole", "share"}) see(bound_by("ac91413", name));
   step();
   EXPECT_EQ(devices_text(record("whole", "default").devices), "1,2,3,4");
   EXPECT_EQ(devices_text(record("share", "default").devices), "0");
@@ -90,6 +90,25 @@ std::vector<int> read_by_954191c(const Pod& pod, std::size_t requested) {
     at = comma + 1;
   }
   return devices.size() == requested ? devices : std::vector<int>{};
+}
+
+// Upgrade and rollback on what a real server stored.
+TEST_F(Devices, What594205f1BoundIsReadByTheReleaseBeforeAndByThisOne) {
+  EXPECT_EQ(read_by_954191c(bound_by("594205f1", "whole"), 4), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(read_by_954191c(bound_by("594205f1", "share"), 1), std::vector<int>{0});
+  for (const char* name : {"whole", "share"}) see(bound_by("594205f1", name));
+  step();
+  EXPECT_EQ(devices_text(record("whole", "default").devices), "1,2,3,4");
+  EXPECT_EQ(devices_text(record("share", "default").devices), "0");
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{700, 0, 0, 0, 0, 1000, 1000, 1000}));
+  EXPECT_TRUE(said.empty()) << said[0];
+  // After the rollback that release binds by ashlar.dev/cards alone, and this one takes over again.
+  see(granted(pod("three", 3), "5,6,7", ""));
+  see(granted(share("beside", 100), "0", ""));
+  step();
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{600, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(changed.empty()) << "nothing is written back for want of the new annotation";
+  EXPECT_EQ(overfull(), 0u);
 }
 
 TEST_F(Devices, WhatAPodWasGrantedIsReadBackWhateverItRequests) {

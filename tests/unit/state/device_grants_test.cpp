@@ -99,7 +99,7 @@ TEST(DeviceGrants, OfDevicesThatTheNodeLosesAreOwedAsRequested) {
   EXPECT_TRUE(s.is_consistent());
 }
 
-/// The device plugin of the node starts again: it reports so many devices, and then all.
+/// The device plugin of the node starts again: it reports this many devices, and then all.
 class GrantsThatGoAndReturn : public ::testing::TestWithParam<int> {
  protected:
   void report(State& s, int count) const {
