@@ -77,12 +77,8 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   const bool is_held = is_yielding(m.job);
   const bool is_kept_beside = is_held || yielding_.is_any_on(node);
   if (is_kept_beside) take_kept(node, -1);
-  if (!is_held) {
-    if (grants.is_none())
-      cluster_.allocate(node, demand(m.demand), devices);
-    else
-      cluster_.allocate_granted(node, demand(m.demand), devices_of(m));
-  }
+  if (!is_held) cluster_.allocate(node, demand(m.demand), devices);
+  if (!is_held && !grants.is_none()) cluster_.exchange(node, demand(m.demand).devices, devices_of(m), 1);
   cluster_.add_pod(id, m.labels, m.constraint, node);
   node_members_.add(id, node);
   placement_digest_ += placement_cell(id);
@@ -117,12 +113,9 @@ void State::unplace(MemberId id) {
   if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
   cluster_.remove_pod(id, m.labels, m.constraint, node);
-  if (cluster_.is_live(node) && !is_held) {
-    if (m.grants.is_none())
-      cluster_.release(node, demand(m.demand), m.devices);
-    else
-      cluster_.release_granted(node, demand(m.demand), devices_of(m));
-  }
+  const bool is_taken = cluster_.is_live(node) && !is_held;
+  if (is_taken && !m.grants.is_none()) cluster_.exchange(node, demand(m.demand).devices, devices_of(m), -1);
+  if (is_taken) cluster_.release(node, demand(m.demand), m.devices);
   node_members_.remove(id, node);
   if (is_held) yielding_.remove({node, id});
   charge(m, node, -1);

@@ -421,28 +421,15 @@ void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices)
   }
 }
 
-/// What is granted instead of what is requested.
-void Cluster::apply_grants(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign) {
-  if (request.count == 0) return;
-  const std::size_t row = n.row();
-  const DeviceShare requested = requested_share(request);
+void Cluster::exchange(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign) {
+  ASHLAR_CHECK(is_live(n) && request.count > 0);
   devices.each(request, [&](int i, const DeviceShare& share) {
     const auto at = static_cast<std::size_t>(i);
-    const DeviceFree free = device_free(row, at);
-    set_device(row, at, free.milli + sign * (requested.milli.value - share.milli.value),
-               free.mib + sign * (requested.memory.value - share.memory.value));
+    const DeviceFree free = device_free(n.row(), at);
+    set_device(n.row(), at, free.milli + sign * (request.milli_each - share.milli).value,
+               free.mib + sign * (request.memory_each - share.memory).value);
   });
   recount_idle(n);
-}
-
-void Cluster::allocate_granted(NodeId n, const Demand& demand, const GrantedDevices& devices) {
-  allocate(n, demand, devices.devices);
-  if (!devices.grants.empty()) apply_grants(n, demand.devices, devices, 1);
-}
-
-void Cluster::release_granted(NodeId n, const Demand& demand, const GrantedDevices& devices) {
-  release(n, demand, devices.devices);
-  if (!devices.grants.empty()) apply_grants(n, demand.devices, devices, -1);
 }
 
 std::uint64_t Cluster::recount_digest() const {

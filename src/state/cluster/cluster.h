@@ -75,9 +75,9 @@ class Cluster : public NodeColumns {
   void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
   void release(NodeId n, const Demand& demand, const DeviceMask& devices);
-  /// The same with what is granted of these devices, instead of what is requested of each.
-  void allocate_granted(NodeId n, const Demand& demand, const GrantedDevices& devices);
-  void release_granted(NodeId n, const Demand& demand, const GrantedDevices& devices);
+  /// For devices that were allocated: what is granted of each is taken instead of what is requested (1), or the other
+  /// way round (-1). Apart from the above, since it is rare and a placement is not to pay for it.
+  void exchange(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign);
 
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
@@ -172,7 +172,6 @@ class Cluster : public NodeColumns {
   void note_facts_change(NodeId n);
   void note_company(std::span<const NodeId> changed);
   void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
-  void apply_grants(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign);
 
   std::size_t live_count_ = 0;
   std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots
