@@ -43,6 +43,7 @@ using NamespaceId = Id<struct NamespaceTag>;      ///< row of a namespace
 using DeviceClassId = Id<struct ModelTag>;        ///< interned accelerator model (class)
 using DeviceLayoutId = Id<struct LayoutTag>;      ///< interned DeviceLayout
 using GangSpecId = Id<struct GangSpecTag>;        ///< interned GangSpec
+using DeviceGrantsId = Id<struct GrantsTag>;      ///< interned DeviceGrants
 
 }  // namespace ashlar
 

@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
 #include "model/gang.h"
 #include "model/hold.h"
 #include "model/node.h"
@@ -80,6 +81,7 @@ struct Bound {
   MemberId member;
   NodeId node;
   DeviceMask devices;
+  DeviceGrants grants = {};  ///< of each of these devices; none = as much of each as the member requests
   /// reported by the API server: confirms an assumption or overrides it; no devices = choose, DeviceMask::unknown() =
   /// owed by number
 };

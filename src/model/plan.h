@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "base/quantity.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
 #include "model/reason.h"
 
 namespace ashlar {
@@ -41,6 +42,7 @@ struct Bind {
   JobId job;
   NodeId node;
   DeviceMask devices;
+  DeviceShare each = {};  ///< what it holds of each of these devices
 };
 struct Evict {
   JobId job;
@@ -65,7 +67,8 @@ struct Plan {
   std::uint32_t examined = 0;  ///< jobs looked at, for metrics
 };
 
-/// A fingerprint of a plan: equal plans have equal digests on every machine.
+/// A fingerprint of a plan: equal plans have equal digests on every machine. Without Bind::each, which follows from the
+/// request as long as no policy chooses it; replays compare plans by their bytes.
 std::uint64_t digest_of(const Plan& plan);  // for tests
 
 }  // namespace ashlar

@@ -119,18 +119,16 @@ struct Applier {
     if (!is_pod(e.member) || !s.cluster_.is_live(e.node)) return;
     Member& m = s.member_row(e.member);
     const bool is_unknown = e.devices == DeviceMask::unknown();
+    const GivenDevices stated = is_unknown || e.devices.is_empty() ? GivenDevices{} : stated_devices(e);
     const bool is_as_assumed =
-        m.node == e.node && (e.devices.is_empty() || is_unknown || e.devices == s.given_to(e.member));
+        m.node == e.node && (e.devices.is_empty() || is_unknown || stated == s.given_to(e.member));
     if (!is_as_assumed) {
       if (m.is_placed()) {
         s.note_freed(m.node);
         s.take_off(e.member);
       }
       s.changed_nodes_.push_back(e.node);
-      const DeviceMask given = e.devices.is_empty() ? choose_devices(s.cluster_, e.node, s.demand(m.demand).devices,
-                                                                     s.cluster_.constraint(m.constraint))
-                               : is_unknown         ? DeviceMask{}
-                                                    : e.devices;
+      const GivenDevices given = e.devices.is_empty() ? chosen_devices(m, e.node) : stated;
       s.place_on(e.member, e.node, given, Member::Phase::kBound);
       if (tells_devices_apart(s, e.node, e.member)) s.note_freed(e.node);
     }
@@ -219,7 +217,7 @@ struct Applier {
   }
   struct Displaced {
     MemberId member;
-    DeviceMask given;
+    GivenDevices given;
     Member::Phase phase;
   };
   /// Takes members off the node that were given devices which it is about to lose, or get: it will have this many.
@@ -230,9 +228,9 @@ struct Applier {
     if (devices == before || (devices > before && s.absent_devices_.are_none())) return displaced;
     for (const MemberId id : s.members_on(node)) {
       const Member m = s.members_[id.row()];
-      const DeviceMask given = s.given_to(id);
+      const GivenDevices given = s.given_to(id);
       bool is_concerned = false;
-      given.each([&](int i) { is_concerned = is_concerned || (i >= devices) != (i >= before); });
+      given.devices.each([&](int i) { is_concerned = is_concerned || (i >= devices) != (i >= before); });
       if (!is_concerned) continue;
       displaced.push_back({id, given, m.phase});
       s.unplace(id);
@@ -241,6 +239,17 @@ struct Applier {
   }
   void put_back(const std::vector<Displaced>& displaced, NodeId node) {
     for (const Displaced& d : displaced) s.place_on(d.member, node, d.given, d.phase);
+  }
+  GivenDevices chosen_devices(const Member& m, NodeId node) const {
+    return {choose_devices(s.cluster_, node, s.demand(m.demand).devices, s.cluster_.constraint(m.constraint)), {}};
+  }
+  /// What the event says, without grants if the member holds what it requests.
+  GivenDevices stated_devices(const Bound& e) const {
+    if (e.grants.empty()) return {e.devices, {}};
+    ASHLAR_CHECK(devices_of(e.grants) == e.devices);
+    const DeviceRequest& request = s.demand(s.member(e.member).demand).devices;
+    if (request.count == 0 || are_as_requested(e.grants, request)) return {e.devices, {}};
+    return {e.devices, e.grants};
   }
   /// What is held of a node that was away.
   void take_held(NodeId node) {

@@ -65,6 +65,14 @@ bool are_placements_consistent(const State& state) {
   return true;
 }
 
+std::vector<std::uint32_t> counted_grant_uses(const State& state) {
+  std::vector<std::uint32_t> uses(state.grants().rows());
+  for (std::size_t row = 0; row < state.member_rows(); ++row)
+    if (const DeviceGrantsId grants = state.member(MemberId(row)).grants; grants.row() < uses.size())
+      ++uses[grants.row()];
+  return uses;
+}
+
 bool are_groups_consistent(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (j.spec.is_none()) return j.groups_lack == 0;

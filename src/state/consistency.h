@@ -14,6 +14,8 @@ Counts counted_company(const State& state);
 std::vector<std::uint32_t> counted_gang_uses(const State& state);
 /// The members listed on each node, the device classes in use there, and the counts of pods by labels. O(members).
 bool are_placements_consistent(const State& state);
+/// How many members name each row of grants.
+std::vector<std::uint32_t> counted_grant_uses(const State& state);
 /// The members of each group of the job.
 bool are_groups_consistent(const State& state, JobId job);
 

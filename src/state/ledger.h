@@ -16,9 +16,12 @@ class Ledger {
   State& state() const { return *state_; }
 
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
-  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) const {
-    state_->place(id, node, devices, phase);
+  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase,
+             DeviceGrantsId grants = {}) const {
+    state_->place(id, node, devices, phase, grants);
   }
+  /// The row of grants that a member is about to be placed with. Not while a trial is open: see DeviceGrantRows.
+  DeviceGrantsId intern(const DeviceGrants& grants) const { return state_->grants_.intern(grants); }
   void unplace(MemberId id) const { state_->unplace(id); }
   /// Placed members of yielding holds, all on one node, keep nothing of it until they are put back. What jobs have of
   /// these holds stays counted as of them, so that no others yield for them. Each exactly undoes the other.
@@ -62,7 +65,7 @@ class Ledger {
     });
     state_->holds_.begin(id);
     for (const auto& [id_of_member, member] : placed) {
-      state_->place(id_of_member, member.node, member.devices, member.phase);
+      state_->place(id_of_member, member.node, member.devices, member.phase, member.grants);
       state_->changed_nodes_.push_back(member.node);
     }
   }

@@ -59,22 +59,26 @@ void State::count_in_group(const Member& member, int placed) {
 
 std::uint64_t State::placement_cell(MemberId id) const {
   const Member& m = members_[id.row()];
-  return mix64(hash_combine(hash_combine(m.node.value, m.devices.low), m.devices.high) +
-               static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
+  std::uint64_t place = hash_combine(hash_combine(m.node.value, m.devices.low), m.devices.high);
+  if (!m.grants.is_none()) place = grants_.digest(m.grants, place);
+  return mix64(place + static_cast<std::uint64_t>(id.value) * 0x9e3779b97f4a7c15ull);
 }
 
-void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase) {
+void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase, DeviceGrantsId grants) {
   Member& m = members_[id.row()];
   ASHLAR_CHECK(!m.is_placed());
   ASHLAR_CHECK(m.phase == Member::Phase::kWaiting);
   m.node = node;
   m.devices = devices;
+  m.grants = grants;
   m.phase = phase;
+  grants_.use(grants, 1);
   charge(m, node, 1);  // its queue has a row from then on
   const bool is_held = is_yielding(m.job);
   const bool is_kept_beside = is_held || yielding_.is_any_on(node);
   if (is_kept_beside) take_kept(node, -1);
   if (!is_held) cluster_.allocate(node, demand(m.demand), devices);
+  if (!is_held && !grants.is_none()) cluster_.exchange(node, demand(m.demand).devices, devices_of(m), 1);
   cluster_.add_pod(id, m.labels, m.constraint, node);
   node_members_.add(id, node);
   placement_digest_ += placement_cell(id);
@@ -87,14 +91,17 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
 void State::charge(const Member& member, NodeId node, std::int64_t times) {
   const Job& j = job(member.job);
   if (j.is_hold) return;
-  queues_.charge(j.queue, quota_of_demand(member.demand), times);
-  charge_keys(queues_, member, node, times);
+  if (member.grants.is_none())
+    queues_.charge(j.queue, quota_of_demand(member.demand), times);
+  else
+    queues_.charge(j.queue, quota_of_member(member), times);
+  if (!queues_.keys().empty()) charge_keys(queues_, member, node, times);
 }
 
 void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const {
   for (std::size_t key = 0; key < queues.keys().size(); ++key)
     queues.charge(key, job(member.job).queue,
-                  counted_for(cluster_, node, demand(member.demand), member.devices, queues.keys()[key]) * times);
+                  counted_for(cluster_, node, demand(member.demand), devices_of(member), queues.keys()[key]) * times);
 }
 
 void State::unplace(MemberId id) {
@@ -106,12 +113,16 @@ void State::unplace(MemberId id) {
   if (is_kept_beside) take_kept(node, -1);
   placement_digest_ -= placement_cell(id);
   cluster_.remove_pod(id, m.labels, m.constraint, node);
-  if (cluster_.is_live(node) && !is_held) cluster_.release(node, demand(m.demand), m.devices);
+  const bool is_taken = cluster_.is_live(node) && !is_held;
+  if (is_taken && !m.grants.is_none()) cluster_.exchange(node, demand(m.demand).devices, devices_of(m), -1);
+  if (is_taken) cluster_.release(node, demand(m.demand), m.devices);
   node_members_.remove(id, node);
   if (is_held) yielding_.remove({node, id});
   charge(m, node, -1);
   m.node = NodeId::none();
   m.devices = {};
+  grants_.use(m.grants, -1);
+  m.grants = {};
   m.phase = Member::Phase::kWaiting;
   --jobs_[m.job.row()].members_placed;
   count_in_group(m, -1);
@@ -150,7 +161,7 @@ void State::charge_new_keys(std::size_t first) {
     for (const Member& m : members_) {
       if (m.is_placed() && !job(m.job).is_hold)
         queues_.charge(key, jobs_[m.job.row()].queue,
-                       counted_for(cluster_, m.node, demand(m.demand), m.devices, queues_.keys()[key]));
+                       counted_for(cluster_, m.node, demand(m.demand), devices_of(m), queues_.keys()[key]));
     }
 }
 
@@ -252,30 +263,33 @@ void State::take(const HoldPart& part) {
   const DeviceMask devices = part.devices.is_empty() ? choose_devices(cluster_, part.node, demand(m.demand).devices,
                                                                       cluster_.constraint(m.constraint))
                                                      : part.devices;
-  place_on(part.member.member, part.node, devices, Member::Phase::kBound);
+  place_on(part.member.member, part.node, {devices, {}}, Member::Phase::kBound);
 }
 
-void State::place_on(MemberId id, NodeId node, const DeviceMask& given, Member::Phase phase) {
-  const DeviceMask there = clip(given, node);
-  place(id, node, there, phase);
-  if (there == given)
+void State::place_on(MemberId id, NodeId node, const GivenDevices& given, Member::Phase phase) {
+  const GivenDevices there = clip(given, node, demand(member(id).demand).devices);
+  place(id, node, there.devices, phase, grants_.intern(there.grants));
+  if (there.devices == given.devices)
     absent_devices_.forget(id);
   else
     absent_devices_.note(id, {node, given});
 }
 
-DeviceMask State::given_to(MemberId id) const {
+GivenDevices State::given_to(MemberId id) const {
   const Member& m = member(id);
-  const AbsentDevices::Given* given = absent_devices_.find(id);
-  const bool is_current = given != nullptr && given->node == m.node && clip(given->devices, m.node) == m.devices;
-  return is_current ? given->devices : m.devices;
+  const std::span<const DeviceGrant> held = grants_of(m);
+  const GivenDevices there{m.devices, {held.begin(), held.end()}};
+  const AbsentDevices::Given* noted = absent_devices_.find(id);
+  const bool is_current =
+      noted != nullptr && noted->node == m.node && clip(noted->given, m.node, demand(m.demand).devices) == there;
+  return is_current ? noted->given : there;
 }
 
-DeviceMask State::clip(const DeviceMask& devices, NodeId node) const {
-  DeviceMask kept;
-  devices.each([&](int i) {
-    if (i < cluster_.devices()[node.row()]) kept.set(i);
-  });
+GivenDevices State::clip(const GivenDevices& given, NodeId node, const DeviceRequest& request) const {
+  const std::int32_t count = cluster_.devices()[node.row()];
+  GivenDevices kept{given.devices.among(count), given.grants};
+  std::erase_if(kept.grants, [&](const DeviceGrant& g) { return g.device >= count; });
+  if (are_as_requested(kept.grants, request)) kept.grants.clear();
   return kept;
 }
 
@@ -371,7 +385,7 @@ void State::add_members(JobId id, const std::vector<MemberSpec>& members) {
     m.demand = spec.demand;
     m.constraint = spec.constraint;
     m.labels = spec.labels;
-    m.group = spec.group;
+    m.group = static_cast<std::uint16_t>(spec.group);
     cluster_.use(m.labels, 1);
     m.phase = Member::Phase::kWaiting;
     ++demand_uses_[spec.demand.row()].members;
@@ -436,7 +450,7 @@ bool State::is_consistent() const {
     if (!m.is_placed()) continue;
     digest += placement_cell(MemberId(row));
     if (!job(m.job).is_hold) {
-      counted.charge(jobs_[m.job.row()].queue, quota_of_demand(m.demand), -1);
+      counted.charge(jobs_[m.job.row()].queue, quota_of_member(m), -1);
       charge_keys(counted, m, m.node, -1);
     }
     yielding += is_yielding(m.job) ? 1 : 0;
@@ -465,7 +479,7 @@ bool State::is_consistent() const {
   const std::vector<RowUse> of_demands = counted_demand_uses();
   const std::vector<RowUse> of_constraints = counted_constraint_uses();
   return digest == placement_digest_ && waiting == backlog_size_ && gangs == gangs_.count() &&
-         counted_gang_uses(*this) == gangs_.uses() &&
+         counted_gang_uses(*this) == gangs_.uses() && counted_grant_uses(*this) == grants_.uses() &&
          std::equal(of_demands.begin(), of_demands.end(), demand_uses_.begin(), demand_uses_.end(), are_as_many) &&
          std::equal(of_constraints.begin(), of_constraints.end(), constraint_uses_.begin(), constraint_uses_.end(),
                     are_as_many);

@@ -13,6 +13,7 @@
 #include "state/holds/held_places.h"
 #include "state/holds/holds.h"
 #include "state/jobs/absent_devices.h"
+#include "state/jobs/device_grant_rows.h"
 #include "state/jobs/gangs.h"
 #include "state/jobs/jobs.h"
 #include "state/jobs/node_members.h"
@@ -49,6 +50,17 @@ class State {
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
   std::size_t demand_rows() const { return demands_.size(); }
+  /// What a placed member holds of its devices where that is not what it requests; else nothing.
+  std::span<const DeviceGrant> grants_of(const Member& member) const { return grants_.of(member.grants); }
+  GrantedDevices devices_of(const Member& member) const { return {member.devices, grants_of(member)}; }
+  /// What a placed member counts for in its queues: what it requests, but of devices what it holds.
+  QuotaVector quota_of_member(const Member& member) const {
+    QuotaVector quota = quota_of_demand(member.demand);
+    if (!member.grants.is_none())
+      quota[static_cast<std::size_t>(QuotaDimension::kMilliGpu)] =
+          held_milli(demand(member.demand).devices, grants_of(member));
+    return quota;
+  }
   /// Whether a member names the row. Such a row keeps its value.
   bool is_used(DemandId id) const { return id.row() < demand_uses_.size() && demand_uses_[id.row()].members > 0; }
   bool is_used(ConstraintId id) const {
@@ -89,6 +101,7 @@ class State {
   /// job ended before or after its time or has another estimate, a node was added or changed.
   std::uint64_t unforeseen_frees() const { return unforeseen_frees_; }
   const Gangs& gangs() const { return gangs_; }
+  const DeviceGrantRows& grants() const { return grants_; }
   const GangSpec& gang_spec(GangSpecId id) const { return gangs_.spec(id); }
   /// The members of each group of a job with a GangSpec.
   const std::vector<GroupCount>& groups_of(JobId id) const { return gangs_.groups_of(id); }
@@ -165,7 +178,7 @@ class State {
   friend void apply(State& state, const Event& event);
 
   /// Puts a waiting member on a node: cluster, quota and digest move together. Undone exactly by unplace.
-  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase);
+  void place(MemberId id, NodeId node, const DeviceMask& devices, Member::Phase phase, DeviceGrantsId grants = {});
   void unplace(MemberId id);
   /// The job runs from now on with what is placed: an end goes on the timeline, and it leaves the backlog once every
   /// member is placed.
@@ -207,11 +220,11 @@ class State {
   /// Takes what the part holds, if its node is there and it does not yet.
   void take(const HoldPart& part);
   /// On these devices: those that the node does not have now are owed, and remembered until it has them.
-  void place_on(MemberId id, NodeId node, const DeviceMask& given, Member::Phase phase);
+  void place_on(MemberId id, NodeId node, const GivenDevices& given, Member::Phase phase);
   /// What a placed member was given, whether its node has it or not.
-  DeviceMask given_to(MemberId id) const;
-  /// Devices that the node does not have are dropped from a stated choice.
-  DeviceMask clip(const DeviceMask& devices, NodeId node) const;
+  GivenDevices given_to(MemberId id) const;
+  /// Those that the node has, as a member that requests this holds them.
+  GivenDevices clip(const GivenDevices& given, NodeId node, const DeviceRequest& request) const;
   /// For good: unlike in a trial, its devices are forgotten.
   void take_off(MemberId id) {
     absent_devices_.forget(id);
@@ -267,6 +280,7 @@ class State {
   std::vector<QuotaVector> demand_quota_;
   std::vector<RowUse> demand_uses_, constraint_uses_;
   Gangs gangs_;
+  DeviceGrantRows grants_;
   std::uint64_t redefinitions_ = 0;
   std::vector<Job> jobs_;
   std::vector<Member> members_;

@@ -73,7 +73,10 @@ bool StateFields::are_numbers_sound(const State& s) {
          all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) &&
          all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) &&
          all_of(s.absent_devices_.rows_,
-                [&](const auto& row) { return s.is_live(row.first) && row.second.node.row() < s.cluster_.rows(); }) &&
+                [&](const auto& row) {
+                  return s.is_live(row.first) && row.second.node.row() < s.cluster_.rows() &&
+                         is_sound(row.second.given);
+                }) &&
          is_time(s.now_);
 }
 
@@ -180,7 +183,18 @@ bool StateFields::are_jobs_sound(const State& s) {
     const bool is_queue = j.is_hold ? j.queue.is_none() : j.queue.row() < s.queues_.parent_.size() + kQueueLeapMax;
     if (!is_queue || !is_row_or_none(j.within, levels) || !is_row_or_none(j.prefer, levels)) return false;
   }
-  return are_gangs_sound(s) && are_holds_sound(s) && are_ends_sound(s);
+  return are_gangs_sound(s) && are_grants_sound(s) && are_holds_sound(s) && are_ends_sound(s);
+}
+
+/// Each row is a list that a member may have, and each member that names one has the devices of the list.
+bool StateFields::are_grants_sound(const State& s) {
+  if (!all_of(s.grants_.rows_, [](const DeviceGrants& grants) { return !grants.empty() && is_sound(grants); }))
+    return false;
+  return all_of(s.members_, [&](const Member& m) {
+    if (m.grants.is_none()) return true;
+    return m.is_placed() && m.grants.row() < s.grants_.rows() && s.demand(m.demand).devices.count > 0 &&
+           devices_of(s.grants_of(m)) == m.devices;
+  });
 }
 
 /// Each job with groups has their counts, and each of its members is in one of them.

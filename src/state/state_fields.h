@@ -23,7 +23,8 @@ struct StateFields {
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
-        visit(s.absent_devices_.rows_), visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_);
+        visit(s.absent_devices_.rows_), visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_),
+        visit(s.grants_.rows_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
@@ -47,6 +48,7 @@ struct StateFields {
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
     s.gangs_.uses_ = counted_gang_uses(s);
+    s.grants_.rebuild(counted_grant_uses(s));
   }
 
   static std::size_t constraint_count(const State& s) { return s.cluster_.constraints_.size(); }
@@ -78,6 +80,7 @@ struct StateFields {
   static bool is_company_sound(const State& s);
   static bool are_jobs_sound(const State& s);
   static bool are_gangs_sound(const State& s);
+  static bool are_grants_sound(const State& s);
   static bool are_holds_sound(const State& s);
   static bool are_ends_sound(const State& s);
 };

@@ -28,6 +28,7 @@ class Trial {
     MemberId member;
     NodeId node;
     DeviceMask devices;
+    DeviceGrantsId grants;
     Member::Phase phase = Member::Phase::kWaiting;  ///< before
   };
   /// Capacity of a node is kept from all jobs: amounts and ports, or on these devices.
@@ -73,7 +74,7 @@ class Trial {
   void evict(MemberId member) {
     const Member before = ledger_.state().member(member);
     ledger_.unplace(member);
-    steps_.emplace_back(Eviction{member, before.node, before.devices, before.phase});
+    steps_.emplace_back(Eviction{member, before.node, before.devices, before.grants, before.phase});
   }
   void evict(JobId job) {
     for (MemberId m = state().job(job).first; !m.is_none(); m = state().member(m).next)
@@ -143,7 +144,7 @@ class Trial {
   }
   void undo(const QuotaCharge& step) { ledger_.charge_quota(step.job, -step.times); }
   void undo(const Placement& step) { ledger_.unplace(step.member); }
-  void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase); }
+  void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase, step.grants); }
   void undo(const Lift& step) {
     ledger_.put_back(listed(step));
     lifted_.resize(step.first);

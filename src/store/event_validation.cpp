@@ -161,7 +161,10 @@ struct Guard {
   const char* operator()(const ConstraintChanged& e) const {
     return e.constraint.row() < StateFields::constraint_count(s) ? nullptr : "a constraint that was never defined";
   }
-  const char* operator()(const Bound& e) const { return placed(e.member); }
+  const char* operator()(const Bound& e) const {
+    const bool are_of_devices = e.grants.empty() || (is_sound(e.grants) && devices_of(e.grants) == e.devices);
+    return are_of_devices ? placed(e.member) : "a member is granted other GPUs than it is bound to";
+  }
   const char* operator()(const Nominated& e) const { return placed(e.member); }
   template <class Other>
   const char* operator()(const Other&) const {

@@ -29,8 +29,12 @@ bool are_equal(JobDecision& a, JobDecision& b) {
   std::sort(b.binds.begin(), b.binds.end(), by_member);
   return a.is_evicted == b.is_evicted &&
          std::equal(a.binds.begin(), a.binds.end(), b.binds.begin(), b.binds.end(), [](const Bind& x, const Bind& y) {
-           return x.member == y.member && x.node == y.node && x.devices == y.devices;
+           return x.member == y.member && x.node == y.node && x.devices == y.devices && x.each == y.each;
          });
+}
+
+bool is_placed_alike(const State& s, const Member& a, const State& t, const Member& b) {
+  return a.node == b.node && a.devices == b.devices && std::ranges::equal(s.grants_of(a), t.grants_of(b));
 }
 
 }  // namespace
@@ -107,14 +111,16 @@ void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
   if (!state_.is_live(job) || !recorded.is_live(job)) return;
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
-    if (!m.is_placed() || (m.node == wanted.node && m.devices == wanted.devices && m.phase == wanted.phase)) return;
+    if (!m.is_placed() || (is_placed_alike(state_, m, recorded, wanted) && m.phase == wanted.phase)) return;
     Ledger(state_).note_freed(m.node);
     Ledger(state_).unplace(id);
   });
   state_.each_member(job, [&](MemberId id, const Member& m) {
     const Member& wanted = recorded.member(id);
     if (m.is_placed() || !wanted.is_placed()) return;
-    Ledger(state_).place(id, wanted.node, wanted.devices, wanted.phase);
+    const auto grants = recorded.grants_of(wanted);
+    const DeviceGrantsId row = Ledger(state_).intern({grants.begin(), grants.end()});
+    Ledger(state_).place(id, wanted.node, wanted.devices, wanted.phase, row);
   });
   const bool should_run = recorded.job(job).is_started;
   if (state_.job(job).is_started && !should_run) Ledger(state_).stop(job, now);

@@ -10,10 +10,12 @@ constexpr std::size_t kMembersInWords = 4;  ///< of a gang; the rest is counted
 
 std::string node_in_words(NodeId node, const NameTable& names) { return names.of({NameKind::kNode, node.value}); }
 
-std::string one_placement(NodeId node, const DeviceMask& devices, const NameTable& names) {
-  std::string text = node_in_words(node, names);
-  if (!devices.is_empty()) text += " gpu " + device_ranges(devices);
-  return text;
+/// The share of each device is named where it is not a whole one.
+std::string one_placement(const Bind& bind, const NameTable& names) {
+  std::string text = node_in_words(bind.node, names);
+  if (bind.devices.is_empty()) return text;
+  const bool is_share = bind.each.milli.value > 0 && bind.each.milli.value < kWholeDevice;
+  return text + " gpu " + (is_share ? grants_text(grants_of(bind.devices, bind.each)) : device_ranges(bind.devices));
 }
 
 /// What a limit counts beside the dimensions, as in ashlar.yaml: " nvidia.com/gpu@H100".
@@ -51,7 +53,7 @@ std::string job_in_words(JobId job, const NameTable& names) { return names.of({N
 std::string placement_in_words(const std::vector<Bind>& binds, const NameTable& names) {
   std::string text;
   for (std::size_t i = 0; i < binds.size() && i < kMembersInWords; ++i)
-    text += (i == 0 ? "" : ", ") + one_placement(binds[i].node, binds[i].devices, names);
+    text += (i == 0 ? "" : ", ") + one_placement(binds[i], names);
   if (binds.size() > kMembersInWords) text += ", ... (" + std::to_string(binds.size()) + " members)";
   return text;
 }
@@ -69,7 +71,7 @@ std::string action_in_words(const Action& action, const NameTable& names) {
     const NameKey member{NameKind::kMember, bind->member.value};
     const std::string who =
         names.has(member) ? job_in_words(bind->job, names) + " " + names.of(member) : job_in_words(bind->job, names);
-    return "bind " + who + " to " + one_placement(bind->node, bind->devices, names);
+    return "bind " + who + " to " + one_placement(*bind, names);
   }
   const auto& evict = std::get<Evict>(action);
   const std::string who = evict.member.is_none() ? "" : " " + names.of({NameKind::kMember, evict.member.value});

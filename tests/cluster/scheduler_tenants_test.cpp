@@ -66,9 +66,9 @@ class Tenants : public SchedulerWorld {
   }
   static bool is_refused(const Answer& answer) {
     const std::string words =
-        "ashlar.dev/cards is written by Ashlar alone, as system:serviceaccount:ashlar:ashlar; an Ashlar with another "
-        "user name "
-        "must be listed in the policy ashlar-cards";
+        "ashlar.dev/cards and ashlar.dev/gpu-grants are written by Ashlar alone, as "
+        "system:serviceaccount:ashlar:ashlar; an Ashlar with another user name must be listed in the policy "
+        "ashlar-cards";
     return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
   }
   bool has_policy_ = false;
@@ -85,6 +85,8 @@ TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   EXPECT_TRUE(is_refused(patch(path, devices_body("7"))));
   EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/cards":null}}})"))) << "nor taken away";
   EXPECT_TRUE(is_refused(patch(path + "/status", devices_body("7"))));
+  EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":"0-1:1"}}})")));
+  EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":null}}})")));
   for (const char* subresource : {"/resize", "/ephemeralcontainers"}) patch(path + subresource, devices_body("7"));
   EXPECT_EQ(devices_of("one"), "0,1");
   EXPECT_TRUE(patch(path, R"({"metadata":{"labels":{"team":"a"}}})").ok()) << "everything else may be changed";
@@ -116,6 +118,31 @@ TEST_F(Tenants, DevicesThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARe
   ASSERT_TRUE(wait_bound(1, "two"));
   EXPECT_NE(devices_of("two"), "0");
   expect_no_oversubscription();
+}
+
+TEST_F(Tenants, WhatThePodHoldsIsWrittenBackAndCountsAfterARestart) {
+  post_gpu_nodes(1);
+  auto scheduler = start();
+  post_pod(share("one", 600));
+  ASSERT_TRUE(wait_bound(1, "one"));
+  const auto grants = [&] {
+    const kube::Pod p = pod("one");
+    const kube::PooledString* text =
+        p.annotations ? kube::find_label(*p.annotations, "ashlar.dev/gpu-grants") : nullptr;
+    return text == nullptr ? "" : text->str();
+  };
+  ASSERT_EQ(grants(), "0:600");
+  const std::string path = kube::pod_path("default", "one");
+  ASSERT_TRUE(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":"0:1"}}})").ok());
+  EXPECT_TRUE(wait([&] { return grants() == "0:600"; }));
+  EXPECT_TRUE(has_logged("the GPUs of pod default/one were changed from 0:600 to '0:1'"));
+  scheduler.reset();
+  ASSERT_TRUE(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":"0:1000"}}})").ok());
+  scheduler = start(options("b"));
+  post_pod(share("two", 400));
+  ASSERT_TRUE(wait_bound(1, "two"));
+  EXPECT_NE(devices_of("two"), "0")
+      << "what was changed while no scheduler ran is believed, as of the older annotation";
 }
 
 TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {

@@ -33,6 +33,9 @@ TEST_F(LiveSchedulerTest, BindsAPodAndWritesItsDevices) {
   const kube::PooledString* devices = kube::find_label(*bound.annotations, "ashlar.dev/cards");
   ASSERT_NE(devices, nullptr);
   EXPECT_EQ(*devices, "0,1");
+  const kube::PooledString* grants = kube::find_label(*bound.annotations, "ashlar.dev/gpu-grants");
+  ASSERT_NE(grants, nullptr);
+  EXPECT_EQ(*grants, "0-1:1000");
   EXPECT_TRUE(wait_event("Scheduled", "Successfully assigned default/one to node-000"));
 }
 

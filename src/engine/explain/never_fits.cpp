@@ -30,8 +30,14 @@ HeldByNode held_by(const State& state, JobId job) {
     if (!m.is_placed()) return;
     const Demand& demand = state.demand(m.demand);
     Held& on_node = held[m.node];
-    if (demand.devices.is_whole()) on_node.devices += demand.devices.count;
-    if (demand.devices.is_whole()) m.devices.each([&](int i) { on_node.named.set(i); });
+    if (demand.devices.is_whole()) {
+      on_node.devices += demand.devices.count;
+      state.devices_of(m).each(demand.devices, [&](int i, const DeviceShare& share) {
+        const bool is_all_held = share.milli.value >= kWholeDevice;  // of one granted in part, others may have the rest
+        if (is_all_held) on_node.named.set(i);
+        on_node.devices -= is_all_held ? 0 : 1;
+      });
+    }
     on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
     for (const ResourceAmount& a : demand.amounts) {
       if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);

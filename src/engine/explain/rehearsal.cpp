@@ -61,6 +61,11 @@ bool Rehearsal::starts_without_limits() {
 
 void Rehearsal::become(const ChangedJob& change) {
   const Millis now = state_.now();
+  std::vector<Bound> bound;
+  for (const auto& [id, m] : placed_) {
+    const auto grants = state_.grants_of(m);
+    bound.push_back({id, m.node, m.devices, {grants.begin(), grants.end()}});
+  }
   ashlar::apply(state_, {now, Ended{job_}});
   Workload w = original_;
   if (change.within) w.within = *change.within;
@@ -76,7 +81,7 @@ void Rehearsal::become(const ChangedJob& change) {
                          .constraint = m.constraint,
                          .group = m.group});
   ashlar::apply(state_, {now, Submitted{w}});
-  for (const auto& [id, m] : placed_) ashlar::apply(state_, {now, Bound{id, m.node, m.devices}});
+  for (const Bound& event : bound) ashlar::apply(state_, {now, event});
 }
 
 bool Rehearsal::is_placed_beside_reservations() {

@@ -156,7 +156,9 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
       Ledger(state).drop_nomination(claim->member, claim->node);
       cycle.plan.look_again_at = cycle.plan.at;  // waiting jobs were requeued before
     } else if (const auto* placement = std::get_if<Trial::Placement>(&step)) {
-      cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices});
+      const DeviceRequest& request = state.demand(state.member(placement->member).demand).devices;
+      const DeviceShare each = placement->devices.is_empty() ? DeviceShare{} : requested_share(request);
+      cycle.plan.actions.push_back(Bind{placement->member, job, placement->node, placement->devices, each});
     }
   }
   const std::vector<Trial::Step> steps = trial.commit();

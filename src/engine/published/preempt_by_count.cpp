@@ -124,7 +124,9 @@ class QueueShares {
   QuotaVector held_by(JobId job) const {
     QuotaVector sum{};
     state_.each_member(job, [&](MemberId, const Member& m) {
-      for (std::size_t d = 0; d < kQuotaDimensions && m.is_placed(); ++d) sum[d] += state_.quota_of_demand(m.demand)[d];
+      if (!m.is_placed()) return;
+      const QuotaVector held = state_.quota_of_member(m);
+      for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += held[d];
     });
     return sum;
   }

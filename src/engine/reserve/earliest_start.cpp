@@ -254,7 +254,8 @@ QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
   if (job == job_ || !state_.queues().is_within(state_.job(job).queue, queue)) return held;
   state_.each_member(job, [&](MemberId, const Member& m) {
     if (!m.is_placed()) return;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += state_.quota_of_demand(m.demand)[d];
+    const QuotaVector of_member = state_.quota_of_member(m);
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += of_member[d];
   });
   return held;
 }

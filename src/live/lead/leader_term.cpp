@@ -302,6 +302,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
   w.key("annotations")
       .begin_object()
       .member(kDevicesAnnotation, devices_text(pod.devices))
+      .member(kGrantsAnnotation, grants_text(tracker_.grants_held(slot)))
       .end_object()
       .end_object()
       .end_object();

@@ -101,6 +101,40 @@ void write_request(JsonWriter& w, const State& state, const PodRecord& pod) {
       .end_object();
 }
 
+/// What the pod holds of each of its devices; nothing if it has none, or its demand is not known here.
+DeviceGrants grants_of_pod(ReadReplica& replica, const PodRecord& pod) {
+  if (pod.grants) return pod.grants->list;
+  const State& state = replica.state();
+  if (pod.demand.is_none() || pod.demand.row() >= state.demand_rows()) return {};
+  return grants_of(pod.devices, requested_share(state.demand(pod.demand).devices));
+}
+
+/// "0,1", and for shares what is held: "3 (500 thousandths, 40960 MiB, slices 0,1)".
+std::string held_devices(ReadReplica& replica, const PodRecord& pod) {
+  const DeviceGrants grants = grants_of_pod(replica, pod);
+  std::string text = devices_text(pod.devices);
+  if (grants.size() != 1) return text;
+  const DeviceShare& share = grants[0].share;
+  if (share.milli.value == kWholeDevice && share.slices == 0) return text;
+  text += " (" + std::to_string(share.milli.value) + " thousandths";
+  if (share.memory.value > 0) text += ", " + std::to_string(share.memory.value) + " MiB";
+  if (share.slices > 0) text += ", slices " + devices_text({share.slices, 0});
+  return text + ")";
+}
+
+void write_place(JsonWriter& w, ReadReplica& replica, const PodRecord& pod) {
+  w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
+  w.key("grants").begin_array();
+  for (const DeviceGrant& grant : grants_of_pod(replica, pod))
+    w.begin_object()
+        .member("gpu", std::int64_t{grant.device})
+        .member("milliGpu", std::int64_t{grant.share.milli.value})
+        .member("memoryMib", grant.share.memory.value)
+        .member("slices", std::int64_t{grant.share.slices})
+        .end_object();
+  w.end_array();
+}
+
 /// "n0", or "12 nodes: n0, n1, n2 and 9 more".
 std::string nodes_of(const Tables& tables, const GangRecord& gang) {
   constexpr std::size_t kNamed = 3;
@@ -131,7 +165,7 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
       if (subject.named != kNoGang) return {"Bound", "runs on " + nodes_of(tables, tables.gangs[subject.named]), 0};
-      const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + devices_text(pod.devices);
+      const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + held_devices(replica, pod);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kOnUnknownNode:
@@ -260,8 +294,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     write_pod_line(w, tables, subject.pod);
     write_request(w, replica.state(), pod);
     w.member("ageMillis", (replica.now() - pod.created).value);
-    if (!pod.node_name.empty() && subject.named == kNoGang)
-      w.member("node", pod.node_name.view()).member("cards", devices_text(pod.devices));
+    if (!pod.node_name.empty() && subject.named == kNoGang) write_place(w, replica, pod);
   }
   if (subject.gang != kNoGang) write_gang(w, tables, subject.gang);
   const bool is_waiting =

@@ -40,7 +40,9 @@ constexpr std::size_t kOwnKeysMax = 32;
 }  // namespace
 
 std::string_view meant_key(std::string_view key, std::span<const std::string_view> known) {
-  if (key == kDevicesAnnotation || std::find(known.begin(), known.end(), key) != known.end()) return {};
+  if (key == kDevicesAnnotation || key == kGrantsAnnotation ||
+      std::find(known.begin(), known.end(), key) != known.end())
+    return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());
   for (const std::string_view setting : known) {
     const std::string_view meant = setting.substr(kOwnPrefix.size());

@@ -3,6 +3,8 @@
 // names are pooled, label sets and rules shared.
 #pragma once
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
@@ -16,6 +18,7 @@
 #include "kubeclient/objects.h"
 #include "live/track/row_journal.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
 #include "model/workload.h"
 
 namespace ashlar::kube {
@@ -51,6 +54,22 @@ struct Hold {
   std::string detail;
 };
 
+/// What a pod holds of its devices, for a record and the readers' copy of it. The pointer takes 8 bytes of a record.
+struct HeldGrants : boost::intrusive_ref_counter<HeldGrants> {
+  explicit HeldGrants(DeviceGrants held) : list(std::move(held)) {}
+  const DeviceGrants list;
+};
+using HeldGrantsPtr = boost::intrusive_ptr<const HeldGrants>;
+
+/// Devices that were chosen for a pod or read back, with what it holds of each where that is not what it requests.
+struct PodDevices {
+  DeviceMask devices;
+  HeldGrantsPtr grants;  ///< null: as much of each as it requests
+  PodDevices() = default;
+  PodDevices(const DeviceMask& mask) : devices(mask) {}  // as much as it requests
+  PodDevices(const DeviceMask& mask, HeldGrantsPtr held) : devices(mask), grants(std::move(held)) {}
+};
+
 struct PodRecord {
   enum class Phase : std::uint8_t {
     kFree,
@@ -66,7 +85,6 @@ struct PodRecord {
   /// a node that was removed while the binding to it was under way: it may be bound there; empty: none
   PooledString unanswered_node;
   PooledString within, prefer;  ///< its settings for the gang's domains
-  std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   PooledString hold_detail;
@@ -82,7 +100,9 @@ struct PodRecord {
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;     ///< of the last binding requested
   std::int32_t priority = 0;
-  DeviceMask devices;  ///< chosen or read back
+  std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
+  DeviceMask devices;           ///< chosen or read back
+  HeldGrantsPtr grants;         ///< what it holds of them; null: as much of each as it requests
   Millis created;
   Millis seen;        ///< when we first saw it eligible
   Estimate estimate;  ///< as it states
@@ -99,7 +119,8 @@ struct PodRecord {
   bool is_refusal_due = false;       ///< an event FailedScheduling about it is still to be sent
   bool is_bind_under_way = false;    ///< a binding was sent, and its result is not known yet
   bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
-  bool are_devices_changed = false;  ///< another writer changed them in its annotation
+  bool are_devices_changed = false;  ///< another writer changed them in an annotation
+  bool has_stated_grants = false;    ///< an annotation says what it holds of each device: it is to stay
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve

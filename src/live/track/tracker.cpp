@@ -167,13 +167,19 @@ bool Tracker::is_place_outdated(PodSlot slot, const State* state) const {
 }
 std::uint32_t Tracker::members_present(const GangRecord& gang) const { return kube::members_present(data_, gang); }
 void Tracker::note_answered(PodSlot slot) { kube::note_answered(data_, slot); }
-void Tracker::note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices) {
+DeviceGrants Tracker::grants_held(PodSlot slot) const { return kube::grants_held(data_.translator, data_.pods[slot]); }
+PodDevices Tracker::granted(PodSlot slot, const Bind& bind) const {
+  const DeviceRequest& request = data_.translator.demand_of(data_.pods[slot].demand).devices;
+  if (bind.devices.is_empty() || bind.each == requested_share(request)) return bind.devices;
+  return pod_devices(grants_of(bind.devices, bind.each), request);
+}
+void Tracker::note_assumed(PodSlot slot, NodeId node, const PodDevices& devices) {
   kube::note_assumed(data_, slot, node, devices);
 }
 BindHold Tracker::note_bind_failed(PodSlot slot, const std::string& words) {
   return kube::note_bind_failed(data_, slot, words);
 }
-void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices) {
+void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const PodDevices& devices) {
   kube::note_bound(data_, slot, node_name, devices);
 }
 void Tracker::note_not_bound(PodSlot slot) { kube::note_not_bound(data_, slot); }

@@ -53,10 +53,14 @@ class Tracker {
   Millis tick(Millis now);
 
   // ---- reports of the actuator --------------------------------------------------------------------------------------
-  void note_assumed(PodSlot slot, NodeId node, const DeviceMask& devices);
+  void note_assumed(PodSlot slot, NodeId node, const PodDevices& devices);
   /// The API server has the pod on this node.
-  void note_bound(PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
+  void note_bound(PodSlot slot, const PooledString& node_name, const PodDevices& devices);
   void note_rejected(PodSlot slot);
+  /// The devices that a decision gives the pod.
+  PodDevices granted(PodSlot slot, const Bind& bind) const;
+  /// What the pod holds of each of its devices, as its annotation says it.
+  DeviceGrants grants_held(PodSlot slot) const;
   /// True if anything by which its place was chosen has changed since: its node, other pods' anti-affinity there, its
   /// owner's settings, the nodes of a gang that must stay within a domain or, for a gang that has not started, the
   /// nodes and settings of its other unbound pods, or whether as many have a place as must start together. `state`:

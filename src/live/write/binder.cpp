@@ -34,7 +34,7 @@ void Binder::submit(const Plan& plan) {
     if (bind == nullptr) continue;
     const PodSlot slot = tracker_.pods().of_member(bind->member);
     ASHLAR_CHECK(slot != kNoPod);
-    tracker_.note_assumed(slot, bind->node, bind->devices);
+    tracker_.note_assumed(slot, bind->node, tracker_.granted(slot, *bind));
     const PodRecord& pod = tracker_.pods()[slot];
     queue_.push(pod.ns,
                 {.slot = slot, .generation = pod.generation, .turn = pod.bind_attempt, .first_sent = {}, .words = {}});
@@ -156,8 +156,10 @@ void Binder::send(Ticket ticket) {
   if (pod == nullptr) return;
   if (tracker_.is_place_outdated(ticket.slot, news)) return choose_anew(ticket);
   Binding binding{pod->ns, pod->name, pod->uid, tracker_.names().nodes.name(pod->node), {}};
-  if (!pod->devices.is_empty())
+  if (!pod->devices.is_empty()) {
     binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
+    binding.annotations.emplace_back(std::string(kGrantsAnnotation), grants_text(tracker_.grants_held(ticket.slot)));
+  }
   tracker_.pods().edit(ticket.slot).is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
@@ -166,12 +168,11 @@ void Binder::send(Ticket ticket) {
       [&](OnAnswer on_answer) {
         return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write);
       },
-      [this, ticket = std::move(ticket), node = binding.node, devices = pod->devices](const Answer& answer) {
-        take_answer(ticket, node, devices, answer);
-      });
+      [this, ticket = std::move(ticket), node = binding.node, devices = PodDevices(pod->devices, pod->grants)](
+          const Answer& answer) { take_answer(ticket, node, devices, answer); });
 }
 
-void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMask& devices, const Answer& answer) {
+void Binder::take_answer(Ticket ticket, const PooledString& node, const PodDevices& devices, const Answer& answer) {
   ticket.outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(ticket.outcome)];
   if (ticket.outcome == BindOutcome::kBound) return confirm(ticket, node, devices);
@@ -188,7 +189,7 @@ void Binder::take_answer(Ticket ticket, const PooledString& node, const DeviceMa
 
 /// The devices are those of this binding: the engine may have chosen others since, if the node was removed and came
 /// back.
-void Binder::confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices) {
+void Binder::confirm(const Ticket& ticket, const PooledString& node, const PodDevices& devices) {
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
   tracker_.note_answered(ticket.slot);

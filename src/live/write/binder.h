@@ -83,8 +83,8 @@ class Binder final : public Actuator {
   using Timed = std::multimap<Millis, Ticket>;  ///< by monotonic time
 
   void send(Ticket ticket);
-  void take_answer(Ticket ticket, const PooledString& node, const DeviceMask& devices, const Answer& answer);
-  void confirm(const Ticket& ticket, const PooledString& node, const DeviceMask& devices);
+  void take_answer(Ticket ticket, const PooledString& node, const PodDevices& devices, const Answer& answer);
+  void confirm(const Ticket& ticket, const PooledString& node, const PodDevices& devices);
   void follow(Ticket ticket);
   void reread(Ticket ticket);
   void take_pod(Ticket ticket, const Answer& answer);

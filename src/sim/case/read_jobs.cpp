@@ -44,7 +44,7 @@ struct JobForm {
   GangSpec spec;  ///< of a gang whose groups are in brackets
   Millis runs = Millis::max();
   NodeId on;
-  DeviceMask devices;
+  GivenDevices given;
 };
 
 DeviceMask take_devices_of_node(Words& words) {
@@ -53,6 +53,16 @@ DeviceMask take_devices_of_node(Words& words) {
   const DeviceMask mask = parse_devices(word);
   if (mask.is_empty() && !words.has_failed()) words.fail(fmt::format("\"{}\" is not a list of GPUs", word), kForm);
   return mask;
+}
+
+/// "0-3", or with what is held of each "0-3:1000" or "3:500:40960".
+GivenDevices take_given_devices(Words& words) {
+  if (words.peek().find(':') == std::string_view::npos) return {take_devices_of_node(words), {}};
+  constexpr std::string_view kForm = "GPUs with what is held of each such as 0-3:1000 or 3:500:40960";
+  Result<DeviceGrants> grants = parse_grants(words.take(kForm));
+  if (grants) return {devices_of(*grants), *grants};
+  words.fail(grants.error().message, kForm);
+  return {};
 }
 
 JobId take_new_job(CaseReading& c, Words& words) {
@@ -159,7 +169,7 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
     } else if (words.accept("on"))
       form.on = take_node(c, words);
     else if (words.accept("cards"))
-      form.devices = take_devices_of_node(words);
+      form.given = take_given_devices(words);
     else {
       const std::string_view word = words.take("an option");
       words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)),
@@ -226,7 +236,8 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   add_event(c, at, EventBody(Submitted{std::move(w)}));
   if (form.runs != Millis::max()) add_event(c, at, RunsFor{job, form.runs});
   if (!form.on.is_none())
-    for (const MemberSpec& m : members) add_event(c, at, EventBody(Bound{m.member, form.on, form.devices}));
+    for (const MemberSpec& m : members)
+      add_event(c, at, EventBody(Bound{m.member, form.on, form.given.devices, form.given.grants}));
 }
 
 }  // namespace
@@ -304,11 +315,11 @@ void read_reject(CaseReading& c, Words& words) {
 void read_bind(CaseReading& c, Words& words) {
   const std::vector<MemberId> members = take_members(c, words);
   const NodeId node = take_node(c, words);
-  DeviceMask devices;
-  if (words.accept("cards")) devices = take_devices_of_node(words);
+  GivenDevices given;
+  if (words.accept("cards")) given = take_given_devices(words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
-  for (const MemberId member : members) add_event(c, at, EventBody(Bound{member, node, devices}));
+  for (const MemberId member : members) add_event(c, at, EventBody(Bound{member, node, given.devices, given.grants}));
 }
 
 void read_evict(CaseReading& c, Words& words) {

@@ -21,6 +21,7 @@ std::string counted_name(const CaseFile& file, std::int64_t number) {
 std::string held_devices(const State& state, const Member& m) {
   const DeviceRequest& request = state.demand(m.demand).devices;
   if (request.count == 0) return {};
+  if (!m.grants.is_none()) return grants_text(state.grants_of(m));
   if (!request.is_whole())
     return fmt::format("{}:{}m", m.devices.is_empty() ? "?" : device_ranges(m.devices), request.milli_each.value);
   const int unknown = request.count - m.devices.count();

@@ -108,16 +108,6 @@ void Cluster::set_device(std::size_t row, std::size_t i, std::int32_t milli, std
   free_milli_[row] += difference.milli;
 }
 
-Cluster::DeviceFree Cluster::device_free(std::size_t row, std::size_t i) const {
-  const std::size_t device = first_device_[row] + i;
-  DeviceFree free{device_free_milli_[device], device_free_mib_[device]};
-  for (const WithheldDevice& w : withheld_.among(static_cast<std::uint32_t>(device), 1)) {
-    free.milli += w.milli;
-    free.mib += w.mib;
-  }
-  return free;
-}
-
 /// Takes what is free on the unhealthy devices out of the columns; the digest and what is free in truth stay.
 void Cluster::hide_unhealthy(std::size_t row) {
   unhealthy_[row].among(device_count_[row]).each([&](int i) {
@@ -429,6 +419,17 @@ void Cluster::release(NodeId n, const Demand& demand, const DeviceMask& devices)
     ports.erase(it);
     digest_ -= cell(n.row(), kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   }
+}
+
+void Cluster::exchange(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign) {
+  ASHLAR_CHECK(is_live(n) && request.count > 0);
+  devices.each(request, [&](int i, const DeviceShare& share) {
+    const auto at = static_cast<std::size_t>(i);
+    const DeviceFree free = device_free(n.row(), at);
+    set_device(n.row(), at, free.milli + sign * (request.milli_each - share.milli).value,
+               free.mib + sign * (request.memory_each - share.memory).value);
+  });
+  recount_idle(n);
 }
 
 std::uint64_t Cluster::recount_digest() const {

@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
 #include "model/event.h"
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
@@ -74,6 +75,9 @@ class Cluster : public NodeColumns {
   void allocate(NodeId n, const Demand& demand, const DeviceMask& devices);
   /// Exactly undoes allocate with the same arguments.
   void release(NodeId n, const Demand& demand, const DeviceMask& devices);
+  /// For devices that were allocated: what is granted of each is taken instead of what is requested (1), or the other
+  /// way round (-1). Apart from the above, since it is rare and a placement is not to pay for it.
+  void exchange(NodeId n, const DeviceRequest& request, const GrantedDevices& devices, int sign);
 
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
@@ -140,7 +144,15 @@ class Cluster : public NodeColumns {
     std::int32_t milli = 0;
     std::int64_t mib = 0;
   };
-  DeviceFree device_free(std::size_t row, std::size_t i) const;
+  DeviceFree device_free(std::size_t row, std::size_t i) const {
+    const std::size_t device = first_device_[row] + i;
+    DeviceFree free{device_free_milli_[device], device_free_mib_[device]};
+    for (const WithheldDevice& w : withheld_.among(static_cast<std::uint32_t>(device), 1)) {
+      free.milli += w.milli;
+      free.mib += w.mib;
+    }
+    return free;
+  }
   /// Nullptr if the device is healthy.
   WithheldDevice* withheld_of(std::size_t row, std::size_t i) {
     return withheld_.rows.empty() || !unhealthy_[row].test(static_cast<int>(i))

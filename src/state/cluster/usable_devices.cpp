@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/constraint.h"
+#include "model/device_grant.h"
 #include "model/quota.h"
 
 namespace ashlar {
@@ -69,23 +70,27 @@ DeviceMask choose_devices(const NodeColumns& nodes, NodeId node, const DeviceReq
   return mask;
 }
 
-std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const DeviceMask& devices,
+std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const GrantedDevices& devices,
                          const QuotaKey& key) {
-  const std::int64_t amount = amount_of(demand, key);
+  const std::int64_t amount =
+      key.resource.is_none() ? held_milli(demand.devices, devices.grants) : amount_of(demand, key);
   if (key.device_class.is_none()) return amount;
   const DeviceLayout* mixed = nodes.mixed_layout(node);
   if (mixed == nullptr) return nodes.models()[node.row()] == key.device_class ? amount : 0;
   const DeviceClassId first = mixed->devices.front().device_class;
-  std::int32_t named = 0, of_class = 0;
+  std::int32_t named = 0;
+  std::int64_t of_class = 0;
   DeviceClassId lowest;
-  devices.among(static_cast<std::int32_t>(mixed->devices.size())).each([&](int i) {
+  devices.each(demand.devices, [&](int i, const DeviceShare& share) {
+    if (static_cast<std::size_t>(i) >= mixed->devices.size()) return;
     const DeviceClassId own = mixed->devices[static_cast<std::size_t>(i)].device_class;
     if (named++ == 0) lowest = own;
-    of_class += own == key.device_class ? 1 : 0;
+    of_class += own == key.device_class ? share.milli.value : 0;
   });
   if (!key.resource.is_none()) return (named == 0 ? first : lowest) == key.device_class ? amount : 0;
-  if (first == key.device_class) of_class += std::max(demand.devices.count - named, 0);
-  return of_class * demand.devices.milli_each.value;
+  if (first == key.device_class)
+    of_class += std::int64_t{std::max(demand.devices.count - named, 0)} * demand.devices.milli_each.value;
+  return of_class;
 }
 
 }  // namespace ashlar

@@ -9,6 +9,7 @@
 namespace ashlar {
 
 struct Constraint;
+struct GrantedDevices;
 struct QuotaKey;
 
 /// Free or not: of a class that the member accepts, with as much memory as it requests, not cut into slices. Cost of a
@@ -38,10 +39,10 @@ inline std::int32_t usable_idle(const NodeColumns& nodes, NodeId node, const Con
 DeviceMask choose_devices(const NodeColumns& nodes, NodeId node, const DeviceRequest& request,
                           const Constraint& constraint);
 
-/// What the key counts of a member that has these devices of the node. Devices count as of their own class, those that
-/// are owed as of the node's first device; everything else counts as of the class of the first device that it has, or
-/// that the node has.
-std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const DeviceMask& devices,
+/// What the key counts of a member that has these devices of the node. What it holds of devices counts as of their own
+/// class, what is owed as of the node's first device; everything else counts as of the class of the first device that
+/// it has, or that the node has.
+std::int64_t counted_for(const NodeColumns& nodes, NodeId node, const Demand& demand, const GrantedDevices& devices,
                          const QuotaKey& key);
 
 }  // namespace ashlar

@@ -7,7 +7,7 @@
 namespace ashlar {
 namespace {
 
-struct DeviceShare {
+struct DeviceLeft {
   int device = 0;
   std::int32_t milli = 0;
   std::int64_t mib = 0;
@@ -16,14 +16,14 @@ struct DeviceShare {
 /// What one member has, or a hold keeps, of a node.
 struct Share {
   std::vector<ResourceAmount> amounts;
-  std::vector<DeviceShare> devices;
+  std::vector<DeviceLeft> devices;
   std::vector<HostPort> ports;
   std::int64_t owed = 0;  ///< devices of which nobody knows which
 
-  Share(const Demand& demand, const DeviceMask& mask) : amounts(demand.amounts), ports(demand.ports) {
+  Share(const Demand& demand, const GrantedDevices& held) : amounts(demand.amounts), ports(demand.ports) {
     if (demand.devices.count == 0) return;  // whatever devices are named: see Cluster::allocate
-    mask.each([&](int i) {
-      devices.push_back({i, demand.devices.milli_each.value, demand.devices.memory_each.value});
+    held.each(demand.devices, [&](int i, const DeviceShare& share) {
+      devices.push_back({i, share.milli.value, share.memory.value});
     });
     owed = std::max<std::int64_t>(demand.devices.count - static_cast<std::int64_t>(devices.size()), 0);
   }
@@ -49,9 +49,9 @@ void yield(HeldShare& held, Share& has) {
   for (ResourceAmount& kept : held.left.amounts)
     for (ResourceAmount& a : has.amounts)
       if (a.resource == kept.resource) move_common(kept.amount, a.amount);
-  for (DeviceShare& device : has.devices) {
+  for (DeviceLeft& device : has.devices) {
     const auto kept = std::find_if(held.left.devices.begin(), held.left.devices.end(),
-                                   [&](const DeviceShare& other) { return other.device == device.device; });
+                                   [&](const DeviceLeft& other) { return other.device == device.device; });
     if (kept != held.left.devices.end()) {
       move_common(kept->milli, device.milli);
       move_common(kept->mib, device.mib);
@@ -83,7 +83,7 @@ std::vector<Allocation> allocations_of(const HeldShare& held) {
     if (a.amount > 0) whole.demand.amounts.push_back(a);
   whole.demand.devices.count = static_cast<std::int32_t>(held.left.owed);
   std::vector<Allocation> all;
-  for (const DeviceShare& device : held.left.devices) {
+  for (const DeviceLeft& device : held.left.devices) {
     DeviceMask mask;
     mask.set(device.device);
     if (device.milli == each.milli_each.value && device.mib == each.memory_each.value) {
@@ -112,7 +112,8 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
     const Member& m = state.member(place.member);
     const Hold* hold = state.hold_of(m.job);
     const Demand& demand = state.demand(m.demand);
-    holds.push_back({place.member, hold, demand.devices, depth_of(state, hold->owner), Share(demand, m.devices)});
+    holds.push_back(
+        {place.member, hold, demand.devices, depth_of(state, hold->owner), Share(demand, state.devices_of(m))});
   }
   std::vector<HeldShare*> by_depth;
   for (HeldShare& held : holds) by_depth.push_back(&held);
@@ -120,7 +121,7 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
   for (const MemberId id : state.members_on(node)) {
     const Member& m = state.member(id);
     if (state.job(m.job).is_hold || std::find(without.begin(), without.end(), id) != without.end()) continue;
-    Share has(state.demand(m.demand), m.devices);
+    Share has(state.demand(m.demand), state.devices_of(m));
     for (HeldShare* held : by_depth)
       if (may_use(state, m.job, *held->hold)) yield(*held, has);
   }
@@ -134,7 +135,8 @@ bool tells_devices_apart(const State& state, NodeId node, MemberId placed) {
   if (state.yielding_on(node).empty()) return false;
   const Member& m = state.member(placed);
   const DeviceRequest& request = state.demand(m.demand).devices;
-  const bool are_alike = state.cluster().mixed_layout(node) == nullptr && request.is_whole();
+  const bool is_whole = request.is_whole() && m.grants.is_none();
+  const bool are_alike = state.cluster().mixed_layout(node) == nullptr && is_whole;
   if (request.count == 0 || are_alike) return false;
   const auto owes = [](const Allocation& a) { return a.devices.count() < a.demand.devices.count; };
   return std::ranges::any_of(kept_on(state, node, {&placed, 1}), [&](const Kept& kept) {
@@ -146,9 +148,9 @@ bool tells_devices_apart(const State& state, NodeId node, MemberId placed) {
 namespace {
 
 /// What is free of one device without these allocations.
-DeviceShare free_of_device(const Cluster& cluster, NodeId node, int device, std::span<const Allocation> without) {
+DeviceLeft free_of_device(const Cluster& cluster, NodeId node, int device, std::span<const Allocation> without) {
   const auto i = static_cast<std::size_t>(device);
-  DeviceShare free{device, cluster.device_free_milli(node)[i], cluster.device_free_mib(node)[i]};
+  DeviceLeft free{device, cluster.device_free_milli(node)[i], cluster.device_free_mib(node)[i]};
   for (const Allocation& a : without) {
     if (!a.devices.test(device)) continue;
     free.milli += a.demand.devices.milli_each.value;
@@ -158,7 +160,7 @@ DeviceShare free_of_device(const Cluster& cluster, NodeId node, int device, std:
 }
 
 /// What a device adds to the idle ones of its node.
-std::int32_t idle_of(const DeviceShare& free, std::int64_t memory) {
+std::int32_t idle_of(const DeviceLeft& free, std::int64_t memory) {
   const bool is_idle = free.milli == kWholeDevice && free.mib == memory;
   return is_idle ? 1 : free.milli < 0 ? free.milli / kWholeDevice : 0;
 }
@@ -193,7 +195,7 @@ bool is_overcommitted(const State& state, NodeId node, const Demand& demand, con
   bool is_more = false;
   for (int i = 0; i < cluster.devices()[node.row()]; ++i) {
     const std::int64_t memory = memories[static_cast<std::size_t>(i)];
-    const DeviceShare free = free_of_device(cluster, node, i, kept);
+    const DeviceLeft free = free_of_device(cluster, node, i, kept);
     idle += idle_of(free, memory) - idle_of(free_of_device(cluster, node, i, {}), memory);
     is_more = is_more || (devices.test(i) && (free.milli < 0 || (memory > 0 && free.mib < 0)));
   }

@@ -1,12 +1,12 @@
 // AbsentDevices: what placed members were given of their nodes' devices, where the node does not report some of them
 // now: its device plugin starts again, or the pod was bound by others to devices that the node never had. Members are
-// owed these; when the node reports them again, each has its own.
+// owed these; when the node reports them again, each has its own, and as much of each as before.
 #pragma once
 
 #include <map>
 
 #include "base/id.h"
-#include "model/demand.h"
+#include "model/device_grant.h"
 
 namespace ashlar {
 
@@ -14,7 +14,7 @@ class AbsentDevices {
  public:
   struct Given {
     NodeId node;
-    DeviceMask devices;
+    GivenDevices given;
   };
 
   bool are_none() const { return rows_.empty(); }

@@ -22,12 +22,15 @@ struct Member {
   ConstraintId constraint;
   LabelSetId labels;        ///< as which it is counted where it is placed; none = it is not counted
   NodeId node;              ///< where it is placed; none while it waits
-  std::uint32_t group = 0;  ///< its number in the job's GangSpec
-  DeviceMask devices;       ///< the devices it holds there
-  MemberId next;            ///< next rank of the same job
+  std::uint16_t group = 0;  ///< its number in the job's GangSpec
   Phase phase = Phase::kAbsent;
+  DeviceMask devices;     ///< the devices it holds there
+  DeviceGrantsId grants;  ///< what it holds of them; none = as much of each as it requests
+  MemberId next;          ///< next rank of the same job
   bool is_placed() const { return !node.is_none(); }
 };
+
+static_assert(sizeof(Member) == 48);  // a million of them are 48 MB
 
 struct Job {
   QueueId queue;

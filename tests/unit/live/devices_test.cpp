@@ -20,9 +20,9 @@ class Devices : public TrackerBench {
       p.annotations = std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/cards"), PooledString(devices)}});
     return p;
   }
-  /// As the API server gave it after commit ac91413 had bound it.
-  static Pod bound_by_ac91413(const std::string& name) {
-    std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-ac91413/pod-" + name + ".json");
+  /// As the API server gave it after that commit had bound it.
+  static Pod bound_by(const std::string& commit, const std::string& name) {
+    std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-" + commit + "/pod-" + name + ".json");
     Result<Pod> read = decode_object<Pod>(std::string(std::istreambuf_iterator<char>(in), {}), Encoding::kJson);
     EXPECT_TRUE(read.ok()) << name;
     return read.ok() ? std::move(read).value() : Pod();
@@ -50,7 +50,7 @@ TEST_F(Devices, WhatWasWrittenWithTheBindingIsReadBack) {
 }
 
 TEST_F(Devices, WhatAc91413BoundKeepsItsDevicesAfterTheUpgrade) {
-  for (const char* name : {"whole", "share"}) see(bound_by_ac91413(name));
+  for (const char* name : {"whole", "share"}) see(bound_by("ac91413", name));
   step();
   EXPECT_EQ(devices_text(record("whole", "default").devices), "1,2,3,4");
   EXPECT_EQ(devices_text(record("share", "default").devices), "0");
@@ -64,6 +64,170 @@ TEST_F(Devices, WhatAc91413BoundKeepsItsDevicesAfterTheUpgrade) {
   EXPECT_EQ(where("one"), "") << "of what is left, a part is somebody's";
   EXPECT_EQ(devices_text(record("beside").devices), "0");
   EXPECT_EQ(overfull(), 0u);
+}
+
+/// Bound to the node with both annotations, or with those of them that are not empty.
+Pod granted(Pod p, const std::string& devices, const std::string& grants, const std::string& memory = "") {
+  p.node_name = PooledString("n");
+  Labels labels;
+  if (!devices.empty()) labels.push_back({PooledString("ashlar.dev/cards"), PooledString(devices)});
+  if (!grants.empty()) labels.push_back({PooledString("ashlar.dev/gpu-grants"), PooledString(grants)});
+  if (!memory.empty()) labels.push_back({PooledString("ashlar.dev/gpu-memory"), PooledString(memory)});
+  p.annotations = std::make_shared<const Labels>(std::move(labels));
+  return p;
+}
+
+/// As commit 954191c reads what a pod holds: the devices of ashlar.dev/cards, as many as the pod requests. Frozen.
+std::vector<int> read_by_954191c(const Pod& pod, std::size_t requested) {
+  const PooledString* text = find_label(*pod.annotations, "ashlar.dev/cards");
+  if (text == nullptr) return {};
+  std::vector<int> devices;
+  for (std::size_t at = 0; at <= text->view().size();) {
+    const std::size_t comma = std::min(text->view().find(',', at), text->view().size());
+    const std::string number(text->view().substr(at, comma - at));
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return {};
+    devices.push_back(std::stoi(number));
+    at = comma + 1;
+  }
+  return devices.size() == requested ? devices : std::vector<int>{};
+}
+
+// Upgrade and rollback on what a real server stored.
+TEST_F(Devices, What594205f1BoundIsReadByTheReleaseBeforeAndByThisOne) {
+  EXPECT_EQ(read_by_954191c(bound_by("594205f1", "whole"), 4), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(read_by_954191c(bound_by("594205f1", "share"), 1), std::vector<int>{0});
+  for (const char* name : {"whole", "share"}) see(bound_by("594205f1", name));
+  step();
+  EXPECT_EQ(devices_text(record("whole", "default").devices), "1,2,3,4");
+  EXPECT_EQ(devices_text(record("share", "default").devices), "0");
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{700, 0, 0, 0, 0, 1000, 1000, 1000}));
+  EXPECT_TRUE(said.empty()) << said[0];
+  // After the rollback that release binds by ashlar.dev/cards alone, and this one takes over again.
+  see(granted(pod("three", 3), "5,6,7", ""));
+  see(granted(share("beside", 100), "0", ""));
+  step();
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{600, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(changed.empty()) << "nothing is written back for want of the new annotation";
+  EXPECT_EQ(overfull(), 0u);
+}
+
+TEST_F(Devices, WhatAPodWasGrantedIsReadBackWhateverItRequests) {
+  see(granted(share("q", 600), "3", "3:250:8000"));
+  see(granted(pod("p", 2), "0,1", "0:1000,1:400"));
+  step();
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{0, 600, 1000, 750, 1000, 1000, 1000, 1000}));
+  EXPECT_EQ(state.queues().used(QueueId(0u))[0], 1650) << "its queue is charged with what it holds";
+  EXPECT_TRUE(said.empty()) << said[0];
+  gone(pod("p", 2));
+  gone(share("q", 600));
+  step();
+  EXPECT_EQ(idle_devices("n"), 8);
+}
+
+TEST_F(Devices, TheGrantsArePreferredToTheOlderAnnotation) {
+  see(granted(share("p", 500), "3", "5:500"));
+  step();
+  EXPECT_EQ(devices_text(record("p").devices), "5");
+  EXPECT_EQ(free_milli()[3], 1000);
+}
+
+TEST_F(Devices, APodKeepsWhatItWasBoundWithWhenItsRequestChanges) {
+  see(share("p", 500));
+  step();
+  ASSERT_EQ(where("p"), "n");
+  const std::string device = devices_text(record("p").devices);
+  const auto mib = [&] { return state.cluster().device_free_mib(NodeId(0u))[std::stoul(device)]; };
+  const std::int64_t before = mib();
+  see(granted(share("p", 500), device, device + ":500", "1Gi"));
+  step();
+  EXPECT_EQ(mib(), before);
+  EXPECT_EQ(grants_text(tracker.grants_held(tracker.pods().find(PooledString("ns"), PooledString("p")))),
+            device + ":500");
+}
+
+TEST_F(Devices, AnOlderReleaseReadsWhatIsWrittenAndWhatItWroteIsRead) {
+  see(share("p", 500));
+  see(pod("q", 3));
+  step();
+  for (const auto& [name, count] : {std::pair("p", 1), std::pair("q", 3)}) {
+    const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString(name));
+    const Pod written =
+        granted(pod(name, count), devices_text(record(name).devices), grants_text(tracker.grants_held(slot)));
+    std::vector<int> devices;
+    record(name).devices.each([&](int i) { devices.push_back(i); });
+    EXPECT_EQ(read_by_954191c(written, static_cast<std::size_t>(count)), devices);
+    const Result<DeviceGrants> grants = parse_grants(find_label(*written.annotations, "ashlar.dev/gpu-grants")->view());
+    ASSERT_TRUE(grants.ok());
+    EXPECT_TRUE(devices_of(*grants) == record(name).devices) << "both say the same";
+  }
+}
+
+TEST_F(Devices, GrantsThatCannotBeAreLoggedWithThePodAndWhatToDo) {
+  see(granted(share("p", 500), "3", "3:5000"));
+  see(granted(pod("q", 2), "0,1", "0:1000"));
+  step();
+  EXPECT_EQ(devices_text(record("p").devices), "3");
+  EXPECT_EQ(devices_text(record("q").devices), "0,1");
+  EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{0, 0, 1000, 500, 1000, 1000, 1000, 1000}));
+  EXPECT_EQ(said,
+            (std::vector<std::string>{
+                "annotation ashlar.dev/gpu-grants of pod ns/p cannot be read: '3:5000' is not a GPU with what is held "
+                "of it, such as 0-7:1000 (thousandths) or 3:500:40960 (thousandths and MiB); the GPUs in "
+                "ashlar.dev/cards are counted, with what the pod requests of each; to remove it: kubectl annotate pod "
+                "-n ns p ashlar.dev/gpu-grants-",
+                "annotation ashlar.dev/gpu-grants of pod ns/q names 1 GPUs, but the pod requests 2; the GPUs in "
+                "ashlar.dev/cards are counted, with what the pod requests of each; to remove it: kubectl annotate pod "
+                "-n ns q ashlar.dev/gpu-grants-"}));
+}
+
+TEST_F(Devices, GrantsThatAreChangedOrRemovedAreReported) {
+  see(granted(share("p", 500), "3", "3:250"));
+  step();
+  see(granted(share("p", 500), "3", "3:100"));
+  see(granted(share("p", 500), "3", "3:250"));
+  see(granted(share("p", 500), "3", ""));
+  step();
+  EXPECT_EQ(free_milli()[3], 750);
+  EXPECT_EQ(changed, (std::vector<std::string>{"p", "p"}));
+  EXPECT_EQ(said,
+            (std::vector<std::string>{
+                "the GPUs of pod ns/p were changed from 3:250 to '3:100'; the pod keeps the GPUs it was bound with",
+                "the GPUs of pod ns/p were changed from 3:250 to ''; the pod keeps the GPUs it was bound with"}));
+}
+
+TEST_F(Devices, GrantsAreNotMissedOnAPodOfAnOlderRelease) {
+  see(granted(share("p", 500), "3", ""));
+  step();
+  see(granted(share("p", 500), "3", ""));
+  step();
+  EXPECT_TRUE(changed.empty());
+}
+
+TEST_F(Devices, GrantsOutlastTheNode) {
+  see(granted(share("p", 500), "3", "3:250"));
+  step();
+  gone(node("n", 8));
+  step();
+  see(node("n", 8));
+  step();
+  EXPECT_EQ(free_milli()[3], 750);
+}
+
+TEST_F(Devices, GrantsOfDevicesThatTheNodeLacksForAWhileAreHeldAgain) {
+  see(granted(share("q", 600), "5", "5:250"));
+  see(granted(pod("p", 2), "6,7", "6:1000,7:400"));
+  step();
+  for (const std::int64_t fewer : {0, 3, 7}) {  // a device plugin that restarts
+    see(node("n", fewer));
+    step();
+    see(node("n", 8));
+    step();
+    EXPECT_EQ(free_milli(), (std::vector<std::int32_t>{1000, 1000, 1000, 1000, 1000, 750, 0, 600})) << fewer;
+    EXPECT_EQ(state.queues().used(QueueId(0u))[0], 1650) << fewer;
+  }
+  see(share("beside", 600));
+  step();
+  EXPECT_EQ(devices_text(record("beside").devices), "7");
 }
 
 TEST_F(Devices, AnotherSchedulersPodIsCountedByNumberWhateverItSays) {

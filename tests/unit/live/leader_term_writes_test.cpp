@@ -84,8 +84,9 @@ TEST_F(TermWrites, DevicesThatSomebodyChangedAreWrittenBackOnceForEachChange) {
             std::vector<std::string>{
                 "the GPUs of pod ns/p were changed from 1,3 to '4,5'; the pod keeps the GPUs it was bound with"});
   EXPECT_EQ(server.seen({}),
-            std::vector<std::string>{R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
-                                     R"("annotations":{"ashlar.dev/cards":"1,3"}}})"});
+            std::vector<std::string>{
+                R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"uid-p",)"
+                R"("annotations":{"ashlar.dev/cards":"1,3","ashlar.dev/gpu-grants":"1:1000,3:1000"}}})"});
   see(on(pod("p", 2), "n0", "1,3"));
   see(on(pod("p", 2), "n0", ""));
   leader_term->turn();

@@ -26,6 +26,14 @@ struct NodeUse {
   std::vector<HostPort> ports;
 };
 
+/// What the member holds of one of its devices.
+DeviceShare share_of(const State& state, const Member& m, int device) {
+  for (const DeviceGrant& grant : state.grants_of(m))
+    if (grant.device == device) return grant.share;
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  return {.milli = request.milli_each, .memory = request.memory_each};
+}
+
 /// For a waiting job: if it starts at that time; max(): for one that is placed.
 bool may_have_of(const State& state, JobId job, const Hold& hold, Millis now) {
   const Job& j = state.job(job);
@@ -65,8 +73,9 @@ void add_kept(const State& state, NodeId node, const Seen& seen, NodeUse& use) {
       of.device_mib.assign(use.device_mib.size(), 0);
       m.devices.each([&](int i) {
         if (d.devices.count == 0) return;
-        of.device_milli[static_cast<std::size_t>(i)] = d.devices.milli_each.value;
-        of.device_mib[static_cast<std::size_t>(i)] = d.devices.memory_each.value;
+        const DeviceShare share = share_of(state, m, i);
+        of.device_milli[static_cast<std::size_t>(i)] = share.milli.value;
+        of.device_mib[static_cast<std::size_t>(i)] = share.memory.value;
       });
       of.devices_owed = std::max(d.devices.count - m.devices.count(), 0);
       of.ports = d.ports;
@@ -152,8 +161,9 @@ NodeUse use_of(const State& state, NodeId node, const Seen& seen) {
     m.devices.each([&](int i) {
       ++named_devices;
       if (static_cast<std::size_t>(i) >= use.device_milli.size()) return;
-      use.device_milli[static_cast<std::size_t>(i)] += d.devices.milli_each.value;
-      use.device_mib[static_cast<std::size_t>(i)] += d.devices.memory_each.value;
+      const DeviceShare share = share_of(state, m, i);
+      use.device_milli[static_cast<std::size_t>(i)] += share.milli.value;
+      use.device_mib[static_cast<std::size_t>(i)] += share.memory.value;
     });
     use.devices_owed += std::max(d.devices.count - named_devices, 0);
   }

@@ -49,10 +49,13 @@ struct Life {
   Millis look_again_at_ = Millis::max();
 };
 
-void expect_rules_kept(
-    const std::vector<Move>& moves, Profile profile,
-    OutsideOptions options = {
-        .has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true}) {
+void expect_rules_kept(const std::vector<Move>& moves, Profile profile,
+                       OutsideOptions options = {.has_holds = true,
+                                                 .has_company = true,
+                                                 .has_health = true,
+                                                 .has_layouts = true,
+                                                 .has_gangs = true,
+                                                 .has_grants = true}) {
   Life life(std::move(profile), options);
   life.play(moves, [&](const std::vector<Event>&, const State& before, const Plan& plan) {
     const std::string broken = broken_rule(before, life.state, plan, *life.engine.profile().order);
@@ -89,7 +92,8 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
                                             .has_company = true,
                                             .has_health = true,
                                             .has_layouts = true,
-                                            .has_gangs = true});
+                                            .has_gangs = true,
+                                            .has_grants = true});
   life.engine.options().has_verdicts = *rc::gen::arbitrary<bool>();
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     if (plan.look_again_at <= plan.at) return;
@@ -114,8 +118,12 @@ std::string baseless_sleep(const Engine& engine) {
 }
 
 RC_GTEST_PROP(WakeUps, FollowTheHeadThatBlocks, ()) {
-  Life life(profile_with(Blocking::kStrict),
-            {.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Life life(profile_with(Blocking::kStrict), {.has_holds = true,
+                                              .has_company = true,
+                                              .has_health = true,
+                                              .has_layouts = true,
+                                              .has_gangs = true,
+                                              .has_grants = true});
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     if (plan.look_again_at <= plan.at) return;
     const std::string baseless = baseless_sleep(life.engine);
@@ -129,8 +137,12 @@ ReasonCode first_code(const Verdict& verdict) {
 }
 
 RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
-  Life life(profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy)),
-            {.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Life life(profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy)), {.has_holds = true,
+                                                                                                   .has_company = true,
+                                                                                                   .has_health = true,
+                                                                                                   .has_layouts = true,
+                                                                                                   .has_gangs = true,
+                                                                                                   .has_grants = true});
   std::map<JobId, Verdict> told;
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     for (const VerdictChange& change : plan.verdicts) told[change.job] = change.verdict;
@@ -147,8 +159,12 @@ RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
 }
 
 RC_GTEST_PROP(Views, ThatFollowChangesEqualFreshOnes, ()) {
-  Life life(profile_with(Blocking::kSkip),
-            {.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Life life(profile_with(Blocking::kSkip), {.has_holds = true,
+                                            .has_company = true,
+                                            .has_health = true,
+                                            .has_layouts = true,
+                                            .has_gangs = true,
+                                            .has_grants = true});
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) {
     const std::string stale = stale_view(life.state, life.engine);
     RC_LOG() << stale;
@@ -165,8 +181,12 @@ struct Recorded {
 
 std::vector<Recorded> recorded(const std::vector<Move>& moves, const Profile& profile) {
   std::vector<Recorded> log;
-  Life life(profile,
-            {.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Life life(profile, {.has_holds = true,
+                      .has_company = true,
+                      .has_health = true,
+                      .has_layouts = true,
+                      .has_gangs = true,
+                      .has_grants = true});
   life.play(moves, [&](const std::vector<Event>& batch, const State&, const Plan& plan) {
     log.push_back({batch, plan.at, digest_of(plan), life.state.digest()});
   });

@@ -127,6 +127,16 @@ PodSelector selector_number(int i) {
   return s;
 }
 
+/// Something else of each device than anybody requests, and not the same of each.
+DeviceGrants odd_grants(const DeviceMask& devices, const Move& move) {
+  if (devices == DeviceMask::unknown()) return {};
+  DeviceGrants grants = grants_of(devices, {.milli = MilliGpu(50 * (1 + move.c % 20)),
+                                            .slices = static_cast<std::uint32_t>(move.a % 3),
+                                            .memory = MiB(move.b % 4 * 5000)});
+  if (!grants.empty() && move.a % 2 == 0) grants.front().share.milli = MilliGpu(1000 - 100 * (move.b % 10));
+  return grants;
+}
+
 /// Of 2, 4 or 8 devices.
 DeviceLayout layout_number(int i) {
   DeviceLayout layout;
@@ -284,12 +294,12 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
   const bool is_final = move.c % 7 != 6;
   if (is_final) unanswered_.erase(unanswered_.begin() + static_cast<std::ptrdiff_t>(which));
   if (!state.is_live(bind.member) || state.member(bind.member).job != bind.job) return;
-  if (move.b % 8 == 7)
-    tell(out, BindRejected{bind.member});
-  else if (move.b % 32 == 6)
-    tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});  // somebody else was faster
-  else
-    tell(out, Bound{bind.member, bind.node, move.b % 5 == 4 ? DeviceMask{} : bind.devices});
+  if (move.b % 8 == 7) return tell(out, BindRejected{bind.member});
+  if (move.b % 32 == 6)  // somebody else was faster
+    return tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});
+  const DeviceMask devices = move.b % 5 == 4 ? DeviceMask{} : bind.devices;
+  const bool is_odd = options_.has_grants && move.c % 3 != 0;
+  tell(out, Bound{bind.member, bind.node, devices, is_odd ? odd_grants(devices, move) : DeviceGrants{}});
 }
 
 /// A hold of one or two nodes, known or not, for nobody, a queue or a job, for a time, for ever or already over; or the
@@ -418,7 +428,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       DeviceMask devices;
       if (move.c % 2 == 0) devices.set(move.b % 9);  // perhaps a device that the node does not have
       tell(out, Submitted{std::move(w)});
-      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices});
+      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices,
+                      options_.has_grants ? odd_grants(devices, move) : DeviceGrants{}});
     }
   } else if (move.kind == 38 && options_.has_company) {
     NamespaceLabels labels{.is_known = move.c % 4 != 0, .labels = {}};

@@ -44,6 +44,7 @@ struct OutsideOptions {
   bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
   bool has_layouts = false;      ///< nodes with devices of several classes, of unlike memory, or sliced
   bool has_gangs = false;        ///< gangs of groups with a minimum and a domain of their own
+  bool has_grants = false;       ///< members that hold something else of their devices than they request
 };
 
 class Outside {

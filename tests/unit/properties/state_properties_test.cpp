@@ -76,7 +76,12 @@ void try_something(Trial& trial, const Move& move, bool may_block = true, bool m
 }
 
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state;
   for (const Event& event : outside.begin()) apply(state, event);
   for (const Move& move : *some_moves()) {
@@ -91,8 +96,13 @@ RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
 
 RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
-  Outside first({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true}),
-      second({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  const OutsideOptions options{.has_holds = true,
+                               .has_company = true,
+                               .has_health = true,
+                               .has_layouts = true,
+                               .has_gangs = true,
+                               .has_grants = true};
+  Outside first(options), second(options);
   RC_ASSERT(lived(moves, first).digest() == lived(moves, second).digest());
 }
 
@@ -141,7 +151,12 @@ void expect_counts_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
@@ -155,7 +170,8 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -171,7 +187,12 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const std::vector<Millis> ends = late_ends(state);
@@ -188,7 +209,12 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   Trial trial(state);
   for (const Move& move : *some_moves()) try_something(trial, move);
@@ -220,7 +246,12 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 }
 
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const auto tries = *some_moves();
@@ -234,7 +265,8 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -253,7 +285,12 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
@@ -266,7 +303,12 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 }
 
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const auto move = *some_moves();
   RC_PRE(!move.empty());
@@ -291,7 +333,8 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -309,7 +352,12 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -330,7 +378,12 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 }
 
 RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -354,8 +407,37 @@ RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ())
   RC_ASSERT(!state.cluster().is_used(id));
 }
 
+RC_GTEST_PROP(Apply, FewerDevicesAndTheOldOnesAgainLeaveNoTrace, ()) {
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
+  State state = lived(*some_moves(), outside);
+  const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
+  RC_PRE(state.cluster().is_live(node));
+  const NodeDevices old = state.cluster().facts(node).devices;
+  RC_PRE(old.count > 0);
+  const std::uint64_t digest = state.digest();
+  apply(state,
+        {outside.now(), NodeDevicesChanged{node,
+                                           {*rc::gen::inRange(0, old.count), MiB(*rc::gen::inRange(0, 3) * 40'960),
+                                            DeviceClassId(*rc::gen::inRange(0u, 3u))}}});
+  RC_ASSERT(state.is_consistent());
+  RC_ASSERT(StateFields::are_sound(state));
+  apply(state, {outside.now(), NodeDevicesChanged{node, old}});
+  RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(state.is_consistent());
+}
+
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
-  Outside outside({.has_holds = true, .has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State whole = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, whole.cluster().rows()));
   RC_PRE(whole.cluster().is_live(node));
@@ -377,7 +459,8 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -399,7 +482,8 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));

@@ -347,6 +347,26 @@ TEST_F(Guarded, an_endless_demand_is_never_placed) {
   EXPECT_EQ(refusal(HoldPlaced{{JobId(5), Millis(9), {{spec, NodeId(0), {}}}}}), "an unsatisfiable demand is placed");
 }
 
+TEST_F(Guarded, grants_are_of_the_devices_that_are_bound_and_can_be) {
+  const auto bound = [&](std::uint64_t devices, DeviceGrants grants) {
+    return refusal(Bound{MemberId(0), NodeId(0), {devices, 0}, std::move(grants)});
+  };
+  const std::string other = "a member is granted other GPUs than it is bound to";
+  EXPECT_EQ(bound(5, {{0, {MilliGpu(1)}}, {2, {MilliGpu(1000), 7, MiB(5)}}}), "");
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(1)}}, {2, {MilliGpu(1)}}}), other);
+  EXPECT_EQ(bound(5, {{2, {MilliGpu(1)}}, {0, {MilliGpu(1)}}}), other);
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(1)}}, {0, {MilliGpu(1)}}}), other);
+  EXPECT_EQ(bound(1, {{0, {}}}), other) << "nothing is held of it";
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(0), 1, MiB(5)}}}), other) << "slices are counted by thousandths";
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(0), 0, MiB(5)}}}), "");
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(1001)}}}), other);
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(-1)}}}), other);
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(1), 0, MiB(-1)}}}), other);
+  EXPECT_EQ(bound(1, {{0, {MilliGpu(1), 0, MiB(INT64_MAX)}}}), other);
+  EXPECT_EQ(bound(0, {{128, {MilliGpu(1)}}}), other);
+  EXPECT_EQ(bound(0, {{-1, {MilliGpu(1)}}}), other);
+}
+
 TEST_F(Guarded, holds_name_rows_within_bounds_and_what_was_defined) {
   EXPECT_EQ(refusal(HoldPlaced{}), "a hold's row is out of bounds");
   EXPECT_EQ(refusal(HoldPlaced{{.job = JobId(5), .parts = {}}}), "") << "without an end";

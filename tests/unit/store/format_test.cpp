@@ -33,11 +33,13 @@ TEST(Format, kinds_of_events_keep_their_numbers) {
 
 TEST(Format, an_event_has_the_documented_bytes) {
   const Event bound{Millis(1000), Bound{MemberId(3), NodeId(200), DeviceMask{0x0f, 0}}};
-  EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00", 8));
+  EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00\x00", 9));
+  const Event granted{Millis(1000), Bound{MemberId(3), NodeId(200), DeviceMask{2, 0}, {{1, {MilliGpu(3), 1, MiB(4)}}}}};
+  EXPECT_EQ(bytes_of(granted), std::string("\xd2\x0f\x0b\x04\xc9\x01\x02\x00\x01\x04\x08\x01\x0a", 13));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_10) {
-  ASSERT_EQ(kFormatVersion, 10u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_11) {
+  ASSERT_EQ(kFormatVersion, 11u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
@@ -50,7 +52,7 @@ TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_10) {
       {{JobId(6), {VerdictKind::kWaits, WakeOn::kCapacity, Millis(8), {{ReasonCode::kInsufficientGpu, 1, {2, 3, 4}}}}}},
       10};
   const std::string bytes = bytes_of(plan) + bytes_of(profile_named("fgd"));
-  EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 2460312912098849057u);
+  EXPECT_EQ(hash_bytes(bytes.data(), bytes.size()), 11313847743344958165u);
 }
 
 // Rows of a snapshot: a field that is added to one of these is in the bytes by itself, so the size tells that the

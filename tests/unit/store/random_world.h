@@ -104,7 +104,10 @@ class RandomWorld {
   void answer(std::vector<Event>& events, const Bind& bind) {
     const std::uint32_t luck = draw(10);
     if (luck < 6)
-      add(events, Bound{bind.member, bind.node, bind.devices});
+      add(events, Bound{bind.member, bind.node, bind.devices,
+                        bind.member.value % 5 == 0  // holds less of each than it requested
+                            ? grants_of(bind.devices, {.milli = MilliGpu(300), .memory = MiB(2000)})
+                            : DeviceGrants{}});
     else if (luck < 8)
       add(events, BindRejected{bind.member});
     else if (luck < 9)

@@ -263,7 +263,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 272u);
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1424u);
-  EXPECT_EQ(sizeof(State), 2504u);
+  EXPECT_EQ(sizeof(State), 2608u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
   EXPECT_EQ(sizeof(EngineData), 1520u);
 }

@@ -253,8 +253,7 @@ void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
     t.out.add(MembersAdded{g.job, g.told_min, std::move(members)});
   }
   for (const PodSlot s : entering)
-    if (t.pods[s].phase == Phase::kBound)
-      t.out.add(Bound{t.pods[s].member, t.pods[s].node, devices_held(t, t.pods[s])});
+    if (t.pods[s].phase == Phase::kBound) t.out.add(bound_as_held(t, t.pods[s]));
 }
 
 void evaluate_gang(TrackerData& t, GangSlot slot) {

@@ -66,11 +66,13 @@ BindHold hold_gang(TrackerData& t, PodSlot slot, const std::string& words) {
 
 }  // namespace
 
-void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& devices) {
+void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const PodDevices& devices) {
   PodRecord& r = t.pods.edit(slot);
   r.phase = Phase::kAssumed;
   r.node = node;
-  r.devices = devices;
+  r.devices = devices.devices;
+  r.grants = devices.grants;
+  r.has_stated_grants = false;
   r.chosen_at = t.nodes_edition;
   ++r.bind_attempt;
 }

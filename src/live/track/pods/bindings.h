@@ -8,7 +8,7 @@
 namespace ashlar::kube {
 
 /// See Tracker::note_assumed().
-void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const DeviceMask& devices);
+void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const PodDevices& devices);
 /// See Tracker::note_rejected().
 void note_rejected(TrackerData& t, PodSlot slot);
 /// See Tracker::is_place_outdated().

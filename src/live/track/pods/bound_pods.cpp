@@ -1,6 +1,7 @@
 #include "live/track/pods/bound_pods.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "live/track/gangs/membership.h"
 #include "live/track/gangs/settle.h"
@@ -29,12 +30,34 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   touch_gang(t, r.gang);
 }
 
+/// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be.
+std::optional<DeviceGrants> claimed_grants(const TrackerData& t, const Pod& pod, const Demand& demand) {
+  const PooledString* text = find_label(*pod.annotations, kGrantsAnnotation);
+  if (text == nullptr) return std::nullopt;
+  Result<DeviceGrants> read = parse_grants(text->view());
+  const auto requested = static_cast<std::size_t>(demand.devices.count);
+  if (read && read->size() == requested) return std::move(read).value();
+  const std::string problem =
+      read ? "names " + std::to_string(read->size()) + " GPUs, but the pod requests " + std::to_string(requested)
+           : "cannot be read: " + read.error().message;
+  if (t.listeners.log)
+    t.listeners.log(LogLevel::kWarning,
+                    {"annotation " + std::string(kGrantsAnnotation) + " of pod " + pod.ns.str() + "/" + pod.name.str() +
+                         " " + problem + "; the GPUs in " + std::string(kDevicesAnnotation) +
+                         " are counted, with what the pod requests of each; to remove it: kubectl annotate pod -n " +
+                         pod.ns.str() + " " + pod.name.str() + " " + std::string(kGrantsAnnotation) + "-",
+                     "pod", pod.ns, pod.name});
+  return std::nullopt;
+}
+
 /// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible.
-DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& demand) {
-  const PooledString* devices = pod.annotations && scheduler_index(t, pod.scheduler_name) < t.scheduler_names.size()
-                                    ? find_label(*pod.annotations, kDevicesAnnotation)
-                                    : nullptr;
-  if (devices == nullptr) return {};  // device annotations of other schedulers' pods are not our decisions
+PodDevices claimed_devices(const TrackerData& t, const Pod& pod, const Demand& demand) {
+  // annotations of other schedulers' pods are not our decisions
+  if (!pod.annotations || scheduler_index(t, pod.scheduler_name) >= t.scheduler_names.size()) return {};
+  if (std::optional<DeviceGrants> grants = claimed_grants(t, pod, demand); grants)
+    return pod_devices(std::move(*grants), demand.devices);
+  const PooledString* devices = find_label(*pod.annotations, kDevicesAnnotation);  // an older release's
+  if (devices == nullptr) return {};
   const DeviceMask claimed = parse_devices(*devices);
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
   if (t.listeners.log)
@@ -46,19 +69,34 @@ DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   return {};
 }
 
-/// Anyone with write access to the pod can change its device annotation, unless a policy forbids it. Our own record
+/// Whether the annotations say of the pod's devices what our record says. The one that an older release does not write
+/// may be missing until it was there once.
+bool are_stated(const TrackerData& t, const PodRecord& r, const Pod& pod) {
+  const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+  if (devices == nullptr || parse_devices(*devices) != r.devices) return false;
+  const PooledString* grants = find_label(*pod.annotations, kGrantsAnnotation);
+  if (grants == nullptr) return !r.has_stated_grants;
+  const Result<DeviceGrants> read = parse_grants(grants->view());
+  return read && *read == grants_held(t.translator, r);
+}
+
+/// Anyone with write access to the pod can change its device annotations, unless a policy forbids it. Our own record
 /// holds.
 void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   if (!r.is_ours || r.phase != Phase::kBound || r.devices.is_empty()) return;
-  const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
-  const bool is_changed = devices == nullptr || parse_devices(*devices) != r.devices;
+  const bool is_changed = !are_stated(t, r, pod);
+  if (!is_changed && find_label(*pod.annotations, kGrantsAnnotation) != nullptr) r.has_stated_grants = true;
   if (is_changed && !r.are_devices_changed) {
+    const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
+    const PooledString* grants = pod.annotations ? find_label(*pod.annotations, kGrantsAnnotation) : nullptr;
+    const bool are_others = devices == nullptr || parse_devices(*devices) != r.devices;
+    const PooledString* to = are_others ? devices : grants;
+    const std::string from = are_others ? devices_text(r.devices) : grants_text(grants_held(t.translator, r));
     if (t.listeners.log)
       t.listeners.log(LogLevel::kWarning,
-                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " +
-                           devices_text(r.devices) + " to '" + (devices == nullptr ? std::string() : devices->str()) +
-                           "'; the pod keeps the GPUs it was bound with",
+                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + from + " to '" +
+                           (to == nullptr ? std::string() : to->str()) + "'; the pod keeps the GPUs it was bound with",
                        "pod", r.ns, r.name});
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
@@ -88,7 +126,8 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (is_known) check_devices(t, slot, pod);
   if (is_known && r.is_ours && r.gang != kNoGang) renew_settings(t, slot, pod);
   if (is_known && r.demand == demand) return;
-  const DeviceMask had = is_known ? r.devices : DeviceMask{};
+  // What it was bound with stays what it holds, also if it requests another amount of each device now.
+  const DeviceGrants had = is_known && !r.demand.is_none() ? grants_held(t.translator, r) : DeviceGrants{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account again
     leave_node(t, r);
     withdraw_pod(t, slot);
@@ -98,7 +137,9 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   set_demand(t, r, demand);
   if (!r.is_in_engine() || r.constraint.is_none()) set_constraint(t, r, t.translator.anywhere());
   const Demand& held = t.translator.demand_of(demand);
-  const DeviceMask known = !had.is_empty() && had.count() == held.devices.count ? had : claimed_devices(t, pod, held);
+  const bool has_as_many = !had.empty() && had.size() == static_cast<std::size_t>(held.devices.count);
+  const PodDevices known = has_as_many ? pod_devices(had, held.devices) : claimed_devices(t, pod, held);
+  r.has_stated_grants = pod.annotations && find_label(*pod.annotations, kGrantsAnnotation) != nullptr;
   if (r.is_ours && r.gang == kNoGang) {
     if (const Result<GangSettings> setting = read_gang_settings(pod); setting) {
       note_setting(r, *setting);
@@ -112,12 +153,23 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   note_bound(t, slot, pod.node_name, known);
 }
 
-DeviceMask devices_held(const TrackerData& t, const PodRecord& r) {
+Bound bound_as_held(const TrackerData& t, const PodRecord& r) {
   const bool are_unknown = r.devices.is_empty() && t.translator.demand_of(r.demand).devices.count > 0;
-  return are_unknown ? DeviceMask::unknown() : r.devices;
+  return {r.member, r.node, are_unknown ? DeviceMask::unknown() : r.devices,
+          r.grants ? r.grants->list : DeviceGrants{}};
 }
 
-void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const DeviceMask& devices) {
+DeviceGrants grants_held(const Translator& translator, const PodRecord& r) {
+  return r.grants ? r.grants->list : grants_of(r.devices, requested_share(translator.demand_of(r.demand).devices));
+}
+
+PodDevices pod_devices(DeviceGrants grants, const DeviceRequest& request) {
+  const DeviceMask devices = devices_of(grants);
+  if (are_as_requested(grants, request)) return devices;
+  return {devices, HeldGrantsPtr(new HeldGrants(std::move(grants)))};
+}
+
+void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const PodDevices& devices) {
   PodRecord& r = t.pods.edit(slot);
   t.out.stamp();
   note_answered(t, slot);
@@ -127,7 +179,10 @@ void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, con
   const NodeId node = t.names.nodes.find(node_name);
   const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();
   r.node_name = node_name;
-  if (!devices.is_empty() || !is_confirmed) r.devices = devices;
+  if (!devices.devices.is_empty() || !is_confirmed) {
+    r.devices = devices.devices;
+    r.grants = devices.grants;
+  }
   if (node.is_none()) return note_on_unknown_node(t, slot);
   enter_bound(t, slot, node);
   if (is_confirmed && t.listeners.on_bound) t.listeners.on_bound(slot);
@@ -150,7 +205,8 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   if (r.gang == kNoGang && !r.is_in_engine()) submit_single(t, slot);
   // reported together with the others by evaluate_gang(t)
   if (!r.is_in_engine()) return t.bound_outside.push_back(r.gang);
-  const Bound bound{r.member, node, is_confirmation ? r.devices : devices_held(t, r)};
+  Bound bound = bound_as_held(t, r);
+  if (is_confirmation) bound.devices = r.devices;
   if (is_confirmation)
     t.out.add_confirmation(bound);
   else

@@ -8,9 +8,13 @@ namespace ashlar::kube {
 /// A pod that the API server reports as bound: its requests are accounted on that node, again if they changed.
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod);
 /// As reported to the engine.
-DeviceMask devices_held(const TrackerData& t, const PodRecord& r);
+Bound bound_as_held(const TrackerData& t, const PodRecord& r);
+/// What a pod with devices holds of each of them, as its annotation says it.
+DeviceGrants grants_held(const Translator& translator, const PodRecord& r);
+/// The devices and what is held of each, kept short where that is what is requested.
+PodDevices pod_devices(DeviceGrants grants, const DeviceRequest& request);
 /// See Tracker::note_bound().
-void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const DeviceMask& devices);
+void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, const PodDevices& devices);
 /// The pod holds its requests on the node from now on.
 void enter_bound(TrackerData& t, PodSlot slot, NodeId node);
 /// It no longer holds anything there; its anti-affinity is removed with it.
