@@ -89,12 +89,6 @@ GangSpec groups_spec(const Tables& t, const GangRecord& g) {
   return spec;
 }
 
-std::uint32_t group_number(const GangRecord& g, GangSlot group) {
-  const auto found = std::find(g.told_groups.begin(), g.told_groups.end(), group);
-  if (found == g.told_groups.end()) return UINT32_MAX;
-  return static_cast<std::uint32_t>(found - g.told_groups.begin());
-}
-
 bool has_domain(const Tables& t, const GangRecord& g) {
   bool has = !g.within.is_none();
   each_group(t, g, [&](const GangRecord& group) { has = has || !group.within.is_none(); });

@@ -2,7 +2,6 @@
 // PodGroup joins and leaves with its pods, when none of them is being bound.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "live/track/tracker_data.h"
@@ -39,8 +38,6 @@ void leave_whole(TrackerData& t, GangSlot slot);
 void sort_groups(const Tables& t, std::vector<GangSlot>& groups);
 /// The groups as the engine has to have them.
 GangSpec groups_spec(const Tables& t, const GangRecord& g);
-/// The number of the group in the job; UINT32_MAX: the job does not have it.
-std::uint32_t group_number(const GangRecord& g, GangSlot group);
 /// The gang or one of its groups must stay within a domain.
 bool has_domain(const Tables& t, const GangRecord& g);
 

@@ -1,6 +1,7 @@
 #include "live/track/gangs/settle.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/groups.h"
@@ -181,13 +182,6 @@ void report_members_min(TrackerData& t, GangRecord& g, std::uint32_t bound) {
   t.out.add(MembersAdded{g.job, minimum, {}});
 }
 
-/// By rank, in each group by itself.
-void sort_members(const TrackerData& t, const GangRecord& g, std::vector<PodSlot>& members) {
-  sort_by_rank(t.pods, members);
-  if (g.kind != GangKind::kGroups) return;
-  std::ranges::stable_sort(members, {}, [&](PodSlot s) { return group_number(g, t.pods[s].group); });
-}
-
 /// A new job for the gang, with the groups that it has now.
 JobId job_for(TrackerData& t, GangSlot slot) {
   GangRecord& g = t.gangs.edit(slot);
@@ -197,12 +191,29 @@ JobId job_for(TrackerData& t, GangSlot slot) {
   return add_job(t, owner);
 }
 
-/// The group in which the pod enters the job. A bound one is counted at once, if need be in another, until the job is
-/// renewed.
-std::uint32_t group_of(const GangRecord& g, const PodRecord& r) {
-  if (g.kind != GangKind::kGroups) return 0;
-  const std::uint32_t number = group_number(g, r.group);
-  return number < GangSpec::kGroupsMax ? number : 0;
+/// The numbers of its job's groups; none: it has no groups.
+std::unordered_map<GangSlot, std::uint32_t> group_numbers(const GangRecord& g) {
+  std::unordered_map<GangSlot, std::uint32_t> numbers;
+  if (g.kind != GangKind::kGroups) return numbers;
+  const std::size_t count = std::min(g.told_groups.size(), GangSpec::kGroupsMax);
+  for (std::size_t i = 0; i < count; ++i) numbers.emplace(g.told_groups[i], static_cast<std::uint32_t>(i));
+  return numbers;
+}
+
+/// The group in which each of the pods enters the job, and the pods by group and rank. A bound one of a group that the
+/// job does not have is counted in the first until the job is renewed.
+std::vector<std::uint32_t> sort_members(const TrackerData& t, const GangRecord& g, std::vector<PodSlot>& members) {
+  sort_by_rank(t.pods, members);
+  const std::unordered_map<GangSlot, std::uint32_t> numbers = group_numbers(g);
+  std::vector<std::uint32_t> groups(members.size(), 0);
+  if (numbers.empty()) return groups;
+  const auto number_of = [&](PodSlot s) {
+    const auto found = numbers.find(t.pods[s].group);
+    return found == numbers.end() ? 0 : found->second;
+  };
+  std::ranges::stable_sort(members, {}, number_of);
+  std::ranges::transform(members, groups.begin(), number_of);
+  return groups;
 }
 
 /// Whether it enters the engine now.
@@ -225,13 +236,14 @@ void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
   members.reserve(entering.size());
   const bool is_new = g.job.is_none();
   if (is_new) g.job = job_for(t, slot);
-  sort_members(t, g, entering);
+  const std::vector<std::uint32_t> groups = sort_members(t, g, entering);
   for (const PodSlot s : entering) {
     PodRecord& r = t.pods.edit(s);
     t.pods.set_member(s, t.member_rows.add());
     r.job = g.job;
     if (r.constraint.is_none()) set_constraint(t, r, t.translator.anywhere());
-    members.push_back({.member = r.member, .demand = r.demand, .constraint = r.constraint, .group = group_of(g, r)});
+    members.push_back(
+        {.member = r.member, .demand = r.demand, .constraint = r.constraint, .group = groups[members.size()]});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());
   g.told_min = members_min_of(t, g);
