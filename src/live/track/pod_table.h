@@ -28,15 +28,17 @@ inline constexpr GangSlot kNoGang = 0xffffffffu;
 /// Why a pod of ours is not shown to the engine.
 enum class HoldReason : std::uint8_t {
   kNone,
-  kGated,         ///< spec.schedulingGates
-  kDeleting,      ///< deletion was requested
-  kUnsupported,   ///< a hard field that is not evaluated; detail = its path
-  kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
-  kQueueUnknown,  ///< detail = the queue's name
-  kQuarantined,   ///< the scheduler once stopped because of it; detail = the sentence
-  kBindFailed,    ///< the API server does not bind it; detail = the server's message. Also of a whole gang
-  kUnreadable,    ///< a part of it cannot be read; detail says which and why
-  kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
+  kGated,        ///< spec.schedulingGates
+  kDeleting,     ///< deletion was requested
+  kUnsupported,  ///< a hard field that is not evaluated; detail = its path
+  /// one of our own labels or annotations cannot be read, or a field is too large; detail says which and why
+  kMalformed,
+  kQueueUnknown,    ///< detail = the queue's name
+  kQueueForbidden,  ///< its queue is not open to its namespace; detail = the sentence
+  kQuarantined,     ///< the scheduler once stopped because of it; detail = the sentence
+  kBindFailed,      ///< the API server does not bind it; detail = the server's message. Also of a whole gang
+  kUnreadable,      ///< a part of it cannot be read; detail says which and why
+  kForeign,         ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are then kWaiting, outside the engine. The detail has the full text.
   kMembersMissing,    ///< fewer pods than must start together
   kGroupMissing,      ///< its PodGroup does not exist (yet)
