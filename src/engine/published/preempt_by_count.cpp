@@ -124,7 +124,7 @@ class QueueShares {
   QuotaVector held_by(JobId job) const {
     QuotaVector sum{};
     state_.each_member(job, [&](MemberId, const Member& m) {
-      for (std::size_t d = 0; d < kQuotaDimensions && m.is_placed(); ++d) sum[d] += state_.quota_of_demand(m.demand)[d];
+      if (m.is_placed()) add_saturated(sum, state_.quota_of_demand(m.demand));
     });
     return sum;
   }

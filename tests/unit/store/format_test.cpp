@@ -36,8 +36,8 @@ TEST(Format, an_event_has_the_documented_bytes) {
   EXPECT_EQ(bytes_of(bound), std::string("\xd2\x0f\x0b\x04\xc9\x01\x0f\x00", 8));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_10) {
-  ASSERT_EQ(kFormatVersion, 10u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_11) {
+  ASSERT_EQ(kFormatVersion, 11u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
