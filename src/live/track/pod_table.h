@@ -99,6 +99,7 @@ struct PodRecord {
   bool is_condition_due = false;
   bool is_refusal_due = false;       ///< an event FailedScheduling about it is still to be sent
   bool is_bind_under_way = false;    ///< a binding was sent, and its result is not known yet
+  bool is_bound_seen = false;        ///< the API server has reported its node, not only answered the binding
   bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
   bool are_devices_changed = false;  ///< another writer changed them in its annotation
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it

@@ -79,6 +79,7 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
+  r.is_bound_seen = true;
   // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : t.translator.held_by(pod);
