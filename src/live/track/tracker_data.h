@@ -36,7 +36,8 @@ struct QueueSettings {
     std::string resource, model;
     std::int64_t limit = kUnlimited;
   };
-  std::vector<Limit> limits = {};  ///< further ones
+  std::vector<Limit> limits = {};            ///< further ones
+  std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
 };
 
 struct TrackerOptions {
@@ -104,6 +105,7 @@ struct TrackerData : Tables {
   std::vector<PooledString> scheduler_names;
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
+  std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   /// removed nodes, and the pods that may be bound there
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> unanswered_nodes;
   std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels

@@ -28,6 +28,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
       {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown",
        "queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueForbidden, "SchedulerError", "QueueForbidden", "X"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
       {HoldReason::kBindFailed, "SchedulerError", "BindFailed",
        "the API server did not bind the pod; the binding is retried later: X"},
@@ -455,6 +456,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
       {HoldReason::kQueueUnknown,
        "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueForbidden, "QueueForbidden: X"},
       {HoldReason::kQuarantined, "Quarantined: X"},
       {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod; the binding is retried later: X"},
   };

@@ -107,7 +107,8 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
     }
   }
   if (r.queue.is_none()) {
-    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod)) : QueueId(0u);
+    Hold why;
+    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod), pod.ns, why) : QueueId(0u);
     if (r.queue.is_none()) r.queue = t.names.queues.find(PooledString(kDefaultQueue));
   }
   note_bound(t, slot, pod.node_name, known);
