@@ -1,5 +1,6 @@
 #include "live/track/gangs/gang_hold.h"
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/levels.h"
 #include "live/track/pods/bindings.h"
@@ -41,8 +42,8 @@ std::string contradiction_in(const Tables& t, const GangRecord& g) {
            said(other_size, std::to_string(t.pods[other_size].gang_size)) + "; all must have the same";
   if (other_within != kNoPod)
     return "the pods of gang " + g.name.str() +
-           " have different values of ashlar.dev/within: " + said(within_by, t.pods[within_by].within.str()) + ", " +
-           said(other_within, t.pods[other_within].within.str()) + "; all must have the same";
+           " have different values of ashlar.dev/within: " + said(within_by, bounded_name(t.pods[within_by].within)) +
+           ", " + said(other_within, bounded_name(t.pods[other_within].within)) + "; all must have the same";
   return {};
 }
 
@@ -76,15 +77,15 @@ Hold find_gang_hold(const Tables& t, const GangRecord& g) {
     return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty())
-    return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar");
+    return refused("PodGroup field " + bounded_name(g.group_refusal) + " is not evaluated by Ashlar");
   const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction_in(t, g); !trouble.empty()) return refused(trouble);
   if (lacks_level(t, g) && t.node_labels.contains(hard))
-    return refused(g.said() + " must stay within one domain of " + hard.str() + ", but all " +
+    return refused(g.said() + " must stay within one domain of " + bounded_name(hard) + ", but all " +
                    std::to_string(Topology::kLevelsMax) + " topology levels are in use");
   if (!g.topology_key.empty() && !g.within_setting.empty() && t.names.find_level(g.within_setting) != g.within)
-    return refused("PodGroup " + name + " requests one domain of " + g.topology_key.str() +
-                   ", its pods (ashlar.dev/within) one domain of " + g.within_setting.str() +
+    return refused("PodGroup " + name + " requests one domain of " + bounded_name(g.topology_key) +
+                   ", its pods (ashlar.dev/within) one domain of " + bounded_name(g.within_setting) +
                    "; use only one of the two");
   if (g.foreign_pods > 0)
     return refused("pods of PodGroup " + name + " name another scheduler (" + g.foreign_pod_name.str() +
@@ -115,7 +116,7 @@ Hold find_gang_hold(const Tables& t, const GangRecord& g) {
                                          " could not be bound: " + g.bind_hold_detail.str()};
   if (lacks_level(t, g))
     return {HoldReason::kNoSuchDomain,
-            g.said() + " must stay within one domain of " + hard.str() + ", but no node has that label"};
+            g.said() + " must stay within one domain of " + bounded_name(hard) + ", but no node has that label"};
   return {};
 }
 

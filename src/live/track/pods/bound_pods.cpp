@@ -29,20 +29,23 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   touch_gang(t, r.gang);
 }
 
+void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std::string text) {
+  if (t.listeners.log && t.log_paces[ns].admit(t.out.now(), text))
+    t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
+}
+
 /// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible.
-DeviceMask claimed_devices(const TrackerData& t, const Pod& pod, const Demand& demand) {
+DeviceMask claimed_devices(TrackerData& t, const Pod& pod, const Demand& demand) {
   const PooledString* devices = pod.annotations && scheduler_index(t, pod.scheduler_name) < t.scheduler_names.size()
                                     ? find_label(*pod.annotations, kDevicesAnnotation)
                                     : nullptr;
   if (devices == nullptr) return {};  // device annotations of other schedulers' pods are not our decisions
   const DeviceMask claimed = parse_devices(*devices);
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
-  if (t.listeners.log)
-    t.listeners.log(LogLevel::kWarning,
-                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + devices->str() +
-                         "' but requests " + std::to_string(demand.devices.count) +
-                         "; the requested number is counted, but it is not known which GPUs these are",
-                     "pod", pod.ns, pod.name});
+  warn(t, pod.ns, pod.name,
+       "pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + bounded_words(devices->view()) +
+           "' but requests " + std::to_string(demand.devices.count) +
+           "; the requested number is counted, but it is not known which GPUs these are");
   return {};
 }
 
@@ -54,12 +57,10 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
   const PooledString* devices = pod.annotations ? find_label(*pod.annotations, kDevicesAnnotation) : nullptr;
   const bool is_changed = devices == nullptr || parse_devices(*devices) != r.devices;
   if (is_changed && !r.are_devices_changed) {
-    if (t.listeners.log)
-      t.listeners.log(LogLevel::kWarning,
-                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " +
-                           devices_text(r.devices) + " to '" + (devices == nullptr ? std::string() : devices->str()) +
-                           "'; the pod keeps the GPUs it was bound with",
-                       "pod", r.ns, r.name});
+    warn(t, r.ns, r.name,
+         "the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + devices_text(r.devices) +
+             " to '" + (devices == nullptr ? std::string() : bounded_words(devices->view())) +
+             "'; the pod keeps the GPUs it was bound with");
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
   t.pods.edit(slot).are_devices_changed = is_changed;
@@ -78,8 +79,8 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
-  // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
   r.is_bound_seen = true;
+  // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
   // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
   const DemandId demand = has_account ? r.demand : t.translator.held_by(pod);
