@@ -79,10 +79,17 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
   if (depth >= QueueTree::kDepthMax - 1)
     return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
   for (const auto& item : list) {
-    if (!reader.is_map(item, "a queue", {"name", "quota", "queues"}))
+    if (!reader.is_map(item, "a queue", {"name", "quota", "namespaces", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
     read_quota(reader, item["quota"], queue);
+    queue.namespaces = reader.texts(item, "namespaces");
+    if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
+      return reader.fail(item["namespaces"],
+                         "namespaces must not be empty; without the key, pods of every namespace "
+                         "may use the queue");
+    if (queue.namespaces.empty() && parent >= 0)
+      queue.namespaces = config.queues[static_cast<std::size_t>(parent)].namespaces;
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
     if (queue.name == kRootQueue) return reader.fail(item["name"], std::string(kRootIsNoQueue));
     if (has_queue(config, queue.name))
@@ -116,6 +123,10 @@ void read_namespaces(YamlReader& reader, const YAML::Node& node, SchedulerConfig
         return reader.fail(entry.first, "\"" + mapping.name_space + "\" is given twice");
     if (!has_queue(config, mapping.queue))
       return reader.fail(entry.second, "unknown queue \"" + mapping.queue + "\"" + did_you_mean(mapping.queue, known));
+    const auto& open_to = std::ranges::find(config.queues, mapping.queue, &QueueConfig::name)->namespaces;
+    if (!open_to.empty() && std::ranges::find(open_to, mapping.name_space) == open_to.end())
+      return reader.fail(entry.second, "queue \"" + mapping.queue + "\" is not open to namespace \"" +
+                                           mapping.name_space + "\"; add it to the queue's namespaces");
     config.namespaces.push_back(std::move(mapping));
   }
 }

@@ -36,6 +36,8 @@ struct QueueConfig {
   std::int32_t parent = -1;  ///< index into SchedulerConfig::queues; -1 = the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   std::vector<NamedLimit> limits = {};  ///< further ones
+  /// whose pods may use it; empty: those of every namespace. A queue that lists none has its parent's
+  std::vector<std::string> namespaces = {};
 };
 
 struct NamespaceQueue {

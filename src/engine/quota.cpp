@@ -7,11 +7,6 @@
 namespace ashlar {
 namespace {
 
-void add(QuotaVector& sum, const QuotaVector& one) {
-  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-    if (__builtin_add_overflow(sum[d], one[d], &sum[d])) sum[d] = INT64_MAX;
-}
-
 /// The first limit that does not depend on the node and that these amounts, by key, would exceed.
 std::optional<Reason> refusal_by_key(const State& state, QueueId queue, const std::vector<std::int64_t>& amounts) {
   std::optional<Reason> first;
@@ -28,24 +23,32 @@ void add_anywhere(const State& state, MemberId member, std::vector<std::int64_t>
   const auto keys = state.queues().keys();
   sums.resize(keys.size());
   for (std::size_t k = 0; k < keys.size(); ++k)
-    if (keys[k].device_class.is_none() &&
-        __builtin_add_overflow(sums[k], amount_of(state.demand(state.member(member).demand), keys[k]), &sums[k]))
-      sums[k] = INT64_MAX;
+    if (keys[k].device_class.is_none())
+      add_saturated(sums[k], amount_of(state.demand(state.member(member).demand), keys[k]));
 }
 
 }  // namespace
+
+void add_saturated(std::int64_t& sum, std::int64_t amount) {
+  if (__builtin_add_overflow(sum, amount, &sum)) sum = INT64_MAX;
+}
+
+void add_saturated(QuotaVector& sum, const QuotaVector& amounts) {
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) add_saturated(sum[d], amounts[d]);
+}
 
 void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
                 std::vector<std::int64_t>& sums) {
   const auto keys = state.queues().keys();
   sums.resize(keys.size());
   const Demand& demand = state.demand(state.member(member).demand);
-  for (std::size_t k = 0; k < keys.size(); ++k) sums[k] += counted_for(state.cluster(), node, demand, devices, keys[k]);
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    add_saturated(sums[k], counted_for(state.cluster(), node, demand, devices, keys[k]));
 }
 
 QuotaVector quota_needed(const State& state, JobId job) {
   QuotaVector sum{};
-  state.each_needed(job, [&](MemberId, const Member& m) { add(sum, state.quota_of_demand(m.demand)); });
+  state.each_needed(job, [&](MemberId, const Member& m) { add_saturated(sum, state.quota_of_demand(m.demand)); });
   return sum;
 }
 
@@ -74,7 +77,7 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   std::vector<std::int64_t> by_key;
   std::uint32_t within = 0;
   state.each_waiting(job, [&](MemberId id, const Member& m) {
-    add(sum, state.quota_of_demand(m.demand));
+    add_saturated(sum, state.quota_of_demand(m.demand));
     add_anywhere(state, id, by_key);
     if (state.queues().refusal(j.queue, sum) || refusal_by_key(state, j.queue, by_key)) return false;
     ++within;

@@ -11,6 +11,10 @@
 
 namespace ashlar {
 
+/// Adds; a sum beyond int64 counts as the largest.
+void add_saturated(std::int64_t& sum, std::int64_t amount);
+void add_saturated(QuotaVector& sum, const QuotaVector& amounts);
+
 /// The usage of the members needed together. Sums beyond int64 count as the largest.
 QuotaVector quota_needed(const State& state, JobId job);
 

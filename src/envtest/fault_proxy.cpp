@@ -216,7 +216,8 @@ struct FaultProxy::Loop {
     response.set(wire::field::content_type, "application/json");
     if (fault.retry_after.value > 0)
       response.set(wire::field::retry_after, std::to_string((fault.retry_after.value + 999) / 1000));
-    response.body() = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")" + fault.message +
+    response.body() = R"({"kind":"Status","apiVersion":"v1","status":")" +
+                      std::string(fault.status < 300 ? "Success" : "Failure") + R"(","message":")" + fault.message +
                       R"(","code":)" + std::to_string(fault.status) + "}";
     response.prepare_payload();
     response.keep_alive(request.keep_alive());

@@ -27,7 +27,7 @@ struct Fault {
     kDelay,       ///< the request is forwarded after `delay`
     kDrop,        ///< the connection is closed before the request is forwarded: the server never sees it
     kResetAfter,  ///< the server carries the request out, and the connection is reset before its answer is passed on
-    kStatus,      ///< answered with `status` (and Retry-After) by the proxy; the server never sees it
+    kStatus,      ///< answered with `status` (and Retry-After) by the proxy, also of success; the server never sees it
     kGarble,      ///< the body of the answer, or one event of a watch, arrives with bytes overwritten
     kTruncate,    ///< half of the answer's body arrives, then the connection is closed
     kDuplicate,   ///< one event of a watch arrives twice

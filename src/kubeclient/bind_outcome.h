@@ -56,5 +56,8 @@ inline constexpr std::size_t kServerWordsMax = 400, kDetailMax = 2'000, kLogLine
 /// bytes, whole characters, and a space for each control character (C0, DEL, C1, Bidi_Control), so that it is one line,
 /// moves no cursor and is shown in its own order.
 std::string bounded_words(std::string_view words, std::size_t bytes_max = kServerWordsMax);
+/// A name that a tenant writes, whole if Kubernetes could have it (label keys have at most 317 characters), so that the
+/// rest of a sentence about it is not cut off.
+inline std::string bounded_name(std::string_view name) { return bounded_words(name, 320); }
 
 }  // namespace ashlar::kube

@@ -118,9 +118,15 @@ struct PodRules {
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
+  /// a field of the pod that was too large to be kept, with its size and the limit (size_limits.h); empty: none
+  PooledString too_large;
   std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };
+
+/// The annotations with the devices of a bound pod.
+inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      ///< which; older releases read it
+inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 
 enum class PodPhase : unsigned char { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 enum class ConditionStatus : unsigned char { kAbsent, kTrue, kFalse, kUnknown };

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "kubeclient/size_limits.h"
 #include "text/quantity_text.h"
 
 namespace ashlar::kube {
@@ -147,6 +148,7 @@ Resources larger_of(Resources a, const Resources& b) {
 
 Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
   builder.pod.requests = effective_request(builder);
+  keep_within_limits(builder);
   sort_by_key(builder.labels);
   sort_by_key(builder.annotations);
   sort_by_key(builder.rules.node_selector);

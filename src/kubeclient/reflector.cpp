@@ -266,9 +266,11 @@ void Reflector<T>::Follower::begin_watch() {
   const std::weak_ptr<Follower> weak = this->weak_from_this();
   const std::uint64_t now = round;
   http::StreamHandlers handlers;
-  handlers.on_open = [weak, now](const http::Response&) {
+  handlers.on_open = [weak, now](const http::Response& response) {
     const auto self = weak.lock();
-    if (self && self->round == now) self->contact = self->api.monotonic();
+    if (!self || self->round != now) return;
+    self->contact = self->api.monotonic();
+    self->watch_end = check_encoding(response, self->options.encoding);
   };
   handlers.on_chunk = [weak, now](std::string_view chunk) {
     const auto self = weak.lock();
@@ -284,6 +286,7 @@ void Reflector<T>::Follower::begin_watch() {
 template <class T>
 bool Reflector<T>::Follower::take_chunk(std::string_view chunk) {
   contact = api.monotonic();
+  if (!watch_end) return false;
   const std::uint64_t now = round;
   Result<void> cut = frames.feed(chunk, [&](std::string_view frame) { return take_event(frame) && round == now; });
   if (!cut) watch_end = cut;

@@ -9,6 +9,9 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "http/client.h"
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
 
 namespace ashlar::kube {
@@ -23,6 +26,15 @@ inline constexpr int kWatchFailuresBeforeList = 5;
 inline constexpr Millis kRetryAfterMax{60'000};
 
 inline constexpr const char* kProtobufWatchType = "application/vnd.kubernetes.protobuf;stream=watch";
+
+/// Frames of another encoding would be cut at random, and read as an event of gigabytes.
+inline Result<void> check_encoding(const http::Response& answer, Encoding asked) {
+  const bool is_protobuf = answer.content_type.find("protobuf") != std::string::npos;
+  if (answer.status >= 300 || answer.content_type.empty() || is_protobuf == (asked == Encoding::kProtobuf)) return {};
+  return invalid("the watch is answered with " + bounded_words(answer.content_type, 80) + " instead of " +
+                 (is_protobuf ? kJsonType : kProtobufWatchType) +
+                 "; a proxy before the API server may change requests");
+}
 
 template <class T>
 inline constexpr const char* kDefaultPath = "";

@@ -23,13 +23,14 @@ enum class Precision { kSeconds, kMicros };
 
 /// RFC 3339 in UTC, as Kubernetes writes it.
 std::string time_text(Millis time, Precision precision) {
-  const std::time_t seconds = static_cast<std::time_t>(time.value / 1000);
+  const std::int64_t thousandths = (time.value % 1000 + 1000) % 1000;  // also before 1970, where a clock was never set
+  const std::time_t seconds = static_cast<std::time_t>((time.value - thousandths) / 1000);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char text[64];
   const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
   if (precision == Precision::kMicros)
-    std::snprintf(text + length, sizeof text - length, ".%03d000Z", static_cast<int>(time.value % 1000));
+    std::snprintf(text + length, sizeof text - length, ".%03d000Z", static_cast<int>(thousandths));
   else
     std::snprintf(text + length, sizeof text - length, "Z");
   return text;

@@ -95,6 +95,7 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
     return false;
   constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 62;  // 0 means "not computed" in feasibility sets
   if (c.facts_change_count_ == 0 || c.facts_change_count_ > kChangesMax) return false;
+  if (!c.are_sums_sound()) return false;
   const std::size_t devices = c.device_free_milli_.size();
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
@@ -271,6 +272,7 @@ bool StateFields::are_sound(const State& s) {
         !all_of(q.key_used_[k], is_number))
       return false;
   }
+  if (!q.are_sums_sound()) return false;
   for (std::size_t row = 1; row < queues; ++row)
     if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;
   for (std::size_t row = 0; row < queues; ++row) {

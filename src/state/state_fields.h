@@ -18,7 +18,7 @@ struct StateFields {
   static void each(S& s, Visit&& visit) {
     cluster(s.cluster_, visit);
     visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
-        visit(s.queues_.is_known_), visit(s.queues_.change_count_);
+        visit(s.queues_.is_known_), visit(s.queues_.change_count_), visit(s.queues_.used_sums_.beyond);
     visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
@@ -60,7 +60,8 @@ struct StateFields {
  private:
   template <class C, class Visit>
   static void cluster(C& c, Visit& visit) {
-    visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_);
+    visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_),
+        visit(c.free_sums_.beyond);
     visit(c.idle_devices_), visit(c.free_milli_), visit(c.device_count_), visit(c.device_debt_), visit(c.first_device_),
         visit(c.device_class_counts_);
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),

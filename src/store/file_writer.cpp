@@ -135,9 +135,15 @@ void FileWriter::run() {
     const bool is_last = is_ending_;
     is_writing_ = true;
     lock.unlock();
+    bool is_removed = !work.empty() && !is_in_place();
     std::string trouble;
+    if (is_removed) trouble = path_ + " was removed or replaced, and with it the steps that it had";
     bool has_begun_file = false;
     for (const Piece& piece : work) {
+      if (is_removed && piece.file != 0) {
+        is_removed = false;
+        trouble.clear();
+      }
       if (trouble.empty()) trouble = write(piece);
       has_begun_file |= piece.file != 0 && trouble.empty();
       if (!trouble.empty()) lost_ += piece.records;
@@ -210,6 +216,14 @@ void FileWriter::remove_old_files(std::uint64_t newest) const {
   for (std::size_t i = 0; i + options_.files_max < numbers.size(); ++i)
     // a failed removal is retried with the next file
     std::filesystem::remove(options_.folder + "/" + file_name(numbers[i]), error);
+}
+
+/// What is written to a file that was removed, with its folder or without, reaches nobody, and no write fails.
+bool FileWriter::is_in_place() const {
+  struct stat open {
+  }, named{};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &open) != 0) return true;
+  return ::stat(path_.c_str(), &named) == 0 && named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
 void FileWriter::close_file() {

@@ -1,6 +1,6 @@
 // FileWriter: bytes to numbered files on a separate thread, so that a slow disk never delays a decision. Unwritten data
-// is bounded: beyond that append() returns false, and the caller leaves a gap. A failed write (disk full, folder
-// removed) stops it for 1 s at first and up to a minute; then a new file may begin.
+// is bounded: beyond that append() returns false, and the caller leaves a gap. A failed write (disk full), or a
+// file or folder that was removed, stops it for 1 s at first and up to a minute; then a new file may begin.
 #pragma once
 
 #include <atomic>
@@ -74,6 +74,7 @@ class FileWriter {
   std::string open_file(std::uint64_t number);
   void remove_old_files(std::uint64_t newest) const;
   void close_file();
+  bool is_in_place() const;
 
   const Options options_;
   mutable std::mutex mutex_;

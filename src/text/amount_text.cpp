@@ -1,6 +1,8 @@
 #include "text/amount_text.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -37,10 +39,17 @@ std::string bytes_word(std::int64_t amount) {
   return std::to_string(amount);
 }
 
+/// Six significant digits, and never an exponent: "0.5", "1048576", "0.000000931323".
 std::string gib_word(std::int64_t bytes) {
+  const double gib = static_cast<double>(bytes) / (1 << 30);
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", static_cast<double>(bytes) / (1 << 30));
-  return text.data();
+  std::snprintf(text.data(), text.size(), "%.6g", gib);
+  if (std::string_view(text.data()).find('e') == std::string_view::npos) return text.data();
+  const int decimals = std::max(0, 5 - static_cast<int>(std::floor(std::log10(std::abs(gib)))));
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, gib);
+  std::string word = text.data();
+  if (decimals > 0) word.erase(word.find_last_not_of('0') + 1);
+  return word;
 }
 
 }  // namespace

@@ -77,6 +77,24 @@ TEST_F(LiveSchedulerFaults, AGangInPiecesHoldsTheRestInItsRackAndSaysSo) {
   for (const auto& [name, p] : pods()) EXPECT_LE(p.node_name.str(), "node-003") << name;
 }
 
+TEST_F(LiveSchedulerFaults, ABindingThatAProxyAnswersInTheServersPlaceIsFoundAndDoneAgain) {
+  post_gpu_nodes(1);
+  ASSERT_NO_FATAL_FAILURE(start_proxy());
+  kube::SchedulerOptions o = options_through_proxy();
+  o.leader_term.binder.unseen_max = Millis(2'000);
+  const auto pretence = proxy_->inject(
+      {.kind = envtest::Fault::Kind::kStatus, .method = "POST", .path = "/binding", .times = 1, .status = 201});
+  auto scheduler = start(std::move(o));
+  post_pod(gpu_pod("p", 1));
+  ASSERT_TRUE(wait_bound(1));
+  EXPECT_EQ(proxy_->hits(pretence), 1u);
+  EXPECT_EQ(metric(*scheduler, "ashlar_binds_undone_total"), 1);
+  EXPECT_TRUE(
+      has_logged("pod default/p is not bound and is scheduled again: the binding to node node-000 was answered "
+                 "with success, but 2 s later the pod has no node"));
+  expect_no_oversubscription();
+}
+
 TEST_F(LiveSchedulerFaults, DevicesOfSharesAreReadBackAfterARestart) {
   post_gpu_nodes(1);
   const auto share = [&](const std::string& name) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/place/small_packing.h"
+#include "engine/quota.h"
 #include "policy/feasible_policy.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
@@ -40,8 +41,9 @@ HeldByNode held_by(const State& state, JobId job) {
     }
     on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
     for (const ResourceAmount& a : demand.amounts) {
+      if (!resource::has_column(a.resource)) continue;
       if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
-      on_node.amounts[a.resource.row()] += a.amount;
+      add_saturated(on_node.amounts[a.resource.row()], a.amount);
     }
   });
   return held;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "base/check.h"
 #include "base/grown.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
@@ -30,7 +30,11 @@ Path path_of(const QueueKeys& keys, QueueId queue) {
 }
 
 QuotaVector capacity_of(const Cluster& cluster) {
-  const auto sum = [](const auto& column) { return std::accumulate(column.begin(), column.end(), std::int64_t{0}); };
+  const auto sum = [](const auto& column) {
+    std::int64_t all = 0;
+    for (const std::int64_t of_node : column) add_saturated(all, of_node);
+    return all;
+  };
   const auto of = [&](ResourceId r) {
     return r.row() < cluster.resource_count() ? sum(cluster.allocatable(r)) : std::int64_t{0};
   };

@@ -124,9 +124,7 @@ class QueueShares {
   QuotaVector held_by(JobId job) const {
     QuotaVector sum{};
     state_.each_member(job, [&](MemberId, const Member& m) {
-      if (!m.is_placed()) return;
-      const QuotaVector held = state_.quota_of_member(m);
-      for (std::size_t d = 0; d < kQuotaDimensions; ++d) sum[d] += held[d];
+      if (m.is_placed()) add_saturated(sum, state_.quota_of_member(m));
     });
     return sum;
   }

@@ -241,8 +241,8 @@ std::size_t EarliestStart::enough_quota() {
   if (refusal->numbers[0] >= static_cast<std::int64_t>(kQuotaDimensions)) return 0;  // by key: a weaker bound
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
-  std::int64_t lacking = state_.queues().used(limiting)[dimension] + quota_needed(state_, job_)[dimension] -
-                         state_.queues().quota(limiting)[dimension];
+  std::int64_t lacking = quota_needed(state_, job_)[dimension] -
+                         (state_.queues().quota(limiting)[dimension] - state_.queues().used(limiting)[dimension]);
   std::size_t count = 0;
   for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
     for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];
@@ -253,9 +253,7 @@ QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
   QuotaVector held{};
   if (job == job_ || !state_.queues().is_within(state_.job(job).queue, queue)) return held;
   state_.each_member(job, [&](MemberId, const Member& m) {
-    if (!m.is_placed()) return;
-    const QuotaVector of_member = state_.quota_of_member(m);
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] += of_member[d];
+    if (m.is_placed()) add_saturated(held, state_.quota_of_member(m));
   });
   return held;
 }

@@ -12,7 +12,7 @@ QuotaTaken quota_taken(const State& state, std::span<const Trial::Step> steps) {
     const Member& m = state.member(step.member);
     taken.job = m.job;
     taken.queue = state.job(m.job).queue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) taken.amounts[d] += state.quota_of_demand(m.demand)[d];
+    add_saturated(taken.amounts, state.quota_of_demand(m.demand));
     add_by_key(state, step.member, step.node, step.devices, taken.by_key);
   });
   return taken;

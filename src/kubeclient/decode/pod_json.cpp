@@ -382,6 +382,7 @@ void read_object(Value value, Pod& pod, std::string& problem) {
     }
   });
   pod = finish_pod(builder, shared);
+  if (problem.empty()) problem = pod.problem.str();
 }
 
 }  // namespace ashlar::kube::json

@@ -15,6 +15,8 @@ namespace {
 
 // Lists are paginated; a message beyond this is refused before anything is allocated for it.
 constexpr std::size_t kMessageBytesMax = 1u << 30;
+// A message takes several times its bytes in memory: beyond this size the items of a list are parsed one by one.
+constexpr std::size_t kWholeListBytesMax = 16u << 20;
 // First block of the arena, kept for the thread: decoding a watch event then allocates nothing for the message itself.
 constexpr std::size_t kArenaBlockBytes = 64u << 10;
 
@@ -292,6 +294,7 @@ void read_object(const pb::Pod& from, Pod& pod, std::string& problem) {
   read_spec(from.spec(), builder, problem);
   read_status(from.status(), builder, problem);
   pod = finish_pod(builder, shared);
+  if (problem.empty()) problem = pod.problem.str();
 }
 
 void read_object(const pb::Node& from, Node& node, std::string& problem) {
@@ -409,12 +412,15 @@ Result<ListPage<T>> decode_list(std::string_view body) {
       page.nameless.push_back(object.error().message);
   };
   const Error is_no_list = invalid("the answer is not a list: metadata.resourceVersion is missing");
-  if (const Parsed<typename Wire<T>::List> parsed(*raw); parsed.is_sound()) {
-    if (!take_head(parsed->metadata(), parsed->items_size())) return is_no_list;
-    for (const auto& item : parsed->items()) take_item(convert<T>(item));
-    return page;
+  if (raw->size() <= kWholeListBytesMax) {
+    const Parsed<typename Wire<T>::List> parsed(*raw);
+    if (parsed.is_sound()) {
+      if (!take_head(parsed->metadata(), parsed->items_size())) return is_no_list;
+      for (const auto& item : parsed->items()) take_item(convert<T>(item));
+      return page;
+    }
   }
-  // An item is no valid message, or the whole list is garbage: reading each item separately shows which.
+  // It is large, an item is no valid message, or the whole list is garbage: reading each item separately shows which.
   const Parsed<pb::RawList> list(*raw);
   if (!list.is_sound()) return invalid("the list is not a valid protobuf message");
   if (!take_head(list->metadata(), list->items_size())) return is_no_list;

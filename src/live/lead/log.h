@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/quantity.h"
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/pooled_string.h"
 
@@ -31,5 +32,31 @@ struct LogLine {
   operator const std::string&() const { return message; }
 };
 using OnLog = std::function<void(LogLevel, const LogLine&)>;
+
+/// Of lines about something that others may change as often as they like, a few a minute; otherwise they could fill a
+/// disk.
+class LogPace {
+ public:
+  static constexpr std::uint32_t kLinesMax = 6;
+  static constexpr Millis kMinute{60'000};
+  /// Whether this line may be logged now. Says in it how many were left out before, and that the next ones will be.
+  bool admit(Millis now, std::string& text) {
+    if (admitted_ == 0 || now >= since_ + kMinute) {
+      if (left_out_ > 0) text += " (" + std::to_string(left_out_) + " more lines like this were left out before)";
+      since_ = now;
+      admitted_ = left_out_ = 0;
+    }
+    if (admitted_ == kLinesMax) {
+      ++left_out_;
+      return false;
+    }
+    if (++admitted_ == kLinesMax) text += "; more lines like this are left out for a minute";
+    return true;
+  }
+
+ private:
+  Millis since_;
+  std::uint32_t admitted_ = 0, left_out_ = 0;
+};
 
 }  // namespace ashlar::kube

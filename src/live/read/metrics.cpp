@@ -176,6 +176,9 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
               static_cast<double>(a.by_outcome[i]));
   out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
             static_cast<double>(a.given_up));
+  out.count("ashlar_binds_undone_total",
+            "Bindings answered with success whose pods had no node a minute later; they are scheduled again", {},
+            static_cast<double>(a.undone));
   out.set("ashlar_binds_held", "Pods and gangs waiting for a retry after a binding was given up", {},
           static_cast<double>(numbers.binds_held));
   out.set("ashlar_binds_in_flight", "Bindings sent but not answered yet", {},

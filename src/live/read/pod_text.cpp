@@ -169,6 +169,12 @@ std::string headline_text(const TextContext& c, const std::vector<Reason>& repor
 
 namespace {
 
+/// With a capital letter at its begin.
+std::string as_sentence(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 32);
+  return text;
+}
+
 bool has_minimum(const Job& j) { return j.members_lacking() == 0; }
 
 /// "gang g of 4: ", or how much of it is bound and how the others follow.
@@ -215,7 +221,7 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member"
                                                                             : "no capacity for all members at once";
   if (!prefix.empty() || !more.empty())
-    text.message += " " + prefix + (more.empty() ? std::string(no_room) : more) + ".";
+    text.message += " " + as_sentence(prefix + (more.empty() ? std::string(no_room) : more)) + ".";
   return text;
 }
 

@@ -51,6 +51,7 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.host_ports);
   hash.add(rules.required_anti_affinity);
   hash.add(rules.unsupported);
+  hash.add(rules.too_large);
   hash.add(rules.ignored_soft);
   return hash.value();
 }

@@ -23,6 +23,7 @@ std::string hold_text(const PodRecord& pod) {
       return detail +
              " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
     case HoldReason::kMalformed:
+    case HoldReason::kQueueForbidden:
       return detail;
     case HoldReason::kQueueUnknown:
       return "queue " + detail + " is not configured; `ashlar queue` lists the configured queues";
@@ -64,7 +65,8 @@ ConditionText hold_condition(const Tables& t, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
                                  pod.hold == HoldReason::kUnreadable || pod.hold == HoldReason::kQueueUnknown ||
-                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
+                                 pod.hold == HoldReason::kQueueForbidden || pod.hold == HoldReason::kQuarantined ||
+                                 pod.hold == HoldReason::kBindFailed;
     return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -92,6 +94,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Misconfigured";
     case HoldReason::kQueueUnknown:
       return "QueueUnknown";
+    case HoldReason::kQueueForbidden:
+      return "QueueForbidden";
     case HoldReason::kQuarantined:
       return "Quarantined";
     case HoldReason::kBindFailed:

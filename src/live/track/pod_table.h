@@ -31,15 +31,17 @@ inline constexpr GangSlot kNoGang = 0xffffffffu;
 /// Why a pod of ours is not shown to the engine.
 enum class HoldReason : std::uint8_t {
   kNone,
-  kGated,         ///< spec.schedulingGates
-  kDeleting,      ///< deletion was requested
-  kUnsupported,   ///< a hard field that is not evaluated; detail = its path
-  kMalformed,     ///< one of our own labels or annotations cannot be read; detail says which and why
-  kQueueUnknown,  ///< detail = the queue's name
-  kQuarantined,   ///< the scheduler once stopped because of it; detail = the sentence
-  kBindFailed,    ///< the API server does not bind it; detail = the server's message. Also of a whole gang
-  kUnreadable,    ///< a part of it cannot be read; detail says which and why
-  kForeign,       ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
+  kGated,        ///< spec.schedulingGates
+  kDeleting,     ///< deletion was requested
+  kUnsupported,  ///< a hard field that is not evaluated; detail = its path
+  /// one of our own labels or annotations cannot be read, or a field is too large; detail says which and why
+  kMalformed,
+  kQueueUnknown,    ///< detail = the queue's name
+  kQueueForbidden,  ///< its queue is not open to its namespace; detail = the sentence
+  kQuarantined,     ///< the scheduler once stopped because of it; detail = the sentence
+  kBindFailed,      ///< the API server does not bind it; detail = the server's message. Also of a whole gang
+  kUnreadable,      ///< a part of it cannot be read; detail says which and why
+  kForeign,         ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
   // Of a whole gang; its pods are then kWaiting, outside the engine. The detail has the full text.
   kMembersMissing,    ///< fewer pods than must start together
   kGroupMissing,      ///< its PodGroup does not exist (yet)
@@ -118,6 +120,7 @@ struct PodRecord {
   bool is_condition_due = false;
   bool is_refusal_due = false;       ///< an event FailedScheduling about it is still to be sent
   bool is_bind_under_way = false;    ///< a binding was sent, and its result is not known yet
+  bool is_bound_seen = false;        ///< the API server has reported its node, not only answered the binding
   bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
   bool are_devices_changed = false;  ///< another writer changed them in an annotation
   bool has_stated_grants = false;    ///< an annotation says what it holds of each device: it is to stay

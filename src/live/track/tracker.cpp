@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/grown.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/gangs/settle.h"
@@ -47,8 +48,9 @@ void Tracker::open() {
     has_default = has_default || queue.name == kDefaultQueue;
     const bool is_root = queue.name == "root";
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
-    data_.out.add(QueueDefined{data_.names.queues.of(PooledString(queue.name)), is_root ? QueueId::none() : parent,
-                               queue.quota, limits_of(data_.names, queue)});
+    const QueueId id = data_.names.queues.of(PooledString(queue.name));
+    grown(data_.queue_namespaces, id.row()).assign(queue.namespaces.begin(), queue.namespaces.end());
+    data_.out.add(QueueDefined{id, is_root ? QueueId::none() : parent, queue.quota, limits_of(data_.names, queue)});
   }
   if (!has_default)
     data_.out.add(QueueDefined{
@@ -182,6 +184,7 @@ BindHold Tracker::note_bind_failed(PodSlot slot, const std::string& words) {
 void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const PodDevices& devices) {
   kube::note_bound(data_, slot, node_name, devices);
 }
+BindHold Tracker::note_undone(PodSlot slot, const std::string& words) { return kube::note_undone(data_, slot, words); }
 void Tracker::note_not_bound(PodSlot slot) { kube::note_not_bound(data_, slot); }
 void Tracker::note_pod_groups(const std::string& problem) { kube::note_pod_groups(data_, problem); }
 void Tracker::note_rejected(PodSlot slot) { kube::note_rejected(data_, slot); }

@@ -76,6 +76,9 @@ class Tracker {
   /// not started, waits outside the engine and reports the server's message, until end_bind_hold() or a change by its
   /// owner. Number 0: its gang is held already.
   BindHold note_bind_failed(PodSlot slot, const std::string& words);
+  /// A binding was answered with success, but the pod has no node: its place is free, and it waits as after
+  /// note_bind_failed(), its gang without it.
+  BindHold note_undone(PodSlot slot, const std::string& words);
   /// It may be tried again. Does nothing if that has already happened otherwise.
   void end_bind_hold(const BindHold& hold);
   /// The result of the binding under way is known.

@@ -36,7 +36,8 @@ struct QueueSettings {
     std::string resource, model;
     std::int64_t limit = kUnlimited;
   };
-  std::vector<Limit> limits = {};  ///< further ones
+  std::vector<Limit> limits = {};            ///< further ones
+  std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
 };
 
 struct TrackerOptions {
@@ -76,6 +77,7 @@ struct NodeRecord {
   PooledString stated_setting;         ///< the annotation that tells its devices apart
   std::vector<StatedDevices> stated;   ///< the same as last read
   PooledString mistaken_key;           ///< that was probably meant to be one of these annotations
+  LogPace log_pace;                    ///< of lines about its annotations
   std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
 
@@ -101,7 +103,9 @@ struct TrackerData : Tables {
   ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
   std::uint64_t bind_holds = 0;  ///< begun, in total
+  ByName<LogPace> log_paces;     ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
+  std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
   /// removed nodes, and the pods that may be bound there

@@ -24,8 +24,6 @@ namespace ashlar::kube {
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
-inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      ///< which; older releases read it
-inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 inline constexpr std::string_view kUnhealthyAnnotation = "ashlar.dev/unhealthy-gpus";
 inline constexpr std::string_view kStatedDevicesAnnotation = "ashlar.dev/gpus";
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";

@@ -49,6 +49,7 @@ void Binder::pump() {
   // needs no lease: if it stopped while the lease's renewal is late, nothing would re-read and the place would stay
   // taken
   pump_rereads(now);
+  pump_confirmed(now);
   pump_resends(now);
   find_slow(now);
   while (may_send(now) && hooks_.may_write()) {
@@ -65,6 +66,22 @@ void Binder::pump_rereads(Millis now) {
     Ticket ticket = std::move(rereads_.begin()->second);
     rereads_.erase(rereads_.begin());
     reread(std::move(ticket));
+  }
+}
+
+/// Of an answer given in the API server's place nothing would be heard again: the pod would wait for ever, while its
+/// capacity is counted as used.
+void Binder::pump_confirmed(Millis now) {
+  while (!confirmed_.empty() && confirmed_.front().due <= now && rereads_under_way_ < options_.rereads_max &&
+         may_send(now)) {
+    const Confirmed one = confirmed_.front();
+    confirmed_.pop_front();
+    reread({.slot = one.slot,
+            .generation = one.generation,
+            .turn = one.turn,
+            .first_sent = {},
+            .outcome = BindOutcome::kBound,
+            .words = {}});
   }
 }
 
@@ -115,6 +132,7 @@ void Binder::arm(Millis now) {
   if (!holds_.empty()) consider(holds_.begin()->first, false);
   if (!rereads_.empty()) consider(rereads_.begin()->first, true);
   if (!resends_.empty()) consider(resends_.begin()->first, true);
+  if (!confirmed_.empty()) consider(confirmed_.front().due, true);
   if (!queue_.is_empty()) consider(now, true);
   consider(queue_.next_look(), false);
   if (next >= timer_at_ || next == Millis::max()) return;
@@ -147,6 +165,13 @@ const PodRecord* Binder::find(const Ticket& ticket) {
 const PodRecord* Binder::find_assumed(const Ticket& ticket) {
   const PodRecord* pod = find(ticket);
   return pod != nullptr && pod->phase == PodRecord::Phase::kAssumed && pod->bind_attempt == ticket.turn ? pod : nullptr;
+}
+
+const PodRecord* Binder::find_unseen(const Ticket& ticket) {
+  const PodRecord* pod = find(ticket);
+  const bool is_bound =
+      pod != nullptr && (pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode);
+  return is_bound && !pod->is_bound_seen && pod->bind_attempt == ticket.turn ? pod : nullptr;
 }
 
 void Binder::send(Ticket ticket) {
@@ -199,6 +224,8 @@ void Binder::confirm(const Ticket& ticket, const PooledString& node, const PodDe
                {"bound " + pod->ns.str() + "/" + pod->name.str() + " to " + node.str(), "pod", pod->ns, pod->name});
   // If the watch has already reported its node, that is newer than the answer.
   if (pod->phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, node, devices);
+  if (!pod->is_bound_seen)
+    confirmed_.push_back({api_.monotonic() + options_.unseen_max, ticket.slot, ticket.generation, pod->bind_attempt});
 }
 
 void Binder::follow(Ticket ticket) {
@@ -216,9 +243,11 @@ void Binder::follow(Ticket ticket) {
 }
 
 void Binder::reread(Ticket ticket) {
-  const PodRecord* pod = find(ticket);
+  const bool is_confirmed = ticket.outcome == BindOutcome::kBound;
+  const PodRecord* pod = is_confirmed ? find_unseen(ticket) : find(ticket);
+  if (pod == nullptr) return;
   // the watch was faster
-  if (pod == nullptr || pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode)
+  if (!is_confirmed && (pod->phase == PodRecord::Phase::kBound || pod->phase == PodRecord::Phase::kOnUnknownNode))
     return;
   ++counters_.reread;
   ++rereads_under_way_;
@@ -244,6 +273,11 @@ void Binder::take_pod(Ticket ticket, const Answer& answer) {
     return reread_after_failure(std::move(ticket), "the server's answer lacks the pod's uid");
   if (read->uid != pod->uid) return tracker_.note_gone(ticket.slot);  // another pod of that name; the watch brings it
   ticket.failed_reads = 0;
+  if (ticket.outcome == BindOutcome::kBound) {
+    if (find_unseen(ticket) == nullptr) return;  // the watch was faster
+    if (read->node_name.empty() && !read->is_terminal()) return take_back(ticket, std::move(read).value());
+    return tracker_.take({Change<Pod>::Kind::kModified, std::move(read).value()});
+  }
   const bool is_unbound = read->node_name.empty() && !read->is_terminal() && read->deletion_requested.value == 0 &&
                           read->scheduling_gates == 0;
   if (!is_unbound) {
@@ -306,6 +340,23 @@ void Binder::give_up(const Ticket& ticket) {
   const BindHold hold = tracker_.note_bind_failed(ticket.slot, ticket.words);
   if (hold.number != 0)
     holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
+}
+
+void Binder::take_back(const Ticket& ticket, Pod&& unbound) {
+  const PodRecord& pod = tracker_.pods()[ticket.slot];
+  const std::string words =
+      "the binding to node " + pod.node_name.str() + " was answered with success, but " +
+      std::to_string(options_.unseen_max.value / 1000) +
+      " s later the pod has no node; an admission webhook or a proxy may have answered in the API "
+      "server's place";
+  if (hooks_.log)
+    hooks_.log(LogLevel::kWarning,
+               {"pod " + pod.ns.str() + "/" + pod.name.str() + " is not bound and is scheduled again: " + words, "pod",
+                pod.ns, pod.name});
+  ++counters_.undone;
+  const BindHold hold = tracker_.note_undone(ticket.slot, words);
+  holds_.emplace(api_.monotonic() + hold_time(options_.hold_min, options_.hold_max, hold.times), hold);
+  tracker_.take({Change<Pod>::Kind::kModified, std::move(unbound)});  // what its owner has changed since
 }
 
 }  // namespace ashlar::kube

@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,10 +29,13 @@ struct BinderOptions {
   Millis reread_min{500}, reread_max{10'000};  ///< before a failed re-read is repeated, doubling
   /// outside the engine once the binding was given up, doubling with each repetition
   Millis hold_min{1'000}, hold_max{5 * 60 * 1'000};
+  /// after an answer of success, until the watch must have reported the pod as bound; else it is read again
+  Millis unseen_max{60'000};
 };
 
 struct BinderCounters {
   std::uint64_t sent = 0, reread = 0, given_up = 0;
+  std::uint64_t undone = 0;  ///< answered with success, and the pod has no node
   std::array<std::uint64_t, kBindOutcomes> by_outcome{};
   std::uint64_t of(BindOutcome outcome) const { return by_outcome[static_cast<std::size_t>(outcome)]; }
   std::uint64_t bound() const { return of(BindOutcome::kBound); }
@@ -81,6 +85,12 @@ class Binder final : public Actuator {
  private:
   using Ticket = BindTicket;
   using Timed = std::multimap<Millis, Ticket>;  ///< by monotonic time
+  /// A binding answered with success.
+  struct Confirmed {
+    Millis due;  ///< when the watch must have reported it
+    PodSlot slot = kNoPod;
+    std::uint32_t generation = 0, turn = 0;
+  };
 
   void send(Ticket ticket);
   void take_answer(Ticket ticket, const PooledString& node, const PodDevices& devices, const Answer& answer);
@@ -94,10 +104,13 @@ class Binder final : public Actuator {
   /// The answer to the re-read says nothing about the pod: `words`, logged once until a re-read succeeds.
   void reread_after_failure(Ticket ticket, const std::string& words);
   void give_up(const Ticket& ticket);
+  /// An answer of success was wrong: the place is free, and the pod waits for its retry like one that was given up.
+  void take_back(const Ticket& ticket, Pod&& unbound);
   void choose_anew(const Ticket& ticket);
   void end_old_turn(const Ticket& ticket);
   void pump_resends(Millis now);
   void pump_rereads(Millis now);
+  void pump_confirmed(Millis now);
   void end_holds(Millis now);
   void find_slow(Millis now);
   /// Schedules pump() for when the next binding is due.
@@ -109,6 +122,8 @@ class Binder final : public Actuator {
   const PodRecord* find(const Ticket& ticket);
   /// The same if the ticket's binding is the one that the engine still assumes.
   const PodRecord* find_assumed(const Ticket& ticket);
+  /// The same if its answer of success is all that is known of its binding.
+  const PodRecord* find_unseen(const Ticket& ticket);
 
   Api& api_;
   Tracker& tracker_;
@@ -116,6 +131,7 @@ class Binder final : public Actuator {
   Hooks hooks_;
   BindQueue queue_;
   Timed resends_, rereads_;
+  std::deque<Confirmed> confirmed_;  ///< by `due`
   std::multimap<Millis, BindHold> holds_;
   boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
   std::uint64_t last_request_ = 0;

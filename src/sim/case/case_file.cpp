@@ -298,6 +298,21 @@ void read_statement(CaseReading& c, Words& words) {
   words.fail(fmt::format("unknown statement \"{}\"{}", first, did_you_mean(first, known)));
 }
 
+/// Whether the line could be one of a block: "queue NAME  unused", "node NAME  idle=8/8".
+bool is_of_queue_or_node(const Words& words) {
+  const std::string_view third = words.peek(2);
+  if (words.peek() == "node") return third.empty() || third == "gone" || third.starts_with("idle=");
+  return words.peek() == "queue" && (third == "unused" || third.find('=') != std::string_view::npos);
+}
+
+/// What stands right behind a block would be taken for its last lines, and be overwritten by `case --update`.
+void check_line_of_block(const CaseReading& c, Words& words) {
+  const bool is_statement = std::ranges::find(kStatements, words.peek(), &Statement::word) != std::end(kStatements);
+  if (!is_statement || is_of_queue_or_node(words) || !c.file.names.jobs.find(words.peek()).is_none()) return;
+  const std::string_view word = words.take("a line of the block");
+  words.fail(fmt::format("the statement \"{}\" stands right behind a block", word), "an empty line before it");
+}
+
 /// The clock of the blocks: statements after a block must not be earlier.
 void open_block(CaseReading& c, Words& words) {
   words.take("----");
@@ -340,6 +355,7 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
       is_in_block = false;
     } else if (is_in_block) {
       file.blocks.back().end_line = number + 1;
+      check_line_of_block(reading, words);
     } else if (!words.is_at_end()) {
       read_statement(reading, words);
     }

@@ -73,7 +73,7 @@ void Cluster::ensure_row(NodeId n) {
   ports_.resize(count);
 }
 
-void Cluster::set_free(std::size_t r, std::size_t row, std::int64_t value) {
+void Cluster::show_free(std::size_t r, std::size_t row, std::int64_t value) {
   digest_ += cell(row, r, value) - cell(row, r, free_[r][row]);
   free_[r][row] = value;
 }
@@ -223,7 +223,7 @@ void Cluster::allot_resources(std::size_t row, const std::vector<std::int64_t>& 
   ensure_resource(allocatable.size());
   for (std::size_t r = 0; r < free_.size(); ++r) {
     const std::int64_t total = r < allocatable.size() ? allocatable[r] : 0;
-    set_free(r, row, free_[r][row] + total - allocatable_[r][row]);
+    add_free(r, row, total - allocatable_[r][row]);
     allocatable_[r][row] = total;
   }
 }
@@ -338,7 +338,7 @@ void Cluster::remove_node(NodeId n) {
   NodeFacts none;
   none.is_ready = false;
   for (std::size_t r = 0; r < free_.size(); ++r) {
-    set_free(r, row, 0);
+    show_free(r, row, free_sums_.set(sum_cell(r, row), 0));
     allocatable_[r][row] = 0;
   }
   set_debt(row, 0);
@@ -364,7 +364,7 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
   for (const ResourceAmount& a : demand.amounts) {
     if (!resource::has_column(a.resource)) continue;
     if (a.resource.row() >= free_.size()) ensure_resource(a.resource.row() + 1);
-    set_free(a.resource.row(), row, free_[a.resource.row()][row] - sign * a.amount);
+    add_free(a.resource.row(), row, -sign * a.amount);
   }
   if (demand.devices.count > 0) {
     int named = 0, idle = 0;
@@ -446,7 +446,14 @@ std::uint64_t Cluster::recount_digest() const {
       sum += cell(row, kColumnDevice + i, device_value(free.milli, free.mib)) - cell(row, kColumnDevice + i, 0);
     }
   }
-  return sum + counts_.digest();
+  return sum + free_sums_.digest() + counts_.digest();
+}
+
+bool Cluster::are_sums_sound() const {
+  return free_sums_.is_sound([&](std::uint64_t cell) {
+    const std::size_t r = cell % resource::kColumnsMax, row = cell / resource::kColumnsMax;
+    return r < free_.size() && row < rows() ? free_[r][row] : 0;
+  });
 }
 
 bool Cluster::is_used(DeviceLayoutId id) const {
@@ -456,7 +463,7 @@ bool Cluster::is_used(DeviceLayoutId id) const {
 bool Cluster::is_consistent() const {
   DeviceLayouts layouts = layouts_;
   layouts.rebuild(facts_);
-  if (!layouts.is_like(layouts_)) return false;
+  if (!layouts.is_like(layouts_) || !are_sums_sound()) return false;
   if (recount_digest() != digest() || counted_overfull() != overfull_devices_) return false;
   if (!std::ranges::equal(withheld_.rows, counted_unhealthy(), {}, &WithheldDevice::device)) return false;
   for (const WithheldDevice& w : withheld_.rows)

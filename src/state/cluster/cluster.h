@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bitset.h"
+#include "base/exact_sums.h"
 #include "base/id.h"
 #include "model/constraint.h"
 #include "model/demand.h"
@@ -118,7 +119,7 @@ class Cluster : public NodeColumns {
   }
 
   /// Fingerprint of all live rows; equal states have equal digests.
-  std::uint64_t digest() const { return digest_ + counts_.digest(); }
+  std::uint64_t digest() const { return digest_ + free_sums_.digest() + counts_.digest(); }
   /// The same from scratch, O(everything), for checks.
   std::uint64_t recount_digest() const;  // for tests
   /// Recounts every derived column and index and compares. For checks; O(everything).
@@ -133,7 +134,12 @@ class Cluster : public NodeColumns {
   void change_facts(NodeId n, Change change);
   void allot_resources(std::size_t row, const std::vector<std::int64_t>& allocatable);
   void allot_devices(NodeId n, const NodeDevices& devices);
-  void set_free(std::size_t r, std::size_t row, std::int64_t value);
+  static std::uint64_t sum_cell(std::size_t r, std::size_t row) { return row * resource::kColumnsMax + r; }
+  void show_free(std::size_t r, std::size_t row, std::int64_t value);
+  void add_free(std::size_t r, std::size_t row, std::int64_t by) {
+    show_free(r, row, free_sums_.add(sum_cell(r, row), free_[r][row], by));
+  }
+  bool are_sums_sound() const;
   /// What a change of one device changes in the digest and in the node's sum.
   struct Difference {
     std::uint64_t digest = 0;
@@ -173,6 +179,7 @@ class Cluster : public NodeColumns {
   void note_company(std::span<const NodeId> changed);
   void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
+  ExactSums free_sums_;  ///< of free_: pods bound by others may request any amount
   std::size_t live_count_ = 0;
   std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots
   std::vector<std::int32_t> device_debt_;  ///< devices owed by number

@@ -89,13 +89,13 @@ int QueueTree::height(QueueId queue) const {
 void QueueTree::hang(QueueId queue, QueueId parent) {
   const QueueId before = std::exchange(parent_[queue.row()], parent);
   if (before == parent) return;
-  const QuotaVector& usage = used_[queue.row()];
-  charge(before, usage, -1);
-  charge(parent, usage, 1);
-  for (std::size_t k = 0; k < keys_.size(); ++k) {
-    const std::int64_t amount = used(k, queue);
-    charge(k, before, -amount);
-    charge(k, parent, amount);
+  note_usage_change(before);
+  note_usage_change(parent);
+  for (std::size_t counter = 0; counter < kQuotaDimensions + keys_.size(); ++counter) {
+    if (counter >= kQuotaDimensions && used(counter - kQuotaDimensions, queue) == 0) continue;
+    const ExactSums::Wide usage = used_sums_.value(sum_cell(counter, queue), shown(counter, queue));
+    add_used(counter, before, -usage);
+    add_used(counter, parent, usage);
   }
 }
 
@@ -109,23 +109,42 @@ std::vector<QueueId> QueueTree::counted_displaced() const {
 
 bool QueueTree::is_consistent() const {
   const auto may_move = [&](QueueId queue) { return may_hang(queue, wanted_parent_[queue.row()]); };
-  return displaced_ == counted_displaced() && std::none_of(displaced_.begin(), displaced_.end(), may_move);
+  return displaced_ == counted_displaced() && std::none_of(displaced_.begin(), displaced_.end(), may_move) &&
+         are_sums_sound();
 }
 
 void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t times) {
   ensure_row(queue);
   note_usage_change(queue);
-  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()])
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) used_[q.row()][d] += amounts[d] * times;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    if (amounts[d] != 0) add_used(d, queue, ExactSums::Wide{amounts[d]} * times);
+}
+
+void QueueTree::add_used(std::size_t counter, QueueId queue, ExactSums::Wide by) {
+  if (counter >= kQuotaDimensions) {
+    std::vector<std::int64_t>& used = key_used_[counter - kQuotaDimensions];
+    if (used.size() < parent_.size()) used.resize(parent_.size());
+  }
+  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
+    std::int64_t& used = shown(counter, q);
+    used = used_sums_.add(sum_cell(counter, q), used, by);
+  }
+}
+
+bool QueueTree::are_sums_sound() const {
+  return used_sums_.is_sound([&](std::uint64_t cell) {
+    const std::size_t counter = cell >> 32;
+    const QueueId queue(static_cast<std::uint32_t>(cell));
+    if (queue.row() >= used_.size() || counter >= kQuotaDimensions + key_used_.size()) return std::int64_t{0};
+    return counter < kQuotaDimensions ? used_[queue.row()][counter] : used(counter - kQuotaDimensions, queue);
+  });
 }
 
 void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
   if (amount == 0) return;
   ensure_row(queue);
   note_usage_change(queue);
-  std::vector<std::int64_t>& used = key_used_[key];
-  if (used.size() < parent_.size()) used.resize(parent_.size());
-  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) used[q.row()] += amount;
+  add_used(kQuotaDimensions + key, queue, amount);
 }
 
 std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::int64_t amount) const {
@@ -160,7 +179,7 @@ std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amoun
 bool QueueTree::has_limits() const { return std::any_of(quota_.begin(), quota_.end(), limits); }
 
 std::uint64_t QueueTree::digest() const {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = used_sums_.digest();
   for (std::size_t q = 0; q < parent_.size(); ++q)
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
       if (used_[q][d] != 0)

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/exact_sums.h"
 #include "base/id.h"
 #include "model/demand.h"
 #include "model/event.h"
@@ -99,6 +100,17 @@ class QueueTree {
   /// Number of queues below one another from this one on.
   int height(QueueId queue) const;
   void hang(QueueId queue, QueueId parent);
+  /// What counts usage of a queue: a dimension, then the keys.
+  static std::uint64_t sum_cell(std::size_t counter, QueueId queue) {
+    return (static_cast<std::uint64_t>(counter) << 32) + queue.value;
+  }
+  std::int64_t& shown(std::size_t counter, QueueId queue) {
+    return counter < kQuotaDimensions ? used_[queue.row()][counter]
+                                      : key_used_[counter - kQuotaDimensions][queue.row()];
+  }
+  /// Adds to what the queue and its ancestors use.
+  void add_used(std::size_t counter, QueueId queue, ExactSums::Wide by);
+  bool are_sums_sound() const;
   std::vector<QueueId> counted_displaced() const;
 
   std::vector<QueueId> parent_;
@@ -106,6 +118,7 @@ class QueueTree {
   std::vector<QueueId> displaced_;      ///< known queues whose parent is not the wanted one, ascending
   std::vector<QuotaVector> quota_;
   std::vector<QuotaVector> used_;
+  ExactSums used_sums_;  ///< of used_ and key_used_
   std::vector<std::uint8_t> is_known_;
   std::vector<QuotaKey> keys_;
   std::vector<std::vector<std::int64_t>> key_limits_, key_used_;  ///< [key][queue], as far as there is any

@@ -166,6 +166,20 @@ TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
   EXPECT_EQ(again->updated, outcome->updated);
 }
 
+TEST(CaseLanguage, AStatementRightBehindABlockIsRefusedBeforeAnUpdateOverwritesIt) {
+  const std::string head = kCluster + "job a 2 gpu at 0s\n" + kBlock + "a  node0 gpu 0-1\n";
+  expect_error(head + "end a at 2s\n---- at 2s\n",
+               "6:1:", "the statement \"end\" stands right behind a block; expected an empty line before it");
+  expect_error(head + "queue q quota gpu=1 at 2s\n", "6:1:", "the statement \"queue\"");
+  expect_error(head + "node big h100x8 at 2s\n", "6:1:", "the statement \"node\"");
+  const auto reads = [](const std::string& text) { return sim::run_case(text, "x.case").ok(); };
+  EXPECT_TRUE(reads(head + "\nend a at 2s\n\n---- at 2s\n"));
+  EXPECT_TRUE(reads(head + "gone  node0 gpu 2\n")) << "a line that is no statement is compared";
+  EXPECT_TRUE(reads(kCluster + "job end 2 gpu at 0s\n" + kBlock + "end  node0 gpu 0-1\n")) << "a job of that name";
+  EXPECT_TRUE(reads("show queues nodes\nqueue q quota gpu=4\n" + kCluster + "job a 1 gpu queue q at 0s\n" + kBlock +
+                    "a  node0 gpu 0\nqueue  root  unused\nqueue  q  gpu=1/4\nnode  node0  idle=7/8\n"));
+}
+
 TEST(CaseLanguage, TheDesignsExampleGoesAsWritten) {
   const auto outcome = sim::run_case(
       "cluster  2 x h100x8\njob  a   6 gpu  at 0s\njob  b   6 gpu  at 0s\ngang c   2 x 4 gpu  within nvlink  at "

@@ -53,6 +53,9 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_EQ(c.queues[0].name, "research");
   EXPECT_EQ(c.queues[0].quota, (QuotaVector{64000, 640000, 4ll << 40}));
   EXPECT_EQ(c.queues[1].parent, 0);
+  EXPECT_THAT(c.queues[0].namespaces, ElementsAre("team-vision", "team-language"));
+  EXPECT_THAT(c.queues[1].namespaces, ElementsAre("team-vision", "team-language")) << "as its parent's";
+  EXPECT_THAT(c.queues[3].namespaces, ElementsAre());
   EXPECT_EQ(c.queues[1].quota, (QuotaVector{32000, kUnlimited, kUnlimited}));
   const std::string h100 = "NVIDIA-H100-80GB-HBM3";
   EXPECT_THAT(c.queues[1].limits, ElementsAre(NamedLimit{"nvidia.com/gpu", h100, 16000},
@@ -172,6 +175,11 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: [{name: vision}]\nnamespaces: {team: vison}\n",
        "a.yaml:4:20: unknown queue \"vison\"; did you mean \"vision\"?"},
       {"namespaces: {a: default, a: default}\n", "given twice"},
+      {"queues: [{name: q, namespaces: []}]\n",
+       "namespaces must not be empty; without the key, pods of every namespace may"},
+      {"queues: [{name: q, namespaces: a}]\n", "namespaces must be a list"},
+      {"queues: [{name: q, namespaces: [a]}]\nnamespaces: {b: q}\n",
+       "queue \"q\" is not open to namespace \"b\"; add it to the queue's namespaces"},
       {"listen: ':1'\nlisten: ':2'\n", "\"listen\" is given twice"},
       {"decisionLog: {maxFiles: 3}\n", "needs a path"},
       {"quarantineFile: quarantine\n", "a.yaml:3:17: quarantineFile must be the full path of a file"},

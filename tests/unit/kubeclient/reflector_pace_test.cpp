@@ -312,5 +312,19 @@ TEST_F(Paced, QuestionsAreWrittenInFull) {
       << heads[1];
 }
 
+TEST_F(Paced, AWatchInAnotherEncodingThanAskedIsAnErrorThatNamesBoth) {
+  const Step page{.body = std::string("k8s\0\x12\x06\x0a\x04\x12\x02", 10) + "10"};
+  Step wrong = watch(event("ADDED", object("a", 11, "ua")));
+  wrong.head = "200 OK\r\nContent-Type: application/json";
+  open({page, wrong, page});
+  Reflector<Pod> pods = follow<Pod>({.encoding = Encoding::kProtobuf});
+  pods.start();
+  settle();
+  ASSERT_FALSE(errors.empty());
+  EXPECT_EQ(errors[0],
+            "/api/v1/pods: the watch is answered with application/json instead of "
+            "application/vnd.kubernetes.protobuf;stream=watch; a proxy before the API server may change requests");
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -398,6 +398,20 @@ TEST_F(WritesTest, LeasesAreReadCreatedAndUpdatedUnderTheirVersion) {
                 R"(,"acquireTime":"1970-01-01T00:00:01.000000Z","renewTime":"2026-11-18T11:06:40.123000Z"}})");
 }
 
+TEST_F(WritesTest, AClockBefore1970StillWritesTimesThatAServerReads) {
+  Lease lease;
+  lease.ns = PooledString("ns");
+  lease.name = PooledString("l");
+  lease.resource_version = "1";
+  lease.acquired = Millis(-1);
+  lease.renewed = Millis(-963'837);
+  lease_of([&](auto done) { update_lease(api(), lease, done); });
+  const std::string asked = asked_once();
+  EXPECT_NE(asked.find(R"("acquireTime":"1969-12-31T23:59:59.999000Z","renewTime":"1969-12-31T23:43:56.163000Z")"),
+            std::string::npos)
+      << asked;
+}
+
 TEST_F(WritesTest, ALeaseThatCannotBeReadIsAnError) {
   answer_with({}, "no lease");
   const auto [unread, nothing] = lease_of([&](auto done) { get_lease(api(), "ns", "l", done); });

@@ -366,6 +366,45 @@ TEST_F(Devices, AKeyThatIsNearlyTheUnhealthyAnnotationIsLoggedOnce) {
   EXPECT_EQ(state.cluster().unhealthy_device_count(), 1u);
 }
 
+TEST_F(Devices, ANodeWhoseAnnotationsKeepChangingLogsAFewLinesAMinute) {
+  const auto flip = [&](int i) {
+    Node n = node("n", 8);
+    n.annotations = {{PooledString("ashlar.dev/unhealthy-gpus"), PooledString("x" + std::to_string(i))}};
+    see(n);
+  };
+  for (int i = 0; i < 100; ++i) flip(i);
+  ASSERT_EQ(said.size(), 6u);
+  EXPECT_EQ(said[0].find("left out"), std::string::npos);
+  EXPECT_TRUE(said[5].ends_with("; more lines like this are left out for a minute")) << said[5];
+  time = time + Millis(60'000);
+  flip(100);
+  ASSERT_EQ(said.size(), 7u);
+  EXPECT_TRUE(said[6].ends_with("(94 more lines like this were left out before)")) << said[6];
+  Node other = node("m", 8);
+  other.annotations = {{PooledString("ashlar.dev/unhealthy-gpus"), PooledString("y")}};
+  see(other);
+  EXPECT_EQ(said.size(), 8u) << "each node has its own lines";
+}
+
+TEST_F(Devices, APodWhoseClaimKeepsChangingLogsAFewLinesAMinute) {
+  see(node("n", 8));
+  see(pod("p", 1));
+  see(pod("q", 1, {}, "other"));
+  step();
+  said.clear();
+  const auto claim = [&](Pod p, const std::string& devices) {
+    p.node_name = PooledString("n");
+    see(annotated(p, "ashlar.dev/cards", devices));
+  };
+  for (int i = 0; i < 50; ++i) {
+    claim(pod("p", 1), "7");
+    claim(pod("p", 1), "0");
+  }
+  EXPECT_EQ(said.size(), 6u);
+  claim(pod("q", 1, {}, "other"), "7");
+  EXPECT_EQ(said.size(), 7u) << "each namespace has its own lines";
+}
+
 /// A node of eight GPUs with this in its annotation.
 Node stated(const std::string& text, std::int64_t gpus = 8) {
   Node n = ClusterObjects::node("n", gpus);

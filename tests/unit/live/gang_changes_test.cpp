@@ -387,6 +387,24 @@ TEST_F(TwoNames, AGangWhosePodsNameTwoOfOurSchedulersIsHeld) {
   EXPECT_EQ(bound(), 2);
 }
 
+TEST_F(GangChanges, ALongNameLeavesTheSentenceAboutItWhole) {
+  see_nodes(1);
+  const std::string name(250'000, 'w');
+  see(annotated(pod("p", 1), "ashlar.dev/queue", name));
+  step();
+  EXPECT_EQ(tracker.hold_condition(record("p")).message, "QueueUnknown: queue " + std::string(317, 'w') +
+                                                             "... is not configured; `ashlar queue` lists the "
+                                                             "configured queues");
+  for (int i = 0; i < 2; ++i) {
+    Pod member = gang_pod("g", i, 2, 1);
+    see(annotated(member, "ashlar.dev/within", i == 0 ? name : "v" + name));
+  }
+  step();
+  EXPECT_EQ(hold_of("g-0").detail, "the pods of gang g have different values of ashlar.dev/within: pod g-0 has " +
+                                       std::string(317, 'w') + "..., pod g-1 has v" + std::string(316, 'w') +
+                                       "...; all must have the same");
+}
+
 TEST_F(GangChanges, AGangMovesToItsNewQueueWhenAllItsPodsHave) {
   see_nodes(1);
   for (int i = 0; i < 2; ++i) see(with(gang_pod("g", i, 2, 8), "ashlar.dev/queue", "red"));

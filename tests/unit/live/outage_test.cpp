@@ -23,11 +23,16 @@ class Outage : public ::testing::Test, public TermBench {
     if (is_binding && request.path.find(refused_pod) != std::string::npos)
       return ScriptedApi::status(403, "the policy says no");
     if (is_binding && bind_trouble != 0) return ScriptedApi::status(bind_trouble);
-    if (is_binding) ++bound[request.path];
+    if (is_binding) {
+      ++bound[request.path];
+      const std::size_t target = request.body.find("\"name\":\"", request.body.find("\"target\":")) + 8;
+      node_of[request.path.substr(0, request.path.size() - 8)] =
+          request.body.substr(target, request.body.find('"', target) - target);
+    }
     if (is_binding) return ScriptedApi::done();
     if (request.method != "GET") return http::json(201, "{}");
     if (read_trouble != 0) return ScriptedApi::status(read_trouble);
-    return ScriptedApi::pod(request);
+    return ScriptedApi::pod(request, node_of[request.path]);
   }
   void see_node(int i) { see(node("n" + std::to_string(i), 8)); }
   void see_pod(const std::string& name, std::int64_t gpus = 1) { see(pod(name, gpus)); }
@@ -49,6 +54,7 @@ class Outage : public ::testing::Test, public TermBench {
   int trouble = 0, read_trouble = 0, bind_trouble = 0, retry_after = 5;
   std::string refused_pod = "refused";
   std::map<std::string, int> bound;
+  std::map<std::string, std::string> node_of;  ///< by the pod's path
   std::array<std::size_t, 20'000> by_second{};
   ScriptedApi server{[this](const http::ServerRequest& request) { return serve(request); }, [this] { return now; }};
 };

@@ -28,6 +28,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
       {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown",
        "queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueForbidden, "SchedulerError", "QueueForbidden", "X"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
       {HoldReason::kBindFailed, "SchedulerError", "BindFailed",
        "the API server did not bind the pod; the binding is retried later: X"},
@@ -211,14 +212,14 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
        "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
       {ReasonCode::kNominatedElsewhere, "0/1 nodes are available: 1 node(s) are held for nominated pods."},
       {ReasonCode::kCapacityHeld, "0/1 nodes are available: 1 node(s) are held for a maintenance or reservation."},
-      {ReasonCode::kTopologyFragmented, "0/1 nodes are available. the best block () has capacity for 1 of 0 members."},
+      {ReasonCode::kTopologyFragmented, "0/1 nodes are available. The best block () has capacity for 1 of 0 members."},
       {ReasonCode::kGroupFragmented,
-       "0/1 nodes are available. group 1 of the gang needs one block, and none has capacity for it."},
-      {ReasonCode::kGangPartial, "0/1 nodes are available. all nodes together have capacity for 1 of 0 members."},
-      {ReasonCode::kNoSuchDomain, "0/1 nodes are available. no node has the label l/block."},
-      {ReasonCode::kExceedsCluster, "0/1 nodes are available. it would not fit this cluster even if it were empty."},
+       "0/1 nodes are available. Group 1 of the gang needs one block, and none has capacity for it."},
+      {ReasonCode::kGangPartial, "0/1 nodes are available. All nodes together have capacity for 1 of 0 members."},
+      {ReasonCode::kNoSuchDomain, "0/1 nodes are available. No node has the label l/block."},
+      {ReasonCode::kExceedsCluster, "0/1 nodes are available. It would not fit this cluster even if it were empty."},
       {ReasonCode::kNoNodes, "0/1 nodes are available."},
-      {ReasonCode::kLimitReached, "0/1 nodes are available. the search stopped at its limit of 1."},
+      {ReasonCode::kLimitReached, "0/1 nodes are available. The search stopped at its limit of 1."},
       {ReasonCode::kNone, "0/1 nodes are available."},
   };
   for (const auto& [code, message] : about_nodes) {
@@ -257,7 +258,7 @@ TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
             "0/1 nodes are available: 4 node(s) were closed by the scheduler, 5 node(s) didn't have free ports for the "
             "requested pod ports, 5 node(s) "
             "didn't match "
-            "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. it would "
+            "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. It would "
             "not fit this cluster even if it "
             "were empty; all nodes together have capacity for 1 of 2 members.");
 }
@@ -356,9 +357,9 @@ TEST_F(Texts, AGangIsNamedWithItsSize) {
   EXPECT_EQ(verdict_of("g-0").message.find("0/1 nodes are available"), 0u);
   EXPECT_EQ(
       said_of("g-0", {{ReasonCode::kInsufficientGpu, 0, {1, 0, 8'000}}}).message,
-      "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. gang g of 2: no capacity for all members at once.");
+      "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. Gang g of 2: no capacity for all members at once.");
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kGangPartial, 0, {1, 2}}}).message,
-            "0/1 nodes are available. gang g of 2: all nodes together have capacity for 1 of 2 members.");
+            "0/1 nodes are available. Gang g of 2: all nodes together have capacity for 1 of 2 members.");
   EXPECT_EQ(said_of("g-0", {{ReasonCode::kBehindHead, 0, {}}}).message,
             "BehindHead: gang g of 2: a job ahead of it in its queue must start first");
 }
@@ -369,7 +370,7 @@ TEST_F(Texts, ALabelThatNoNodeHasAnyMoreIsSaidAsSuch) {
   see(node("n0", 8));
   for (int i = 0; i < 2; ++i) see(within_rack(gang_pod("g", i, 2, 4)));
   step();
-  EXPECT_EQ(verdict_of("g-0").message, "0/1 nodes are available. gang g of 2: no node has the label l/rack.");
+  EXPECT_EQ(verdict_of("g-0").message, "0/1 nodes are available. Gang g of 2: no node has the label l/rack.");
   see(in_rack("n0", "r0"));
   step();
   EXPECT_EQ(where("g-0"), "n0");
@@ -455,6 +456,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
       {HoldReason::kQueueUnknown,
        "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
+      {HoldReason::kQueueForbidden, "QueueForbidden: X"},
       {HoldReason::kQuarantined, "Quarantined: X"},
       {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod; the binding is retried later: X"},
   };

@@ -70,6 +70,22 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   EXPECT_EQ(closed_nodes_text(tracker.tables()), "none");
 }
 
+TEST_F(Unreadable, APodWithAFieldThatIsTooLargeWaitsUntilItIsShortened) {
+  see(node("n", 8));
+  PodRules rules;
+  rules.too_large = "spec.nodeSelector has 70000 bytes; the limit is 65536 bytes";
+  see(under(pod("large", 1), rules));
+  see(pod("other", 1));
+  step();
+  EXPECT_EQ(where("large"), "");
+  EXPECT_EQ(where("other"), "n");
+  EXPECT_EQ(condition_of("large"),
+            "SchedulerError Misconfigured: spec.nodeSelector has 70000 bytes; the limit is 65536 bytes");
+  see(pod("large", 1));
+  step();
+  EXPECT_EQ(where("large"), "n");
+}
+
 TEST_F(Unreadable, AClosedNodeOpensWhenThePodIsGone) {
   see(bare("old", "n"));
   see(node("n", 8));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -206,14 +207,14 @@ TEST(FileWriter, a_file_that_cannot_be_made_stops_it_for_a_while) {
   writer->flush();
   {
     const Blocked blocked(path);
-    EXPECT_TRUE(writer->append("goes to the file that was open"));
+    EXPECT_TRUE(writer->append("lost with the file that was open"));
     EXPECT_TRUE(writer->begin_file("two"));
     EXPECT_TRUE(writer->append("lost"));
     EXPECT_TRUE(writer->append("lost too"));
     writer->flush();
     EXPECT_TRUE(writer->has_stopped());
     EXPECT_EQ(writer->trouble(), "cannot create " + path + "/decisions-000002.alog: Not a directory");
-    EXPECT_EQ(writer->lost(), 2u);
+    EXPECT_EQ(writer->lost(), 3u);
     EXPECT_EQ(writer->waiting_bytes(), 0u);
     EXPECT_EQ(writer->next_file(), 3u);
   }
@@ -222,8 +223,37 @@ TEST(FileWriter, a_file_that_cannot_be_made_stops_it_for_a_while) {
   EXPECT_FALSE(writer->append("x"));
   writer->flush();
   EXPECT_EQ(writer->next_file(), 3u);
-  EXPECT_EQ(writer->lost(), 2u);
+  EXPECT_EQ(writer->lost(), 3u);
   EXPECT_FALSE(fs::exists(path)) << "nothing was tried";
+}
+
+TEST(FileWriter, tells_that_its_file_was_removed_and_goes_on_in_a_new_one) {
+  const Folder folder;
+  const std::string path = folder.file("log"), first = path + "/" + file_name(1);
+  const std::function<void()> ways[] = {[&] { fs::remove_all(path); }, [&] { fs::remove(first); },
+                                        [&] { fs::rename(path, folder.file("elsewhere")); },
+                                        [&] {
+                                          fs::remove(first);
+                                          write_bytes(first, "another's");
+                                        }};
+  for (const auto& remove : ways) {
+    fs::remove_all(path);
+    const auto writer = writer_of({.folder = path, .pause_min = milliseconds(1), .pause_max = milliseconds(1)});
+    writer->begin_file("one");
+    EXPECT_TRUE(writer->append("here"));
+    writer->flush();
+    EXPECT_FALSE(writer->has_stopped());
+    remove();
+    EXPECT_TRUE(writer->append("gone"));
+    writer->flush();
+    EXPECT_EQ(writer->trouble(), first + " was removed or replaced, and with it the steps that it had");
+    EXPECT_EQ(writer->lost(), 1u);
+    wait_until_it_may_begin(*writer);
+    EXPECT_TRUE(writer->begin_file("two"));
+    writer->flush();
+    EXPECT_EQ(writer->trouble(), "");
+    EXPECT_EQ(read_bytes(path + "/" + file_name(2)), "two");
+  }
 }
 
 TEST(FileWriter, goes_on_in_a_new_file_once_one_can_be_made) {

@@ -260,10 +260,10 @@ TEST(Snapshot, is_refused_if_what_is_withheld_is_not_of_the_unhealthy_devices) {
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
-  EXPECT_EQ(sizeof(QueueTree), 272u);
+  EXPECT_EQ(sizeof(QueueTree), 296u);
   EXPECT_EQ(sizeof(Timeline), 56u);
-  EXPECT_EQ(sizeof(Cluster), 1424u);
-  EXPECT_EQ(sizeof(State), 2608u);
+  EXPECT_EQ(sizeof(Cluster), 1448u);
+  EXPECT_EQ(sizeof(State), 2656u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
   EXPECT_EQ(sizeof(EngineData), 1520u);
 }

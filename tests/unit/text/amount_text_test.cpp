@@ -20,6 +20,10 @@ TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   EXPECT_EQ(quota_text(1, 2'500), "2.5 cores");
   EXPECT_EQ(quota_text(2, 16 * kGiB), "16 GiB");
   EXPECT_EQ(quota_text(2, kGiB / 2), "0.5 GiB");
+  EXPECT_EQ(quota_text(2, std::int64_t{1} << 50), "1048576 GiB") << "never with an exponent";
+  EXPECT_EQ(quota_text(2, -(std::int64_t{1} << 60)), "-1073741824 GiB");
+  EXPECT_EQ(quota_text(2, 1'000), "0.000000931323 GiB");
+  EXPECT_EQ(quota_text(2, 0), "0 GiB");
   constexpr DeviceClassId kClass{4u};
   constexpr ResourceId kNic{resource::kFirstExtended};
   EXPECT_EQ(quota_text(quota_number({ResourceId::none(), kClass}), 2'000), "2 GPUs");

@@ -104,6 +104,7 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
     const std::string parent =
         queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
     tracker.queues.push_back({queue.name, parent, queue.quota});
+    tracker.queues.back().namespaces = queue.namespaces;
     for (const config::NamedLimit& limit : queue.limits)
       tracker.queues.back().limits.push_back({limit.resource, limit.model, limit.limit});
   }

@@ -1,5 +1,6 @@
 #include "live/track/gangs/gang_hold.h"
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/gangs/groups_hold.h"
 #include "live/track/gangs/membership.h"
@@ -40,8 +41,8 @@ std::string contradiction_in(const Tables& t, const GangRecord& g) {
            said(other_size, std::to_string(t.pods[other_size].gang_size)) + "; all must have the same";
   if (other_within != kNoPod)
     return "the pods of " + g.said() +
-           " have different values of ashlar.dev/within: " + said(within_by, t.pods[within_by].within.str()) + ", " +
-           said(other_within, t.pods[other_within].within.str()) + "; all must have the same";
+           " have different values of ashlar.dev/within: " + said(within_by, bounded_name(t.pods[within_by].within)) +
+           ", " + said(other_within, bounded_name(t.pods[other_within].within)) + "; all must have the same";
   return {};
 }
 
@@ -76,7 +77,7 @@ Hold object_hold(const Tables& t, const GangRecord& g) {
     return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty())
-    return refused("PodGroup field " + g.group_refusal.str() + " is not evaluated by Ashlar" +
+    return refused("PodGroup field " + bounded_name(g.group_refusal) + " is not evaluated by Ashlar" +
                    (g.is_group() ? " (PodGroup " + name + ")" : ""));
   if (!g.settings.problem.empty()) return refused("PodGroup " + name + ": " + g.settings.problem.str());
   if (g.is_group() && !g.is_gang)
@@ -94,11 +95,11 @@ Hold domain_hold(const Tables& t, const GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction_in(t, g); !trouble.empty()) return refused(trouble);
   if (lacks_level(t, g) && t.node_labels.contains(hard))
-    return refused(g.said() + " must stay within one domain of " + hard.str() + ", but all " +
+    return refused(g.said() + " must stay within one domain of " + bounded_name(hard) + ", but all " +
                    std::to_string(Topology::kLevelsMax) + " topology levels are in use");
   if (!g.topology_key.empty() && !g.within_setting.empty() && t.names.find_level(g.within_setting) != g.within)
-    return refused("PodGroup " + g.name.str() + " requests one domain of " + g.topology_key.str() +
-                   ", its pods (ashlar.dev/within) one domain of " + g.within_setting.str() +
+    return refused("PodGroup " + g.name.str() + " requests one domain of " + bounded_name(g.topology_key) +
+                   ", its pods (ashlar.dev/within) one domain of " + bounded_name(g.within_setting) +
                    "; use only one of the two");
   if (g.foreign_pods > 0)
     return refused("pods of PodGroup " + g.name.str() + " name another scheduler (" + g.foreign_pod_name.str() +
@@ -120,8 +121,8 @@ Hold members_hold(const Tables& t, const GangRecord& g) {
 /// No node has the label of the domain that it must stay in.
 Hold label_hold(const Tables& t, const GangRecord& g) {
   if (!lacks_level(t, g)) return {};
-  return {HoldReason::kNoSuchDomain,
-          g.said() + " must stay within one domain of " + g.hard_setting().str() + ", but no node has that label"};
+  return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + bounded_name(g.hard_setting()) +
+                                         ", but no node has that label"};
 }
 
 /// What `find` says of the first of its groups, or of the gang itself, that it holds.

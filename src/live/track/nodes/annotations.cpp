@@ -9,10 +9,14 @@
 namespace ashlar::kube {
 namespace {
 
-void log_setting(const TrackerData& t, const PooledString& node, std::string_view key, const std::string& problem) {
-  if (t.listeners.log)
-    t.listeners.log(LogLevel::kWarning, {"annotation " + std::string(key) + " of node " + node.str() + " " + problem,
-                                         "node", PooledString(), node});
+void log_line(const TrackerData& t, const PooledString& node, NodeRecord& record, std::string text) {
+  if (t.listeners.log && record.log_pace.admit(t.out.now(), text))
+    t.listeners.log(LogLevel::kWarning, {text, "node", PooledString(), node});
+}
+
+void log_setting(const TrackerData& t, const PooledString& node, NodeRecord& record, std::string_view key,
+                 const std::string& problem) {
+  log_line(t, node, record, "annotation " + std::string(key) + " of node " + node.str() + " " + problem);
 }
 
 PooledString setting_of(const Node& node, std::string_view key) {
@@ -30,7 +34,7 @@ void read_stated(const TrackerData& t, const Node& node, NodeRecord& record) {
     record.stated = *std::move(stated);
     return;
   }
-  log_setting(t, node.name, kStatedDevicesAnnotation,
+  log_setting(t, node.name, record, kStatedDevicesAnnotation,
               "cannot be read: " + bounded_words(stated.error().message) + "; until it is corrected, " +
                   (record.stated.empty() ? "all GPUs are as the node's labels say" : "the GPUs are as stated before") +
                   " (write e.g. 0-3 model=NVIDIA-H100-80GB-HBM3 memory=80Gi; 4-7 model=NVIDIA-A100-SXM4-40GB sliced)");
@@ -62,7 +66,7 @@ DeviceMask unhealthy_devices(TrackerData& t, const Node& node, NodeRecord& recor
   const DeviceMask named = parse_devices(setting);
   const DeviceMask known = named.among(count);
   if (named.is_empty() && !setting.empty()) {
-    log_setting(t, node.name, kUnhealthyAnnotation,
+    log_setting(t, node.name, record, kUnhealthyAnnotation,
                 "is not a list of GPUs such as 0,2-3: '" + bounded_words(setting.view()) +
                     "'; until it is corrected, " +
                     (record.unhealthy.is_empty() ? "no GPU counts as unhealthy"
@@ -70,7 +74,7 @@ DeviceMask unhealthy_devices(TrackerData& t, const Node& node, NodeRecord& recor
     return record.unhealthy;
   }
   if (known != named)
-    log_setting(t, node.name, kUnhealthyAnnotation,
+    log_setting(t, node.name, record, kUnhealthyAnnotation,
                 "names GPUs that the node does not have: '" + bounded_words(setting.view()) + "', of " +
                     std::to_string(count) +
                     " counted from 0; unhealthy GPUs: " + (known.is_empty() ? "none" : devices_text(known)));
@@ -85,7 +89,7 @@ void state_devices(TrackerData& t, const Node& node, NodeRecord& record, NodeDev
   DeviceMask named;
   for (const StatedDevices& group : record.stated) group.devices.each([&](int i) { named.set(i); });
   if (is_news && named.among(devices.count) != named)
-    log_setting(t, node.name, kStatedDevicesAnnotation,
+    log_setting(t, node.name, record, kStatedDevicesAnnotation,
                 "names GPUs that the node does not have, which are left out: '" +
                     bounded_words(record.stated_setting.view()) + "', of " + std::to_string(devices.count) +
                     " counted from 0");
@@ -96,11 +100,10 @@ void log_mistaken_key(const TrackerData& t, const Node& node, NodeRecord& record
   const auto [key, annotation] = mistaken_key(node);
   if (key == record.mistaken_key) return;
   record.mistaken_key = key;
-  if (key.empty() || !t.listeners.log) return;
+  if (key.empty()) return;
   const std::string problem = key.view() == annotation ? " is ignored as a label; write it as an annotation"
                                                        : " is not a known key" + meant_text(annotation);
-  t.listeners.log(LogLevel::kWarning,
-                  {key.str() + " of node " + node.name.str() + problem, "node", PooledString(), node.name});
+  log_line(t, node.name, record, bounded_name(key) + " of node " + node.name.str() + problem);
 }
 
 }  // namespace ashlar::kube

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/gangs/membership.h"
 
 namespace ashlar::kube {
@@ -60,7 +61,7 @@ LevelId level_for(TrackerData& t, const PooledString& name) {
     announce_level(t, level);
   } else if (t.listeners.log && std::find(t.levels_told.begin(), t.levels_told.end(), name) == t.levels_told.end()) {
     t.levels_told.push_back(name);
-    t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + name.str() +
+    t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + bounded_name(name) +
                                          " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
                                          " levels are in use: they wait, and preferences for it are ignored"});
   }

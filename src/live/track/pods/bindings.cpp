@@ -5,8 +5,10 @@
 #include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_changes.h"
+#include "live/track/pods/bound_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/queues.h"
+#include "live/track/pods/requests.h"
 #include "state/holds/kept.h"
 
 namespace ashlar::kube {
@@ -73,6 +75,7 @@ void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const PodDevices& d
   r.devices = devices.devices;
   r.grants = devices.grants;
   r.has_stated_grants = false;
+  r.is_bound_seen = false;
   r.chosen_at = t.nodes_edition;
   ++r.bind_attempt;
 }
@@ -175,6 +178,20 @@ BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words
   const bool is_held_together = r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started;
   if (is_held_together) return hold_gang(t, slot, words);
   hold_pod(t, slot, {HoldReason::kBindFailed, words});
+  r.bind_hold = ++t.bind_holds;
+  count_up(r.bind_failures);
+  return {.pod = slot, .generation = r.generation, .number = r.bind_hold, .times = r.bind_failures};
+}
+
+BindHold note_undone(TrackerData& t, PodSlot slot, const std::string& words) {
+  t.out.stamp();
+  PodRecord& r = t.pods.edit(slot);
+  if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
+  leave_node(t, r);
+  r.node_name = PooledString();
+  r.devices = {};
+  hold_pod(t, slot, {HoldReason::kBindFailed, words});
+  set_constraint(t, r, constraint_for(t, r));  // of a bound pod it was another
   r.bind_hold = ++t.bind_holds;
   count_up(r.bind_failures);
   return {.pod = slot, .generation = r.generation, .number = r.bind_hold, .times = r.bind_failures};

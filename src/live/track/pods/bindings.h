@@ -26,6 +26,8 @@ void note_answered(TrackerData& t, PodSlot slot);
 void note_not_bound(TrackerData& t, PodSlot slot);
 /// See Tracker::note_bind_failed().
 BindHold note_bind_failed(TrackerData& t, PodSlot slot, const std::string& words);
+/// See Tracker::note_undone().
+BindHold note_undone(TrackerData& t, PodSlot slot, const std::string& words);
 /// See Tracker::is_gang_held().
 bool is_gang_held(const TrackerData& t, PodSlot slot);
 /// See Tracker::end_bind_hold().

@@ -30,8 +30,13 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
   touch_gang(t, r.gang);
 }
 
+void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std::string text) {
+  if (t.listeners.log && t.log_paces[ns].admit(t.out.now(), text))
+    t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
+}
+
 /// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be.
-std::optional<DeviceGrants> claimed_grants(const TrackerData& t, const Pod& pod, const Demand& demand) {
+std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const Demand& demand) {
   const PooledString* text = find_label(*pod.annotations, kGrantsAnnotation);
   if (text == nullptr) return std::nullopt;
   Result<DeviceGrants> read = parse_grants(text->view());
@@ -40,18 +45,16 @@ std::optional<DeviceGrants> claimed_grants(const TrackerData& t, const Pod& pod,
   const std::string problem =
       read ? "names " + std::to_string(read->size()) + " GPUs, but the pod requests " + std::to_string(requested)
            : "cannot be read: " + read.error().message;
-  if (t.listeners.log)
-    t.listeners.log(LogLevel::kWarning,
-                    {"annotation " + std::string(kGrantsAnnotation) + " of pod " + pod.ns.str() + "/" + pod.name.str() +
-                         " " + problem + "; the GPUs in " + std::string(kDevicesAnnotation) +
-                         " are counted, with what the pod requests of each; to remove it: kubectl annotate pod -n " +
-                         pod.ns.str() + " " + pod.name.str() + " " + std::string(kGrantsAnnotation) + "-",
-                     "pod", pod.ns, pod.name});
+  warn(t, pod.ns, pod.name,
+       "annotation " + std::string(kGrantsAnnotation) + " of pod " + pod.ns.str() + "/" + pod.name.str() + " " +
+           problem + "; the GPUs in " + std::string(kDevicesAnnotation) +
+           " are counted, with what the pod requests of each; to remove it: kubectl annotate pod -n " + pod.ns.str() +
+           " " + pod.name.str() + " " + std::string(kGrantsAnnotation) + "-");
   return std::nullopt;
 }
 
 /// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible.
-PodDevices claimed_devices(const TrackerData& t, const Pod& pod, const Demand& demand) {
+PodDevices claimed_devices(TrackerData& t, const Pod& pod, const Demand& demand) {
   // annotations of other schedulers' pods are not our decisions
   if (!pod.annotations || scheduler_index(t, pod.scheduler_name) >= t.scheduler_names.size()) return {};
   if (std::optional<DeviceGrants> grants = claimed_grants(t, pod, demand); grants)
@@ -60,12 +63,10 @@ PodDevices claimed_devices(const TrackerData& t, const Pod& pod, const Demand& d
   if (devices == nullptr) return {};
   const DeviceMask claimed = parse_devices(*devices);
   if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
-  if (t.listeners.log)
-    t.listeners.log(LogLevel::kWarning,
-                    {"pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + devices->str() +
-                         "' but requests " + std::to_string(demand.devices.count) +
-                         "; the requested number is counted, but it is not known which GPUs these are",
-                     "pod", pod.ns, pod.name});
+  warn(t, pod.ns, pod.name,
+       "pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + bounded_words(devices->view()) +
+           "' but requests " + std::to_string(demand.devices.count) +
+           "; the requested number is counted, but it is not known which GPUs these are");
   return {};
 }
 
@@ -93,11 +94,10 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
     const bool are_others = devices == nullptr || parse_devices(*devices) != r.devices;
     const PooledString* to = are_others ? devices : grants;
     const std::string from = are_others ? devices_text(r.devices) : grants_text(grants_held(t.translator, r));
-    if (t.listeners.log)
-      t.listeners.log(LogLevel::kWarning,
-                      {"the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + from + " to '" +
-                           (to == nullptr ? std::string() : to->str()) + "'; the pod keeps the GPUs it was bound with",
-                       "pod", r.ns, r.name});
+    warn(t, r.ns, r.name,
+         "the GPUs of pod " + r.ns.str() + "/" + r.name.str() + " were changed from " + from + " to '" +
+             (to == nullptr ? std::string() : bounded_words(to->view())) +
+             "'; the pod keeps the GPUs it was bound with");
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
   t.pods.edit(slot).are_devices_changed = is_changed;
@@ -116,6 +116,7 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
+  r.is_bound_seen = true;
   // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
   // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
@@ -147,7 +148,8 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
     }
   }
   if (r.queue.is_none()) {
-    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod)) : QueueId(0u);
+    Hold why;
+    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod), pod.ns, why) : QueueId(0u);
     if (r.queue.is_none()) r.queue = t.names.queues.find(PooledString(kDefaultQueue));
   }
   note_bound(t, slot, pod.node_name, known);

@@ -82,6 +82,7 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
   if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
+  if (pod.rules && !pod.rules->too_large.empty()) return {HoldReason::kMalformed, pod.rules->too_large.str()};
   Result<GangSettings> read = read_gang_settings(pod);
   if (read) {
     setting = *std::move(read);
@@ -103,8 +104,9 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   set_demand(t, r, *demand);
   const PooledString queue_name = queue_name_for(t, pod);
   r.names_queue = find_setting(pod, kQueueLabel) != nullptr;
-  const QueueId queue = queue_called(t, queue_name);
-  if (queue.is_none()) return {HoldReason::kQueueUnknown, queue_name.str()};
+  Hold why;
+  const QueueId queue = queue_called(t, queue_name, pod.ns, why);
+  if (queue.is_none()) return why;
   if (r.queue != queue && r.gang == kNoGang) withdraw_pod(t, slot);  // a gang moves as a whole, see sum_up
   r.queue = queue;
   return {};

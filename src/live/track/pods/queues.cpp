@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/pod_changes.h"
 
@@ -29,7 +30,8 @@ void refresh_queues(TrackerData& t) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
     const bool may_move =
-        r.phase == Phase::kWaiting || (r.phase == Phase::kHeld && r.hold == HoldReason::kQueueUnknown);
+        r.phase == Phase::kWaiting ||
+        (r.phase == Phase::kHeld && (r.hold == HoldReason::kQueueUnknown || r.hold == HoldReason::kQueueForbidden));
     if (!r.is_ours || r.names_queue || !may_move) continue;
     if (std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns))
       move_to_queue(t, slot, queue_name_in(t, r.ns));
@@ -39,17 +41,27 @@ void refresh_queues(TrackerData& t) {
 
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
   PodRecord& r = t.pods.edit(slot);
-  const QueueId queue = queue_called(t, name);
-  if (queue.is_none()) return hold_pod(t, slot, {HoldReason::kQueueUnknown, name.str()});
+  Hold why;
+  const QueueId queue = queue_called(t, name, r.ns, why);
+  if (queue.is_none()) return hold_pod(t, slot, why);
   if (r.phase == Phase::kWaiting && r.queue == queue) return;
   if (r.gang == kNoGang) withdraw_pod(t, slot);
   r.queue = queue;
   admit_pod(t, slot);
 }
 
-QueueId queue_called(const TrackerData& t, const PooledString& name) {
+QueueId queue_called(const TrackerData& t, const PooledString& name, const PooledString& ns, Hold& why) {
   const QueueId queue = t.names.queues.find(name);
-  return queue == QueueId(0u) ? QueueId::none() : queue;
+  if (queue.is_none() || queue == QueueId(0u)) {
+    why = {HoldReason::kQueueUnknown, bounded_name(name)};
+    return QueueId::none();
+  }
+  if (queue.row() >= t.queue_namespaces.size()) return queue;
+  const std::vector<PooledString>& open_to = t.queue_namespaces[queue.row()];
+  if (open_to.empty() || std::find(open_to.begin(), open_to.end(), ns) != open_to.end()) return queue;
+  why = {HoldReason::kQueueForbidden, "queue " + bounded_name(name) + " is not open to namespace " + ns.str() +
+                                          "; the configuration lists the namespaces that may use it"};
+  return QueueId::none();
 }
 
 }  // namespace ashlar::kube

@@ -1,0 +1,145 @@
+#include "kubeclient/size_limits.h"
+
+#include <algorithm>
+#include <string>
+
+namespace ashlar::kube {
+namespace {
+
+/// Distinct topology keys kept of anti-affinity that is too large; a node has a few dozen labels.
+constexpr std::size_t kTopologyKeysMax = 64;
+
+/// Bytes of values, of lists of them and of what they are made of.
+struct Size {
+  static std::size_t of(const PooledString& text) { return kEntryBytes + text.view().size(); }
+  static std::size_t of(const KeyValue& pair) { return of(pair.key) + of(pair.value); }
+  static std::size_t of(const Requirement& r) { return of(r.key) + of(r.values); }
+  static std::size_t of(const NodeTerm& term) { return kEntryBytes + of(term.expressions) + of(term.fields); }
+  static std::size_t of(const PreferredTerm& preferred) { return of(preferred.term); }
+  static std::size_t of(const Toleration& t) { return of(t.key) + of(t.value); }
+  static std::size_t of(const HostPort& port) { return of(port.host_ip); }
+  static std::size_t of(const LabelSelector& s) { return of(s.match_labels) + of(s.expressions); }
+  static std::size_t of(const PodAffinityTerm& term) {
+    return of(term.selector) + of(term.namespace_selector) + of(term.namespaces) + of(term.topology_key);
+  }
+  template <class T>
+  static std::size_t of(const std::vector<T>& list) {
+    std::size_t sum = 0;
+    for (const T& one : list) sum += of(one);
+    return sum;
+  }
+};
+
+struct Field {
+  std::string_view path;
+  std::size_t bytes = 0;
+};
+
+std::string size_text(const Field& field, std::string_view limited) {
+  return std::string(field.path) + " has " + std::to_string(field.bytes) + " bytes; the limit of " +
+         std::string(limited) + " is " + std::to_string(kPodBytesMax) + " bytes (each key and value counts " +
+         std::to_string(kEntryBytes) + " more than its length)";
+}
+
+void note_too_large(PodBuilder& builder, const std::string& text) {
+  if (builder.rules.too_large.empty()) builder.rules.too_large = text;
+}
+
+/// The pod holds more than is known of it.
+void close(PodBuilder& builder, const std::string& text) {
+  builder.pod.lacks_amounts = true;
+  if (builder.pod.problem.empty()) builder.pod.problem = text;
+}
+
+/// For each of its topology keys, a term that matches every pod of every namespace.
+std::vector<PodAffinityTerm> against_everything(const std::vector<PodAffinityTerm>& terms) {
+  std::vector<PodAffinityTerm> out;
+  PodAffinityTerm all;
+  all.selector.present = all.namespace_selector.present = true;
+  for (const PodAffinityTerm& term : terms) {
+    if (!term.selector.present) continue;  // means no pod
+    const auto has_key = [&](const PodAffinityTerm& known) { return known.topology_key == term.topology_key; };
+    if (std::any_of(out.begin(), out.end(), has_key)) continue;
+    if (out.size() == kTopologyKeysMax) break;
+    all.topology_key = term.topology_key;
+    out.push_back(all);
+  }
+  return out;
+}
+
+void limit_rules(PodBuilder& builder) {
+  PodRules& rules = builder.rules;
+  const Field fields[] = {
+      {"spec.nodeSelector", Size::of(rules.node_selector)},
+      {"spec.affinity.nodeAffinity", Size::of(rules.required_affinity) + Size::of(rules.preferred_affinity)},
+      {"spec.tolerations", Size::of(rules.tolerations)},
+      {"spec.containers[].ports", Size::of(rules.host_ports)},
+      {"spec.affinity.podAntiAffinity", Size::of(rules.required_anti_affinity)},
+  };
+  std::size_t sum = 0;
+  for (const Field& field : fields) sum += field.bytes;
+  if (sum <= kPodBytesMax) return;
+  const auto smaller = [](const Field& a, const Field& b) { return a.bytes < b.bytes; };
+  const std::string text = size_text(*std::max_element(std::begin(fields), std::end(fields), smaller),
+                                     "a pod's selectors, affinity, tolerations and host ports");
+  PodRules kept;
+  kept.unsupported = rules.unsupported;
+  kept.ignored_soft = std::move(rules.ignored_soft);
+  if (builder.pod.node_name.empty()) {
+    rules = std::move(kept);
+    return note_too_large(builder, text);
+  }
+  const std::size_t of_ports = fields[3].bytes, of_others = fields[4].bytes;
+  if (of_others > kPodBytesMax / 2) {
+    kept.required_anti_affinity = against_everything(rules.required_anti_affinity);
+    if (kept.required_anti_affinity.size() == kTopologyKeysMax) close(builder, text);
+  } else {
+    kept.required_anti_affinity = std::move(rules.required_anti_affinity);
+  }
+  if (of_ports > kPodBytesMax / 2)
+    close(builder, text);
+  else
+    kept.host_ports = std::move(rules.host_ports);
+  rules = std::move(kept);
+}
+
+/// Those with our own prefix are kept if they are within the limit.
+void limit_labels(PodBuilder& builder) {
+  const std::size_t bytes = Size::of(builder.labels);
+  if (bytes <= kPodBytesMax) return;
+  note_too_large(builder, size_text({"metadata.labels", bytes}, "a pod's labels"));
+  std::erase_if(builder.labels, [](const KeyValue& label) { return !label.key.view().starts_with(kOwnPrefix); });
+  if (Size::of(builder.labels) > kPodBytesMax) builder.labels = {};
+}
+
+/// The API server allows 256 KiB of annotations; many short ones cost several times that.
+void limit_annotations(PodBuilder& builder) {
+  const std::size_t bytes = Size::of(builder.annotations);
+  if (bytes <= kPodBytesMax) return;
+  note_too_large(builder, size_text({"metadata.annotations", bytes}, "a pod's annotations of ashlar.dev/"));
+  std::erase_if(builder.annotations, [](const KeyValue& a) {
+    const bool says_devices = a.key == kDevicesAnnotation || a.key == kGrantsAnnotation;
+    return !says_devices || Size::of(a) > kPodBytesMax / 4;
+  });
+}
+
+void limit_resources(PodBuilder& builder) {
+  std::vector<Amount>& extended = builder.pod.requests.extended;
+  if (extended.size() <= kPodResourcesMax) return;
+  const std::string text = "spec.containers[].resources.requests names " + std::to_string(extended.size()) +
+                           " extended resources; the limit of a pod is " + std::to_string(kPodResourcesMax);
+  extended = {};
+  if (!builder.pod.node_name.empty()) return close(builder, text);
+  note_too_large(builder, text);
+}
+
+}  // namespace
+
+void keep_within_limits(PodBuilder& builder) {
+  limit_rules(builder);
+  limit_labels(builder);
+  limit_annotations(builder);
+  limit_resources(builder);
+}
+
+}  // namespace ashlar::kube

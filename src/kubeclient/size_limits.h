@@ -1,0 +1,23 @@
+// size_limits: how much of one pod is kept. The API server stores pods of more than a megabyte, tenants write them, and
+// every label value that a pod names costs some 200 bytes here: without limits, a few hundred pods use up the memory.
+#pragma once
+
+#include <cstddef>
+
+#include "kubeclient/pod_builder.h"
+
+namespace ashlar::kube {
+
+/// Bytes of the keys and values of a pod's placement rules together, and of its labels; each key, value and term counts
+/// kEntryBytes more. A node affinity that lists 1,000 host names of 40 characters is within it.
+inline constexpr std::size_t kPodBytesMax = 64u << 10;  // for tests
+inline constexpr std::size_t kEntryBytes = 16;          // for tests
+/// Names of extended resources that a pod requests: twice what Ashlar tracks in a whole cluster.
+inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
+
+/// Leaves out what exceeds the limits. A waiting pod then names the field in PodRules::too_large. Of a bound pod only
+/// what others must respect matters, and it fails closed: anti-affinity counts as matching every pod, and a pod whose
+/// ports or resources are left out has a problem and lacks amounts.
+void keep_within_limits(PodBuilder& builder);
+
+}  // namespace ashlar::kube
