@@ -97,7 +97,7 @@ TEST_F(GangGroups, WaitAsAWholeUntilEachGroupHasRoom) {
   see_workers();
   step();
   EXPECT_EQ(bound(), 2) << "neither rack has two nodes free, so the leader waits too";
-  EXPECT_NE(verdict_of("leader-0").message.find("gang x of 3"), std::string::npos) << verdict_of("leader-0").message;
+  EXPECT_NE(verdict_of("leader-0").message.find("Gang x of 3"), std::string::npos) << verdict_of("leader-0").message;
   gone(pod("busy-2", 8));
   step();
   EXPECT_EQ(bound(), 4);
