@@ -477,8 +477,7 @@ bool Cluster::is_consistent() const {
     if (milli != free_milli_[row]) return false;
     live += is_live_[row];
     if (idle != idle_devices_[row]) return false;
-    if (is_live_[row] == 0) continue;
-    if (!facts_[row].is_ready) continue;
+    if (is_live_[row] == 0 || !facts_[row].is_ready) continue;
     const NodeId n(row);
     group_idle[topology_.group_of(n).row()] += std::max(idle, 0);
     for (std::uint32_t l = 0; l < topology_.level_count(); ++l) {
