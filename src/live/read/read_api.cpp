@@ -129,7 +129,7 @@ void write_place(JsonWriter& w, ReadReplica& replica, const PodRecord& pod) {
     w.begin_object()
         .member("gpu", std::int64_t{grant.device})
         .member("milliGpu", std::int64_t{grant.share.milli.value})
-        .member("memoryMib", grant.share.memory.value)
+        .member("memoryMiB", grant.share.memory.value)
         .member("slices", std::int64_t{grant.share.slices})
         .end_object();
   w.end_array();

@@ -60,6 +60,8 @@ std::string mistyped_setting(const Pod& pod) {
     for (const auto& [key, value] : *labels) {
       if (!is_our_annotation(key.view())) continue;
       if (++looked_at > kOwnKeysMax) return {};
+      if (key.view() == kGangWithinAnnotation || key.view() == kGangRankAnnotation)
+        return key.str() + " is an annotation of PodGroups, not of pods";
       if (key == PooledString(kGpuMilliResource))
         return key.str() + " is a resource, not a label: write it under resources.limits of a container";
       if (const std::string_view meant = meant_key(key.view(), kSettings); !meant.empty())

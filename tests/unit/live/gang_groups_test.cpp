@@ -2,6 +2,7 @@
 // is missing or contradictory holds all of them.
 #include <algorithm>
 
+#include "live/track/hold_text.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -285,6 +286,13 @@ TEST_F(GangGroups, AnAnnotationThatCannotBeReadHoldsAllOfThemAndIsNamed) {
        "annotation ashlar.dev/gang-size needs ashlar.dev/gang; name the gang, or remove the annotation"},
       {{{"gang", ""}}, "annotation ashlar.dev/gang is empty; name the gang, or remove the annotation"},
       {{{"gang", "a/b"}, {"gang-size", "2"}}, "annotation ashlar.dev/gang is not a valid name: it has a slash"},
+      {{{"gang", "x"}, {"gang-size", "2"}, {"gang-prefer", "rack"}},
+       "annotation ashlar.dev/gang-prefer is not a known key"},
+      {{{"gang", "x"}, {"gang-size", "2"}, {"prefer", "rack"}}, "annotation ashlar.dev/prefer belongs on the pods"},
+      {{{"within", "rack"}},
+       "annotation ashlar.dev/within belongs on the pods; for the PodGroup use spec.schedulingConstraints, for all "
+       "groups "
+       "of a gang ashlar.dev/gang-within"},
   };
   see_racks();
   see_workers();
@@ -298,6 +306,26 @@ TEST_F(GangGroups, AnAnnotationThatCannotBeReadHoldsAllOfThemAndIsNamed) {
   see(group("leader", 1, of_x("0")));
   step();
   EXPECT_EQ(bound(), 3);
+}
+
+TEST_F(GangGroups, SettingsInTheWrongPlaceAreNotIgnored) {
+  see_racks();
+  PodGroup labelled = group("leader", 1, {});
+  labelled.labels.emplace_back(PooledString("ashlar.dev/gang"), PooledString("x"));
+  see(PodGroup(labelled));
+  see(member("leader", 0, 1));
+  Pod p = member("leader", 1, 1);
+  p.annotations =
+      std::make_shared<const Labels>(Labels{{PooledString("ashlar.dev/gang-within"), PooledString("rack")}});
+  see(p);
+  step();
+  EXPECT_EQ(bound(), 0);
+  EXPECT_EQ(held("leader-0"),
+            "GangHeld: PodGroup leader: label ashlar.dev/gang of a PodGroup has no effect; write it as an annotation");
+  see(group("leader", 1, {}));
+  step();
+  EXPECT_EQ(bound(), 1);
+  EXPECT_EQ(hold_text(record("leader-1")), "ashlar.dev/gang-within is an annotation of PodGroups, not of pods");
 }
 
 TEST_F(GangGroups, ABasicPodGroupIsNoGroupOfAGang) {

@@ -160,30 +160,30 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
           "Why",
           R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
           R"("queue":"default","requests":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
-          R"("cards":"1,3","grants":[{"gpu":1,"milliGpu":1000,"memoryMib":0,"slices":0},)"
-          R"({"gpu":3,"milliGpu":1000,"memoryMib":0,"slices":0}])"));
+          R"("cards":"1,3","grants":[{"gpu":1,"milliGpu":1000,"memoryMiB":0,"slices":0},)"
+          R"({"gpu":3,"milliGpu":1000,"memoryMiB":0,"slices":0}])"));
   Pod share = bound(pod("share", 0), "n0");
   share.requests.extended = {{PooledString("ashlar.dev/gpu-milli"), 600}};
   share.annotations =
       std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString("5")},
-                                            {PooledString(kGrantsAnnotation), PooledString("5:250:4096")}});
+                                            {PooledString(kGrantsAnnotation), PooledString("5:650:4096")}});
   see(share);
   leader_term->turn();
   const std::string of_share = why("share");
-  EXPECT_TRUE(of_share.find(R"h("headline":"runs on n0, GPUs 5 (250 thousandths, 4096 MiB)")h") != std::string::npos)
+  EXPECT_TRUE(of_share.find(R"h("headline":"runs on n0, GPUs 5 (650 thousandths, 4096 MiB)")h") != std::string::npos)
       << of_share;
-  EXPECT_TRUE(of_share.find(R"("grants":[{"gpu":5,"milliGpu":250,"memoryMib":4096,"slices":0}])") != std::string::npos)
+  EXPECT_TRUE(of_share.find(R"("grants":[{"gpu":5,"milliGpu":650,"memoryMiB":4096,"slices":0}])") != std::string::npos)
       << of_share;
   share.name = PooledString("slices");
   share.uid = PooledString("uid-slices");
   share.annotations =
       std::make_shared<const Labels>(Labels{{PooledString(kDevicesAnnotation), PooledString("6")},
-                                            {PooledString(kGrantsAnnotation), PooledString("6:250:4096:5")}});
+                                            {PooledString(kGrantsAnnotation), PooledString("6:650:4096:5")}});
   see(share);
   leader_term->turn();
   const std::string of_slices = why("slices");
-  EXPECT_TRUE(of_slices.find("GPUs 6 (250 thousandths, 4096 MiB, slices 0,2)") != std::string::npos) << of_slices;
-  EXPECT_TRUE(of_slices.find(R"("memoryMib":4096,"slices":5}])") != std::string::npos) << of_slices;
+  EXPECT_TRUE(of_slices.find("GPUs 6 (650 thousandths, 4096 MiB, slices 0,2)") != std::string::npos) << of_slices;
+  EXPECT_TRUE(of_slices.find(R"("memoryMiB":4096,"slices":5}])") != std::string::npos) << of_slices;
   see(bound(pod("plain", 0), "n0"));
   leader_term->turn();
   EXPECT_EQ(headline("plain"), R"("state":"Bound","headline":"runs on n0","exitStatus":0)");

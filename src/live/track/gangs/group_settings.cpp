@@ -1,6 +1,8 @@
 #include "live/track/gangs/group_settings.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 #include "kubeclient/bind_outcome.h"
@@ -12,8 +14,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::string_view kGangRankAnnotation = "ashlar.dev/gang-rank";
 constexpr std::string_view kKeys[] = {kGangLabel, kGangSizeLabel, kGangRankAnnotation, kGangWithinAnnotation};
+constexpr std::string_view kGangKeys = "ashlar.dev/gang-";
 constexpr std::uint32_t kRankMax = 1'000'000;  ///< a larger number is a typing error
 
 /// A whole number of these bounds. False, and `problem` says why, if it is none.
@@ -31,16 +33,34 @@ bool read_number(std::string_view key, std::string_view text, std::uint32_t leas
   return false;
 }
 
-/// The first key of ours that is nearly one of those above; empty if there is none.
-std::string mistyped_key(const PodGroup& group) {
+bool is_one_of_ours(std::string_view key) { return std::ranges::find(kKeys, key) != std::end(kKeys); }
+
+/// What is wrong with an annotation of ours; empty if nothing is, or if it is another's business.
+std::string problem_of_annotation(std::string_view key) {
+  const std::string start = "annotation " + std::string(key);
+  if (key == kWithinLabel)
+    return start + " belongs on the pods; for the PodGroup use spec.schedulingConstraints, for all groups of a gang " +
+           std::string(kGangWithinAnnotation);
+  if (key == kPreferLabel) return start + " belongs on the pods";
+  if (const std::string_view meant = meant_key(key, kKeys); !meant.empty())
+    return start + " is not a known key" + meant_text(meant);
+  const bool is_unknown = key.starts_with(kGangKeys) && !is_one_of_ours(key);
+  return is_unknown ? start + " is not a known key" : std::string();
+}
+
+/// The first key of ours that is not known, or is in the wrong place.
+std::string misplaced_key(const PodGroup& group) {
   constexpr std::size_t kLooksMax = 32;  // a tenant may write thousands
   std::size_t looks = 0;
   for (const auto& [key, value] : group.annotations) {
     if (!is_our_annotation(key.view())) continue;
     if (++looks > kLooksMax) break;
-    if (const std::string_view meant = meant_key(key.view(), kKeys); !meant.empty())
-      return "annotation " + key.str() + " is not a known key" + meant_text(meant);
+    if (std::string problem = problem_of_annotation(key.view()); !problem.empty()) return problem;
   }
+  for (const auto& [key, value] : group.labels)
+    if (is_one_of_ours(key.view()) || key == PooledString(kWithinLabel) || key == PooledString(kPreferLabel))
+      return "label " + key.str() + " of a PodGroup has no effect; " +
+             (is_one_of_ours(key.view()) ? "write it as an annotation" : "it belongs on the pods");
   return {};
 }
 
@@ -57,7 +77,7 @@ std::string problem_of_name(const PooledString& name) {
 GroupSettings read_group_settings(const PodGroup& group) {
   GroupSettings s;
   const auto find = [&](std::string_view key) { return find_label(group.annotations, key); };
-  if (const std::string mistyped = mistyped_key(group); !mistyped.empty()) s.problem = PooledString(mistyped);
+  if (const std::string misplaced = misplaced_key(group); !misplaced.empty()) s.problem = PooledString(misplaced);
   const PooledString* name = find(kGangLabel);
   if (name == nullptr || name->empty()) {
     for (const std::string_view key : kKeys)

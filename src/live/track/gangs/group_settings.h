@@ -11,6 +11,7 @@ namespace ashlar::kube {
 
 inline constexpr std::string_view kGangLabel = "ashlar.dev/gang";  ///< also a label or annotation of pods
 inline constexpr std::string_view kGangSizeLabel = "ashlar.dev/gang-size";
+inline constexpr std::string_view kGangRankAnnotation = "ashlar.dev/gang-rank";
 inline constexpr std::string_view kGangWithinAnnotation = "ashlar.dev/gang-within";
 
 /// Annotations of a PodGroup about its gang.

@@ -35,16 +35,27 @@ void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std:
     t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
 }
 
+/// Whether they are at least what is requested of each GPU: a pod that says less would have others placed on its GPUs.
+bool holds_request(const DeviceGrants& grants, const DeviceRequest& request) {
+  return std::ranges::all_of(grants, [&](const DeviceGrant& grant) {
+    return grant.share.milli >= request.milli_each && grant.share.memory >= request.memory_each;
+  });
+}
+
+std::string understated(const DeviceGrants& grants, const DeviceRequest& request) {
+  const auto requested = static_cast<std::size_t>(request.count);
+  if (grants.size() == requested) return "says less than the pod requests of each GPU";
+  return "names " + std::to_string(grants.size()) + " GPUs, but the pod requests " + std::to_string(requested);
+}
+
 /// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be.
 std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const Demand& demand) {
   const PooledString* text = find_label(*pod.annotations, kGrantsAnnotation);
   if (text == nullptr) return std::nullopt;
   Result<DeviceGrants> read = parse_grants(text->view());
-  const auto requested = static_cast<std::size_t>(demand.devices.count);
-  if (read && read->size() == requested) return std::move(read).value();
-  const std::string problem =
-      read ? "names " + std::to_string(read->size()) + " GPUs, but the pod requests " + std::to_string(requested)
-           : "cannot be read: " + read.error().message;
+  if (read && read->size() == static_cast<std::size_t>(demand.devices.count) && holds_request(*read, demand.devices))
+    return std::move(read).value();
+  const std::string problem = read ? understated(*read, demand.devices) : "cannot be read: " + read.error().message;
   warn(t, pod.ns, pod.name,
        "annotation " + std::string(kGrantsAnnotation) + " of pod " + pod.ns.str() + "/" + pod.name.str() + " " +
            problem + "; the GPUs in " + std::string(kDevicesAnnotation) +
