@@ -305,12 +305,12 @@ bool is_of_queue_or_node(const Words& words) {
   return words.peek() == "queue" && (third == "unused" || third.find('=') != std::string_view::npos);
 }
 
-/// What stands right behind a block would be taken for its last lines, and be overwritten by `case --update`.
+/// What stands directly after a block would be taken for its last lines, and be overwritten by `case --update`.
 void check_line_of_block(const CaseReading& c, Words& words) {
   const bool is_statement = std::ranges::find(kStatements, words.peek(), &Statement::word) != std::end(kStatements);
   if (!is_statement || is_of_queue_or_node(words) || !c.file.names.jobs.find(words.peek()).is_none()) return;
   const std::string_view word = words.take("a line of the block");
-  words.fail(fmt::format("the statement \"{}\" stands right behind a block", word), "an empty line before it");
+  words.fail(fmt::format("the statement \"{}\" stands directly after a block", word), "an empty line before it");
 }
 
 /// The clock of the blocks: statements after a block must not be earlier.

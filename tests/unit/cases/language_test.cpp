@@ -169,7 +169,7 @@ TEST(CaseLanguage, AnUpdateKeepsCommentsAndThenNothingDiffers) {
 TEST(CaseLanguage, AStatementRightBehindABlockIsRefusedBeforeAnUpdateOverwritesIt) {
   const std::string head = kCluster + "job a 2 gpu at 0s\n" + kBlock + "a  node0 gpu 0-1\n";
   expect_error(head + "end a at 2s\n---- at 2s\n",
-               "6:1:", "the statement \"end\" stands right behind a block; expected an empty line before it");
+               "6:1:", "the statement \"end\" stands directly after a block; expected an empty line before it");
   expect_error(head + "queue q quota gpu=1 at 2s\n", "6:1:", "the statement \"queue\"");
   expect_error(head + "node big h100x8 at 2s\n", "6:1:", "the statement \"node\"");
   const auto reads = [](const std::string& text) { return sim::run_case(text, "x.case").ok(); };

@@ -262,7 +262,7 @@ TEST_F(GangGroups, OneTooManyHoldsAllOfThem) {
   EXPECT_EQ(bound(), 0);
   EXPECT_EQ(held("leader-0"),
             "GangHeld: gang x has 3 groups (PodGroups leader, workers, other), but ashlar.dev/gang-size is 2; delete "
-            "what is too much, or correct the annotation on all of them");
+            "the surplus ones, or correct the annotation on all of them");
   gone(group("other", 1, {}));
   gone(member("other", 0, 1));
   step();

@@ -24,10 +24,10 @@ TEST_F(QueueAccess, APodOfAnotherNamespaceIsHeldAndToldWhy) {
   EXPECT_EQ(record("a", "foreign").hold, HoldReason::kQueueForbidden);
   const ConditionText text = tracker.hold_condition(record("a", "foreign"));
   EXPECT_EQ(text.reason, "SchedulerError");
-  EXPECT_EQ(
-      text.message,
-      "QueueForbidden: queue vision is not open to namespace foreign; the configuration lists the namespaces that "
-      "may use it");
+  EXPECT_EQ(text.message,
+            "QueueForbidden: queue vision is not open to namespace foreign; name another queue, or ask for the "
+            "namespace to be "
+            "added to the queue's namespaces");
   EXPECT_EQ(queue_of("b", "lab"), queue("vision"));
   EXPECT_EQ(queue_of("c", "foreign"), queue("open"));
   see(in_queue(pod("a", 1, {}, "foreign"), "open"));

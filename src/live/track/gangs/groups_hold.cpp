@@ -51,7 +51,7 @@ std::string groups_trouble(const Tables& t, const GangRecord& g) {
   if (g.groups.size() <= most) return {};
   return "gang " + g.name.str() + " has " + std::to_string(g.groups.size()) + " groups (" + groups_text(t, g) +
          "), but " + std::string(kGangSizeLabel) + " is " + std::to_string(most) +
-         "; delete what is too much, or correct the annotation on all of them";
+         "; delete the surplus ones, or correct the annotation on all of them";
 }
 
 bool has_all_groups(const Tables& t, const GangRecord& g) {

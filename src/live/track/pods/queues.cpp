@@ -59,8 +59,9 @@ QueueId queue_called(const TrackerData& t, const PooledString& name, const Poole
   if (queue.row() >= t.queue_namespaces.size()) return queue;
   const std::vector<PooledString>& open_to = t.queue_namespaces[queue.row()];
   if (open_to.empty() || std::find(open_to.begin(), open_to.end(), ns) != open_to.end()) return queue;
-  why = {HoldReason::kQueueForbidden, "queue " + bounded_name(name) + " is not open to namespace " + ns.str() +
-                                          "; the configuration lists the namespaces that may use it"};
+  why = {HoldReason::kQueueForbidden,
+         "queue " + bounded_name(name) + " is not open to namespace " + ns.str() +
+             "; name another queue, or ask for the namespace to be added to the queue's namespaces"};
   return QueueId::none();
 }
 
