@@ -168,6 +168,7 @@ bool StateFields::are_jobs_sound(const State& s) {
     if (m.constraint.row() >= s.cluster_.constraints_.size() || !is_row_or_none(m.next, members)) return false;
     if (m.is_placed() && (!s.cluster_.is_live(m.node) || !all_of(s.demand_quota_[m.demand.row()], is_number)))
       return false;
+    if (m.is_placed() && m.devices != m.devices.among(s.cluster_.device_count_[m.node.row()])) return false;
     ++present[m.job.row()];
   }
   // Every live job's members form one list from the first to the last; a list with a cycle would be longer.

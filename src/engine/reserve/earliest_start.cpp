@@ -245,7 +245,8 @@ std::size_t EarliestStart::enough_quota() {
                          (state_.queues().quota(limiting)[dimension] - state_.queues().used(limiting)[dimension]);
   std::size_t count = 0;
   for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
-    for (; e < moments_[count].ends; ++e) lacking -= held_of(ends_[e].job, limiting)[dimension];
+    for (; e < moments_[count].ends; ++e)
+      if (lacking > 0) lacking -= held_of(ends_[e].job, limiting)[dimension];
   return count;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/digest.h"
 #include "engine/engine_fields.h"
 #include "random_world.h"
 #include "state/state_fields.h"
@@ -254,6 +255,52 @@ TEST(Snapshot, is_refused_if_what_is_withheld_is_not_of_the_unhealthy_devices) {
   EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.pop_back(); }));
   EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.push_back(rows.back()); }));
   EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.back().device = 1u << 26; }));
+}
+
+/// A node of two devices with one member on the first.
+State with_a_device_held() {
+  State state;
+  NodeFacts facts;
+  facts.devices.count = 2;
+  facts.allocatable.assign(resource::kFirstExtended, 1'000'000);
+  Demand demand;
+  demand.devices.count = 1;
+  demand.devices.milli_each = MilliGpu(kWholeDevice);
+  Workload w;
+  w.job = JobId(0u);
+  w.queue = QueueId(0u);
+  w.members_min = 1;
+  w.members = {{.member = MemberId(0u), .demand = DemandId(0u), .constraint = ConstraintId(0u)}};
+  const Millis now(1);
+  apply(state, {now, NodeSeen{NodeId(0u), facts}});
+  apply(state, {now, DemandDefined{DemandId(0u), demand}});
+  apply(state, {now, ConstraintDefined{ConstraintId(0u), Constraint{}}});
+  apply(state, {now, Submitted{w}});
+  apply(state, {now, Bound{MemberId(0u), NodeId(0u), {1, 0}, {}}});
+  return state;
+}
+
+/// With this mask for what the member holds, and a digest of its place that agrees.
+bool is_refused_with_devices(const DeviceMask& devices) {
+  const auto digest_with = [](const DeviceMask& held) {
+    return mix64(hash_combine(hash_combine(0, held.low), held.high));
+  };
+  State state = with_a_device_held();
+  StateFields::each(state, [&](auto& column) {
+    if constexpr (std::is_same_v<decltype(column), std::vector<Member>&>) column[0].devices = devices;
+    if constexpr (std::is_same_v<decltype(column), std::uint64_t&>)
+      if (column == digest_with({1, 0})) column = digest_with(devices);
+  });
+  State read;
+  Engine engine(profile_named("ashlar"));
+  return !read_snapshot(snapshot_of(state, Engine(profile_named("ashlar"))), read, engine).ok();
+}
+
+TEST(Snapshot, is_refused_if_a_member_holds_a_device_that_its_node_does_not_have) {
+  EXPECT_FALSE(is_refused_with_devices({1, 0}));
+  EXPECT_FALSE(is_refused_with_devices({2, 0})) << "only bounds are checked";
+  EXPECT_TRUE(is_refused_with_devices({4, 0}));
+  EXPECT_TRUE(is_refused_with_devices({0, std::uint64_t{1} << 56}));
 }
 
 // A column added to one of these classes must be listed in state/state_fields.h or engine/engine_fields.h (or be a

@@ -12,11 +12,41 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
-void join_whole(TrackerData& t, GangSlot slot, GangSlot whole) {
+/// What the PodGroup's bound pods are charged to, itself or as a group; none: it has none.
+QueueId charged_queue(const Tables& t, const GangRecord& g) {
+  const auto is_bound = [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; };
+  const auto bound = std::find_if(g.pods.begin(), g.pods.end(), is_bound);
+  if (bound == g.pods.end()) return QueueId::none();
+  const GangRecord& with_job = job_record(t, g);
+  return with_job.job.is_none() ? t.pods[*bound].queue : with_job.queue;
+}
+
+/// The gang that the PodGroup names is of another queue than its bound pods are charged to. Were they to go there, they
+/// would be charged to that queue, whatever its limit, and leave their own free for more.
+bool is_charged_elsewhere(const Tables& t, const GangRecord& g, QueueId charged) {
+  const GangSlot whole = t.gangs.find(g.ns, g.settings.gang, GangKind::kGroups);
+  if (charged.is_none() || whole == kNoGang || t.gangs[whole].pods.empty()) return false;
+  const QueueId queue = t.gangs[whole].queue;
+  return !queue.is_none() && queue != charged;
+}
+
+void say_charged_elsewhere(TrackerData& t, const GangRecord& g, QueueId charged) {
+  const GangSlot whole = t.gangs.find(g.ns, g.settings.gang, GangKind::kGroups);
+  std::string text = "PodGroup " + g.ns.str() + "/" + g.name.str() + " names gang " + g.settings.gang.str() +
+                     " of queue " + t.names.queues.name(t.gangs[whole].queue).str() +
+                     ", but its running pods are charged to queue " + t.names.queues.name(charged).str() +
+                     ": it stays a gang by itself";
+  if (t.listeners.log && t.log_paces[g.ns].admit(t.out.now(), text))
+    t.listeners.log(LogLevel::kWarning, {text, "podgroup", g.ns, g.name});
+}
+
+/// `charged`: the queue of its bound pods; none: it has none.
+void join_whole(TrackerData& t, GangSlot slot, GangSlot whole, QueueId charged) {
   GangRecord& g = t.gangs.edit(slot);
   GangRecord& w = t.gangs.edit(whole);
   g.whole = whole;
   if (w.pods.empty()) w.first_seen = t.out.now();
+  if (!charged.is_none() && (w.pods.empty() || w.queue.is_none())) w.queue = charged;  // for those that follow
   w.groups.push_back(slot);
   w.pods.insert(w.pods.end(), g.pods.begin(), g.pods.end());
   ++t.nodes_edition;  // places chosen without it may not be sent
@@ -38,18 +68,22 @@ bool move_group(TrackerData& t, GangSlot slot) {
   const std::vector<PodSlot> pods = t.gangs[slot].pods;
   if (std::any_of(pods.begin(), pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kAssumed; }))
     return false;
+  const QueueId charged = charged_queue(t, t.gangs[slot]);
+  const bool joins = !t.gangs[slot].settings.gang.empty() && !is_charged_elsewhere(t, t.gangs[slot], charged);
+  if (!joins && !t.gangs[slot].settings.gang.empty()) say_charged_elsewhere(t, t.gangs[slot], charged);
+  if (!joins && !t.gangs[slot].is_group()) return false;
+  for (const PodSlot s : pods)  // whatever queue they name now
+    if (t.pods[s].phase == Phase::kBound) t.pods.edit(s).queue = charged;
   if (t.gangs[slot].bind_hold != 0) forget_bind_hold(t, slot);
   for (const PodSlot s : pods) withdraw_pod(t, s);
   if (t.gangs[slot].is_group()) leave_whole(t, slot);
   const PooledString ns = t.gangs[slot].ns, name = t.gangs[slot].settings.gang;
-  if (!name.empty()) join_whole(t, slot, t.gangs.find_or_add(ns, name, GangKind::kGroups));
+  if (joins) join_whole(t, slot, t.gangs.find_or_add(ns, name, GangKind::kGroups), charged);
   GangRecord& g = t.gangs.edit(slot);
   g.is_open = g.is_started = false;
   g.submitted = Millis(0);
   g.hold_found = 0;
-  const bool has_bound =
-      std::any_of(pods.begin(), pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kBound; });
-  if (has_bound) t.bound_outside.push_back(g.is_group() ? g.whole : slot);
+  if (!charged.is_none()) t.bound_outside.push_back(g.is_group() ? g.whole : slot);
   touch_gang(t, slot);
   return true;
 }

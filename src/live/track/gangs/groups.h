@@ -30,7 +30,7 @@ inline const GangRecord& job_record(const Tables& t, const GangRecord& g) {
 /// The PodGroup names another gang than the one it is in.
 bool names_other_gang(const Tables& t, const GangRecord& g);
 /// Takes the PodGroup to the gang that it names, or to none, unless one of its pods is being bound. Bound pods go with
-/// it. True if it did.
+/// it and stay charged to the queue that they started in; to a gang of another queue it does not go. True if it did.
 bool move_group(TrackerData& t, GangSlot slot);
 /// Takes the PodGroup, whose pods are in no job, out of its gang.
 void leave_whole(TrackerData& t, GangSlot slot);

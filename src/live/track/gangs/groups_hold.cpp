@@ -5,6 +5,10 @@
 namespace ashlar::kube {
 namespace {
 
+/// Of more groups than these, the text names neither their number nor theirs: it would be written anew to each PodGroup
+/// with each that is created.
+constexpr std::size_t kCountedMax = 16;
+
 /// "PodGroup a", "PodGroups a, b, c and 9 more"
 std::string groups_text(const Tables& t, const GangRecord& g) {
   constexpr std::size_t kNamed = 3;
@@ -49,9 +53,11 @@ std::string groups_trouble(const Tables& t, const GangRecord& g) {
   if (!size.empty() || g.groups.empty()) return size;
   const std::uint32_t most = t.gangs[g.groups.front()].settings.size;
   if (g.groups.size() <= most) return {};
-  return "gang " + g.name.str() + " has " + std::to_string(g.groups.size()) + " groups (" + groups_text(t, g) +
-         "), but " + std::string(kGangSizeLabel) + " is " + std::to_string(most) +
-         "; delete the surplus ones, or correct the annotation on all of them";
+  const std::string has = g.groups.size() > kCountedMax
+                              ? "more groups"
+                              : std::to_string(g.groups.size()) + " groups (" + groups_text(t, g) + ")";
+  return "gang " + g.name.str() + " has " + has + ", but " + std::string(kGangSizeLabel) + " is " +
+         std::to_string(most) + "; delete the surplus ones, or correct the annotation on all of them";
 }
 
 bool has_all_groups(const Tables& t, const GangRecord& g) {
@@ -61,6 +67,9 @@ bool has_all_groups(const Tables& t, const GangRecord& g) {
 std::string missing_groups_text(const Tables& t, const GangRecord& g) {
   if (g.groups.empty()) return "no group of gang " + g.name.str() + " is there";
   const std::uint32_t size = t.gangs[g.groups.front()].settings.size;
+  if (size > kCountedMax)
+    return "gang " + g.name.str() + " waits until all its " + std::to_string(size) +
+           " PodGroups are there, which have the annotation " + std::string(kGangLabel) + ": " + g.name.str();
   const bool is_one = size - g.groups.size() == 1;
   return std::to_string(g.groups.size()) + " of " + std::to_string(size) + " groups of gang " + g.name.str() +
          " are there (" + groups_text(t, g) + "); it waits for " +
