@@ -111,7 +111,7 @@ TEST_F(LiveGangGroups, WaitAsAWholeWhereOneGroupHasNoRoom) {
   post_leader();
   post_workers(3, 3);
   ASSERT_TRUE(wait([&] { return pod("leader-0").scheduled.reason == "Unschedulable"; }));
-  EXPECT_TRUE(says("leader", "gang x of 4")) << body_of("leader");
+  EXPECT_TRUE(says("leader", "Gang x of 4")) << body_of("leader");
   EXPECT_EQ(audit().bindings_of("default/leader-"), 0u);
   EXPECT_EQ(audit().bindings_of("default/workers-"), 0u);
   remove_pod("busy-4");
