@@ -73,6 +73,22 @@ TEST_F(Renewed, AnEarlierEndOfWhatItWaitsForMovesIt) {
   EXPECT_EQ(of(2)->at, Millis(60'000));
 }
 
+/// By devices and quota it could start at the same time as before.
+TEST_F(Renewed, ItMovesWhereCoresOfItsNodeAreInUseForLonger) {
+  run({.job = 5, .demand = kManyCores, .queue = kAll, .seconds = 500}, NodeId(0u));
+  run({.job = 6, .demand = kManyCores, .queue = kAll, .seconds = 50}, NodeId(1u));
+  ask(10, kLimited);
+  decide_at(Millis(10));
+  ASSERT_NE(of(2), nullptr);
+  EXPECT_EQ(of(2)->at, Millis(100'000));
+  EXPECT_EQ(of(2)->places[0].node, NodeId(1u));
+  expect_until(6, 400, Millis(2000));
+  ask(11, kLimited);
+  decide_at(Millis(2000));
+  ASSERT_NE(of(2), nullptr);
+  EXPECT_EQ(of(2)->at, Millis(400'000));
+}
+
 /// As in those below, something else ends at the reserved time, so that it remains a time to look at.
 TEST_F(Renewed, AnEarlierEndMovesItThoughAnotherEndsAtItsTime) {
   run({.job = 5, .demand = kOneDevice, .queue = kAll, .seconds = 100}, NodeId(0u));
