@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/place/lifted_holds.h"
+#include "engine/place/node_rating.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
 #include "engine/reserve/idle_room.h"
@@ -122,8 +123,7 @@ std::optional<Millis> EarliestStart::run(Millis before) {
 }
 
 bool EarliestStart::is_still(const Reservation& made) {
-  if (!ahead_.empty() || !state_.yielding().empty() || !state_.queues().keys().empty() ||
-      !state_.nominations().empty())
+  if (!ahead_.empty() || !state_.yielding().empty() || !state_.queues().keys().empty() || !state_.nominations().empty())
     return false;
   const std::size_t first = moments_needed();
   if (!reaches(first) || moments_[first - 1].at < made.at) return false;
@@ -133,7 +133,17 @@ bool EarliestStart::is_still(const Reservation& made) {
   std::vector<NodeId> nodes;
   for (const Reservation::Place& place : made.places) nodes.push_back(place.node);
   evict_from(std::move(nodes), count);
-  return !quota_refusal(state_, job_) && seat(made);
+  return !quota_refusal(state_, job_) && std::ranges::all_of(made.places, [&](const Reservation::Place& place) {
+    return has_room(place) && seat(made, place);
+  });
+}
+
+bool EarliestStart::has_room(const Reservation::Place& place) const {
+  if (!state_.is_live(place.member)) return false;
+  const Member& m = state_.member(place.member);
+  std::uint16_t members = 0;
+  NodeRating(context_.profile, m.demand, m.constraint).count(state_, {place.node.row(), 1}, {&members, 1});
+  return members > 0;
 }
 
 std::size_t EarliestStart::moments_needed() {
@@ -301,28 +311,31 @@ void EarliestStart::evict_from(std::vector<NodeId> nodes, std::size_t moments) {
 
 bool EarliestStart::seat(const Reservation& reservation) {
   if (!state_.yielding().empty()) context_.trial.expect_end(reservation.entry.job, reservation.lasts);
-  for (const Reservation::Place& place : reservation.places) {
-    if (!state_.is_live(place.member) || !state_.cluster().is_live(place.node)) return false;
-    const Member& m = state_.member(place.member);
-    if (m.job != reservation.entry.job || m.is_placed()) return false;
-    const DeviceRequest& request = state_.demand(m.demand).devices;
-    const Constraint& asked = state_.cluster().constraint(m.constraint);
-    // On unlike devices those that were found then leave the right ones to the others.
-    DeviceMask devices = are_free(state_.cluster(), place.node, request, place.devices)
-                             ? place.devices
-                             : choose_devices(state_.cluster(), place.node, request, asked);
-    if (devices.count() < request.count && drop_outranked(m.job, place.node))
-      devices = choose_devices(state_.cluster(), place.node, request, asked);
-    if (devices.count() < request.count) {
-      LiftedHolds lifted(context_.trial, usable_holds(state_, m.job, reservation.lasts, place.node));
-      devices = choose_devices(state_.cluster(), place.node, request, asked);
-      if (devices.count() < request.count) return false;
-      context_.trial.place(place.member, place.node, devices);
-      lifted.put_back();
-      continue;
-    }
+  return std::ranges::all_of(reservation.places,
+                             [&](const Reservation::Place& place) { return seat(reservation, place); });
+}
+
+bool EarliestStart::seat(const Reservation& reservation, const Reservation::Place& place) {
+  if (!state_.is_live(place.member) || !state_.cluster().is_live(place.node)) return false;
+  const Member& m = state_.member(place.member);
+  if (m.job != reservation.entry.job || m.is_placed()) return false;
+  const DeviceRequest& request = state_.demand(m.demand).devices;
+  const Constraint& asked = state_.cluster().constraint(m.constraint);
+  // On unlike devices those that were found then leave the right ones to the others.
+  DeviceMask devices = are_free(state_.cluster(), place.node, request, place.devices)
+                           ? place.devices
+                           : choose_devices(state_.cluster(), place.node, request, asked);
+  if (devices.count() < request.count && drop_outranked(m.job, place.node))
+    devices = choose_devices(state_.cluster(), place.node, request, asked);
+  if (devices.count() < request.count) {
+    LiftedHolds lifted(context_.trial, usable_holds(state_, m.job, reservation.lasts, place.node));
+    devices = choose_devices(state_.cluster(), place.node, request, asked);
+    if (devices.count() < request.count) return false;
     context_.trial.place(place.member, place.node, devices);
+    lifted.put_back();
+    return true;
   }
+  context_.trial.place(place.member, place.node, devices);
   return true;
 }
 

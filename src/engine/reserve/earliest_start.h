@@ -120,8 +120,11 @@ class EarliestStart {
   void evict_beside(std::size_t moments);
   /// The same, on these nodes.
   void evict_from(std::vector<NodeId> nodes, std::size_t moments);
-  /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way.
+  /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way of its devices.
   bool seat(const Reservation& reservation);
+  bool seat(const Reservation& reservation, const Reservation::Place& place);
+  /// Whether the node can take the member by all rules about nodes, devices or not.
+  bool has_room(const Reservation::Place& place) const;
 
   const PlacementContext& context_;
   State& state_;
