@@ -17,10 +17,14 @@ using Room = Reservation::Room;
 using Spare = Reservation::Spare;
 using Claims = ClaimsOfOthers;
 
+/// There is no limit, so nothing is taken from it.
+bool is_plenty(std::int64_t amount) { return amount >= Reservation::kPlenty / 2; }
+
 /// A member is added (or removed, with sign -1) with these devices; any more that it requests is owed to it.
 void take(Room& room, const Demand& demand, const DeviceMask& given, int sign = 1) {
   for (const ResourceAmount& a : demand.amounts)
-    if (a.resource.row() < room.amounts.size()) room.amounts[a.resource.row()] -= sign * a.amount;
+    if (a.resource.row() < room.amounts.size() && !is_plenty(room.amounts[a.resource.row()]))
+      room.amounts[a.resource.row()] -= sign * a.amount;
   given.each([&](int i) {
     if (static_cast<std::size_t>(i) < room.devices.size())
       take_device(room.devices[static_cast<std::size_t>(i)], demand.devices, sign);
@@ -41,7 +45,7 @@ void give_yielded(Room& room, const State& state, const Reservation& reserved, N
 /// What is left of an amount beside the claims; kPlenty or thereabouts if the reservation's job does not request it.
 std::int64_t left_of(const Room& room, const Claims& claims, std::size_t resource) {
   std::int64_t left = room.amounts[resource];
-  if (left < Reservation::kPlenty / 2)
+  if (!is_plenty(left))
     claims.each([&](const Reservation::Claim& claim) { left -= amount_of(claim.demand, ResourceId(resource)); });
   return left;
 }
@@ -334,9 +338,10 @@ void Reservation::charge(const State& state, std::span<const Trial::Step> steps)
   const QuotaTaken taken = quota_taken(state, steps);
   for (QuotaSpare& spare : quota_spares) {
     if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) continue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d) spare.left[d] -= taken.amounts[d];
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      if (!is_plenty(spare.left[d])) spare.left[d] -= taken.amounts[d];
     for (std::size_t k = 0; k < std::min(taken.by_key.size(), spare.left_by_key.size()); ++k)
-      spare.left_by_key[k] -= taken.by_key[k];
+      if (!is_plenty(spare.left_by_key[k])) spare.left_by_key[k] -= taken.by_key[k];
   }
   each_placement(steps, [&](const Trial::Placement& step) {
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);

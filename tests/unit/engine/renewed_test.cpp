@@ -174,6 +174,18 @@ TEST_F(LeftOver, IsAsOfThenWhenItIsBroughtUpToDate) {
   EXPECT_TRUE(state_.is_consistent());
 }
 
+TEST_F(LeftOver, IsTheSameAfterAJobTookOfWhatHasNoLimit) {
+  submit({.job = 11, .demand = kNoDevices, .queue = kLimited, .seconds = 100'000});
+  decide_at(Millis(1000));
+  EXPECT_TRUE(state_.member(MemberId(11u)).is_placed());
+  const std::uint64_t edition = of(2)->edition;
+  tell(state_, Ended{JobId(1u)}, Millis(2000));
+  ask_for_nothing(12, kLimited);
+  decide_at(Millis(2000));
+  expect_left();
+  EXPECT_EQ(of(2)->edition, edition);
+}
+
 TEST_F(Renewed, AJobThatWaitsForQuotaAndRoomIsReservedWhatTheSameEndsFree) {
   for (std::uint32_t job = 5; job < 7; ++job)
     run({.job = job, .demand = kFourDevices, .queue = kAll, .seconds = 200}, NodeId(1u));

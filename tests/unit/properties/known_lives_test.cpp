@@ -82,13 +82,13 @@ TEST(KnownLives, WithReservations) {
             "20612 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 483 GangPartial 291 "
             "InsufficientGPU 513 InsufficientResource 187 NeverFits 967 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
             "593 Placed 3284 PortTaken 113 QuotaExhausted 593 ReservationHeld 175 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 575 Waits 1877; plans 53d119a07384bab4");
+            "6 TopologyFragmented 575 Waits 1877; plans 7ba38e5cdf605b28");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
       "InsufficientResource 192 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3568 PortTaken 112 "
       "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2103; plans "
-      "87d47a3a6a4a0543");
+      "6a5f03777a9ffea1");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
@@ -117,7 +117,7 @@ TEST(KnownLives, OfPublishedProfiles) {
             "20614 decisions, 5150 binds, 0 others; ExceedsClusterMax 522 ExceedsMaxQuota 486 GangPartial 316 "
             "InsufficientGPU 511 InsufficientResource 178 NeverFits 1008 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
             "637 Placed 3309 PortTaken 109 QuotaExhausted 637 ReservationHeld 201 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1919; plans 236390d11fc3ae8c");
+            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1919; plans 76555fbd10e9eed1");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20577 decisions, 5048 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 479 GangPartial 295 "
             "InsufficientGPU 426 InsufficientResource 169 NeverFits 979 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
