@@ -24,9 +24,13 @@ bool read_numbers(std::string_view text, std::array<std::int64_t, 3>& numbers) {
   return false;
 }
 
-Error not_a_grant(std::string_view part) {
+std::string quoted(std::string_view part) {
   constexpr std::size_t kQuotedMax = 60;
-  return invalid("'" + std::string(part.substr(0, kQuotedMax)) + "' is not a GPU with what is held of it, such as " +
+  return "'" + std::string(part.substr(0, kQuotedMax)) + "'";
+}
+
+Error not_a_grant(std::string_view part) {
+  return invalid(quoted(part) + " is not a GPU with what is held of it, such as " +
                  "0-7:1000 (thousandths) or 3:500:40960 (thousandths and MiB)");
 }
 
@@ -73,16 +77,16 @@ Result<DeviceGrants> parse_grants(std::string_view text) {
     const DeviceShare share{.milli = MilliGpu(static_cast<std::int32_t>(numbers[0])),
                             .slices = static_cast<std::uint32_t>(numbers[2]),
                             .memory = MiB(numbers[1])};
-    if (share == DeviceShare{}) return invalid("'" + std::string(part) + "' holds nothing of a GPU");
+    if (share == DeviceShare{}) return invalid(quoted(part) + " holds nothing of a GPU");
     if (share.slices > 0 && share.milli.value == 0)
-      return invalid("'" + std::string(part) + "' holds slices of a GPU and no thousandths, by which they are counted");
+      return invalid(quoted(part) + " holds slices of a GPU and no thousandths, by which they are counted");
     bool is_twice = false;
     devices.each([&](int i) {
       is_twice = is_twice || seen.test(i);
       seen.set(i);
       grants.push_back({i, share});
     });
-    if (is_twice) return invalid("'" + std::string(part) + "' names a GPU a second time");
+    if (is_twice) return invalid(quoted(part) + " names a GPU a second time");
   }
   std::sort(grants.begin(), grants.end());
   return grants;

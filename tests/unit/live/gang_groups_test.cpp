@@ -289,6 +289,8 @@ TEST_F(GangGroups, AnAnnotationThatCannotBeReadHoldsAllOfThemAndIsNamed) {
       {{{"gang", "x"}, {"gang-size", "2"}, {"gang-prefer", "rack"}},
        "annotation ashlar.dev/gang-prefer is not a known key"},
       {{{"gang", "x"}, {"gang-size", "2"}, {"prefer", "rack"}}, "annotation ashlar.dev/prefer belongs on the pods"},
+      {{{"gang", "x"}, {"gang-size", "2"}, {"gang-within", std::string(318, 'r')}},
+       "annotation ashlar.dev/gang-within is longer than a label key"},
       {{{"within", "rack"}},
        "annotation ashlar.dev/within belongs on the pods; for the PodGroup use spec.schedulingConstraints, for all "
        "groups "

@@ -36,6 +36,8 @@ TEST(GrantsText, SaysWhichPartCannotBeRead) {
             "kInvalid: '3:0:9:5' holds slices of a GPU and no thousandths, by which they are counted");
   EXPECT_EQ(read_and_written("0-3:1,3:2"), "kInvalid: '3:2' names a GPU a second time");
   EXPECT_LT(read_and_written(std::string(100'000, '9')).size(), 200u);
+  EXPECT_LT(read_and_written("0:1,0:" + std::string(90'000, '0') + "1").size(), 200u);
+  EXPECT_LT(read_and_written("0:" + std::string(90'000, '0')).size(), 200u);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kKeys[] = {kGangLabel, kGangSizeLabel, kGangRankAnnotation, kGangWithinAnnotation};
 constexpr std::string_view kGangKeys = "ashlar.dev/gang-";
-constexpr std::uint32_t kRankMax = 1'000'000;  ///< a larger number is a typing error
+constexpr std::size_t kLabelKeyMax = 253 + 1 + 63;  ///< prefix, slash and name
+constexpr std::uint32_t kRankMax = 1'000'000;       ///< a larger number is a typing error
 
 /// A whole number of these bounds. False, and `problem` says why, if it is none.
 bool read_number(std::string_view key, std::string_view text, std::uint32_t least, std::uint32_t most,
@@ -93,7 +94,13 @@ GroupSettings read_group_settings(const PodGroup& group) {
     return s;
   }
   s.gang = *name;
-  if (const PooledString* within = find(kGangWithinAnnotation)) s.within = *within;
+  if (const PooledString* within = find(kGangWithinAnnotation)) {
+    s.within = *within;
+    if (within->view().size() > kLabelKeyMax) {
+      s.within = PooledString();
+      s.problem = PooledString("annotation " + std::string(kGangWithinAnnotation) + " is longer than a label key");
+    }
+  }
   if (const PooledString* rank = find(kGangRankAnnotation))
     read_number(kGangRankAnnotation, rank->view(), 0, kRankMax, s, s.rank);
   if (const PooledString* size = find(kGangSizeLabel))
