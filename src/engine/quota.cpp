@@ -64,6 +64,15 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
   return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
 }
 
+bool is_within_quota(const State& state, MemberId member) {
+  const QueueId queue = state.job(state.member(member).job).queue;
+  if (!state.queues().is_limited(queue)) return true;
+  std::vector<std::int64_t> by_key;
+  add_anywhere(state, member, by_key);
+  return !state.queues().refusal(queue, state.quota_of_demand(state.member(member).demand)) &&
+         !refusal_by_key(state, queue, by_key);
+}
+
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);
   const std::uint32_t waiting = j.members_present - j.members_placed;

@@ -24,6 +24,8 @@ std::optional<Reason> quota_refusal(const State& state, JobId job);
 void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
                 std::vector<std::int64_t>& sums);
 
+/// Whether its queue admits the member besides what it has.
+bool is_within_quota(const State& state, MemberId member);
 /// How many of the job's waiting members, in rank order, its queue admits; those needed must already be within quota.
 std::uint32_t members_within_quota(const State& state, JobId job);
 

@@ -35,6 +35,19 @@ DomainId State::anchor(JobId id, LevelId level, std::uint32_t group) const {
   return DomainId::none();
 }
 
+std::vector<MemberId> State::next_of_groups(JobId id) const {
+  const Job& j = job(id);
+  std::vector<MemberId> next;
+  std::vector<bool> has_one;
+  each_waiting(id, [&](MemberId m, const Member& waiting) {
+    if (has_one.size() <= waiting.group) has_one.resize(waiting.group + 1);
+    if (!has_one[waiting.group]) next.push_back(m);
+    has_one[waiting.group] = true;
+    return j.waits_for_surplus() && !j.spec.is_none();
+  });
+  return next;
+}
+
 std::uint32_t State::counted_groups_lack(JobId id) const {
   const Job& j = job(id);
   if (j.spec.is_none() || j.is_each_needed) return 0;

@@ -147,6 +147,9 @@ class State {
       return --left > 0;
     });
   }
+  /// Of a job with groups that waits for surplus: the first waiting member of each group, in rank order. Any of them may
+  /// be placed next. Of all others just the first that waits.
+  std::vector<MemberId> next_of_groups(JobId id) const;
   /// Fingerprint of cluster, queues and placements.
   std::uint64_t digest() const { return cluster_.digest() + queues_.digest() + placement_digest_; }
   /// Recounts everything derived. For checks.

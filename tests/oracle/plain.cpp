@@ -389,6 +389,15 @@ std::vector<int> PlainJob::waiting(int count) const {
   return ranks;
 }
 
+std::vector<std::vector<int>> PlainJob::choices() const {
+  if (groups.empty() || is_each_needed || lacking() > 0) return {waiting(needed())};
+  std::vector<std::vector<int>> choices;
+  std::set<int> seen;
+  for (const int rank : waiting(static_cast<int>(members.size())))
+    if (seen.insert(members[static_cast<std::size_t>(rank)].group).second) choices.push_back({rank});
+  return choices;
+}
+
 bool PlainJob::has_enough_members() const {
   const auto present = [&](int group) {
     return std::count_if(members.begin(), members.end(), [&](const PlainMember& m) { return m.group == group; });
@@ -734,9 +743,9 @@ bool is_a_group_torn(const PlainWorld& world, const PlainJob& job) {
 
 }  // namespace
 
-Answer can_be_placed(const PlainWorld& world, int job) {
-  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
-  const std::vector<int> ranks = of.waiting(of.needed());
+namespace {
+
+Answer can_be_placed(const PlainWorld& world, const PlainJob& of, const std::vector<int>& ranks) {
   if (static_cast<int>(ranks.size()) < of.needed()) return Answer::kNo;
   if (!quota_fault(world, of, ranks, false).empty()) return Answer::kNo;
   if (is_a_group_torn(world, of)) return Answer::kUnknown;
@@ -766,7 +775,7 @@ Answer can_be_placed(const PlainWorld& world, int job) {
   return answer;
 }
 
-namespace {
+Answer best_of(Answer a, Answer b) { return a == Answer::kYes || b == Answer::kNo ? a : b; }
 
 /// Whether members of a group with a level of its own run already.
 bool has_group_with_a_domain(const PlainJob& job) {
@@ -777,7 +786,18 @@ bool has_group_with_a_domain(const PlainJob& job) {
 
 }  // namespace
 
-Answer could_ever_run(PlainWorld world, int job) {
+Answer can_be_placed(const PlainWorld& world, int job) {
+  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  const std::vector<std::vector<int>> choices = of.choices();
+  Answer answer = Answer::kNo;
+  if (choices.empty() || !quota_fault(world, of, choices.front(), false).empty()) return answer;
+  for (const std::vector<int>& ranks : choices) answer = best_of(answer, can_be_placed(world, of, ranks));
+  return answer;
+}
+
+namespace {
+
+Answer could_ever_run(PlainWorld world, int job, const std::vector<int>& ranks) {
   for (PlainNode& node : world.nodes) {
     node.is_ready = true;
     node.taint = kNowhere;
@@ -798,7 +818,7 @@ Answer could_ever_run(PlainWorld world, int job) {
     std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
                  [](const PlainMember& m) { return m.node != kNowhere; });
   std::vector<PlainMember> needed;
-  for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
+  for (const int rank : ranks) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
   of.members = needed;
   of.min = static_cast<int>(needed.size());
   for (std::size_t g = 0; g < of.groups.size(); ++g)
@@ -820,6 +840,15 @@ Answer could_ever_run(PlainWorld world, int job) {
   }
   if (!survivors.members.empty()) world.jobs.push_back(survivors);
   return can_be_placed(world, job);
+}
+
+}  // namespace
+
+Answer could_ever_run(PlainWorld world, int job) {
+  Answer answer = Answer::kNo;
+  for (const std::vector<int>& ranks : world.jobs[static_cast<std::size_t>(job)].choices())
+    answer = best_of(answer, could_ever_run(world, job, ranks));
+  return answer;
 }
 
 }  // namespace ashlar::oracle

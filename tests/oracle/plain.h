@@ -101,6 +101,9 @@ struct PlainJob {
   int needed() const { return lacking() > 0 ? lacking() : 1; }
   /// Ranks of the first `count` waiting members: those that groups lack, then the others.
   std::vector<int> waiting(int count) const;
+  /// The sets of waiting members of which any one may be placed next: those needed; of surplus in groups the first of
+  /// each group. The first of these must be within its queue's limits.
+  std::vector<std::vector<int>> choices() const;
   /// Whether as many members exist as must start together.
   bool has_enough_members() const;
 };

@@ -359,8 +359,8 @@ GroupDomains group_domains_of(const State& state, JobId job, const std::vector<M
 }
 }  // namespace
 
-EverFits ever_fits(const State& state, JobId job) {
-  std::vector<MemberNeed> needs = needs_of(state, job);
+namespace {
+EverFits ever_fits(const State& state, JobId job, std::vector<MemberNeed> needs) {
   // Largest device requests first: what is left for the others is then what they can use.
   std::stable_sort(needs.begin(), needs.end(), [&](const MemberNeed& a, const MemberNeed& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
@@ -385,6 +385,20 @@ EverFits ever_fits(const State& state, JobId job) {
     const EverFits verdict = domain.judge(steps);
     if (verdict == EverFits::kYes) return verdict;
     if (verdict == EverFits::kUnproven) best = verdict;
+  }
+  return best;
+}
+}  // namespace
+
+EverFits ever_fits(const State& state, JobId job) {
+  const EverFits first = ever_fits(state, job, needs_of(state, job));
+  if (first == EverFits::kYes || !state.job(job).waits_for_surplus() || state.job(job).spec.is_none()) return first;
+  EverFits best = first;
+  const std::vector<MemberId> next = state.next_of_groups(job);
+  for (auto it = next.begin() + 1; it != next.end() && best != EverFits::kYes; ++it) {
+    const Member& m = state.member(*it);
+    const EverFits of_group = ever_fits(state, job, {{m.demand, m.constraint, 1, m.group}});
+    if (of_group != EverFits::kNo) best = of_group;
   }
   return best;
 }

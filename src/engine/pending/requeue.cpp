@@ -145,6 +145,27 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
   return needed;
 }
 
+/// What would let a job of the class start: the members that must start together. Of surplus in groups any group's first
+/// member is enough.
+std::vector<std::vector<MemberRun>> choices_of(const PendingQueue::Class& job_class) {
+  const EquivalenceClass& key = job_class.key;
+  const auto has_surplus = [](const auto& jobs) { return !jobs.empty() && jobs.rbegin()->is_surplus; };
+  if (key.spec.is_none() || !(has_surplus(job_class.jobs) || has_surplus(job_class.held))) return {needed_runs(key)};
+  std::vector<std::vector<MemberRun>> choices;
+  std::set<std::uint32_t> groups;
+  for (const MemberRun& run : key.runs)
+    if (groups.insert(run.group).second) choices.push_back({{run.demand, run.constraint, 1, run.group}});
+  return choices;
+}
+
+/// The members of all choices.
+std::vector<MemberRun> runs_of_choices(const PendingQueue::Class& job_class) {
+  std::vector<MemberRun> runs;
+  for (const std::vector<MemberRun>& choice : choices_of(job_class))
+    runs.insert(runs.end(), choice.begin(), choice.end());
+  return runs;
+}
+
 /// Whether the node could take a member of any of these kinds.
 bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n) {
   return std::any_of(runs.begin(), runs.end(),
@@ -312,13 +333,20 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
   return true;
 }
 
-/// Whether the freed nodes could take a member of any kind, and all kinds have room.
-bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
-  const std::vector<MemberRun> needed = needed_runs(key);
-  const bool could_any =
-      std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
-  return could_any && (!placement_rule(*e.profile).is_room_exact ||
-                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
+/// Whether the freed nodes could take a member of any kind, and all kinds have room. Quota that has kept one choice from
+/// its room may be free now, wherever the freed nodes are.
+bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed,
+                      const PendingQueue::Class& job_class) {
+  const EquivalenceClass& key = job_class.key;
+  const std::vector<std::vector<MemberRun>> choices = choices_of(job_class);
+  const bool is_any_news = choices.size() > 1 && state.queues().is_limited(key.queue);
+  return std::any_of(choices.begin(), choices.end(), [&](const std::vector<MemberRun>& needed) {
+    const bool could_any = is_any_news || std::any_of(freed.begin(), freed.end(), [&](NodeId n) {
+                             return could_take_any(state, *e.profile, needed, n);
+                           });
+    return could_any && (!placement_rule(*e.profile).is_room_exact ||
+                         (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
+  });
 }
 
 /// Gangs of unlike members, and jobs placed in part.
@@ -335,7 +363,7 @@ void help_those_in_parts(EngineData& e, State& state, News& news) {
       });
     if (has_moved)
       news.activated.push_back(id);
-    else if (are_parts_helped(e, state, freed, key))
+    else if (are_parts_helped(e, state, freed, e.pending.class_at(id)))
       news.with_room.push_back(id);
     else if (news.has_other_nodes && !freed.empty() && e.pending.never_fits(id))
       e.to_prove.insert(id);
@@ -372,7 +400,7 @@ void help_those_held(EngineData& e, State& state, const News& news) {
       limit.lower(view, {n.row(), 1}, {&fits, 1});
       return fits > 0;
     };
-    const std::vector<MemberRun> needed = needed_runs(job_class.key);
+    const std::vector<MemberRun> needed = runs_of_choices(job_class);
     const auto helps = [&](NodeId n) {
       return (is_class_limited && (!state.cluster().is_live(n) || ashlar::is_class_limited(state, queue, n))) ||
              std::any_of(needed.begin(), needed.end(), [&](const MemberRun& run) { return has_room(run, n); });
@@ -399,7 +427,7 @@ void help_those_with_holds(EngineData& e, State& state, News& news) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity &&
                                     job_class.verdict.kind != VerdictKind::kNeverFits;
     if ((!waits_for_capacity && job_class.held.empty()) || !may_use_holds(e.pending, state, id, news.now)) return;
-    const std::vector<MemberRun> needed = needed_runs(job_class.key);
+    const std::vector<MemberRun> needed = runs_of_choices(job_class);
     const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(),
                                        [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
     if (could_any) (waits_for_capacity ? news.activated : woken).push_back(id);
@@ -456,7 +484,7 @@ bool is_room_taken(EngineData& e, State& state, const Cycle& cycle, ClassId id) 
   if (!cycle.woken_by_room.contains(id)) return false;
   const PendingQueue::Class& job_class = e.pending.class_at(id);
   const EquivalenceClass& key = job_class.key;
-  if (!key.runs.empty() || !key.only.is_none()) return !are_parts_helped(e, state, cycle.freed_nodes, key);
+  if (!key.runs.empty() || !key.only.is_none()) return !are_parts_helped(e, state, cycle.freed_nodes, job_class);
   const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, key.demand, key.constraint, n); };
   return std::none_of(cycle.freed_nodes.begin(), cycle.freed_nodes.end(), could_take_one) ||
          !has_room_with_freed(e, state, key);

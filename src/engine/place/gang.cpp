@@ -11,6 +11,7 @@
 #include "engine/place/placement.h"
 #include "engine/place/run_placer.h"
 #include "engine/place/scope.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
@@ -34,6 +35,7 @@ class GangSearch {
       const std::uint32_t most = std::min<std::uint32_t>(waiting - 1, room_for_some(waiting, needed));
       is_placed = most >= needed && attempt(most);
     }
+    if (!is_placed && !is_minimum_due && !j.spec.is_none()) is_placed = place_surplus_of_other_groups();
     if (is_placed && !needed_.empty()) give_back_surplus(before);
     return {.is_placed = is_placed, .is_limit_reached = !is_placed && placer_.is_limit_reached()};
   }
@@ -46,8 +48,20 @@ class GangSearch {
   }
 
   /// Places exactly the first `count` waiting members, or nothing.
-  bool attempt(std::uint32_t count) {
-    const std::vector<Part> parts = parts_of(state_, job_, runs_of(state_, job_, count));
+  bool attempt(std::uint32_t count) { return attempt(runs_of(state_, job_, count)); }
+
+  /// The first surplus member has found no place: that of another group may, within the limits.
+  bool place_surplus_of_other_groups() {
+    const std::vector<MemberId> next = state_.next_of_groups(job_);
+    return std::any_of(next.begin() + 1, next.end(), [&](MemberId id) {
+      const Member& m = state_.member(id);
+      const std::int64_t devices = state_.demand(m.demand).devices.milli_total();
+      return is_within_quota(state_, id) && attempt({Run{m.demand, m.constraint, m.group, {id}, devices}});
+    });
+  }
+
+  bool attempt(std::vector<Run> all) {
+    const std::vector<Part> parts = parts_of(state_, job_, std::move(all));
     std::vector<Run> of_all;
     for (const Part& part : parts)
       if (parts.size() > 1) of_all.insert(of_all.end(), part.runs.begin(), part.runs.end());
