@@ -139,9 +139,13 @@ Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const Pen
 bool Reservations::is_kept(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked,
                            Millis now) const {
   const Reservation* made = find(blocked.entry.job);
-  return made != nullptr && made->job_class == pending.class_at(blocked.job_class).key &&
-         made->entry == blocked.entry && made->limiting == limiting(pending, blocked, made) &&
-         !made->is_due(state, now);
+  return made != nullptr && is_of(*made, pending, blocked) && !made->is_due(state, now);
+}
+
+bool Reservations::is_of(const Reservation& made, const PendingQueue& pending,
+                         const PendingQueue::Head& blocked) const {
+  return made.job_class == pending.class_at(blocked.job_class).key && made.entry == blocked.entry &&
+         made.limiting == limiting(pending, blocked, &made);
 }
 
 const Reservation& Reservations::to(const PlacementContext& context, const PendingQueue& pending,
@@ -227,13 +231,11 @@ bool Reservations::renew(const PlacementContext& context, const PendingQueue& pe
                          const PendingQueue::Head& blocked, Millis now, Reservation& made) {
   const State& state = context.trial.state();
   const JobId job = blocked.entry.job;
-  const bool is_of_today = made.job_class == pending.class_at(blocked.job_class).key && made.entry == blocked.entry &&
-                           made.limiting == limiting(pending, blocked, &made) &&
-                           made.queue_changes_seen == state.queues().change_count() && made.at > now &&
-                           made.at != Millis::max() && made.lasts == state.job(job).late_end_if_started(made.at);
+  const bool is_of_today = is_of(made, pending, blocked) && made.queue_changes_seen == state.queues().change_count() &&
+                           made.at > now && made.at != Millis::max() &&
+                           made.lasts == state.job(job).late_end_if_started(made.at);
   if (!is_of_today || by_ != EndsBy::kLate) return false;
   const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
-  if (!ahead.empty()) return false;
   const std::uint64_t changes_before = state.cluster().change_count();
   const bool is_still = EarliestStart(context, job, expected_ends(state, now), ahead).is_still(made);
   if (is_still) {

@@ -71,6 +71,8 @@ class Reservations {
   /// its queue. Its job is placed in the trial.
   void claim_from_those_ahead(const State& state, const Reservation& made, std::span<const Reservation* const> ahead,
                               const QuotaVector& counted);
+  /// Whether it was made for that head as it waits now.
+  bool is_of(const Reservation& made, const PendingQueue& pending, const PendingQueue::Head& blocked) const;
   /// Brings a reservation up to date whose time and places have not changed, without a search; false if it must be made
   /// anew. `context.trial` is empty and stays so.
   bool renew(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
