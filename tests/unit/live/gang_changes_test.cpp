@@ -37,13 +37,6 @@ class GangChanges : public TrackerBench {
     p.group_name = PooledString("pg");
     return p;
   }
-  int bound() {
-    int count = 0;
-    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
-      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
-    return count;
-  }
-  const Job& job_of(const std::string& name) { return state.job(record(name).job); }
 };
 
 // ---- levels beyond the limit ----------------------------------------------------------------------------------------

@@ -58,13 +58,6 @@ class GangGroups : public TrackerBench {
     see(in_rack(group("workers", 2, of_x("1"))));
     for (int i = 0; i < count; ++i) see(member("workers", i, 8));
   }
-  int bound() {
-    int count = 0;
-    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
-      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
-    return count;
-  }
-  const Job& job_of(const std::string& name) { return state.job(record(name).job); }
   std::string held(const std::string& name) {
     const Hold hold = hold_of(name);
     return std::string(hold_reason_name(hold.reason)) + ": " + hold.detail;

@@ -58,6 +58,14 @@ class TrackerBench : public ::testing::Test, public ClusterObjects, public Actua
       if (is_answering) tracker.note_bound(slot, tracker.names().nodes.name(bind.node), bind.devices);
     }
   }
+  /// Pods that are bound.
+  int bound() {
+    int count = 0;
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
+      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
+    return count;
+  }
+  const Job& job_of(const std::string& name) { return state.job(record(name).job); }
   Hold hold_of(const std::string& pod_name) {
     const PodRecord& r = record(pod_name);
     return r.gang == kNoGang ? Hold{} : tracker.gang_hold(tracker.gangs()[r.gang]);
