@@ -26,10 +26,10 @@ struct ExactSums {
   std::vector<Beyond> beyond;  ///< ascending by cell; no values that can be shown
 
   /// What the cell is to show from now on, where it showed `shown` and `by` is added.
-  std::int64_t add(std::uint64_t cell, std::int64_t shown, Wide by) {
-    const Wide sum = by + shown;
-    if (beyond.empty() && can_be_shown(sum)) return static_cast<std::int64_t>(sum);
-    return set(cell, by + value(cell, shown));
+  std::int64_t add(std::uint64_t cell, std::int64_t shown, std::int64_t by) {
+    std::int64_t sum = 0;
+    if (beyond.empty() && !__builtin_add_overflow(shown, by, &sum) && sum >= -kShownMax && sum <= kShownMax) return sum;
+    return set(cell, value(cell, shown) + by);
   }
   /// The exact value of a cell that shows this.
   Wide value(std::uint64_t cell, std::int64_t shown) const {

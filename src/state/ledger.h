@@ -27,10 +27,10 @@ class Ledger {
   /// these holds stays counted as of them, so that no others yield for them. Each exactly undoes the other.
   void lift(std::span<const MemberId> members) const { state_->lift(members); }
   void put_back(std::span<const MemberId> members) const { state_->put_back(members); }
-  /// What the job's placed members use of its queue's limits counts that many times more.
-  void charge_quota(JobId id, std::int64_t times) const {
+  /// What the job's placed members use of its queue's limits counts once more, or once less if `sign` is -1.
+  void charge_quota(JobId id, int sign) const {
     state_->each_member(id, [&](MemberId, const Member& m) {
-      if (m.is_placed()) state_->charge(m, m.node, times);
+      if (m.is_placed()) state_->charge(m, m.node, sign);
     });
   }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.

@@ -88,20 +88,20 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   if (is_kept_beside) take_kept(node, 1);
 }
 
-void State::charge(const Member& member, NodeId node, std::int64_t times) {
+void State::charge(const Member& member, NodeId node, int sign) {
   const Job& j = job(member.job);
   if (j.is_hold) return;
   if (member.grants.is_none())
-    queues_.charge(j.queue, quota_of_demand(member.demand), times);
+    queues_.charge(j.queue, quota_of_demand(member.demand), sign);
   else
-    queues_.charge(j.queue, quota_of_member(member), times);
-  if (!queues_.keys().empty()) charge_keys(queues_, member, node, times);
+    queues_.charge(j.queue, quota_of_member(member), sign);
+  if (!queues_.keys().empty()) charge_keys(queues_, member, node, sign);
 }
 
-void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const {
+void State::charge_keys(QueueTree& queues, const Member& member, NodeId node, int sign) const {
   for (std::size_t key = 0; key < queues.keys().size(); ++key)
     queues.charge(key, job(member.job).queue,
-                  counted_for(cluster_, node, demand(member.demand), devices_of(member), queues.keys()[key]) * times);
+                  counted_for(cluster_, node, demand(member.demand), devices_of(member), queues.keys()[key]) * sign);
 }
 
 void State::unplace(MemberId id) {
@@ -165,11 +165,11 @@ void State::charge_new_keys(std::size_t first) {
     }
 }
 
-void State::charge_by_class(NodeId node, std::int64_t times) {
+void State::charge_by_class(NodeId node, int sign) {
   if (queues_.keys().empty()) return;
   for (const MemberId id : members_on(node)) {
     const Member& m = member(id);
-    if (!job(m.job).is_hold) charge_keys(queues_, m, node, times);
+    if (!job(m.job).is_hold) charge_keys(queues_, m, node, sign);
   }
 }
 

@@ -231,9 +231,9 @@ class State {
     unplace(id);
   }
   /// Charges a member placed on a node to its queues, or gives it back (-1).
-  void charge(const Member& member, NodeId node, std::int64_t times);
+  void charge(const Member& member, NodeId node, int sign);
   /// The same of every key.
-  void charge_keys(QueueTree& queues, const Member& member, NodeId node, std::int64_t times) const;
+  void charge_keys(QueueTree& queues, const Member& member, NodeId node, int sign) const;
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
   /// Leaves and enters again, behind all others.
@@ -266,7 +266,7 @@ class State {
   /// Charges what is placed for the keys of queues from this one on, which are new.
   void charge_new_keys(std::size_t first);
   /// Charges the members on a node, by its class, or gives them back (-1).
-  void charge_by_class(NodeId node, std::int64_t times);
+  void charge_by_class(NodeId node, int sign);
   void list_node_members();
   std::vector<RowUse> counted_demand_uses() const;
   std::vector<RowUse> counted_constraint_uses() const;

@@ -35,6 +35,8 @@ struct StateFields {
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();
+    c.device_values_.resize(c.rows());
+    for (std::size_t row = 0; row < c.rows(); ++row) c.device_values_[row] = c.counted_device_values(row);
     c.layouts_.rebuild(c.facts_);
     s.queues_.usage_changes_.clear();
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);

@@ -50,10 +50,10 @@ class Trial {
     JobId job;
     Millis before;
   };
-  /// What a placed job uses of its queue's limits counts that many times more.
+  /// What a placed job uses of its queue's limits counts once more, or once less if `sign` is -1.
   struct QuotaCharge {
     JobId job;
-    std::int64_t times = 0;
+    int sign = 1;
   };
   using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation, QuotaCharge>;
 
@@ -138,11 +138,11 @@ class Trial {
   State& state() { return ledger_.state(); }
 
  private:
-  void charge_quota(JobId job, std::int64_t times) {
-    ledger_.charge_quota(job, times);
-    steps_.emplace_back(QuotaCharge{job, times});
+  void charge_quota(JobId job, int sign) {
+    ledger_.charge_quota(job, sign);
+    steps_.emplace_back(QuotaCharge{job, sign});
   }
-  void undo(const QuotaCharge& step) { ledger_.charge_quota(step.job, -step.times); }
+  void undo(const QuotaCharge& step) { ledger_.charge_quota(step.job, -step.sign); }
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase, step.grants); }
   void undo(const Lift& step) {

@@ -35,10 +35,6 @@ const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) const {
   return set.nodes;
 }
 
-void Cluster::define_levels(std::uint32_t nested, std::uint32_t orthogonal) {
-  topology_.define_levels(nested, orthogonal);
-}
-
 void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
   if (id.row() >= constraints_.size()) {
     constraints_.resize(id.row() + 1);
@@ -68,6 +64,7 @@ void Cluster::ensure_row(NodeId n) {
   for (auto* column : {&idle_devices_, &free_milli_, &device_count_, &device_debt_}) column->resize(count, 0);
   first_device_.resize(count, 0);
   device_class_counts_.resize(count, DeviceClassCounts{});
+  device_values_.resize(count, 0);
   unhealthy_.resize(count);
   model_.resize(count);
   ports_.resize(count);
@@ -82,19 +79,16 @@ Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::i
   std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
   std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
   if (WithheldDevice* withheld = withheld_of(row, i)) {
-    const std::uint64_t before =
-        cell(row, kColumnDevice + i, device_value(free_milli + withheld->milli, free_mib + withheld->mib));
-    const std::uint64_t after = cell(row, kColumnDevice + i, device_value(milli, mib));
+    const std::uint64_t before = device_value(i, free_milli + withheld->milli, free_mib + withheld->mib);
     withheld->milli = std::max(milli, 0);
     withheld->mib = std::max<std::int64_t>(mib, 0);
     overfull_devices_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
     free_milli = milli - withheld->milli;
     free_mib = mib - withheld->mib;
-    return {after - before, 0};
+    return {device_value(i, milli, mib) - before, 0};
   }
   // A shortage of one device is not taken from its neighbours.
-  const Difference difference{cell(row, kColumnDevice + i, device_value(milli, mib)) -
-                                  cell(row, kColumnDevice + i, device_value(free_milli, free_mib)),
+  const Difference difference{device_value(i, milli, mib) - device_value(i, free_milli, free_mib),
                               std::max(milli, 0) - std::max(free_milli, 0)};
   if ((milli | free_milli) < 0) overfull_devices_ += (milli < 0 ? 1u : 0u) - (free_milli < 0 ? std::uint64_t{1} : 0);
   free_milli = milli;
@@ -102,9 +96,16 @@ Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::i
   return difference;
 }
 
+void Cluster::add_device_values(std::size_t row, std::uint64_t by) {
+  const auto before = static_cast<std::int64_t>(device_values_[row]);
+  device_values_[row] += by;
+  digest_ +=
+      cell(row, kColumnDevice, static_cast<std::int64_t>(device_values_[row])) - cell(row, kColumnDevice, before);
+}
+
 void Cluster::set_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   const Difference difference = write_device(row, i, milli, mib);
-  digest_ += difference.digest;
+  add_device_values(row, difference.value);
   free_milli_[row] += difference.milli;
 }
 
@@ -180,8 +181,6 @@ bool Cluster::is_overcommitted(NodeId n, const Demand& demand, const DeviceMask&
   return is_more;
 }
 
-void Cluster::recount_idle(NodeId n) { set_idle(n, idle_by_devices(n.row())); }
-
 void Cluster::set_idle(NodeId n, std::int32_t idle) {
   const std::size_t row = n.row();
   const bool is_counted = is_live_[row] != 0 && facts_[row].is_ready;
@@ -195,12 +194,6 @@ void Cluster::note_change(NodeId n) {
     change_base_ += kChangeLogMax / 2;
   }
   change_log_.push_back(n);
-}
-
-void Cluster::note_facts_change(NodeId n) {
-  if (facts_log_.size() >= kFactsLogMax) facts_log_.erase(facts_log_.begin(), facts_log_.begin() + kFactsLogMax / 2);
-  facts_log_.push_back(n);
-  ++facts_change_count_;
 }
 
 void Cluster::note_company(std::span<const NodeId> changed) {
@@ -242,8 +235,7 @@ void Cluster::allot_devices(NodeId n, const NodeDevices& devices) {
                                 device_free_mib_.begin() + first_device_[row] + static_cast<std::ptrdiff_t>(had));
   if (wanted != had) {
     if (spare_devices_.size() <= std::max(wanted, had)) spare_devices_.resize(std::max(wanted, had) + 1);
-    for (std::size_t i = 0; i < had; ++i)
-      digest_ -= cell(row, kColumnDevice + i, device_value(milli[i], mib[i])) - cell(row, kColumnDevice + i, 0);
+    add_device_values(row, -device_values_[row]);
     if (had > 0) spare_devices_[had].push_back(first_device_[row]);
     if (wanted > 0 && !spare_devices_[wanted].empty()) {
       first_device_[row] = spare_devices_[wanted].back();
@@ -382,11 +374,11 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
       idle -= is_idle(at) ? 1 : 0;
       const Difference one = write_device(row, at, free.milli - sign * demand.devices.milli_each.value,
                                           free.mib - sign * demand.devices.memory_each.value);
-      all.digest += one.digest;
+      all.value += one.value;
       all.milli += one.milli;
       idle += is_idle(at) ? 1 : 0;
     });
-    digest_ += all.digest;
+    add_device_values(row, all.value);
     free_milli_[row] += all.milli;
     device_class_counts_[row][device_class_of(demand.devices)] += static_cast<std::uint16_t>(sign);
     const int owed = sign * std::max(demand.devices.count - named, 0);
@@ -432,6 +424,15 @@ void Cluster::exchange(NodeId n, const DeviceRequest& request, const GrantedDevi
   recount_idle(n);
 }
 
+std::uint64_t Cluster::counted_device_values(std::size_t row) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
+    const DeviceFree free = device_free(row, i);
+    sum += device_value(i, free.milli, free.mib);
+  }
+  return sum;
+}
+
 std::uint64_t Cluster::recount_digest() const {
   // A cell of value v contributes cell(v) - cell(0), since every column starts at 0.
   std::uint64_t sum = 0;
@@ -441,10 +442,8 @@ std::uint64_t Cluster::recount_digest() const {
     if (is_live_[row] != 0) sum += cell(row, kColumnFacts, facts_value(facts_[row]));
     for (const HostPort& p : ports_[row]) sum += cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
     sum += cell(row, kColumnUnhealthy, health_value(unhealthy_[row])) - cell(row, kColumnUnhealthy, 0);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) {
-      const DeviceFree free = device_free(row, i);
-      sum += cell(row, kColumnDevice + i, device_value(free.milli, free.mib)) - cell(row, kColumnDevice + i, 0);
-    }
+    sum +=
+        cell(row, kColumnDevice, static_cast<std::int64_t>(counted_device_values(row))) - cell(row, kColumnDevice, 0);
   }
   return sum + free_sums_.digest() + counts_.digest();
 }

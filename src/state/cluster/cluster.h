@@ -59,7 +59,7 @@ class Cluster : public NodeColumns {
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
   // ---- changes ------------------------------------------------------------------------------------------------------
-  void define_levels(std::uint32_t nested, std::uint32_t orthogonal);
+  void define_levels(std::uint32_t nested, std::uint32_t orthogonal) { topology_.define_levels(nested, orthogonal); }
   void define_constraint(ConstraintId id, Constraint constraint);
   /// A node was added or its facts changed. What is taken stays taken; free amounts may go negative.
   void upsert_node(NodeId n, const NodeFacts& facts);
@@ -140,9 +140,9 @@ class Cluster : public NodeColumns {
     show_free(r, row, free_sums_.add(sum_cell(r, row), free_[r][row], by));
   }
   bool are_sums_sound() const;
-  /// What a change of one device changes in the digest and in the node's sum.
+  /// What a change of one device changes in the node's sums.
   struct Difference {
-    std::uint64_t digest = 0;
+    std::uint64_t value = 0;  ///< as in the digest
     std::int32_t milli = 0;
   };
   /// What is free on a device, healthy or not.
@@ -169,20 +169,27 @@ class Cluster : public NodeColumns {
   void show_unhealthy(std::size_t row);
   Difference write_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
   void set_device(std::size_t row, std::size_t device, std::int32_t milli, std::int64_t mib);
+  void add_device_values(std::size_t row, std::uint64_t by);
+  std::uint64_t counted_device_values(std::size_t row) const;
   void set_debt(std::size_t row, std::int32_t debt);
   void count_idle(NodeId n, std::int32_t before, std::int32_t after);
-  void recount_idle(NodeId n);
+  void recount_idle(NodeId n) { set_idle(n, idle_by_devices(n.row())); }
   void set_idle(NodeId n, std::int32_t idle);
   std::int32_t idle_by_devices(std::size_t row) const;
   void note_change(NodeId n);
-  void note_facts_change(NodeId n);
+  void note_facts_change(NodeId n) {
+    if (facts_log_.size() >= kFactsLogMax) facts_log_.erase(facts_log_.begin(), facts_log_.begin() + kFactsLogMax / 2);
+    facts_log_.push_back(n);
+    ++facts_change_count_;
+  }
   void note_company(std::span<const NodeId> changed);
   void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   ExactSums free_sums_;  ///< of free_: pods bound by others may request any amount
   std::size_t live_count_ = 0;
-  std::uint64_t overfull_devices_ = 0;     ///< derived; not in snapshots
-  std::vector<std::int32_t> device_debt_;  ///< devices owed by number
+  std::uint64_t overfull_devices_ = 0;        ///< derived; not in snapshots
+  std::vector<std::int32_t> device_debt_;     ///< devices owed by number
+  std::vector<std::uint64_t> device_values_;  ///< by node, as in the digest; derived
   /// [devices per node] first rows of device ranges that dropped nodes left
   std::vector<std::vector<std::uint32_t>> spare_devices_;
   Topology topology_;

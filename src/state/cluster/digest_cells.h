@@ -2,6 +2,7 @@
 // 0, so that one that was never written adds nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/digest.h"
@@ -22,7 +23,16 @@ inline std::uint64_t cell(std::size_t row, std::uint64_t column, std::int64_t va
                column);
 }
 
-inline std::int64_t device_value(std::int32_t milli, std::int64_t mib) { return mib * 1024 + milli; }
+/// The devices of a node have one cell: the sum of their values, each times an odd number of its own.
+inline constexpr auto kDeviceWeights = [] {
+  std::array<std::uint64_t, kDevicesPerNodeMax> weights{};
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = mix64(i + 1) | 1;
+  return weights;
+}();
+
+inline std::uint64_t device_value(std::size_t i, std::int32_t milli, std::int64_t mib) {
+  return kDeviceWeights[i] * static_cast<std::uint64_t>(mib * 1024 + milli);
+}
 
 inline std::int64_t health_value(const DeviceMask& unhealthy) {
   return unhealthy.is_empty() ? 0 : static_cast<std::int64_t>(hash_combine(unhealthy.low, unhealthy.high));

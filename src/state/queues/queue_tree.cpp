@@ -113,21 +113,26 @@ bool QueueTree::is_consistent() const {
          are_sums_sound();
 }
 
-void QueueTree::charge(QueueId queue, const QuotaVector& amounts, std::int64_t times) {
+void QueueTree::charge(QueueId queue, const QuotaVector& amounts, int sign) {
   ensure_row(queue);
   note_usage_change(queue);
-  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-    if (amounts[d] != 0) add_used(d, queue, ExactSums::Wide{amounts[d]} * times);
+  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
+    QuotaVector& used = used_[q.row()];
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      used[d] = used_sums_.add(sum_cell(d, q), used[d], sign * amounts[d]);
+  }
+}
+
+void QueueTree::ensure_used(std::size_t key) {
+  if (key_used_[key].size() < parent_.size()) key_used_[key].resize(parent_.size());
 }
 
 void QueueTree::add_used(std::size_t counter, QueueId queue, ExactSums::Wide by) {
-  if (counter >= kQuotaDimensions) {
-    std::vector<std::int64_t>& used = key_used_[counter - kQuotaDimensions];
-    if (used.size() < parent_.size()) used.resize(parent_.size());
-  }
+  if (counter >= kQuotaDimensions) ensure_used(counter - kQuotaDimensions);
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
+    const std::uint64_t cell = sum_cell(counter, q);
     std::int64_t& used = shown(counter, q);
-    used = used_sums_.add(sum_cell(counter, q), used, by);
+    used = used_sums_.set(cell, used_sums_.value(cell, used) + by);
   }
 }
 
@@ -144,7 +149,11 @@ void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
   if (amount == 0) return;
   ensure_row(queue);
   note_usage_change(queue);
-  add_used(kQuotaDimensions + key, queue, amount);
+  ensure_used(key);
+  for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
+    std::int64_t& used = key_used_[key][q.row()];
+    used = used_sums_.add(sum_cell(kQuotaDimensions + key, q), used, amount);
+  }
 }
 
 std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::int64_t amount) const {

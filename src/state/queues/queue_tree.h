@@ -50,8 +50,8 @@ class QueueTree {
     return queue.row() < key_used_[key].size() ? key_used_[key][queue.row()] : 0;
   }
 
-  /// Adds `times` times the amounts to the queue and its ancestors; negative gives back.
-  void charge(QueueId queue, const QuotaVector& amounts, std::int64_t times);
+  /// Adds the amounts to the queue and its ancestors, or gives them back if `sign` is -1.
+  void charge(QueueId queue, const QuotaVector& amounts, int sign);
   /// The same of one key.
   void charge(std::size_t key, QueueId queue, std::int64_t amount);
   /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason
@@ -108,8 +108,9 @@ class QueueTree {
     return counter < kQuotaDimensions ? used_[queue.row()][counter]
                                       : key_used_[counter - kQuotaDimensions][queue.row()];
   }
-  /// Adds to what the queue and its ancestors use.
+  /// Adds to what the queue and its ancestors use, by sums of any size.
   void add_used(std::size_t counter, QueueId queue, ExactSums::Wide by);
+  void ensure_used(std::size_t key);
   bool are_sums_sound() const;
   std::vector<QueueId> counted_displaced() const;
 

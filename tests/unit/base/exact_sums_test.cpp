@@ -19,7 +19,7 @@ std::int64_t shown(Wide value) {
 TEST(ExactSums, ShowTheLimitAndComeBackExactly) {
   ExactSums sums;
   std::int64_t cell = 5;
-  cell = sums.add(7, cell, -Wide{kMax});
+  cell = sums.add(7, cell, -kMax);
   EXPECT_EQ(cell, 5 - kMax);
   cell = sums.add(7, cell, -5);
   EXPECT_EQ(cell, -kMax);
@@ -43,7 +43,7 @@ TEST(ExactSums, WithTheLargestAmountsNothingWraps) {
   for (int i = 0; i < 1000; ++i) cell = sums.add(0, cell, INT64_MAX);
   EXPECT_EQ(cell, kMax);
   EXPECT_EQ(sums.value(0, cell), Wide{INT64_MAX} * 1000);
-  for (int i = 0; i < 2000; ++i) cell = sums.add(0, cell, -Wide{INT64_MAX});
+  for (int i = 0; i < 2000; ++i) cell = sums.add(0, cell, -INT64_MAX);
   EXPECT_EQ(cell, -kMax);
   EXPECT_EQ(sums.set(0, 0), 0);
   EXPECT_TRUE(sums.beyond.empty());
@@ -74,7 +74,7 @@ TEST(ExactSums, AnyOrderOfAddingAndTakingBackLeavesNothing) {
       ASSERT_EQ(sums.value(cell, cells[cell]), exact[cell]);
       ASSERT_TRUE(sums.is_sound([&](std::uint64_t c) { return cells[c]; }));
     }
-    for (const auto& [cell, amount] : added) cells[cell] = sums.add(cell, cells[cell], -Wide{amount});
+    for (const auto& [cell, amount] : added) cells[cell] = sums.add(cell, cells[cell], -amount);
     EXPECT_EQ(cells, std::vector<std::int64_t>(cells.size(), 0));
     EXPECT_TRUE(sums.beyond.empty());
   }

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "small_state.h"
 
 namespace ashlar {
@@ -235,6 +239,25 @@ TEST(Cluster, TheDigestDependsOnStateNotOnHistory) {
   tell(b, NodeSeen{NodeId(1u), in_zone(kZoneA, 4)});
   EXPECT_EQ(a.cluster().digest(), b.cluster().digest());
   EXPECT_EQ(a.cluster().digest(), a.cluster().recount_digest());
+}
+
+TEST(Cluster, TheDigestTellsWhichDevicesAreTaken) {
+  const auto digest_after = [](std::vector<std::pair<int, int>> taken) {
+    State s = small_state(1);
+    for (const auto& [device, milli] : taken) {
+      Demand share;
+      share.devices = {.count = 1, .milli_each = MilliGpu(milli)};
+      Ledger(s).allocate(NodeId(0u), share, DeviceMask{std::uint64_t{1} << device, 0});
+    }
+    EXPECT_TRUE(s.cluster().is_consistent());
+    return s.cluster().digest();
+  };
+  const std::vector<std::vector<std::pair<int, int>>> unlike = {
+      {}, {{0, 500}}, {{1, 500}}, {{0, 250}, {1, 500}}, {{0, 500}, {1, 250}}, {{0, 750}}, {{2, 750}}, {{0, 1000}}};
+  std::set<std::uint64_t> digests;
+  for (const auto& taken : unlike) digests.insert(digest_after(taken));
+  EXPECT_EQ(digests.size(), unlike.size());
+  EXPECT_EQ(digest_after({{3, 200}, {4, 300}}), digest_after({{4, 300}, {3, 200}}));
 }
 
 }  // namespace

@@ -156,12 +156,12 @@ QueueTree org_with_teams() {
 
 TEST(QueueTree, ChargesAQueueAndItsAncestors) {
   QueueTree tree = org_with_teams();
-  tree.charge(kTeam, gpus(2'000), 3);
+  for (int i = 0; i < 3; ++i) tree.charge(kTeam, gpus(2'000), 1);
   EXPECT_EQ(tree.used(kTeam)[0], 6'000);
   EXPECT_EQ(tree.used(kOrg)[0], 6'000);
   EXPECT_EQ(tree.used(QueueId(0u))[0], 6'000);
   EXPECT_EQ(tree.used(kOther)[0], 0);
-  tree.charge(kTeam, gpus(2'000), -3);
+  for (int i = 0; i < 3; ++i) tree.charge(kTeam, gpus(2'000), -1);
   EXPECT_EQ(tree.used(QueueId(0u))[0], 0);
 }
 
