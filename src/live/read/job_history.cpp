@@ -136,11 +136,11 @@ void JobHistory::note_applied(const State& state) {
 }
 
 /// A sum of signed differences could fall, which Prometheus takes for a restart: each sign has its own.
-void JobHistory::note_start(Millis promised, Millis now) {
-  const bool is_kept = now <= promised + Reservation::kRenewedAfter;
+void JobHistory::note_start(Millis reserved, Millis now) {
+  const bool is_kept = now <= reserved + Reservation::kRenewedAfter;
   (is_kept ? series_->kept : series_->late).Increment();
   (is_kept ? series_->before_promise : series_->after_promise)
-      .Observe(std::abs(static_cast<double>((now - promised).value)) * 1e-3);
+      .Observe(std::abs(static_cast<double>((now - reserved).value)) * 1e-3);
   const double kept = series_->kept.Value();
   series_->coverage.Add({{"quantile", "0.9"}}).Set(kept / (kept + series_->late.Value()));
 }
