@@ -58,7 +58,7 @@ OFFERED_BY_FISH = [
     ("ashlar demo --color ", "auto always never"),
 ]
 
-# (how the shell is started, what it is told first)
+# (how the shell is started, the first line that it gets)
 PROMPTS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "source <(ashlar completion bash)"),
     "zsh": (["zsh", "-f", "-i"], "unsetopt prompt_cr prompt_sp; autoload -U compinit; compinit -D -u; source <(ashlar completion zsh)"),
