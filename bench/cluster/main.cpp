@@ -36,9 +36,8 @@ constexpr double kRoundSeconds = 120;
 
 enum class Mode { kDrain, kArrival };
 
-/// One kind of work, done in turn by the plain client, Ashlar and kube-scheduler, round after round and each time with
-/// another one first, so that a machine that grows slower or faster does it to all of them. Rates of each round, in
-/// pods/s; empty for those who did not take part.
+/// One kind of work, done in rounds by the plain client, Ashlar and kube-scheduler. Rates of each round, in pods/s; empty
+/// for a contestant that did not take part.
 struct Contest {
   std::vector<double> raw;           ///< the plain client on pods of the same shape
   std::vector<double> raw_observed;  ///< the same with the observer's watch open beside its own
@@ -58,6 +57,16 @@ double ratio(const std::vector<double>& of, const std::vector<double>& to) {
   for (std::size_t round = 0; round < std::min(of.size(), to.size()); ++round)
     ratios.push_back(to[round] > 0 ? of[round] / to[round] : 0);
   return median(std::move(ratios));
+}
+
+using Turn = std::function<void(int round)>;
+
+/// Round after round, each time with another one first, so that a machine that grows slower or faster does it to all.
+void in_rounds(int rounds, std::vector<Turn> turns) {
+  for (int round = 0; round < rounds; ++round) {
+    for (const Turn& turn : turns) turn(round);
+    if (!turns.empty()) std::rotate(turns.begin(), turns.begin() + 1, turns.end());
+  }
 }
 
 DrainResult one_run(Arena& arena, const Scheduler& scheduler, const Batch& batch, Mode mode, int run) {
@@ -97,7 +106,7 @@ double raw_run(Arena& arena, const Plan& plan, const Batch& batch, Mode mode, in
 Contest contest(Arena& arena, const Plan& plan, const std::string& what, const Batch& batch, Mode mode) {
   std::printf("  %s\n", what.c_str());
   Contest c;
-  std::vector<std::function<void(int)>> turns;
+  std::vector<Turn> turns;
   turns.emplace_back([&](int run) { c.raw.push_back(raw_run(arena, plan, batch, mode, run, false)); });
   if (mode == Mode::kDrain)
     turns.emplace_back([&](int run) { c.raw_observed.push_back(raw_run(arena, plan, batch, mode, run, true)); });
@@ -110,10 +119,7 @@ Contest contest(Arena& arena, const Plan& plan, const std::string& what, const B
     });
   if (plan.wants_kube())
     turns.emplace_back([&](int run) { c.kube.push_back(one_run(arena, kKube, batch, mode, run).rate); });
-  for (int run = 0; run < plan.runs; ++run) {
-    for (const auto& turn : turns) turn(run);
-    std::rotate(turns.begin(), turns.begin() + 1, turns.end());
-  }
+  in_rounds(plan.runs, std::move(turns));
   return c;
 }
 
@@ -179,14 +185,25 @@ void rates(Arena& arena, const Plan& plan, Report& report) {
   if (plan.wants("arrival")) gangs(rack_gangs[0], " within a rack", Mode::kArrival);
 }
 
-/// Both in turn, run after run; the medians, with 1e6 ms for a gang that was not bound in time.
+/// What stands for a time that was not reached.
+constexpr double kNever = 1e6;
+
+/// Those of the plan that take part, in rounds: `measure` adds what it finds to the results of its scheduler.
+template <class Results, class Measure>
+void schedulers_in_rounds(const Plan& plan, Results& kube, Results& ours, const Measure& measure) {
+  std::vector<Turn> turns;
+  if (plan.wants_ashlar()) turns.emplace_back([&](int) { measure(kAshlar, ours); });
+  if (plan.wants_kube()) turns.emplace_back([&](int) { measure(kKube, kube); });
+  in_rounds(plan.runs, std::move(turns));
+}
+
+/// The medians, with kNever for a gang that was not bound in time.
 template <class Measure>
 void latency(const Plan& plan, Report& report, const std::string& what, double limit, const Measure& measure) {
   std::vector<double> kube, ours;
-  for (int run = 0; run < plan.runs; ++run) {
-    if (plan.wants_ashlar()) ours.push_back(1000 * measure(kAshlar).value_or(1000));
-    if (plan.wants_kube()) kube.push_back(1000 * measure(kKube).value_or(1000));
-  }
+  schedulers_in_rounds(plan, kube, ours, [&](const Scheduler& s, std::vector<double>& found) {
+    found.push_back(1000 * measure(s).value_or(kNever / 1000));
+  });
   if (!kube.empty()) report.note(what + ": kube-scheduler, median", median(kube), "ms");
   if (!ours.empty()) report.at_most(what + ": ashlar, median", median(ours), "ms", limit);
 }
@@ -204,53 +221,68 @@ void latencies(Arena& arena, const Plan& plan, Report& report) {
             [&](const Scheduler& s) { return critical_amid_backlog(arena, s, backlog, critical, plan.pods / 5); });
 }
 
+/// Milliseconds of each round until it is known that a gang does not fit; kNever where it was not in time.
+struct RefusalTimes {
+  std::vector<double> group_and_first_pod, group, all_pods;
+
+  void add(const RefusalResult& r) {
+    const auto millis = [](double seconds) { return seconds < 0 ? kNever : 1000 * seconds; };
+    group.push_back(millis(r.group_seconds));
+    group_and_first_pod.push_back(std::max(group.back(), millis(r.first_pod_seconds)));
+    all_pods.push_back(millis(r.all_pods_seconds));
+  }
+};
+
 void refusals(Arena& arena, const Plan& plan, Report& report) {
   const Batch big{.prefix = "big", .gangs = 1, .size = 512, .shape = {.gpus = 8}};
   for (const int taken : {8, 7}) {
     const std::string filled = arena.fresh_namespace();
     arena.create_bound(filled, plan.nodes, plan.nodes, taken);
     const std::string on = taken == 8 ? "full cluster" : "1 GPU free on each node";
-    for (const Scheduler& s : {kKube, kAshlar}) {
-      if (s.kind == Scheduler::Kind::kKube && !plan.wants_kube()) continue;
-      RefusalResult best;
-      for (int run = 0; run < plan.runs; ++run) {
-        const RefusalResult r = refusal(arena, s, big, 30);
-        std::printf("    %s, %s: group %.3f s, first pod %.3f s, all pods %.3f s  \"%s\"\n", s.label().c_str(),
-                    on.c_str(), r.group_seconds, r.first_pod_seconds, r.all_pods_seconds,
-                    r.message.substr(0, 100).c_str());
-        if (r.group_seconds >= 0 && (best.group_seconds < 0 || r.group_seconds < best.group_seconds)) best = r;
-      }
-      const double both = best.group_seconds < 0 || best.first_pod_seconds < 0
-                              ? 1e6
-                              : std::max(best.group_seconds, best.first_pod_seconds);
-      if (s.kind == Scheduler::Kind::kKube) {
-        report.note("512 do not fit, " + on + ": kube-scheduler, group", 1000 * best.group_seconds, "ms");
-        report.note("512 do not fit, " + on + ": kube-scheduler, all pods", 1000 * best.all_pods_seconds, "ms");
-      } else {
-        report.at_most("512 do not fit, " + on + ": ashlar, group and first pod", 1000 * both, "ms", 100);
-        report.at_most("512 do not fit, " + on + ": ashlar, all pods",
-                       best.all_pods_seconds < 0 ? 1e6 : 1000 * best.all_pods_seconds, "ms", 2000);
-      }
+    RefusalTimes kube, ours;
+    schedulers_in_rounds(plan, kube, ours, [&](const Scheduler& s, RefusalTimes& times) {
+      const RefusalResult r = refusal(arena, s, big, 30);
+      std::printf("    %s, %s: group %.3f s, first pod %.3f s, all pods %.3f s  \"%s\"\n", s.label().c_str(),
+                  on.c_str(), r.group_seconds, r.first_pod_seconds, r.all_pods_seconds,
+                  r.message.substr(0, 100).c_str());
+      std::fflush(stdout);
+      times.add(r);
+    });
+    const std::string what = "512 do not fit, " + on;
+    if (plan.wants_kube()) {
+      report.note(what + ": kube-scheduler, group, median", median(kube.group), "ms");
+      report.note(what + ": kube-scheduler, all pods, median", median(kube.all_pods), "ms");
+    }
+    if (plan.wants_ashlar()) {
+      report.at_most(what + ": ashlar, group and first pod, median", median(ours.group_and_first_pod), "ms", 100);
+      report.at_most(what + ": ashlar, all pods, median", median(ours.all_pods), "ms", 2000);
     }
     arena.delete_pods(filled);
   }
 }
 
+struct StartFigures {
+  std::vector<double> seconds, resident_mib;
+};
+
 void starts(Arena& arena, const Plan& plan, Report& report) {
   const std::string filled = arena.fresh_namespace();
   arena.create_bound(filled, 10 * plan.nodes, plan.nodes, 0);
-  DrainResult best{.to_first_seconds = 1e9};
-  double best_of_kube = 1e9;
-  for (int run = 0; run < plan.runs; ++run) {
-    const DrainResult r = start_to_first_bind(arena, kAshlar);
-    std::printf("    ashlar start %d: first bind after %.2f s, RSS %.0f MiB\n", run + 1, r.to_first_seconds,
-                r.resident_mib);
-    if (r.is_complete && r.to_first_seconds < best.to_first_seconds) best = r;
-    if (plan.wants_kube()) best_of_kube = std::min(best_of_kube, start_to_first_bind(arena, kKube).to_first_seconds);
+  StartFigures kube, ours;
+  schedulers_in_rounds(plan, kube, ours, [&](const Scheduler& s, StartFigures& figures) {
+    const DrainResult r = start_to_first_bind(arena, s);
+    std::printf("    %s start: first bind after %.2f s, RSS %.0f MiB%s\n", s.label().c_str(), r.to_first_seconds,
+                r.resident_mib, r.is_complete ? "" : "  NOT BOUND");
+    std::fflush(stdout);
+    figures.seconds.push_back(r.is_complete ? r.to_first_seconds : kNever / 1000);
+    figures.resident_mib.push_back(r.resident_mib);
+  });
+  const std::string what = "start with " + std::to_string(10 * plan.nodes) + " bound pods to first bind: ";
+  if (plan.wants_kube()) report.note(what + "kube-scheduler, median", median(kube.seconds), "s");
+  if (plan.wants_ashlar()) {
+    report.at_most(what + "ashlar, median", median(ours.seconds), "s", 5);
+    report.at_most("  RSS there", median(ours.resident_mib), "MiB", 300);
   }
-  if (plan.wants_kube()) report.note("start with 50,000 bound pods to first bind: kube-scheduler", best_of_kube, "s");
-  report.at_most("start with 50,000 bound pods to first bind: ashlar", best.to_first_seconds, "s", 5);
-  report.at_most("RSS there", best.resident_mib, "MiB", 300);
   arena.delete_pods(filled);
 }
 

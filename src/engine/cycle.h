@@ -31,10 +31,10 @@ struct Cycle {
   /// By class with a job that was held: actions of the plan when one was last looked at. The quota was enough for it.
   std::map<ClassId, std::size_t> held;
   /// Nodes freed before this decision, and the classes that are looked at again for what these have free alone.
-  std::vector<NodeId> freed_nodes;  ///< ascending
-  std::set<ClassId> woken_by_room;
-  std::size_t explained_again = 0;  ///< of these, whose room was taken
-  std::set<ClassId> impossible;     ///< found in this round to fit no empty cluster, whatever else they wait for
+  std::vector<NodeId> freed_nodes;     ///< ascending
+  std::vector<ClassId> woken_by_room;  ///< ascending
+  std::size_t explained_again = 0;     ///< of these, whose room was taken
+  std::set<ClassId> impossible;        ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending
   bool is_beyond_limit = false;               ///< more heads wait ahead of it than may have a reservation
   /// The current job is held for quota: until a job starts or a reservation changes, so is each of its class behind it

@@ -1,6 +1,7 @@
 #include "engine/pending/pending_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/grown.h"
@@ -64,6 +65,25 @@ PendingQueue::KindsByDevices& PendingQueue::kinds_like(const Class& job_class) {
   return job_class.verdict.kind == VerdictKind::kNeverFits ? never_fitting_ : waiting_for_capacity_;
 }
 
+PendingQueue::OfQueue& PendingQueue::of_queue(QueueId queue) { return grown(of_queue_, queue.row()); }
+
+void PendingQueue::note_changed(QueueId queue) {
+  if (!std::exchange(of_queue(queue).has_changed, true)) changed_queues_.push_back(queue);
+}
+
+std::vector<QueueId> PendingQueue::blocked_queues() const {
+  std::vector<QueueId> queues;
+  has_blocked_.each([&](std::size_t row) { queues.push_back(QueueId(row)); });
+  return queues;
+}
+
+std::vector<QueueId> PendingQueue::take_changed_queues() {
+  std::vector<QueueId> taken = std::exchange(changed_queues_, {});
+  for (const QueueId queue : taken) of_queue(queue).has_changed = false;
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
 void PendingQueue::list_head(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.jobs.empty()) return;
@@ -74,10 +94,13 @@ void PendingQueue::list_head(ClassId id) {
   }
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
       job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
-    blocked_heads_[job_class.key.queue].insert(head);
-    note_first(job_class.key.queue);
+    const QueueId queue = job_class.key.queue;
+    of_queue(queue).blocked.insert(head);
+    if (queue.row() >= has_blocked_.size()) has_blocked_.resize(of_queue_.size());
+    has_blocked_.set(queue.row());
+    note_first(queue);
     // not looked at on the nodes yet
-    if (job_class.verdict.wake_on == WakeOn::kQuota) changed_queues_.insert(job_class.key.queue);
+    if (job_class.verdict.wake_on == WakeOn::kQuota) note_changed(queue);
   }
   if (job_class.verdict.wake_on == WakeOn::kCapacity) {
     if (!is_in_parts(job_class.key))
@@ -87,7 +110,7 @@ void PendingQueue::list_head(ClassId id) {
   } else if (job_class.verdict.wake_on == WakeOn::kQuota) {
     waiting_for_quota_.insert(id);
   } else if (job_class.verdict.wake_on == WakeOn::kHeadOfQueue) {
-    behind_heads_[job_class.key.queue].insert(id);
+    of_queue(job_class.key.queue).behind_heads.insert(id);
   }
 }
 
@@ -101,15 +124,15 @@ void PendingQueue::unlist_head(ClassId id) {
   }
   // Only if list_head has put it there: this runs for every class behind a head whenever the head moves.
   const WakeOn waits_for = job_class.verdict.wake_on;
-  if (const auto it =
-          waits_for_room(job_class.verdict) ? blocked_heads_.find(job_class.key.queue) : blocked_heads_.end();
-      it != blocked_heads_.end()) {
-    if (it->second.erase(head) != 0) {
-      changed_queues_.insert(job_class.key.queue);
-      if (behind_heads_.contains(job_class.key.queue)) moved_heads_.insert(job_class.key.queue);
+  const QueueId queue = job_class.key.queue;
+  if (waits_for_room(job_class.verdict)) {
+    OfQueue& of = of_queue(queue);
+    if (of.blocked.erase(head) != 0) {
+      note_changed(queue);
+      if (!of.behind_heads.empty()) moved_heads_.insert(queue);
+      if (of.blocked.empty()) has_blocked_.reset(queue.row());
+      note_first(queue);
     }
-    if (it->second.empty()) blocked_heads_.erase(it);
-    note_first(job_class.key.queue);
   }
   if (waits_for == WakeOn::kCapacity && !is_in_parts(job_class.key)) {
     unlist_kind(kinds_like(job_class), job_class, id);
@@ -118,10 +141,7 @@ void PendingQueue::unlist_head(ClassId id) {
   } else if (waits_for == WakeOn::kQuota) {
     waiting_for_quota_.erase(id);
   } else if (waits_for == WakeOn::kHeadOfQueue) {
-    if (const auto it = behind_heads_.find(job_class.key.queue); it != behind_heads_.end()) {
-      it->second.erase(id);
-      if (it->second.empty()) behind_heads_.erase(it);
-    }
+    of_queue(queue).behind_heads.erase(id);
   }
 }
 
@@ -203,15 +223,16 @@ void PendingQueue::park(ClassId id, Verdict verdict) {
 
 void PendingQueue::park_again(ClassId id) {
   park(id, std::exchange(classes_[id.row()].verdict, {}));
-  changed_queues_.insert(class_at(id).key.queue);
+  note_changed(class_at(id).key.queue);
 }
 
 void PendingQueue::activate_behind_moved_heads() {
   if (moved_heads_.empty()) return;
   std::vector<ClassId> behind;
-  for (const QueueId queue : std::exchange(moved_heads_, {}))
-    if (const auto it = behind_heads_.find(queue); it != behind_heads_.end())
-      behind.insert(behind.end(), it->second.begin(), it->second.end());
+  for (const QueueId queue : std::exchange(moved_heads_, {})) {
+    const std::set<ClassId>& of = of_queue(queue).behind_heads;
+    behind.insert(behind.end(), of.begin(), of.end());
+  }
   for (const ClassId id : behind) activate(id);
 }
 
@@ -221,7 +242,7 @@ void PendingQueue::list_held(ClassId id) {
   const Head head = head_of(id, *job_class.held.begin());
   held_classes_.insert(head);
   if (head.entry.is_surplus) return;
-  held_heads_[job_class.key.queue].insert(head);
+  of_queue(job_class.key.queue).held.insert(head);
   note_first(job_class.key.queue);
 }
 
@@ -231,20 +252,17 @@ void PendingQueue::unlist_held(ClassId id) {
   const Head head = head_of(id, *job_class.held.begin());
   held_classes_.erase(head);
   if (head.entry.is_surplus) return;
-  const auto it = held_heads_.find(job_class.key.queue);
-  it->second.erase(head);
-  if (it->second.empty()) held_heads_.erase(it);
+  of_queue(job_class.key.queue).held.erase(head);
   note_first(job_class.key.queue);
 }
 
 void PendingQueue::note_first(QueueId queue) {
   const Head* first = first_waiting(queue);
-  const auto it = first_of_queue_.find(queue);
-  if (it == first_of_queue_.end() ? first == nullptr : first != nullptr && it->second == *first) return;
+  std::optional<Head>& listed = of_queue(queue).first;
+  if (first == nullptr ? !listed : listed == *first) return;
   ++head_changes_;
-  const bool is_listed = it != first_of_queue_.end();
   if (!queue_keys_.are_compared()) {
-    if (is_listed) first_heads_.erase(it->second);
+    if (listed) first_heads_.erase(*listed);
     if (first != nullptr) first_heads_.insert(*first);
   } else if (are_heads_keyed_) {
     if (first != nullptr)
@@ -252,16 +270,16 @@ void PendingQueue::note_first(QueueId queue) {
     else
       keyed_heads_.erase(queue_keys_, queue);
   }
-  if (first != nullptr)
-    first_of_queue_.insert_or_assign(queue, *first);
-  else
-    first_of_queue_.erase(it);
+  if (!listed) ++first_head_count_;
+  if (first == nullptr) --first_head_count_;
+  listed = first != nullptr ? std::optional(*first) : std::nullopt;
 }
 
 void PendingQueue::rekey(const QueueKeys::News& news) {
   const auto key_heads = [&] {
     keyed_heads_.clear();
-    for (const auto& [queue, head] : first_of_queue_) keyed_heads_.put(queue_keys_, queue, head);
+    for (std::size_t row = 0; row < of_queue_.size(); ++row)
+      if (const std::optional<Head>& first = of_queue_[row].first) keyed_heads_.put(queue_keys_, QueueId(row), *first);
     are_heads_keyed_ = true;
   };
   if (!are_heads_keyed_ && !news.is_tree_other) key_heads();
@@ -374,14 +392,14 @@ void PendingQueue::list_anew() {
 
 const PendingQueue::Head* PendingQueue::first_waiting(QueueId queue) const {
   const Head* blocked = first_blocked(queue);
-  const auto held = held_heads_.find(queue);
-  return held != held_heads_.end() && (blocked == nullptr || *held->second.begin() < *blocked) ? &*held->second.begin()
-                                                                                               : blocked;
+  if (queue.row() >= of_queue_.size() || of_queue_[queue.row()].held.empty()) return blocked;
+  const Head& held = *of_queue_[queue.row()].held.begin();
+  return blocked == nullptr || held < *blocked ? &held : blocked;
 }
 
 const PendingQueue::Head* PendingQueue::first_blocked(QueueId queue) const {
-  const auto it = blocked_heads_.find(queue);
-  return it == blocked_heads_.end() ? nullptr : &*it->second.begin();
+  if (queue.row() >= of_queue_.size() || of_queue_[queue.row()].blocked.empty()) return nullptr;
+  return &*of_queue_[queue.row()].blocked.begin();
 }
 
 }  // namespace ashlar

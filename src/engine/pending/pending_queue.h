@@ -8,10 +8,12 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/bitset.h"
 #include "base/id.h"
 #include "engine/pending/queue_heads.h"
 #include "engine/pending/queue_keys.h"
@@ -150,7 +152,7 @@ class PendingQueue {
     if (queue_keys_.are_compared()) return keyed_heads_.first();
     return first_heads_.empty() ? nullptr : &*first_heads_.begin();
   }
-  std::size_t first_head_count() const { return first_of_queue_.size(); }
+  std::size_t first_head_count() const { return first_head_count_; }
   /// All of them, in order, until `visit` returns false.
   template <class Visit>
   void each_first_head(Visit&& visit) const {
@@ -160,10 +162,12 @@ class PendingQueue {
   }
   /// Grows whenever they, or their order, change.
   std::uint64_t head_changes() const { return head_changes_; }
-  /// Queues that have such classes.
-  const std::map<QueueId, std::set<Head>>& blocked_heads() const { return blocked_heads_; }
-  /// Queues whose blocked heads have changed since the last call, or a superset.
-  std::set<QueueId> take_changed_queues() { return std::exchange(changed_queues_, {}); }
+  /// First jobs of such classes of the queue, in order.
+  const std::set<Head>& blocked_heads(QueueId queue) const { return of_queue_[queue.row()].blocked; }
+  /// Queues that have any, ascending. Cost: O(queues / 64) and those.
+  std::vector<QueueId> blocked_queues() const;
+  /// Queues whose blocked heads have changed since the last call, or a superset; ascending.
+  std::vector<QueueId> take_changed_queues();
   /// Parked classes of like members by the devices of one member, then by kind, so that nodes without as many are
   /// compared with no kind.
   using Kinds = std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>;
@@ -188,6 +192,16 @@ class PendingQueue {
 
  private:
   friend struct EngineFields;
+  /// The classes of one queue that do not start.
+  struct OfQueue {
+    std::set<Head> blocked;          ///< first jobs of those that wait for capacity or for quota
+    std::set<Head> held;             ///< first held jobs, but of surplus
+    std::set<ClassId> behind_heads;  ///< parked until the head of the queue has changed
+    std::optional<Head> first;       ///< as it is among the first heads
+    bool has_changed = false;        ///< is among the changed queues
+  };
+  OfQueue& of_queue(QueueId queue);
+  void note_changed(QueueId queue);
   const Entry* hold_range(ClassId id, std::set<Entry>::const_iterator first, std::set<Entry>::const_iterator end,
                           bool is_beyond_limit);
   void list_head(ClassId id);
@@ -209,22 +223,21 @@ class PendingQueue {
   std::vector<ClassId> class_of_job_;
   std::vector<Entry> entry_of_job_;
   std::set<Head> active_heads_;
-  std::map<QueueId, std::set<Head>> blocked_heads_;
+  std::vector<OfQueue> of_queue_;  ///< [queue]
+  BitSet has_blocked_;             ///< [queue]
   /// With blocked heads, or heads that were closed for quota; lost in a snapshot: a reader of one re-evaluates all
   /// queues first.
-  std::set<QueueId> changed_queues_;
+  std::vector<QueueId> changed_queues_;
   std::set<Head> held_classes_;
-  std::map<QueueId, std::set<Head>> held_heads_;  ///< those of them that are not surplus
-  std::map<JobId, std::uint32_t> held_by_;        ///< by holder: how many classes
-  std::map<QueueId, Head> first_of_queue_;
-  std::set<Head> first_heads_;  ///< where queues are not compared, else:
+  std::map<JobId, std::uint32_t> held_by_;  ///< by holder: how many classes
+  std::size_t first_head_count_ = 0;        ///< queues that have one
+  std::set<Head> first_heads_;              ///< where queues are not compared, else:
   QueueHeads keyed_heads_;
   bool are_heads_keyed_ = false;  ///< not yet after they were listed anew
   std::uint64_t head_changes_ = 0;
   KindsByDevices waiting_for_capacity_, never_fitting_;
   std::set<ClassId> waiting_for_quota_;
-  std::map<QueueId, std::set<ClassId>> behind_heads_;  ///< parked classes that wait for the head of their queue
-  std::set<QueueId> moved_heads_;                      ///< queues of such classes whose blocked heads have changed
+  std::set<QueueId> moved_heads_;  ///< queues with classes behind heads, whose blocked heads have changed
   std::set<ClassId> waiting_in_parts_;
   std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;

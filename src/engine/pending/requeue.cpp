@@ -442,9 +442,12 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   find_possible(e, state, cycle, news.activated);
   // What outranks a nomination, or may use a hold, finds more than what is free.
   if (state.nominations().empty() && state.yielding().empty()) {
+    std::vector<ClassId> others = news.activated;
+    std::sort(others.begin(), others.end());
     for (const ClassId id : news.with_room)
-      if (!e.pending.never_fits(id)) cycle.woken_by_room.insert(id);
-    for (const ClassId id : news.activated) cycle.woken_by_room.erase(id);
+      if (!e.pending.never_fits(id) && !std::binary_search(others.begin(), others.end(), id))
+        cycle.woken_by_room.push_back(id);
+    std::sort(cycle.woken_by_room.begin(), cycle.woken_by_room.end());
     cycle.freed_nodes = std::move(news.freed_nodes);
   }
   for (const ClassId id : news.with_room) e.pending.activate(id);
@@ -453,7 +456,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
 }
 
 bool is_room_taken(EngineData& e, State& state, const Cycle& cycle, ClassId id) {
-  if (!cycle.woken_by_room.contains(id)) return false;
+  if (!std::binary_search(cycle.woken_by_room.begin(), cycle.woken_by_room.end(), id)) return false;
   const PendingQueue::Class& job_class = e.pending.class_at(id);
   const EquivalenceClass& key = job_class.key;
   if (!key.runs.empty() || !key.only.is_none()) return !are_parts_helped(e, state, cycle.freed_nodes, key);
@@ -486,9 +489,9 @@ bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, 
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle) {
   bool has_activated = false;
   if (!backfill_rule(*e.profile).has_blocking_heads || !e.options.has_verdicts) return has_activated;
-  std::set<QueueId> changed = e.pending.take_changed_queues();
+  std::vector<QueueId> changed = e.pending.take_changed_queues();
   if (std::exchange(e.heads_walked_on, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
-    for (const auto& [queue, heads] : e.pending.blocked_heads()) changed.insert(queue);
+    changed = e.pending.blocked_queues();  // in no other queue there is a head to look at
   for (const QueueId queue : changed)
     has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
   return has_activated;

@@ -10,7 +10,8 @@ namespace ashlar {
 bool may_backfill_by_count(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::int64_t devices = e.pending.class_at(head.job_class).devices;
   const Millis end = state.job(head.entry.job).late_end_if_started(cycle.plan.at);
-  for (const auto& [queue, heads] : e.pending.blocked_heads()) {
+  for (const QueueId queue : e.pending.blocked_queues()) {
+    const std::set<PendingQueue::Head>& heads = e.pending.blocked_heads(queue);
     // The published rule considers devices only: a job that waits for quota has no reservation.
     const auto first = std::find_if(heads.begin(), heads.end(), [&](const PendingQueue::Head& h) {
       return e.pending.class_at(h.job_class).verdict.wake_on == WakeOn::kCapacity;
