@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "history.h"
+#include "policy/feasible_policy.h"
 #include "state/cluster/usable_devices.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
@@ -218,6 +220,56 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
   RC_ASSERT(again.digest() == state.digest());
   RC_ASSERT(again.is_consistent());
   expect_counts_as_recounted(again);
+}
+
+/// Pods that match the selector by value of the label, on the live nodes that the constraint allows, one by one.
+std::map<LabelId, std::uint32_t> recounted_sums(const State& state, PodSelectorId selector, LabelKeyId topology,
+                                                ConstraintId eligible) {
+  std::map<LabelId, std::uint32_t> sums;
+  const Cluster& cluster = state.cluster();
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    const NodeId node(n);
+    if (!cluster.is_live(node) ||
+        !is_allowed_by_facts(cluster.constraint(eligible), cluster.facts(node), cluster.context()))
+      continue;
+    for (const NodeLabel& label : cluster.facts(node).labels)
+      if (label.key == topology) sums[label.id] += recounted(state, selector, node).first;
+  }
+  return sums;
+}
+
+/// By both labels of nodes; over all nodes, those of one zone, those without some taints, and those from which pods keep
+/// others away.
+void expect_sums_as_recounted(const State& state) {
+  for (std::size_t s = 0; s < state.cluster().counts().index().selector_rows(); ++s)
+    for (const std::uint32_t topology : {1u, 2u})
+      for (const std::uint32_t eligible : {0u, 2u, 3u, 6u}) {
+        std::map<LabelId, std::uint32_t> sums;
+        for (const DomainSum& sum : state.cluster().domain_sums(PodSelectorId(s), LabelKeyId(topology),
+                                                                ConstraintId(eligible), is_allowed_by_facts))
+          sums.emplace(sum.value, sum.pods);
+        RC_ASSERT(sums == recounted_sums(state, PodSelectorId(s), LabelKeyId(topology), ConstraintId(eligible)));
+      }
+}
+
+RC_GTEST_PROP(DomainSums, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  State state = lived(*some_moves(), outside);
+  expect_sums_as_recounted(state);
+  {
+    Trial trial(state);
+    for (const Move& move : *some_moves()) try_something(trial, move, {.blocks = false, .lifts = false});
+    expect_sums_as_recounted(state);
+  }
+  expect_sums_as_recounted(state);
+  State again = state;
+  StateFields::forget_caches(again);
+  expect_sums_as_recounted(again);
+  for (const Move& move : *some_moves()) {
+    for (const Event& event : outside.act(move, state)) apply(state, event);
+    if (move.c % 8 == 0) expect_sums_as_recounted(state);
+  }
+  expect_sums_as_recounted(state);
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
