@@ -129,7 +129,8 @@ TEST_F(GraceTest, RoomIsMadeForTheJobThatIsNamedAndItsDevicesAreKeptFromAll) {
     std::get<Evict>(plan.actions[0]).for_job = for_job;
     std::get<Bind>(plan.actions[1]).devices = {devices, 0};
     w.submit(plan);
-    return kinds(w) + "; " + kinds_at(w, 7);
+    const std::string at_once = kinds(w);
+    return at_once + "; " + kinds_at(w, 7);
   };
   EXPECT_EQ(played(JobId(1u), 2), "Bound@0; Evicted@7 Bound@7") << "room is made for it";
   EXPECT_EQ(played(JobId(2u), 2), "Bound@0 Bound@4; Evicted@7") << "it needs nothing of it";
