@@ -121,9 +121,10 @@ void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
 ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
   ProfileSpec spec;
   if (needs_kind) reader.refuse_other_kind(node, "Profile");
-  if (!reader.is_map(node, "the profile",
-                     {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "queueOrder",
-                      "blocking", "placement", "victim", "cadence", "seed", "domainSearch", "mix", "replay"})) {
+  if (!reader.is_map(
+          node, "the profile",
+          {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "queueOrder", "blocking",
+           "placement", "victim", "grace", "cadence", "seed", "domainSearch", "mix", "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -149,6 +150,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   p.placement = static_cast<PlacementRule>(
       reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
   p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictimNames));
+  p.grace = reader.duration(node, "grace", p.grace);
   p.cadence = reader.duration(node, "cadence", p.cadence);
   p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
   spec.has_seed = node["seed"].IsDefined();

@@ -88,6 +88,7 @@ struct DeviceMask {
   static constexpr DeviceMask unknown() { return {~0ull, ~0ull}; }
   int count() const { return __builtin_popcountll(low) + __builtin_popcountll(high); }
   bool is_within(const DeviceMask& other) const { return ((low & ~other.low) | (high & ~other.high)) == 0; }
+  bool overlaps(const DeviceMask& other) const { return ((low & other.low) | (high & other.high)) != 0; }
   /// Those among the first `devices` of a node.
   DeviceMask among(std::int32_t devices) const {
     const auto below = [](std::int32_t bits) { return bits <= 0 ? 0 : bits >= 64 ? ~0ull : (1ull << bits) - 1; };

@@ -46,7 +46,7 @@ struct Bind {
 };
 struct Evict {
   JobId job;
-  Millis grace;
+  Millis grace;  ///< for which its pods run on and keep their devices; binds for `for_job` wait until they are gone
   MemberId member = {};  ///< none: all placed members of the job
   JobId for_job = {};    ///< which gets the place; none: no one job
 };

@@ -151,6 +151,10 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
   for (const auto& tier : profile.tiers)
     for (const ScorePolicy* policy : tier)
       if (tier.size() > 1 && is_exclusive(*policy)) return ProfileProblem{"tiers", must_be_alone(*policy)};
+  if (profile.grace < Millis(0) || profile.grace > Profile::kGraceMax)
+    return ProfileProblem{"grace", "grace must be at most 1h"};
+  if (profile.victim == VictimRule::kNone && profile.grace > Millis(0))
+    return ProfileProblem{"grace", "grace is that of jobs which are stopped; with victim: none there are none"};
   if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
     return ProfileProblem{
         "victim",

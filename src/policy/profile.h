@@ -54,7 +54,8 @@ struct ReplayRules {
 };
 
 struct Profile {
-  static constexpr std::size_t kTiersMax = 4;  ///< 16 bits of the 64-bit key each
+  static constexpr std::size_t kTiersMax = 4;    ///< 16 bits of the 64-bit key each
+  static constexpr Millis kGraceMax{3'600'000};  ///< what takes its place waits for so long
 
   std::string name;
   std::vector<const FeasiblePolicy*> feasible;
@@ -65,6 +66,7 @@ struct Profile {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
+  Millis grace{0};                       ///< for which the pods of a stopped job run on and keep their devices
   Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
   FgdMix mix;                            ///< expected pods of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice

@@ -27,6 +27,7 @@ struct Written {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
+  Millis grace;
   Millis cadence;
   std::vector<FgdClass> mix;
   std::uint64_t seed = 0;
@@ -43,7 +44,7 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 }  // namespace
 
 // `replay` is left out: it concerns the world of a replayed trace, not decisions.
-static_assert(boost::pfr::tuple_size_v<Profile> == 14,
+static_assert(boost::pfr::tuple_size_v<Profile> == 15,
               "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
@@ -56,6 +57,7 @@ std::string bytes_of(const Profile& profile) {
             profile.blocking,
             profile.placement,
             profile.victim,
+            profile.grace,
             profile.cadence,
             profile.mix.classes,
             profile.seed,
@@ -98,6 +100,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (!order) return order.error();
   const auto queue_order = known(find_queue_order(w.queue_order), "queue order", w.queue_order);
   if (!queue_order) return queue_order.error();
+  if (w.grace < Millis(0) || w.grace > Profile::kGraceMax) return invalid("the profile's grace is impossible");
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   for (const FgdClass& c : w.mix) {
     const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 &&
@@ -112,6 +115,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   profile.blocking = w.blocking;
   profile.placement = w.placement;
   profile.victim = w.victim;
+  profile.grace = w.grace;
   profile.cadence = w.cadence;
   profile.mix.classes = std::move(w.mix);
   profile.seed = w.seed;

@@ -290,7 +290,7 @@ TEST(ClassQuotaOracle, WhoLooksAtEverybodyStartsTheSame) {
       started, refused, slept, seeds.c_str());
   EXPECT_GT(started, 10'000);
   EXPECT_GT(refused, 1'000);
-  EXPECT_LE(slept, kSlept) << "seeds" << seeds;
+  EXPECT_EQ(slept, kSlept) << "seeds" << seeds;
 }
 
 }  // namespace

@@ -108,8 +108,11 @@ TEST(Histories, OfGangsOfGroupsKeepEveryRuleAndAreTheSameTwice) {
 TEST(Histories, OfAllTogetherAreTheSameAfterRestarts) {
   Counts counts;
   for (std::uint64_t seed = 0; seed < kGangHistories && !::testing::Test::HasFailure(); ++seed) {
-    const Story story =
-        draw_story(seed, {.has_nominations = true, .has_holds = true, .has_groups = true, .has_unlike_devices = true});
+    const Story story = draw_story(seed, {.has_nominations = true,
+                                          .has_holds = true,
+                                          .has_evictions = true,
+                                          .has_groups = true,
+                                          .has_unlike_devices = true});
     const Played first = play(story, {.has_checks = false, .restarts_seed = seed + 1});
     counts.placed += first.placed;
     counts.restarts += first.restarts;

@@ -101,7 +101,11 @@ struct MirrorNews {
     if (job != kNowhere && m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] == 0)
       clear(static_cast<std::size_t>(job), static_cast<std::size_t>(rank));
   }
-  void operator()(const Evicted& e) { m.take_off(static_cast<int>(e.job.row())); }
+  void operator()(const Evicted& e) {
+    if (e.member.is_none()) return m.take_off(static_cast<int>(e.job.row()));
+    const auto [job, rank] = m.find(e.member);
+    if (job == static_cast<int>(e.job.row())) clear(static_cast<std::size_t>(job), static_cast<std::size_t>(rank));
+  }
   void operator()(const Nominated& e) {
     const auto [job, rank] = m.find(e.member);
     if (job == kNowhere || m.is_bound_[static_cast<std::size_t>(job)][static_cast<std::size_t>(rank)] != 0) return;

@@ -40,6 +40,10 @@ class Writer {
       for (int n = 2 + below(8); n > 0; --n) nomination();
     if (options_.has_holds)
       for (int n = 1 + below(5); n > 0; --n) hold();
+    if (options_.has_evictions) {
+      for (int n = 1 + below(6); n > 0; --n) eviction();
+      if (story_.profile.victim != VictimRule::kNone) story_.profile.grace = Millis(500 * below(10));
+    }
     std::stable_sort(story_.script.begin(), story_.script.end(),
                      [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
@@ -173,6 +177,13 @@ class Writer {
     story_.drawn.jobs.push_back({});
     say(at, HoldPlaced{hold});
     if (!options_.is_exact && one_in(4)) say(at + Millis(500 * (1 + below(40))), Ended{hold.job});
+  }
+
+  /// The cluster stops a job, or one member of it, wherever it is then.
+  void eviction() {
+    const Workload& of = jobs_[static_cast<std::size_t>(below(static_cast<int>(jobs_.size())))];
+    const MemberId member = of.members[static_cast<std::size_t>(below(static_cast<int>(of.members.size())))].member;
+    say(some_time(), Evicted{of.job, Millis(1000 * (1 + below(20))), one_in(3) ? MemberId::none() : member});
   }
 
   void trouble_with_a_node() {

@@ -34,6 +34,8 @@ struct StoryOptions {
   bool has_nominations = false;
   /// capacity is held; drawn after these. The mirror knows no holds: only for plays without checks
   bool has_holds = false;
+  /// of jobs, and of one member, and with a grace where the profile stops jobs; drawn after these
+  bool has_evictions = false;
   bool has_groups = false;          ///< gangs of groups with a minimum and a level of their own
   bool has_unlike_devices = false;  ///< on some nodes; the story is otherwise drawn in the same way
 };

@@ -139,7 +139,9 @@ REFUSED = [
     ("sim run", 2, "ashlar sim run: expected SCENARIO (YAML file"),
     ("completion", 2, "ashlar completion: expected SHELL (bash, zsh or fish)"),
     ("completion tcsh", 2, 'SHELL: expected bash, zsh or fish, got "tcsh"'),
-    ("--help | grep -A1 '^[A-Z].*:$' | tr -d '\\n'", 0, "Ask a running scheduler:  why"),
+    ("--help | awk '/^[A-Z].*:$/{printf \"%s\", $0} /^  [a-z]/{printf \" %s\", $1} /^$/{printf \";\"}'", 0,
+     "Options:;Ask a running scheduler: why queue nodes;Run on a cluster: scheduler load;Simulate and replay: sim replay case;"
+     "Try it on this machine: demo;Plumbing: completion version"),
     ("sim", 2, "ashlar sim: expected a verb: packing, queue, run"),
     ("sim run scenario.yaml -o jsno", 2, '--output: expected table, json or csv, got "jsno"; did you mean "json"?'),
     ("why a/b -o wide", 2, '--output: expected table or json, got "wide"'),

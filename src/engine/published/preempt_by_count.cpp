@@ -166,6 +166,48 @@ CountMarks mark(const State& state, const PendingQueue& pending, const std::vect
   return marks;
 }
 
+/// What the stopped jobs held, to tell for whom each of them is stopped.
+class Vacated {
+ public:
+  /// Before it is taken off; its eviction is that action of the plan.
+  void add(const State& state, JobId job, std::size_t action) {
+    state.each_member(job, [&](MemberId, const Member& m) {
+      if (m.is_placed()) places_.push_back({m.node, m.devices, action});
+    });
+  }
+  /// Each is stopped for the first job that gets any of its devices.
+  void name_successors(std::vector<Action>& actions) {
+    std::stable_sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.node < b.node; });
+    for (const Action& action : actions) {
+      const Bind* bind = std::get_if<Bind>(&action);
+      if (bind == nullptr) continue;
+      auto it = std::lower_bound(places_.begin(), places_.end(), bind->node,
+                                 [](const Place& place, NodeId node) { return place.node < node; });
+      for (; it != places_.end() && it->node == bind->node; ++it) {
+        JobId& successor = std::get<Evict>(actions[it->action]).for_job;
+        if (successor.is_none() && it->devices.overlaps(bind->devices)) successor = bind->job;
+      }
+    }
+  }
+
+ private:
+  struct Place {
+    NodeId node;
+    DeviceMask devices;
+    std::size_t action = 0;
+  };
+  std::vector<Place> places_;
+};
+
+void stop(EngineData& e, State& state, Cycle& cycle, JobId job) {
+  Trial trial(state);
+  trial.evict(job);
+  trial.commit();
+  Ledger(state).stop(job, cycle.plan.at);
+  Ledger(state).settle_backlog(job);
+  cycle.plan.actions.push_back(Evict{job, e.profile->grace});
+}
+
 }  // namespace
 
 void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
@@ -174,13 +216,10 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
   const std::vector<Running> running = running_in_order(state, *e.profile->order, now);
   const CountMarks marks = mark(state, e.pending, running, now);
   bool has_changed = !marks.stop.empty();
+  Vacated vacated;
   for (const JobId job : marks.stop) {
-    Trial trial(state);
-    trial.evict(job);
-    trial.commit();
-    Ledger(state).stop(job, now);
-    Ledger(state).settle_backlog(job);
-    cycle.plan.actions.push_back(Evict{job, Millis(0)});
+    vacated.add(state, job, cycle.plan.actions.size());
+    stop(e, state, cycle, job);
   }
   absorb_changes(e, state, cycle);
   for (const JobId job : marks.start) {
@@ -193,6 +232,7 @@ void preempt_by_count(EngineData& e, State& state, Cycle& cycle) {
     has_changed = true;
     commit(e, state, cycle, trial, e.pending.entry_of(job));
   }
+  vacated.name_successors(cycle.plan.actions);
   const std::int64_t cadence = std::max<std::int64_t>(e.profile->cadence.value, 1);
   if (has_changed) {
     cycle.plan.look_again_at = now + Millis(cadence);

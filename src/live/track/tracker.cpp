@@ -115,9 +115,11 @@ void Tracker::settle() {
   while (!data_.dirty.empty())  // a PodGroup that goes to another gang marks both
     for (const GangSlot slot : std::exchange(data_.dirty, {})) settle_gang(data_, slot);
   data_.bound_outside.clear();
+  report_asked_labels(data_);
 }
 
 void Tracker::settle_bound() {
+  report_asked_labels(data_);
   if (data_.bound_outside.empty()) return;
   data_.out.stamp();
   while (!data_.bound_outside.empty())
@@ -137,6 +139,7 @@ void Tracker::give_back_unused_names() {
   data_.translator.add_to(in_use);
   for (const NodeRecord& node : data_.nodes) in_use.add(node.facts);
   data_.names.keep_only(in_use);
+  data_.translator.renew_asked_keys();
   data_.translator.forget_given_back();
 }
 

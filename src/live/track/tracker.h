@@ -44,7 +44,7 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news ||
-           data_.anti_affinity.asked().has_news();
+           data_.anti_affinity.asked().has_news() || !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
@@ -107,6 +107,8 @@ class Tracker {
   /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests
   const ExclusionConstraints::Work& exclusion_work() const { return data_.exclusion_constraints.work(); }  // for tests
+  /// Label changes of nodes for which all pods were looked at, in total.
+  std::uint64_t anti_affinity_moves() const { return data_.anti_affinity_moves; }  // for tests
   JobOwner owner(JobId job) const { return data_.owner(job); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }

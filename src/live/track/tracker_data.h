@@ -102,8 +102,9 @@ struct TrackerData : Tables {
   AntiAffinity anti_affinity;
   ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
-  std::uint64_t bind_holds = 0;  ///< begun, in total
-  ByName<LogPace> log_paces;     ///< by namespace, of lines about what pods claim
+  std::uint64_t anti_affinity_moves = 0;  ///< changes of a node's labels for which all pods were looked at
+  std::uint64_t bind_holds = 0;           ///< begun, in total
+  ByName<LogPace> log_paces;              ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;

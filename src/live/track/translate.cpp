@@ -1,7 +1,6 @@
 #include "live/track/translate.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/digest.h"
 #include "text/amount_text.h"
@@ -81,12 +80,6 @@ ashlar::TaintEffect effect_of(TaintEffect effect) {
 
 std::uint8_t protocol_number(HostPort::Protocol protocol) {
   return protocol == HostPort::Protocol::kTcp ? 6 : protocol == HostPort::Protocol::kUdp ? 17 : 132;
-}
-
-std::int64_t label_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? number : NodeLabel::kNotANumber;
 }
 
 }  // namespace
@@ -228,6 +221,7 @@ ConstraintId Translator::intern(Constraint constraint) {
   if (!is_new) return id;
   out_.add(ConstraintDefined{id, constraints_[id]});
   company_.use(constraints_[id]);
+  asked_keys_.ask(constraints_[id]);
   return id;
 }
 
@@ -330,6 +324,12 @@ void Translator::note_taken() {
   });
   specs_.settle([this](GangSpecId id) { out_.add_confirmation(GangSpecDefined{id, {}}); });
   given_back_ += company_.note_taken();
+}
+
+void Translator::renew_asked_keys() {
+  asked_keys_.renew([this](AskedKeys& keys) {
+    constraints_.each([&](ConstraintId, const Constraint& constraint) { keys.ask(constraint); });
+  });
 }
 
 void Translator::add_to(ObjectNames::InUse& in_use) const {
@@ -476,12 +476,7 @@ NodeFacts Translator::node_facts(const Node& node) {
     facts.devices.device_class = names_.models.of(*product);
   if (const PooledString* memory = find_label(node.labels, kGpuMemoryLabel))
     facts.devices.memory_each = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
-  for (const KeyValue& kv : node.labels)
-    facts.labels.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
-  facts.labels.push_back({names_.label_keys.of(names_.node_name_key()), names_.label(names_.node_name_key(), node.name),
-                          NodeLabel::kNotANumber});
-  std::sort(facts.labels.begin(), facts.labels.end(),
-            [](const NodeLabel& a, const NodeLabel& b) { return a.key < b.key; });
+  facts.labels = asked_keys_.labels_of(node.labels, node.name);
   const auto add_taint = [&](const PooledString& key, const PooledString& value, TaintEffect effect) {
     const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect)};
     if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);

@@ -14,6 +14,7 @@
 #include "live/track/company/company_rows.h"
 #include "live/track/event_buffer.h"
 #include "live/track/names.h"
+#include "live/track/nodes/asked_keys.h"
 #include "model/event.h"
 #include "names/value_rows.h"
 #include "text/device_text.h"
@@ -38,7 +39,7 @@ std::string refusal_text(const PooledString& resource);
 class Translator {
  public:
   Translator(ObjectNames& names, EventBuffer& out, CompanyRows::NamespaceLookup namespaces = {})
-      : names_(names), out_(out), company_(names, out, std::move(namespaces)) {}
+      : names_(names), out_(out), company_(names, out, std::move(namespaces)), asked_keys_(names) {}
 
   // Rows are used by pods: see use() and leave(). An unused row is given back when the engine has taken the event
   // (note_taken).
@@ -55,7 +56,13 @@ class Translator {
   /// The same without labels, by the object that pods of one template share.
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
+  /// With those of its labels that a constraint asks for.
   NodeFacts node_facts(const Node& node);
+  /// Keys of node labels that constraints ask for.
+  AskedKeys& asked_keys() { return asked_keys_; }
+  const AskedKeys& asked_keys() const { return asked_keys_; }
+  /// Keys that only constraints of the past asked for are forgotten.
+  void renew_asked_keys();
   /// The devices, all as `labelled` says but for what is stated of some of them.
   NodeDevices devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated);
   /// A node has the second layout in place of the first; none: it has no layout.
@@ -121,6 +128,7 @@ class Translator {
   ValueRows<DeviceLayoutId, DeviceLayout> layouts_;
   ValueRows<GangSpecId, GangSpec> specs_;
   CompanyRows company_;
+  AskedKeys asked_keys_;
   std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates cached; pods of a template arrive in sequence
   Seen seen_[kSeen];

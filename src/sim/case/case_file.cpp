@@ -160,9 +160,15 @@ void take_tiers(Words& words, const KeyValue& setting, Profile& profile) {
   }
 }
 
+Millis take_duration(Words& words, std::string_view text) {
+  const Result<Millis> duration = parse_duration(text);
+  if (!duration) words.fail(duration.error().message);
+  return duration ? *duration : Millis(0);
+}
+
 void take_profile_setting(Words& words, Profile& profile) {
   constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",      "order", "card",
-                                            "score",    "cadence",   "queue-order", "seed"};
+                                            "score",    "cadence",   "queue-order", "grace", "seed"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -184,14 +190,14 @@ void take_profile_setting(Words& words, Profile& profile) {
     case 5:
       take_tiers(words, setting, profile);
       break;
-    case 6: {
-      const Result<Millis> cadence = parse_duration(value);
-      if (!cadence) words.fail(cadence.error().message);
-      profile.cadence = cadence ? *cadence : Millis(0);
+    case 6:
+      profile.cadence = take_duration(words, value);
       break;
-    }
     case 7:
       profile.queue_order = take_policy(words, setting, queue_order_policies());
+      break;
+    case 8:
+      profile.grace = take_duration(words, value);
       break;
     default:
       if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos || value.size() > 18)

@@ -116,7 +116,8 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
               {.end_lag = profile.replay.end_lag,
                .restart_of_one = overhead(0),
                .restart_of_eight = overhead(1),
-               .restart_of_more = overhead(2)});
+               .restart_of_more = overhead(2),
+               .has_grace = profile.grace > Millis(0)});
   world.open_with(opening_of(site, kinds.catalog()));
   SiteResult result;
   result.outcomes.reserve(site.jobs.size());

@@ -170,7 +170,7 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   StepSeries busy, waiting;
   Millis last_change;
   SimClock clock;
-  World world(clock, catalog_, work_.feed(), {});
+  World world(clock, catalog_, work_.feed(), {.has_grace = profile.grace > Millis(0)});
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
   world.set_holds(holds_);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/grown.h"
+#include "sim/world/script_notes.h"
 
 namespace ashlar::sim {
 namespace {
@@ -13,81 +14,8 @@ constexpr Millis kStopHeardAfter = Millis(1000);
 
 }  // namespace
 
-/// Effects of the events of a script on the world itself.
-struct ScriptNotes {
-  World& world;
-  Millis at;
-  std::vector<Event>& out;
-
-  template <class Other>
-  void operator()(const Other&) {}
-  void operator()(const NodeSeen& e) { grown(world.is_node_there_, e.node.row()) = 1; }
-  void operator()(const NodeGone& e) {
-    if (!world.is_there(e.node)) return;
-    world.is_node_there_[e.node.row()] = 0;
-    ++grown(world.node_losses_, e.node.row());
-    world.lose_node(e.node, at, out);
-  }
-  void operator()(const Submitted& e) {
-    const Workload& w = e.workload;
-    World::Live& live = grown(world.live_, w.job.row());
-    live.min = std::max<std::uint32_t>(w.members_min, 1);
-    live.waiting_since = at;
-    live.submit = w.submitted;
-    live.estimate = w.estimate;
-    add(w.job, w.members);
-    ++world.arrived_;
-  }
-  void operator()(const MembersAdded& e) {
-    if (e.job.row() >= world.live_.size()) return;
-    world.live_[e.job.row()].min = std::max<std::uint32_t>(e.members_min, 1);
-    add(e.job, e.members);
-    world.start_if_ready(e.job, at);
-  }
-  void operator()(const MemberGone& e) {
-    if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none()) return;
-    world.unbind(e.member, at);
-    auto& members = world.live_[world.placed_[e.member.row()].job.row()].members;
-    members.erase(std::remove(members.begin(), members.end(), e.member), members.end());
-    world.placed_[e.member.row()].job = JobId::none();
-  }
-  void operator()(const Ended& e) {
-    if (e.job.row() >= world.live_.size() || world.live_[e.job.row()].members.empty()) return;
-    World::Live& live = world.live_[e.job.row()];
-    if (live.is_running) world.stop_job(live, at);
-    world.release_rows(e.job);
-  }
-  void operator()(const Bound& e) {
-    if (e.member.row() >= world.placed_.size() || world.placed_[e.member.row()].job.is_none() ||
-        !world.is_there(e.node))
-      return;
-    world.bind({e.member, world.placed_[e.member.row()].job, e.node, e.devices}, at);
-  }
-  void operator()(const Evicted& e) {
-    if (e.job.row() >= world.live_.size()) return;
-    World::Live& live = world.live_[e.job.row()];
-    if (!e.member.is_none()) {
-      const bool is_of_job = e.member.row() < world.placed_.size() && world.placed_[e.member.row()].job == e.job;
-      if (is_of_job) world.unbind(e.member, at);
-      return;
-    }
-    if (live.is_running) world.stop_job(live, at);
-    world.forget_nodes(live);
-    world.drop_binds(live);
-    live.bound = 0;
-  }
-
- private:
-  void add(JobId job, const std::vector<MemberSpec>& members) {
-    for (const MemberSpec& spec : members) {
-      grown(world.placed_, spec.member.row()) = {job, NodeId::none(), {}, 0, 0};
-      world.live_[job.row()].members.push_back(spec.member);
-    }
-  }
-};
-
 World::World(SimClock& clock, const Catalog& catalog, JobFeed feed, WorldRules rules)
-    : clock_(clock), catalog_(&catalog), feed_(std::move(feed)), rules_(rules) {
+    : clock_(clock), catalog_(&catalog), feed_(std::move(feed)), rules_(rules), follows_members_(rules.has_grace) {
   fetch();
 }
 
@@ -162,6 +90,7 @@ void World::take(std::vector<Event>& out) {
     } else {
       arrive(out);
     }
+    if (grace_.has_waiting()) bind_waiting(at, out);
     tell_load(at);
   }
 }
@@ -252,7 +181,10 @@ void World::release_rows(JobId id) {
   Live& live = live_[id.row()];
   forget_nodes(live);
   live.bound = 0;
+  grace_.end(id);
+  grace_.forget(id);
   if (catalog_ != nullptr) {
+    drop_binds(live);
     spare_members_.insert(spare_members_.end(), live.members.rbegin(), live.members.rend());
     spare_jobs_.push_back(id);
   } else {
@@ -294,6 +226,7 @@ void World::evict_job(JobId id, Millis at) {
   forget_nodes(live);
   drop_binds(live);
   live.bound = 0;
+  grace_.end(id);
   ++preemptions_;
 }
 
@@ -326,8 +259,9 @@ void World::unbind(MemberId member, Millis at) {
   Placed& placed = placed_[member.row()];
   if (placed.node.is_none()) return;
   placed.node = NodeId::none();
+  grace_.end(member);
   Live& live = live_[placed.job.row()];
-  --live.bound;
+  if (--live.bound == 0) grace_.end(placed.job);
   if (live.is_running && (rules_.keeps_going ? live.bound == 0 : live.bound < live.min)) stop_job(live, at);
 }
 
@@ -339,16 +273,64 @@ Evicted World::evict(const Evict& action, Millis at) {
   return {action.job, live_[action.job.row()].remaining, action.member};
 }
 
+bool World::has_grace(const Evict& action) const {
+  if (action.grace == Millis(0)) return false;
+  if (action.member.is_none()) return live_[action.job.row()].bound > 0;
+  return action.member.row() < placed_.size() && !placed_[action.member.row()].node.is_none();
+}
+
+/// Pods that have no node yet are gone at once, and with them the binds requested for them.
+void World::begin_grace(const Evict& action, const Fate& fate, Millis now) {
+  ASHLAR_CHECK(follows_members_);
+  if (action.member.is_none()) drop_binds(live_[action.job.row()]);
+  LateAnswer answer;
+  answer.ends_grace = true;
+  answer.after = fate.after;
+  const std::uint32_t row = keep(std::move(answer));
+  due_.push({now + action.grace, turns_++, JobId::none(), row});
+  grace_.begin(action, row);
+}
+
+void World::end_grace(const LateAnswer& answer, std::uint32_t row, Millis at, std::vector<Event>& out) {
+  const Evict* ends = grace_.find(row);
+  if (ends == nullptr) return;  // its job has ended, or was stopped otherwise
+  LateAnswer reported;
+  reported.body = evict(Evict(*ends), at);
+  if (answer.after == Millis(0))
+    out.push_back({at, std::move(reported.body)});
+  else
+    answer_late(std::move(reported), at + answer.after);
+}
+
+bool World::holds(const Evict& eviction, NodeId node, const DeviceMask& devices) const {
+  const auto has_one = [&](MemberId m) {
+    return m.row() < placed_.size() && placed_[m.row()].node == node && placed_[m.row()].devices.overlaps(devices);
+  };
+  if (!eviction.member.is_none()) return has_one(eviction.member);
+  const auto& members = live_[eviction.job.row()].members;
+  return std::any_of(members.begin(), members.end(), has_one);
+}
+
+bool World::must_wait(const Bind& bind) const {
+  return grace_.keep_waiting(bind, [&](const Evict& eviction) { return holds(eviction, bind.node, bind.devices); });
+}
+
+void World::bind_waiting(Millis at, std::vector<Event>& out) {
+  for (const std::uint32_t row : grace_.take_waiting()) deliver_late(row, at, out);
+}
+
 void World::submit(const Plan& plan) {
   for (const Action& action : plan.actions) {
-    if (fate_of_) {
+    const Bind* bound = std::get_if<Bind>(&action);
+    const bool is_late = bound != nullptr ? must_wait(*bound) : has_grace(std::get<Evict>(action));
+    if (fate_of_ || is_late) {
       carry_out_late(action, plan.at);
-    } else if (const Bind* bound = std::get_if<Bind>(&action)) {
+    } else if (bound != nullptr) {
       ASHLAR_CHECK(live_[bound->job.row()].bound < live_[bound->job.row()].min);
       answers_.push_back({plan.at, Bound{bound->member, bound->node, bound->devices}});
       bind(*bound, plan.at);
-    } else if (const Evict* evicted = std::get_if<Evict>(&action)) {
-      answers_.push_back({plan.at, evict(*evicted, plan.at)});
+    } else {
+      answers_.push_back({plan.at, evict(std::get<Evict>(action), plan.at)});
       has_stops_ = true;
     }
   }
@@ -356,26 +338,28 @@ void World::submit(const Plan& plan) {
 }
 
 void World::carry_out_late(const Action& action, Millis now) {
-  const Fate fate = fate_of_(action);
+  const Fate fate = fate_of_ ? fate_of_(action) : Fate{};
   LateAnswer answer;
   if (const Bind* bound = std::get_if<Bind>(&action)) {
+    if (catalog_ != nullptr) grown(placed_, bound->member.row()).job = bound->job;  // a script says so itself
     answer.attempt = ++grown(placed_, bound->member.row()).attempts;
     answer.changed_nodes = losses_of(bound->node);
     const bool is_refused = refused_next_.erase(bound->member) != 0 || fate.is_refused;
     answer.body = is_refused ? EventBody(BindRejected{bound->member})
                              : EventBody(Bound{bound->member, bound->node, bound->devices});
-  } else if (const Evict* evicted = std::get_if<Evict>(&action)) {
-    answer.body = evict(*evicted, now);
   } else {
-    return;
+    const Evict& evicted = std::get<Evict>(action);
+    if (has_grace(evicted)) return begin_grace(evicted, fate, now);
+    answer.body = evict(evicted, now);
   }
+  if (!fate_of_) return grace_.wait(keep(std::move(answer)));
   answer_late(answer, now + fate.after);
   if (fate.reported_again_after == Millis::max()) return;
   answer.is_again = true;
   answer_late(std::move(answer), now + fate.after + fate.reported_again_after);
 }
 
-void World::answer_late(LateAnswer answer, Millis at) {
+std::uint32_t World::keep(LateAnswer answer) {
   auto row = static_cast<std::uint32_t>(late_answers_.size());
   if (spare_answers_.empty()) {
     late_answers_.push_back(std::move(answer));
@@ -384,7 +368,11 @@ void World::answer_late(LateAnswer answer, Millis at) {
     spare_answers_.pop_back();
     late_answers_[row] = std::move(answer);
   }
-  due_.push({at, turns_++, JobId::none(), row});
+  return row;
+}
+
+void World::answer_late(LateAnswer answer, Millis at) {
+  due_.push({at, turns_++, JobId::none(), keep(std::move(answer))});
 }
 
 /// A bind is carried out when it is answered, and refused if its node was removed in the meantime, even if it came
@@ -393,10 +381,14 @@ void World::answer_late(LateAnswer answer, Millis at) {
 void World::deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out) {
   LateAnswer answer = std::move(late_answers_[row]);
   spare_answers_.push_back(row);
+  if (answer.ends_grace) return end_grace(answer, row, at, out);
   if (const auto* bound = std::get_if<Bound>(&answer.body)) {
     const Placed& placed = placed_[bound->member.row()];
     const bool is_open = !answer.is_again && !placed.job.is_none() && placed.node.is_none();
-    if (is_open && (!is_there(bound->node) || losses_of(bound->node) != answer.changed_nodes))
+    if (is_open && answer.attempt > placed.dropped &&
+        must_wait({bound->member, placed.job, bound->node, bound->devices}))
+      return grace_.wait(keep(std::move(answer)));
+    if (is_open && (is_gone(bound->node) || losses_of(bound->node) != answer.changed_nodes))
       answer.body = BindRejected{bound->member};
   }
   if (auto* bound = std::get_if<Bound>(&answer.body)) {
@@ -423,6 +415,7 @@ void World::change_node(const NodeChange& change, std::vector<Event>& out) {
     return;
   }
   out.push_back({change.at, NodeGone{change.node}});
+  ++grown(node_losses_, change.node.row());
   lose_node(change.node, change.at, out);
 }
 

@@ -16,6 +16,7 @@
 #include "sim/results/results.h"
 #include "sim/world/catalog.h"
 #include "sim/world/clock.h"
+#include "sim/world/grace_periods.h"
 #include "sim/world/scripted_event.h"
 
 namespace ashlar::sim {
@@ -51,6 +52,8 @@ struct WorldRules {
   bool is_refusal_final = false;
   /// a running gang continues while one member is left; else it starts over once it is whole again
   bool keeps_going = false;
+  /// evictions may have a grace, for which their pods run on and keep their devices
+  bool has_grace = false;
   Millis restart_of(std::int64_t devices) const {
     return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more;
   }
@@ -136,8 +139,10 @@ class World final : public EventSource, public Actuator {
     std::uint32_t attempt = 0;        ///< which bind of the member it answers
     std::uint32_t changed_nodes = 0;  ///< of its node, when it was requested
     bool is_again = false;            ///< already reported once: reported again only if it still holds
+    bool ends_grace = false;          ///< of an eviction, which is carried out then and answered
+    Millis after;                     ///< so much later
   };
-  /// What the cluster knows of a member; kept only if nodes may fail or answers take time.
+  /// What the cluster knows of a member; kept only if nodes may fail, answers take time or evictions have a grace.
   struct Placed {
     JobId job;
     NodeId node;
@@ -158,6 +163,7 @@ class World final : public EventSource, public Actuator {
   void change_node(const NodeChange& change, std::vector<Event>& out);
   void happen(const ScriptedEvent& scripted_event, std::vector<Event>& out);
   void carry_out_late(const Action& action, Millis now);
+  std::uint32_t keep(LateAnswer answer);
   void answer_late(LateAnswer answer, Millis at);
   void deliver_late(std::uint32_t row, Millis at, std::vector<Event>& out);
   void bind(const Bind& bind, Millis at);
@@ -169,10 +175,22 @@ class World final : public EventSource, public Actuator {
   void evict_job(JobId id, Millis at);
   /// Carries it out at once; the answer that is heard later.
   Evicted evict(const Evict& action, Millis at);
+  /// Whether pods of it run, which have their grace.
+  bool has_grace(const Evict& action) const;
+  void begin_grace(const Evict& action, const Fate& fate, Millis now);
+  void end_grace(const LateAnswer& answer, std::uint32_t row, Millis at, std::vector<Event>& out);
+  /// Whether pods that are still there keep the bind from being carried out.
+  bool must_wait(const Bind& bind) const;
+  /// Whether a pod that the eviction stops has one of these devices.
+  bool holds(const Evict& eviction, NodeId node, const DeviceMask& devices) const;
+  /// Binds that waited for pods that are gone now.
+  void bind_waiting(Millis at, std::vector<Event>& out);
   void forget_nodes(const Live& live);
   void drop_binds(const Live& live);
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
+  /// A feed says only by losses which nodes are gone.
+  bool is_gone(NodeId node) const { return catalog_ == nullptr && !is_there(node); }
   std::uint32_t losses_of(NodeId node) const { return node.row() < node_losses_.size() ? node_losses_[node.row()] : 0; }
   std::int64_t devices_of(const Live& live) const {
     return live.kind.is_none() ? 0 : catalog_->kind(live.kind).devices;
@@ -201,6 +219,7 @@ class World final : public EventSource, public Actuator {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::vector<LateAnswer> late_answers_;
   std::vector<std::uint32_t> spare_answers_;
+  GracePeriods grace_;
   std::uint64_t turns_ = 0;
   std::vector<NodeChange> node_changes_;
   std::size_t next_node_change_ = 0;
@@ -209,7 +228,7 @@ class World final : public EventSource, public Actuator {
   std::span<const NodeFacts> facts_;
   bool follows_members_ = false;
   std::vector<Placed> placed_;               ///< by MemberId, if it follows them
-  std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, according to the script
+  std::vector<std::uint8_t> is_node_there_;  ///< by NodeId, according to the script; empty with a feed
   /// by NodeId: how often it was removed, so that one that came back is known to be another
   std::vector<std::uint32_t> node_losses_;
   std::int64_t preemptions_ = 0, arrived_ = 0, ended_ = 0, busy_devices_ = 0, running_ = 0;

@@ -165,6 +165,12 @@ profile ashlar card=first
   16: unknown card "first"; expected island, best-fit, random or fgd
 profile ashlar cadence=now
   16: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+profile srtf grace=now
+  14: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+profile srtf grace=2h
+  14: grace must be at most 1h
+profile ashlar grace=30s
+  16: grace is that of jobs which are stopped; with victim: none there are none
 profile ashlar seed=
   16: "" is not a seed; expected a whole number of at most 18 digits
 profile ashlar seed=1x
@@ -174,7 +180,7 @@ profile ashlar seed=1234567890123456789
 profile ashlar score=pack-tight/nosuch
   16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order or seed
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace or seed
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon

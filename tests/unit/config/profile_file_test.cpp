@@ -117,10 +117,11 @@ TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
 TEST(ProfileFile, SettingsOfAPaperAreData) {
   const Result<ProfileSpec> read = parse_profile(kProfileHead +
                                                      "base: fifo\norder: srtf\nplacement: consolidate\nvictim: "
-                                                     "by-quota-unverified\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
+                                                     "by-quota-unverified\ngrace: 30s\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
                                                  "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
+  EXPECT_EQ(read->profile.grace, Millis(30'000));
   EXPECT_EQ(read->profile.cadence, Millis(1000));
   EXPECT_EQ(read->profile.seed, 7u);
   EXPECT_TRUE(read->has_seed);
@@ -146,6 +147,9 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
        "order "
        "by-job, not least-share"},
       {"base: ashlar\nblocking: eazy\n", "unknown blocking \"eazy\"; did you mean \"easy\"?"},
+      {"base: srtf\ngrace: 61m\n", "p.yaml:4:8: grace must be at most 1h"},
+      {"base: ashlar\ngrace: 30s\n",
+       "p.yaml:4:8: grace is that of jobs which are stopped; with victim: none there are none"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
        "priority-age does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: "
        "none"},

@@ -147,9 +147,9 @@ TEST(KnownLives, OfPublishedProfiles) {
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 22837 binds, 10742 others; Placed 13369; plans d625ef820967a880");
+            "20100 decisions, 22837 binds, 10742 others; Placed 13369; plans b61b1b5b1efe2fa4");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 906 binds, 36 others; Placed 540; plans a38ea4464e83af1d");
+            "20100 decisions, 906 binds, 36 others; Placed 540; plans c5fb34a549fe2be5");
 }
 
 }  // namespace

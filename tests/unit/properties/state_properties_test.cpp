@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "history.h"
+#include "policy/feasible_policy.h"
 #include "state/cluster/usable_devices.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
@@ -44,11 +46,54 @@ void try_hold(Trial& trial, const Move& move, MemberId member) {
   if (move.c % 3 == 1) trial.put_back(lifted);
 }
 
-/// Places or evicts the same in another trial.
+/// Whether the trial has given back the job's quota, and not taken it again.
+bool is_given_back(const Trial& trial, JobId job) {
+  return std::ranges::count_if(trial.steps(),
+                               [&](const Trial::Step& step) {
+                                 const auto* charge = std::get_if<Trial::QuotaCharge>(&step);
+                                 return charge != nullptr && charge->job == job;
+                               }) %
+             2 ==
+         1;
+}
+
+void charge_quota(Trial& trial, JobId job) {
+  if (is_given_back(trial, job))
+    trial.take_quota_again(job);
+  else
+    trial.give_back_quota(job);
+}
+
+/// After it the columns of queues are those of what is placed.
+void take_all_quota_again(Trial& trial) {
+  for (std::size_t row = 0; row < trial.state().job_rows(); ++row)
+    if (is_given_back(trial, JobId(row))) trial.take_quota_again(JobId(row));
+}
+
+/// Places, evicts or charges the same in another trial.
 void repeat(const Trial::Step& step, Trial& other) {
   if (const auto* placement = std::get_if<Trial::Placement>(&step))
     other.place(placement->member, placement->node, placement->devices);
   if (const auto* eviction = std::get_if<Trial::Eviction>(&step)) other.evict(eviction->member);
+  if (const auto* charge = std::get_if<Trial::QuotaCharge>(&step)) charge_quota(other, charge->job);
+}
+
+/// Of each queue and each dimension or key, where it is not 0.
+struct Usage {
+  std::size_t queue = 0, counter = 0;
+  std::int64_t used = 0;
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+std::vector<Usage> usage_of(const QueueTree& queues) {
+  std::vector<Usage> usage;
+  const auto add = [&](std::size_t queue, std::size_t counter, std::int64_t used) {
+    if (used != 0) usage.push_back({queue, counter, used});
+  };
+  for (std::size_t q = 0; q < queues.rows(); ++q) {
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) add(q, d, queues.used(QueueId(q))[d]);
+    for (std::size_t k = 0; k < queues.keys().size(); ++k) add(q, kQuotaDimensions + k, queues.used(k, QueueId(q)));
+  }
+  return usage;
 }
 
 std::vector<Millis> late_ends(const State& state) {
@@ -57,17 +102,24 @@ std::vector<Millis> late_ends(const State& state) {
   return ends;
 }
 
-/// Puts a waiting member on a node or takes a placed one off, or blocks what the member needs there; nothing if that is
-/// not possible.
-void try_something(Trial& trial, const Move& move, bool may_block = true, bool may_lift = true) {
+struct Tries {
+  bool blocks = true, lifts = true, charges = true;
+};
+
+/// Puts a waiting member on a node or takes a placed one off, blocks what the member needs there, or gives back the quota
+/// of its job or takes it again; nothing if that is not possible.
+void try_something(Trial& trial, const Move& move, const Tries& tries = {}) {
   State& state = trial.state();
   if (state.member_rows() == 0 || state.cluster().rows() == 0) return;
   const MemberId member(static_cast<std::size_t>(move.a) % state.member_rows());
   const NodeId node(static_cast<std::size_t>(move.b) % state.cluster().rows());
   if (!state.is_live(member)) return;
-  if (may_lift && move.kind % 4 == 1 && !state.yielding().empty()) return try_hold(trial, move, member);
+  const JobId job = state.member(member).job;
+  if (tries.charges && move.kind % 4 == 2 && state.job(job).members_placed > 0) return charge_quota(trial, job);
+  if (is_given_back(trial, job)) trial.take_quota_again(job);  // before its members move
+  if (tries.lifts && move.kind % 4 == 1 && !state.yielding().empty()) return try_hold(trial, move, member);
   const Demand& demand = state.demand(state.member(member).demand);
-  if (may_block && move.kind % 5 == 0 && state.cluster().is_live(node))
+  if (tries.blocks && move.kind % 5 == 0 && state.cluster().is_live(node))
     trial.block(node, demand, choose_devices(state.cluster(), node, demand.devices, {}));
   else if (state.member(member).is_placed())
     trial.evict(member);
@@ -160,13 +212,64 @@ RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
   State state = lived(*some_moves(), outside);
   expect_counts_as_recounted(state);
   Trial trial(state);
-  for (const Move& move : *some_moves()) try_something(trial, move, false, false);
+  for (const Move& move : *some_moves())
+    try_something(trial, move, {.blocks = false, .lifts = false, .charges = false});
   expect_counts_as_recounted(state);
   State again = state;
   StateFields::forget_caches(again);
   RC_ASSERT(again.digest() == state.digest());
   RC_ASSERT(again.is_consistent());
   expect_counts_as_recounted(again);
+}
+
+/// Pods that match the selector by value of the label, on the live nodes that the constraint allows, one by one.
+std::map<LabelId, std::uint32_t> recounted_sums(const State& state, PodSelectorId selector, LabelKeyId topology,
+                                                ConstraintId eligible) {
+  std::map<LabelId, std::uint32_t> sums;
+  const Cluster& cluster = state.cluster();
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    const NodeId node(n);
+    if (!cluster.is_live(node) ||
+        !is_allowed_by_facts(cluster.constraint(eligible), cluster.facts(node), cluster.context()))
+      continue;
+    for (const NodeLabel& label : cluster.facts(node).labels)
+      if (label.key == topology) sums[label.id] += recounted(state, selector, node).first;
+  }
+  return sums;
+}
+
+/// By both labels of nodes; over all nodes, those of one zone, those without some taints, and those from which pods keep
+/// others away.
+void expect_sums_as_recounted(const State& state) {
+  for (std::size_t s = 0; s < state.cluster().counts().index().selector_rows(); ++s)
+    for (const std::uint32_t topology : {1u, 2u})
+      for (const std::uint32_t eligible : {0u, 2u, 3u, 6u}) {
+        std::map<LabelId, std::uint32_t> sums;
+        for (const DomainSum& sum : state.cluster().domain_sums(PodSelectorId(s), LabelKeyId(topology),
+                                                                ConstraintId(eligible), is_allowed_by_facts))
+          sums.emplace(sum.value, sum.pods);
+        RC_ASSERT(sums == recounted_sums(state, PodSelectorId(s), LabelKeyId(topology), ConstraintId(eligible)));
+      }
+}
+
+RC_GTEST_PROP(DomainSums, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
+  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  State state = lived(*some_moves(), outside);
+  expect_sums_as_recounted(state);
+  {
+    Trial trial(state);
+    for (const Move& move : *some_moves()) try_something(trial, move, {.blocks = false, .lifts = false});
+    expect_sums_as_recounted(state);
+  }
+  expect_sums_as_recounted(state);
+  State again = state;
+  StateFields::forget_caches(again);
+  expect_sums_as_recounted(again);
+  for (const Move& move : *some_moves()) {
+    for (const Event& event : outside.act(move, state)) apply(state, event);
+    if (move.c % 8 == 0) expect_sums_as_recounted(state);
+  }
+  expect_sums_as_recounted(state);
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
@@ -196,14 +299,21 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const std::vector<Millis> ends = late_ends(state);
+  const std::vector<Usage> usage = usage_of(state.queues());
   const auto tries = *some_moves();
   {
     Trial trial(state);
     for (const Move& move : tries) try_something(trial, move);
     trial.unblock();
+    const std::size_t checkpoint = trial.checkpoint();
+    const std::vector<Usage> usage_there = usage_of(state.queues());
+    take_all_quota_again(trial);
     RC_ASSERT(state.is_consistent());
+    trial.rollback_to(checkpoint);
+    RC_ASSERT(usage_of(state.queues()) == usage_there);
   }
   RC_ASSERT(late_ends(state) == ends);
+  RC_ASSERT(usage_of(state.queues()) == usage);
   RC_ASSERT(state.digest() == digest);
   RC_ASSERT(state.is_consistent());
 }
@@ -220,9 +330,12 @@ RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
   for (const Move& move : *some_moves()) try_something(trial, move);
   const std::size_t checkpoint = trial.checkpoint();
   const std::uint64_t digest = state.digest();
+  const std::vector<Usage> usage = usage_of(state.queues());
   for (const Move& move : *some_moves()) try_something(trial, move);
   trial.rollback_to(checkpoint);
   RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(usage_of(state.queues()) == usage);
+  take_all_quota_again(trial);
   trial.unblock();  // what is blocked belongs to no member, so the books do not show it
   RC_ASSERT(state.is_consistent());
 }
@@ -254,6 +367,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
                    .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
+  const std::vector<Usage> usage = usage_of(state.queues());
   const auto tries = *some_moves();
   {
     Trial trial(state);
@@ -261,6 +375,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
     nest(state, trial, tries, at, 0);
   }
   RC_ASSERT(state.digest() == digest);
+  RC_ASSERT(usage_of(state.queues()) == usage);
   RC_ASSERT(state.is_consistent());
 }
 
@@ -274,7 +389,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
     const MemberId member(static_cast<std::size_t>(move.a) % std::max<std::size_t>(state.member_rows(), 1));
     if (!state.is_live(member) || state.member(member).is_placed()) continue;
     const std::size_t before = trial.steps().size();
-    try_something(trial, move, false);
+    try_something(trial, move, {.blocks = false, .charges = false});
     if (trial.steps().size() == before) continue;
     each_placement(std::span(trial.steps()).subspan(before), [&](const Trial::Placement& step) {
       apply(world, {outside.now(), Bound{step.member, step.node, step.devices}});
@@ -294,11 +409,13 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
   State state = lived(*some_moves(), outside);
   State other = state;
   Trial trial(state), same(other);
-  for (const Move& move : *some_moves()) try_something(trial, move, true, false);
+  for (const Move& move : *some_moves()) try_something(trial, move, {.lifts = false});
   for (const Trial::Step& step : trial.steps()) repeat(step, same);
   trial.unblock();
   RC_ASSERT(state.digest() == other.digest());
+  RC_ASSERT(usage_of(state.queues()) == usage_of(other.queues()));
   RC_ASSERT(trial.steps().size() == same.steps().size());
+  take_all_quota_again(trial);
   RC_ASSERT(state.is_consistent());
 }
 
@@ -515,7 +632,7 @@ RC_GTEST_PROP(DeviceHealth, OfAllDevicesTakenBackShowsWhatTrialsAndEventsDidMean
   Trial trial(state), same(plain);
   for (const Move& move : *some_moves()) {
     const std::size_t steps = trial.steps().size();
-    try_something(trial, move, false);
+    try_something(trial, move, {.blocks = false, .charges = false});
     for (std::size_t i = steps; i < trial.steps().size(); ++i) repeat(trial.steps()[i], same);
   }
   report({});

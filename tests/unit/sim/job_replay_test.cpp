@@ -75,6 +75,18 @@ TEST(QueueReplay, SrtfStopsALongJobAndChargesItsRestart) {
   EXPECT_DOUBLE_EQ(r.mean_jct_seconds, (152 + 21) / 2.0);
 }
 
+TEST(QueueReplay, AStoppedJobRunsOnForItsGraceAndItsPlaceIsTakenAfterIt) {
+  const JobTrace trace = trace_of({{8, 0, 100}, {8, 10, 20}});
+  const std::vector<VcNodes> vcs{{"a", 1}};
+  Profile profile = *builtin_profile("srtf");
+  profile.grace = Millis(15'000);
+  const QueueRun r = run_queue({.trace = trace, .vcs = vcs}, profile);
+  EXPECT_EQ(r.preemptions, 1);
+  // The short one runs 25..46; the long one, stopped at 25, again from 46 with 75 + 30 s to go.
+  EXPECT_DOUBLE_EQ(r.makespan_seconds, 152);
+  EXPECT_DOUBLE_EQ(r.mean_queue_seconds, (15 + 21) / 2.0);
+}
+
 TEST(QueueReplay, TiresiasDecidesOnTheMinuteAndFavoursWhoeverHasHadLittle) {
   // 8 devices pass 18,000 GPU-seconds after 2,250 s, so at the next minute (2,280 s) the newcomer takes over.
   const JobTrace trace = trace_of({{8, 0, 5000}, {8, 100, 60}});

@@ -76,6 +76,103 @@ TEST_F(WorldTest, AStopIsAnsweredWithTheWorkThatIsLeftAndItsRestart) {
   EXPECT_EQ(w.next_event(), clock_.now() + Millis(14000)) << "13 s of work, seen a second late";
 }
 
+/// Jobs 0, 1 and 2, of which the first runs on the first device, is stopped at 4 s with a grace of 3 s for the second,
+/// and gives it its device.
+class GraceTest : public WorldTest {
+ protected:
+  World stopped(Millis duration, Plan& plan) {
+    World w = world({{.submit = Millis(0), .duration = duration},
+                     {.submit = Millis(0), .duration = Millis(5000)},
+                     {.submit = Millis(0), .duration = Millis(5000)}},
+                    {.restart_of_one = Millis(2000), .has_grace = true});
+    kinds(w);
+    bind(w, 0, 0);
+    clock_.advance_to(Millis(4000));
+    plan.at = clock_.now();
+    plan.actions = {Evict{JobId(0u), Millis(3000), {}, JobId(1u)}, Bind{MemberId(1u), JobId(1u), NodeId(0u), {1, 0}}};
+    return w;
+  }
+  std::string kinds_at(World& w, std::int64_t seconds) {
+    clock_.advance_to(Millis(1000 * seconds));
+    return kinds(w);
+  }
+};
+
+TEST_F(GraceTest, PodsRunOnAndWhatTakesTheirDevicesWaitsForThem) {
+  Plan plan;
+  World w = stopped(Millis(10'000), plan);
+  w.submit(plan);
+  EXPECT_EQ(w.preemptions(), 0);
+  EXPECT_EQ(kinds(w), "Bound@0");
+  EXPECT_EQ(w.next_event(), Millis(7000));
+  EXPECT_EQ(kinds_at(w, 7), "Evicted@7 Bound@7");
+  EXPECT_EQ(std::get<Evicted>(last_.front().body).remaining, Millis(3000 + 2000)) << "less what it ran in its grace";
+  EXPECT_EQ(w.preemptions(), 1);
+  EXPECT_EQ(w.next_event(), Millis(12'000)) << "the end of the job that took its place";
+}
+
+TEST_F(GraceTest, AJobThatEndsInItsGraceIsNotStopped) {
+  Plan plan;
+  World w = stopped(Millis(6000), plan);
+  w.submit(plan);
+  EXPECT_EQ(kinds_at(w, 6), "Bound@0 Ended@6 Bound@6");
+  EXPECT_EQ(kinds_at(w, 7), "");
+  EXPECT_EQ(w.preemptions(), 0);
+  EXPECT_EQ(w.next_event(), Millis(11'000));
+}
+
+TEST_F(GraceTest, RoomIsMadeForTheJobThatIsNamedAndItsDevicesAreKeptFromAll) {
+  const auto played = [&](JobId for_job, std::uint64_t devices) {
+    clock_ = SimClock();
+    Plan plan;
+    World w = stopped(Millis(10'000), plan);
+    std::get<Evict>(plan.actions[0]).for_job = for_job;
+    std::get<Bind>(plan.actions[1]).devices = {devices, 0};
+    w.submit(plan);
+    const std::string at_once = kinds(w);
+    return at_once + "; " + kinds_at(w, 7);
+  };
+  EXPECT_EQ(played(JobId(1u), 2), "Bound@0; Evicted@7 Bound@7") << "room is made for it";
+  EXPECT_EQ(played(JobId(2u), 2), "Bound@0 Bound@4; Evicted@7") << "it needs nothing of it";
+  EXPECT_EQ(played(JobId(2u), 3), "Bound@0; Evicted@7 Bound@7");
+  EXPECT_EQ(played(JobId::none(), 1), "Bound@0; Evicted@7 Bound@7");
+}
+
+TEST_F(GraceTest, ABindOfThePodsThatRunOnIsGoneWithThem) {
+  Plan plan;
+  World w = stopped(Millis(10'000), plan);
+  plan.actions[1] = Bind{MemberId(0u), JobId(0u), NodeId(0u), {2, 0}};
+  w.submit(plan);
+  EXPECT_EQ(kinds_at(w, 7), "Bound@0 Evicted@7");
+  EXPECT_EQ(w.next_event(), Millis::max());
+}
+
+TEST_F(GraceTest, WhatWaitsForAPlaceIsStoppedAtOnce) {
+  Plan plan;
+  World w = stopped(Millis(10'000), plan);
+  w.submit(plan);
+  kinds(w);
+  plan.actions = {Evict{JobId(1u), Millis(3000), {}, JobId(2u)}, Bind{MemberId(2u), JobId(2u), NodeId(0u), {1, 0}}};
+  clock_.advance_to(Millis(5000));
+  plan.at = clock_.now();
+  w.submit(plan);
+  EXPECT_EQ(kinds(w), "Evicted@5");
+  EXPECT_EQ(kinds_at(w, 7), "Evicted@7 Bound@7");
+  EXPECT_EQ(std::get<Bound>(last_.back().body).member, MemberId(2u))
+      << "of the pods of the first job it waits all the same";
+}
+
+TEST_F(GraceTest, ANodeThatIsLostTakesThePodsAndTheBindsThatWaitForThem) {
+  Plan plan;
+  World w = stopped(Millis(10'000), plan);
+  const std::vector<NodeFacts> facts(1);
+  w.set_node_changes({{.at = Millis(5000), .node = NodeId(0u), .is_there = false}}, facts);
+  w.submit(plan);
+  EXPECT_EQ(kinds_at(w, 5), "Bound@0 NodeGone@5 EstimateChanged@5 BindRejected@5");
+  EXPECT_EQ(kinds_at(w, 7), "");
+  EXPECT_EQ(w.next_event(), Millis::max());
+}
+
 TEST_F(WorldTest, QueueTimeIsEveryWait) {
   World w = world({{.submit = Millis(1000), .duration = Millis(10000)}});
   JobOutcome outcome;
@@ -229,6 +326,46 @@ TEST_F(ScriptedWorldTest, AStopByThePlanDropsBindsThatAreNotAnswered) {
   };
   EXPECT_EQ(stopped(false), "Evicted@0");
   EXPECT_EQ(stopped(true), "Evicted@0");
+}
+
+TEST_F(ScriptedWorldTest, OneMemberIsEvictedAfterItsGraceAndTheOthersRunOn) {
+  Workload two;
+  two.job = JobId(1u);
+  two.members = {{MemberId(1u), DemandId(0u), ConstraintId(0u)}, {MemberId(2u), DemandId(0u), ConstraintId(0u)}};
+  script_.push_back({Millis(0), EventBody(Submitted{two})});
+  script_.push_back({Millis(0), RunsFor{JobId(1u), Millis(20'000)}});
+  fate_.after = Millis(0);
+  World w = scripted();
+  kinds(w);
+  Plan plan;
+  plan.actions = {Bind{MemberId(1u), JobId(1u), NodeId(0u), {1, 0}}, Bind{MemberId(2u), JobId(1u), NodeId(0u), {2, 0}}};
+  w.submit(plan);
+  EXPECT_EQ(kinds(w), "Bound@0 Bound@0");
+  fate_.after = Millis(1000);
+  plan.actions = {Evict{JobId(1u), Millis(5000), MemberId(2u), JobId(0u)}};
+  w.submit(plan);
+  bind_to(w, 1);
+  EXPECT_EQ(kinds_at(w, 4), "") << "the binding waits until there is room for its job";
+  EXPECT_EQ(kinds_at(w, 5), "Bound@5");
+  EXPECT_EQ(kinds_at(w, 6), "Evicted@6") << "answered a second later";
+  const auto& evicted = std::get<Evicted>(last_.back().body);
+  EXPECT_EQ(evicted.job, JobId(1u));
+  EXPECT_EQ(evicted.member, MemberId(2u));
+  EXPECT_EQ(w.preemptions(), 0) << "the job runs on";
+  EXPECT_EQ(kinds_at(w, 20), "Ended@15 Ended@20");
+}
+
+TEST_F(ScriptedWorldTest, APodThatIsStoppedOtherwiseInItsGraceIsEvictedOnce) {
+  script_.push_back({Millis(3000), EventBody(Evicted{JobId(0u), Millis(10'000)})});
+  World w = scripted();
+  kinds(w);
+  bind_to(w, 0);
+  kinds_at(w, 1);
+  Plan plan;
+  plan.at = clock_.now();
+  plan.actions = {Evict{JobId(0u), Millis(5000)}};
+  w.submit(plan);
+  EXPECT_EQ(kinds_at(w, 10), "Evicted@3");
 }
 
 TEST_F(ScriptedWorldTest, APodThatSomebodyElseMovesIsStillOne) {

@@ -42,14 +42,12 @@ TEST_P(EveryProfileLogged, replays_byte_for_byte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged,
-                         ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
-                         [](const auto& info) {
-                           std::string name(info.param);
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfileLogged, ::testing::ValuesIn(every_profile()), [](const auto& info) {
+  std::string name(info.param);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
+  return name;
+});
 
 TEST(DecisionLog, rotates_into_bounded_files_that_replay_alone) {
   const Folder folder;

@@ -29,6 +29,7 @@ TEST(ProfileBytes, every_field_comes_back) {
   profile.blocking = Blocking::kEasyByCount;
   profile.placement = PlacementRule::kConsolidate;
   profile.victim = VictimRule::kByQuotaUnverified;
+  profile.grace = Millis(4321);
   profile.cadence = Millis(1234);
   profile.seed = 99;
   profile.queue_order = find_queue_order("least-share");
@@ -40,6 +41,7 @@ TEST(ProfileBytes, every_field_comes_back) {
     EXPECT_EQ(read->blocking, Blocking::kEasyByCount);
     EXPECT_EQ(read->placement, PlacementRule::kConsolidate);
     EXPECT_EQ(read->victim, VictimRule::kByQuotaUnverified);
+    EXPECT_EQ(read->grace, Millis(4321));
     EXPECT_EQ(read->cadence, Millis(1234));
     EXPECT_EQ(read->seed, 99u);
     EXPECT_EQ(read->queue_order->name, "least-share");
@@ -93,6 +95,9 @@ TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
   for (const std::int64_t cadence : {std::int64_t{-1}, kYear + 1})
     EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }),
               "the profile's cadence is impossible");
+  EXPECT_EQ(error_of_profile([](Profile& p) { p.grace = Profile::kGraceMax; }), "");
+  for (const Millis grace : {Millis(-1), Profile::kGraceMax + Millis(1)})
+    EXPECT_EQ(error_of_profile([&](Profile& p) { p.grace = grace; }), "the profile's grace is impossible");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {0, 0, 0, {}, 0}; }), "");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {kNumberMax, kDevicesPerNodeMax, kWholeDevice, {}, 1}; }), "");
   const FgdClass impossible[] = {

@@ -162,15 +162,16 @@ class RandomWorld {
       case 6:
         return add(events, MemberGone{member});
       case 7:
-        return add(events, Evicted{job, Millis(draw(10'000))});
+        return add(events, Evicted{job, Millis(draw(10'000)), draw(2) == 0 ? member_of(state, job) : MemberId::none()});
       case 8:
         return add(events, EstimateChanged{job, {Millis(draw(9000)), Millis(9000)}});
       case 9:
         return add(events, PriorityChanged{job, static_cast<std::int32_t>(draw(5))});
       case 10:
-        return add(events, QueueDefined{QueueId(2),
+        return add(events, QueueDefined{QueueId(1 + draw(2)),
                                         QueueId(draw(2)),
-                                        {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited}});
+                                        {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited},
+                                        limits()});
       case 11:
         return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
       case 12:
@@ -191,6 +192,24 @@ class RandomWorld {
       default:
         return submit(state, events);
     }
+  }
+  /// Any of the job's members; none if it has none.
+  MemberId member_of(const State& state, JobId job) {
+    MemberId chosen;
+    if (!state.is_live(job) || state.job(job).members_present == 0) return chosen;
+    std::uint32_t left = draw(state.job(job).members_present);
+    state.each_member(job, [&](MemberId member, const Member&) {
+      if (left-- == 0) chosen = member;
+    });
+    return chosen;
+  }
+  /// Perhaps of GPUs of one model, and of CPU on the nodes of one.
+  std::vector<QuotaLimit> limits() {
+    std::vector<QuotaLimit> limits;
+    if (draw(2) == 0) limits.push_back({{ResourceId::none(), DeviceClassId(draw(2))}, 1000 * draw(12)});
+    if (draw(3) == 0) limits.push_back({{resource::kCpu, DeviceClassId(draw(2))}, 1000 * draw(20)});
+    if (draw(3) == 0) limits.push_back({{resource::kPods, DeviceClassId::none()}, draw(30)});
+    return limits;
   }
   void hold(const State& state, Hold hold, std::vector<Event>& events) {
     MemberSpec& member = hold.parts[0].member;
@@ -213,9 +232,21 @@ class RandomWorld {
   std::vector<std::uint8_t> is_taken_now_;
 };
 
+/// The default profile with queues in the order of what they use of their limits.
+inline constexpr std::string_view kByShare = "ashlar-by-share";
+
+/// The built-in profiles and that one.
+inline std::vector<std::string_view> every_profile() {
+  std::vector<std::string_view> names(builtin_profile_names().begin(), builtin_profile_names().end());
+  names.push_back(kByShare);
+  return names;
+}
+
 /// A profile by name; FGD gets a small target workload.
 inline Profile profile_named(std::string_view name) {
-  Profile profile = builtin_profile(name).value();
+  Profile profile = builtin_profile(name == kByShare ? "ashlar" : name).value();
+  profile.name = name;
+  if (name == kByShare) profile.queue_order = find_queue_order("least-share");
   if (name == "fgd")
     profile.mix.classes = {{2000, 1, 300, {}, 0.5}, {1000, 2, 1000, {DeviceClassId(1)}, 0.3}, {4000, 4, 1000, {}, 0.2}};
   return profile;

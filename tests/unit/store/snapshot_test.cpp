@@ -64,28 +64,34 @@ TEST_P(EveryProfile, nothing_is_left_of_a_life_before_the_snapshot) {
   EXPECT_TRUE(holds);
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile,
-                         ::testing::ValuesIn(builtin_profile_names().begin(), builtin_profile_names().end()),
-                         [](const auto& info) {
-                           std::string name(info.param);
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryProfile, ::testing::ValuesIn(every_profile()), [](const auto& info) {
+  std::string name(info.param);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-'; }, '_');
+  return name;
+});
 
 // The worlds of these tests are worth their name: jobs are placed, wait for many reasons, lose members and come back.
 TEST(Snapshot, is_tested_on_lively_worlds) {
-  std::size_t binds = 0, verdicts = 0, backlog = 0;
+  std::size_t binds = 0, verdicts = 0, backlog = 0, members_evicted = 0, over_a_further_limit = 0;
   std::set<ReasonCode> reasons;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Life life("ashlar", seed);
     life.open();
     for (int i = 0; i < 100; ++i) {
-      life.run(1);
+      const std::vector<Event> batch = life.world.next(life.state, life.plan);
+      for (const Event& event : batch)
+        if (const auto* evicted = std::get_if<Evicted>(&event.body); evicted != nullptr && !evicted->member.is_none())
+          members_evicted += life.state.member(evicted->member).is_placed() ? 1 : 0;
+      life.step(batch);
       binds += life.plan.actions.size();
       verdicts += life.plan.verdicts.size();
       for (const VerdictChange& v : life.plan.verdicts)
-        for (const Reason& r : v.verdict.reasons) reasons.insert(r.code);
+        for (const Reason& r : v.verdict.reasons) {
+          reasons.insert(r.code);
+          const bool is_of_quota = r.code == ReasonCode::kQuotaExhausted || r.code == ReasonCode::kExceedsQuota;
+          over_a_further_limit += is_of_quota && r.numbers[0] >= static_cast<std::int64_t>(kQuotaDimensions) ? 1 : 0;
+        }
     }
     backlog += life.state.backlog_size();
   }
@@ -93,6 +99,8 @@ TEST(Snapshot, is_tested_on_lively_worlds) {
   EXPECT_GT(verdicts, 50u * 20);
   EXPECT_GT(backlog, 50u);
   EXPECT_GT(reasons.size(), 8u);
+  EXPECT_GT(members_evicted, 20u);
+  EXPECT_GT(over_a_further_limit, 50u);
 }
 
 TEST(Snapshot, of_an_empty_state_is_an_empty_state) {

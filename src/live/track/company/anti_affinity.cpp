@@ -28,6 +28,9 @@ void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const Pod
   pods_ += by;
   for (std::size_t t = 0; t < rules->required_anti_affinity.size(); ++t) {
     const PodAffinityTerm& term = rules->required_anti_affinity[t];
+    const auto topology = topologies_.try_emplace(term.topology_key, 0).first;
+    topology->second += by;
+    if (topology->second == 0) topologies_.erase(topology);
     const PooledString* value = find_label(node_labels, term.topology_key);
     if (value == nullptr) continue;
     Rule& rule = rule_of(term.namespace_selector.present || !term.namespaces.empty() ? PooledString() : ns, rules, t);
@@ -36,6 +39,17 @@ void AntiAffinity::count(const PooledString& ns, const std::shared_ptr<const Pod
     if (pods <= 0) rule.values.erase(*value);
     if (rule.values.empty()) forget(rule);
   }
+}
+
+bool AntiAffinity::is_by_any_of(const Labels& before, const Labels& after) const {
+  if (topologies_.empty()) return false;
+  const auto differs = [&](const KeyValue& label, const Labels& other) {
+    if (!topologies_.contains(label.key)) return false;
+    const PooledString* there = find_label(other, label.key);
+    return there == nullptr || *there != label.value;
+  };
+  return std::ranges::any_of(after, [&](const KeyValue& label) { return differs(label, before); }) ||
+         std::ranges::any_of(before, [&](const KeyValue& label) { return differs(label, after); });
 }
 
 AntiAffinity::Rule& AntiAffinity::rule_of(const PooledString& ns, const std::shared_ptr<const PodRules>& rules,

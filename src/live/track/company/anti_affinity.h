@@ -32,6 +32,8 @@ class AntiAffinity {
 
   /// True if no bound pod has anti-affinity terms. One whose node does not have the label yet counts.
   bool is_empty() const { return pods_ == 0; }
+  /// Whether the labels of a node differ in a topology key of a bound pod's term.
+  bool is_by_any_of(const Labels& before, const Labels& after) const;
   /// Whether any rule keeps such a pod off a node with these labels. Builds no list.
   bool refuses(const PooledString& ns, const Labels& labels, const Labels& node_labels) const;
   /// The labels that matter, with what is new in them.
@@ -93,6 +95,8 @@ class AntiAffinity {
   /// rules that select namespaces by their labels
   std::size_t selecting_ = 0;
   std::int64_t pods_ = 0;  ///< with anti-affinity terms
+  /// terms of bound pods by topology key, also of pods on nodes without that label
+  boost::unordered_flat_map<PooledString, std::int64_t, std::hash<PooledString>> topologies_;
   mutable Work work_;
 };
 

@@ -1,5 +1,7 @@
 #include "live/track/nodes/node_changes.h"
 
+#include <algorithm>
+
 #include "live/track/nodes/annotations.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
@@ -43,8 +45,10 @@ void report_health(TrackerData& t, NodeId node, const DeviceMask& unhealthy) {
   t.out.add(DeviceHealthChanged{node, unhealthy});
 }
 
-/// Anti-affinity of the node's pods applies to the domains that the node is in now.
+/// Anti-affinity of the node's pods applies to the domains that the node is in now. O(pods) if it is in others.
 void move_anti_affinity(TrackerData& t, NodeId node, const Labels& labels) {
+  if (!t.anti_affinity.is_by_any_of(t.nodes[node.row()].labels, labels)) return;
+  ++t.anti_affinity_moves;
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
     if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
@@ -85,7 +89,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   NodeFacts facts = t.translator.node_facts(node);
   NodeRecord& record = t.nodes[id.row()];
   if (record.labels != node.labels) count_labels(t, record.labels, node.labels);
-  if (!is_new && !t.anti_affinity.is_empty() && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
+  if (!is_new && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
   record.labels = node.labels;
   const bool has_unanswered = is_new && t.unanswered_nodes.contains(node.name);
   if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
@@ -116,6 +120,22 @@ void close_or_open(TrackerData& t, NodeId node) {
   NodeFacts facts = record.facts;
   facts.is_ready = is_open;
   report_node(t, node, std::move(facts), false);
+}
+
+void report_asked_labels(TrackerData& t) {
+  AskedKeys& asked = t.translator.asked_keys();
+  const bool is_any_on_nodes =
+      std::ranges::any_of(asked.news(), [&](const PooledString& key) { return t.node_labels.contains(key); });
+  asked.forget_news();
+  for (std::size_t row = 0; is_any_on_nodes && row < t.nodes.size(); ++row) {
+    const PooledString name = t.names.nodes.name(NodeId(row));
+    if (name.empty()) continue;
+    NodeFacts& facts = t.nodes[row].facts;
+    std::vector<NodeLabel> labels = asked.labels_of(t.nodes[row].labels, name);
+    if (labels == facts.labels) continue;
+    facts.labels = std::move(labels);
+    t.out.add(NodeSeen{NodeId(row), facts});  // the node itself is unchanged: no binding to it is re-evaluated
+  }
 }
 
 void remove_node(TrackerData& t, const PooledString& name) {

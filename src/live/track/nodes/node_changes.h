@@ -10,8 +10,8 @@ namespace ashlar::kube {
 void upsert_node(TrackerData& t, const Node& node);
 /// Reports to the engine that the node is closed or open, if that is new.
 void close_or_open(TrackerData& t, NodeId node);
-/// See Tracker::node_trouble().
-/// See Tracker::closed_nodes_text().
+/// Labels that constraints newly ask for become facts of the nodes that have them. O(nodes) if any node does.
+void report_asked_labels(TrackerData& t);
 /// Its pods are now on an unknown node, and bindings to it that are under way are awaited.
 void remove_node(TrackerData& t, const PooledString& name);
 

@@ -1,0 +1,143 @@
+// Labels of nodes: what pods ask for is a fact for the engine, all else (telemetry) costs no event, no row and no walk.
+#include <algorithm>
+
+#include "tracker_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+class NodeLabels : public TrackerBench {
+ protected:
+  static Node labelled(const std::string& name, Labels labels) {
+    std::sort(labels.begin(), labels.end(),
+              [](const KeyValue& a, const KeyValue& b) { return a.key.view() < b.key.view(); });
+    return node(name, 8, std::move(labels));
+  }
+  static KeyValue label(const std::string& key, const std::string& value) {
+    return {PooledString(key), PooledString(value)};
+  }
+  /// A pod that runs only where the label has the value.
+  static Pod asking(const std::string& name, const std::string& key, const std::string& value) {
+    PodRules rules;
+    rules.node_selector.push_back(label(key, value));
+    Pod p = pod(name, 1);
+    p.rules = std::make_shared<const PodRules>(std::move(rules));
+    return p;
+  }
+  /// A bound pod of another scheduler with required anti-affinity by that label of nodes.
+  static Pod loner(const std::string& name, const std::string& node_name, const std::string& topology) {
+    PodAffinityTerm term;
+    term.selector.present = true;
+    term.selector.match_labels = {label("app", "web")};
+    term.topology_key = PooledString(topology);
+    PodRules rules;
+    rules.required_anti_affinity.push_back(term);
+    Pod p = pod(name, 0);
+    p.scheduler_name = PooledString("default-scheduler");
+    p.rules = std::make_shared<const PodRules>(std::move(rules));
+    p.node_name = PooledString(node_name);
+    return p;
+  }
+  std::size_t labels_of(const std::string& name) {
+    return state.cluster().facts(tracker.names().nodes.find(PooledString(name))).labels.size();
+  }
+};
+
+TEST_F(NodeLabels, ThatNobodyAsksForAreNoEventsAndGetNoRows) {
+  see(labelled("n", {label("power", "0"), label("zone", "a")}));
+  see(asking("p", "zone", "b"));
+  step();
+  const std::size_t names = tracker.names().vocabulary();
+  for (int i = 1; i <= 2000; ++i) see(labelled("n", {label("power", std::to_string(i)), label("zone", "a")}));
+  EXPECT_EQ(source.size(), 0u);
+  EXPECT_EQ(tracker.names().vocabulary(), names);
+  EXPECT_EQ(labels_of("n"), 2u) << "the zone and the name";
+  EXPECT_EQ(*find_label(tracker.node_labels(NodeId(0u)), "power"), PooledString("2000"));
+}
+
+TEST_F(NodeLabels, BecomeFactsWhenAPodAsksForThem) {
+  see(labelled("a", {label("power", "high")}));
+  see(labelled("b", {label("power", "low")}));
+  see(node("c", 8));
+  step();
+  EXPECT_EQ(labels_of("b"), 1u);
+  see(asking("p", "power", "low"));
+  EXPECT_TRUE(tracker.has_unsettled());
+  step();
+  EXPECT_EQ(where("p"), "b") << "in the same decision";
+  EXPECT_EQ(labels_of("b"), 2u);
+  EXPECT_EQ(labels_of("c"), 1u);
+  see(asking("q", "power", "none"));
+  step();
+  EXPECT_EQ(where("q"), "");
+  see(labelled("a", {label("power", "none")}));
+  EXPECT_EQ(source.size(), 1u) << "now a change is an event";
+  step();
+  EXPECT_EQ(where("q"), "a");
+}
+
+TEST_F(NodeLabels, OfATopologyAreAskedForByThePodsThatKeepOthersAway) {
+  see(labelled("a", {label("power", "1"), label("room", "r0")}));
+  see(labelled("b", {label("power", "1"), label("room", "r0")}));
+  see(labelled("c", {label("power", "1"), label("room", "r1")}));
+  see(loner("loner", "a", "room"));
+  see(pod("web", 1, {label("app", "web")}));
+  step();
+  EXPECT_EQ(where("web"), "c");
+}
+
+TEST_F(NodeLabels, AnAnswerBetweenTwoDecisionsSeesThemToo) {
+  see(labelled("a", {label("power", "low")}));
+  step();
+  see(asking("p", "power", "low"));
+  tracker.settle_bound();
+  driver.catch_up();
+  EXPECT_EQ(labels_of("a"), 2u);
+}
+
+TEST_F(NodeLabels, KeysThatOnlyPodsOfThePastAskedForAreForgotten) {
+  see(labelled("n", {label("power", "1")}));
+  for (int i = 0; i < 3000; ++i) {
+    const Pod p = asking("p" + std::to_string(i), "key-" + std::to_string(i), "1");
+    see(p);
+    if (i % 50 == 0) step();
+    gone(p);
+    if (i % 50 == 0) step();
+  }
+  step();
+  EXPECT_LE(tracker.translator().asked_keys().size(), 1000u);
+  see(asking("q", "power", "1"));
+  step();
+  EXPECT_EQ(where("q"), "n");
+}
+
+TEST_F(NodeLabels, AllPodsAreLookedAtOnlyIfATopologyOfATermChanges) {
+  const auto changed = [&](const std::string& power, const std::string& room) {
+    const std::uint64_t before = tracker.anti_affinity_moves();
+    Labels labels{label("power", power)};
+    if (!room.empty()) labels.push_back(label("room", room));
+    see(labelled("a", std::move(labels)));
+    step();
+    return tracker.anti_affinity_moves() - before;
+  };
+  changed("1", "r0");
+  see(labelled("b", {label("room", "r1")}));
+  EXPECT_EQ(changed("1", "r9"), 0u) << "no pod keeps others away";
+  see(loner("loner", "a", "room"));
+  step();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(changed(std::to_string(i), "r9"), 0u);
+  EXPECT_EQ(changed("1", "r1"), 1u);
+  see(pod("web", 1, {label("app", "web")}));
+  step();
+  EXPECT_EQ(where("web"), "") << "both nodes are in the room of the pod that keeps it away";
+  EXPECT_EQ(changed("1", ""), 1u) << "the label is gone";
+  EXPECT_EQ(where("web"), "b");
+  EXPECT_EQ(changed("1", "r2"), 1u) << "it is back";
+  EXPECT_EQ(changed("2", "r2"), 0u);
+  gone(loner("loner", "a", "room"));
+  step();
+  EXPECT_EQ(changed("1", "r3"), 0u);
+}
+
+}  // namespace
+}  // namespace ashlar::kube
