@@ -12,7 +12,6 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
 constexpr std::uint32_t kGangSizeMax = 100'000;  ///< a larger number is a typing error
 
 constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
