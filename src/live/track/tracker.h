@@ -107,6 +107,7 @@ class Tracker {
   /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests
   const ExclusionConstraints::Work& exclusion_work() const { return data_.exclusion_constraints.work(); }  // for tests
+  std::uint64_t level_searches() const { return data_.level_searches; }                                    // for tests
   JobOwner owner(JobId job) const { return data_.owner(job); }
   /// Labels of a node by row.
   const Labels& node_labels(NodeId node) const { return data_.nodes[node.row()].labels; }
