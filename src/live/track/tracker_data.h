@@ -104,7 +104,7 @@ struct TrackerData : Tables {
   ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
   std::uint64_t bind_holds = 0;  ///< begun, in total
-  ByName<LogPace> log_paces;     ///< by namespace, of lines about what pods claim
+  LogPaces log_paces;            ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;

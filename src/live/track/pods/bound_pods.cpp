@@ -31,7 +31,7 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
 }
 
 void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std::string text) {
-  if (t.listeners.log && t.log_paces[ns].admit(t.out.now(), text))
+  if (t.listeners.log && t.log_paces.admit(t.out.now(), ns, text))
     t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
 }
 
