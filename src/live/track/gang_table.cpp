@@ -39,7 +39,7 @@ constexpr std::size_t kOwnKeysMax = 32;
 }  // namespace
 
 std::string_view meant_key(std::string_view key, std::span<const std::string_view> known) {
-  if (key == kDevicesAnnotation || key == kGrantsAnnotation ||
+  if (key == kDevicesAnnotation || key == kGrantsAnnotation || key == kChargedQueueAnnotation ||
       std::find(known.begin(), known.end(), key) != known.end())
     return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());

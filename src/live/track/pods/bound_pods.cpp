@@ -158,11 +158,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
       if (!setting->name.empty()) join_gang(t, slot, *setting);
     }
   }
-  if (r.queue.is_none()) {
-    Hold why;
-    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod), pod.ns, why) : QueueId(0u);
-    if (r.queue.is_none()) r.queue = t.names.queues.find(PooledString(kDefaultQueue));
-  }
+  if (r.queue.is_none()) r.queue = r.is_ours ? charged_queue_of(t, pod) : QueueId(0u);
   note_bound(t, slot, pod.node_name, known);
 }
 
