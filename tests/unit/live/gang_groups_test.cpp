@@ -159,6 +159,28 @@ TEST_F(GangGroups, HaveTheHighestPriorityThatOneOfThemStates) {
   EXPECT_EQ(job_of("workers-0").priority, 7);
 }
 
+TEST_F(GangGroups, OneThatIsAddedBeforeItsPodsKeepsToItsDomain) {
+  see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
+  see(node("n1", 8, {{PooledString("l/rack"), PooledString("r1")}}));
+  see(node("n2", 8, {{PooledString("l/rack"), PooledString("r2")}}));
+  see(group("leader", 1, of_x("0", "1")));
+  see(member("leader", 0, 1));
+  step();
+  ASSERT_EQ(bound(), 1);
+  see(group("leader", 1, of_x("0", "2")));
+  see(in_rack(group("workers", 2, of_x("1"))));
+  step();
+  EXPECT_EQ(held("leader-0"),
+            "MembersMissing: PodGroup workers waits until 2 of its pods exist without scheduling gates")
+      << "it takes no level yet, though a node has its label";
+  for (int i = 0; i < 2; ++i) see(member("workers", i, 8));
+  step();
+  EXPECT_EQ(bound(), 1) << "no rack has two nodes";
+  see(node("n3", 8, {{PooledString("l/rack"), PooledString("r1")}}));
+  step();
+  EXPECT_EQ(bound(), 3);
+}
+
 // ---- what is missing ------------------------------------------------------------------------------------------------
 
 TEST_F(GangGroups, ALoneGroupWaitsForTheOther) {
