@@ -77,6 +77,7 @@ QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-
     "limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":0,"limit":4000},
     {"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":500,"limit":4000},
     {"resource":"cpu","model":"","unit":"milliCores","used":1500,"limit":64000},
+    {"resource":"cpu","model":"H10O","unit":"milliCores","used":0,"limit":1000,"nodes":0},
     {"resource":"memory","model":"H100","unit":"bytes","used":1073741824,"limit":1099511627776},
     {"resource":"example.com/nic","model":"","unit":"count","used":2,"limit":8}]}],
     "jobs":[{"name":"a-namespace-of-23-chars/a-pod-of-16-char","queue":"a-queue-whose-name-has-31-letters","position":1,"gpus":8,"gpusAhead":0,
@@ -91,8 +92,10 @@ q                                         0          4        2         3
 QUEUE  LIMIT                USED  QUOTA
 q      nvidia.com/gpu@H100   0.5      4
 q      cpu                   1.5     64
+q      cpu@H10O                0      1
 q      memory@H100          1GiB   1TiB
 q      example.com/nic         2      8
+no node has GPUs of the model H10O (label nvidia.com/gpu.product): limits on it have no effect
 
 NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU

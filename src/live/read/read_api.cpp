@@ -397,6 +397,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
   const QueueTree& tree = replica.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
   const TextContext context = replica.text_context();
+  const std::vector<std::int64_t> of_models = nodes_by_model(replica.state().cluster());
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -424,7 +425,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
       w.null();
     else
       w.integer(tree.quota(queue)[0]);
-    write_limits(w, replica.state(), names, queue);
+    write_limits(w, limits_of(replica.state(), names, queue), of_models);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));

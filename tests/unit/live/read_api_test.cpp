@@ -416,8 +416,10 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
 }
 
 TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
-  options.tracker.queues = {
-      {"team", "", {kUnlimited, 8'000, kUnlimited}, {{"nvidia.com/gpu", "H100", 2'000}, {"x/nic", "", 3}}}};
+  options.tracker.queues = {{"team",
+                             "",
+                             {kUnlimited, 8'000, kUnlimited},
+                             {{"nvidia.com/gpu", "H100", 2'000}, {"nvidia.com/gpu", "H10O", 9'000}, {"x/nic", "", 3}}}};
   begin();
   Node big = node("n0", 8);
   big.labels.push_back({PooledString("nvidia.com/gpu.product"), PooledString("H100")});
@@ -426,9 +428,12 @@ TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
   see(bound(pod("runs", 2, of_team), "n0", "0-1"));
   see(pod("p", 3, of_team));
   leader_term->turn();
-  EXPECT_NE(queue().find(R"({"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":2000,"limit":2000})"),
-            std::string::npos)
-      << queue();
+  const std::string of_h100 =
+      R"({"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":2000,"limit":2000,"nodes":1})";
+  EXPECT_NE(queue().find(of_h100), std::string::npos) << queue();
+  const std::string of_none =
+      R"({"resource":"nvidia.com/gpu","model":"H10O","unit":"milliGpu","used":0,"limit":9000,"nodes":0})";
+  EXPECT_NE(queue().find(of_none), std::string::npos) << queue();
   EXPECT_NE(queue().find(R"({"resource":"x/nic","model":"","unit":"count","used":0,"limit":3})"), std::string::npos)
       << queue();
   EXPECT_NE(queue().find(R"({"resource":"cpu","model":"","unit":"milliCores",)"), std::string::npos) << queue();
