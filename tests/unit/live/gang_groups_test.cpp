@@ -181,6 +181,33 @@ TEST_F(GangGroups, OneThatIsAddedBeforeItsPodsKeepsToItsDomain) {
   EXPECT_EQ(bound(), 3);
 }
 
+/// A PodGroup that comes first is added while a binding of the gang is under way: its job keeps its groups until then.
+TEST_F(GangGroups, AreNamedAsTheEngineNumbersThem) {
+  see_racks();
+  see_leader();
+  see_workers();
+  step();
+  ASSERT_EQ(bound(), 3);
+  is_answering = false;
+  see(member("leader", 1, 1));
+  step();
+  const std::string node = where("workers-1");
+  gone(on(member("workers", 1, 8), node));
+  see(on(pod("busy", 8), node));
+  see(member("workers", 2, 8));
+  step();
+  const std::string named = "PodGroup workers needs one rack";
+  EXPECT_NE(verdict_of("workers-2").message.find(named), std::string::npos) << verdict_of("workers-2").message;
+  see(group("a", 1, of_x("0", "3")));
+  see(group("leader", 1, of_x("0", "3")));
+  see(in_rack(group("workers", 2, of_x("1", "3"))));
+  see(member("a", 0, 1));
+  step();
+  EXPECT_EQ(record("leader-1").phase, PodRecord::Phase::kAssumed);
+  EXPECT_EQ(tracker.gangs()[record("a-0").gang].groups.front(), slot_of("a"));
+  EXPECT_NE(verdict_of("workers-2").message.find(named), std::string::npos) << verdict_of("workers-2").message;
+}
+
 // ---- what is missing ------------------------------------------------------------------------------------------------
 
 TEST_F(GangGroups, ALoneGroupWaitsForTheOther) {

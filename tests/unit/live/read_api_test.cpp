@@ -158,7 +158,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
       why("p"),
       document(
           "Why",
-          R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
+          R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"object":"pod","pod":"ns/p","priority":7,)"
           R"("queue":"default","requests":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
           R"("cards":"1,3","grants":[{"gpu":1,"milliGpu":1000,"memoryMiB":0,"slices":0},)"
           R"({"gpu":3,"milliGpu":1000,"memoryMiB":0,"slices":0}])"));
@@ -263,7 +263,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
       document(
           "Why",
           R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs )"
-          R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","requests":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+          R"(requested","exitStatus":4,"object":"pod","pod":"ns/p","priority":0,"queue":"default","requests":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
           R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
           R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs requested","subject":1,"numbers":)"
           R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"

@@ -70,6 +70,16 @@ bool names_other_gang(const Tables& t, const GangRecord& g) {
   return g.is_group() ? t.gangs[g.whole].name != g.settings.gang : !g.settings.gang.empty();
 }
 
+std::string apart_text(const Tables& t, const GangRecord& g) {
+  if (!names_other_gang(t, g)) return {};
+  const QueueId charged = charged_queue(t, g);
+  if (is_charged_elsewhere(t, g, charged)) return charged_elsewhere_text(t, g, charged);
+  if (!has_binding_under_way(t, g)) return {};
+  const std::string from =
+      g.is_group() ? " leaves gang " + t.gangs[g.whole].name.str() : " joins gang " + g.settings.gang.str();
+  return "PodGroup " + g.ns.str() + "/" + g.name.str() + from + " once its bindings under way are answered";
+}
+
 bool move_group(TrackerData& t, GangSlot slot) {
   if (!names_other_gang(t, t.gangs[slot])) return false;
   if (has_binding_under_way(t, t.gangs[slot])) return false;
@@ -127,6 +137,17 @@ GangSpec groups_spec(const Tables& t, const GangRecord& g) {
     spec.groups.push_back({std::min(group.size, GangSpec::kMinimumMax), group.within, group.prefer});
   }
   return spec;
+}
+
+const GangRecord* told_group(const Tables& t, const GangRecord& g, std::size_t number) {
+  if (number >= g.told_groups.size()) return nullptr;
+  const GangRecord& group = t.gangs[g.told_groups[number]];
+  return group.is_group() && &t.gangs[group.whole] == &g ? &group : nullptr;  // the slot may be another's by now
+}
+
+std::string told_group_text(const Tables& t, const GangRecord* g, std::size_t number) {
+  const GangRecord* group = g == nullptr ? nullptr : told_group(t, *g, number);
+  return group == nullptr ? "group " + std::to_string(number + 1) + " of the gang" : group->said();
 }
 
 bool has_domain(const Tables& t, const GangRecord& g) {
