@@ -13,7 +13,7 @@ namespace ashlar {
 
 class FreedDevices {
  public:
-  /// Of these nodes. Those of the job itself stay, and those that are unhealthy or held: no job's end makes them usable.
+  /// Of these nodes. Those of the job itself stay, and the unhealthy or held ones: no end of a job makes them usable.
   FreedDevices(State& state, const std::vector<NodeId>& nodes, JobId own);
   FreedDevices(const FreedDevices&) = delete;
   ~FreedDevices();
