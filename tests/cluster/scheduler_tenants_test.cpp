@@ -157,7 +157,9 @@ TEST_F(Tenants, ALabelChangedWhileItRunsMovesNoUsageAfterARestart) {
   ASSERT_TRUE(wait_bound(1, "one"));
   const kube::Pod bound = pod("one");
   ASSERT_TRUE(bound.annotations);
-  EXPECT_EQ(*kube::find_label(*bound.annotations, "ashlar.dev/charged-queue"), "red");
+  const kube::PooledString* charged = kube::find_label(*bound.annotations, "ashlar.dev/charged-queue");
+  ASSERT_NE(charged, nullptr);
+  EXPECT_EQ(*charged, "red");
   scheduler.reset();
   ASSERT_TRUE(patch(kube::pod_path("default", "one"), R"({"metadata":{"labels":{"ashlar.dev/queue":"blue"}}})").ok());
   kube::SchedulerOptions again = options("b");
