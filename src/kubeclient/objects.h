@@ -127,6 +127,8 @@ struct PodRules {
 /// The annotations with the devices of a bound pod.
 inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      ///< which; older releases read it
 inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
+/// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
+inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
 
 enum class PodPhase : unsigned char { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 enum class ConditionStatus : unsigned char { kAbsent, kTrue, kFalse, kUnknown };

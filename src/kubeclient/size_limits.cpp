@@ -118,8 +118,9 @@ void limit_annotations(PodBuilder& builder) {
   if (bytes <= kPodBytesMax) return;
   note_too_large(builder, size_text({"metadata.annotations", bytes}, "a pod's annotations of ashlar.dev/"));
   std::erase_if(builder.annotations, [](const KeyValue& a) {
-    const bool says_devices = a.key == kDevicesAnnotation || a.key == kGrantsAnnotation;
-    return !says_devices || Size::of(a) > kPodBytesMax / 4;
+    const bool is_of_binding =
+        a.key == kDevicesAnnotation || a.key == kGrantsAnnotation || a.key == kChargedQueueAnnotation;
+    return !is_of_binding || Size::of(a) > kPodBytesMax / 4;
   });
 }
 

@@ -145,9 +145,9 @@ constexpr ReasonRow kRows[] = {
     {.code = ReasonCode::kGroupFragmented,
      .name = "GroupFragmented",
      .subject = Subject::kLevel,
-     .numbers = {{{"group", kCount}}},
+     .numbers = {{{"group", kGroup}}},
      .is_about_nodes = true,
-     .english = "group {0} of the gang needs one {subject}, and none has capacity for it"},
+     .english = "{0} needs one {subject}, and none has capacity for it"},
 };
 
 constexpr bool are_in_order() {

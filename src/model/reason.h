@@ -68,6 +68,7 @@ enum class ReasonUnit : std::uint8_t {
   kQuota,      ///< an amount of what the first number says
   kInstant,    ///< milliseconds
   kOwner,      ///< for whom something is held, see owner_of_number()
+  kGroup,      ///< a group of the gang, counted from 1
   kCount,
 };
 

@@ -21,6 +21,8 @@ std::string number_text(const Reason& reason, std::size_t index, const ReasonNam
       return names.domain(reason, number);
     case ReasonUnit::kQuota:
       return names.quota(reason, number);
+    case ReasonUnit::kGroup:
+      return names.group(number);
     case ReasonUnit::kNone:
     case ReasonUnit::kMembers:
     case ReasonUnit::kDimension:

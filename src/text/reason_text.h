@@ -22,6 +22,8 @@ class ReasonNames {
   virtual std::string domain(const Reason& reason, std::int64_t domain) const = 0;
   /// An amount of what the quota counts that the first number says.
   virtual std::string quota(const Reason& reason, std::int64_t amount) const = 0;
+  /// A group of the gang, counted from 1.
+  virtual std::string group(std::int64_t number) const { return "group " + std::to_string(number) + " of the gang"; }
   /// The value of the row's {detail}.
   virtual std::string detail(const Reason& reason) const = 0;
 };

@@ -1,6 +1,8 @@
 #include "text/stated_devices.h"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "text/amount_text.h"
 #include "text/device_text.h"
@@ -30,10 +32,20 @@ Result<std::uint8_t> number_of(std::string_view word, std::string_view value) {
   return number;
 }
 
+/// Whether the group says already what this key says.
+bool is_stated(const StatedDevices& group, std::string_view key) {
+  const std::pair<std::string_view, bool> stated[] = {
+      {"model=", group.model.has_value()},        {"memory=", group.memory.has_value()},
+      {"island=", group.island.has_value()},      {"numa=", group.numa_node.has_value()},
+      {"switch=", group.pcie_switch.has_value()}, {"sliced", group.is_sliced}};
+  return std::ranges::any_of(stated, [&](const auto& one) { return one.first == key && one.second; });
+}
+
 std::optional<Error> take_word(std::string_view word, StatedDevices& into) {
   const std::size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals == std::string_view::npos ? word.size() : equals + 1);
   const std::string_view value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
+  if (is_stated(into, key)) return invalid(quoted(key) + " stands twice for GPUs " + device_ranges(into.devices));
   if (word == "sliced") {
     into.is_sliced = true;
   } else if (key == "model=") {

@@ -66,7 +66,7 @@ class Tenants : public SchedulerWorld {
   }
   static bool is_refused(const Answer& answer) {
     const std::string words =
-        "ashlar.dev/cards and ashlar.dev/gpu-grants are written by Ashlar alone, as "
+        "ashlar.dev/cards, ashlar.dev/gpu-grants and ashlar.dev/charged-queue are written by Ashlar alone, as "
         "system:serviceaccount:ashlar:ashlar; an Ashlar with another user name must be listed in the policy "
         "ashlar-cards";
     return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
@@ -87,6 +87,7 @@ TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   EXPECT_TRUE(is_refused(patch(path + "/status", devices_body("7"))));
   EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":"0-1:1"}}})")));
   EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":null}}})")));
+  EXPECT_TRUE(is_refused(patch(path, R"({"metadata":{"annotations":{"ashlar.dev/charged-queue":"other"}}})")));
   for (const char* subresource : {"/resize", "/ephemeralcontainers"}) patch(path + subresource, devices_body("7"));
   EXPECT_EQ(devices_of("one"), "0,1");
   EXPECT_TRUE(patch(path, R"({"metadata":{"labels":{"team":"a"}}})").ok()) << "everything else may be changed";
@@ -143,6 +144,33 @@ TEST_F(Tenants, WhatThePodHoldsIsWrittenBackAndCountsAfterARestart) {
   ASSERT_TRUE(wait_bound(1, "two"));
   EXPECT_NE(devices_of("two"), "0")
       << "what was changed while no scheduler ran is believed, as of the older annotation";
+}
+
+TEST_F(Tenants, ALabelChangedWhileItRunsMovesNoUsageAfterARestart) {
+  post_gpu_nodes(1);
+  kube::SchedulerOptions o = options();
+  o.leader_term.tracker.queues = {{"red"}, {"blue"}};
+  auto scheduler = start(o);
+  kube::PodSpec spec = gpu_pod("one", 2);
+  spec.labels.emplace_back("ashlar.dev/queue", "red");
+  post_pod(spec);
+  ASSERT_TRUE(wait_bound(1, "one"));
+  const kube::Pod bound = pod("one");
+  ASSERT_TRUE(bound.annotations);
+  const kube::PooledString* charged = kube::find_label(*bound.annotations, "ashlar.dev/charged-queue");
+  ASSERT_NE(charged, nullptr);
+  EXPECT_EQ(*charged, "red");
+  scheduler.reset();
+  ASSERT_TRUE(patch(kube::pod_path("default", "one"), R"({"metadata":{"labels":{"ashlar.dev/queue":"blue"}}})").ok());
+  kube::SchedulerOptions again = options("b");
+  again.leader_term.tracker.queues = o.leader_term.tracker.queues;
+  again.is_listening = true;
+  scheduler = start(again);
+  std::string queues;
+  EXPECT_TRUE(wait([&] {
+    queues = ask(*scheduler, "/api/v1/queue");
+    return queues.find(R"("name":"red","parent":"root","usedMilliGpu":2000)") != std::string::npos;
+  })) << queues;
 }
 
 TEST_F(Tenants, ADeviceThatTwoPodsClaimIsNamedAndTakesNothingNew) {

@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -77,6 +78,7 @@ QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-
     "limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":0,"limit":4000},
     {"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":500,"limit":4000},
     {"resource":"cpu","model":"","unit":"milliCores","used":1500,"limit":64000},
+    {"resource":"cpu","model":"H10O","unit":"milliCores","used":0,"limit":1000,"nodes":0},
     {"resource":"memory","model":"H100","unit":"bytes","used":1073741824,"limit":1099511627776},
     {"resource":"example.com/nic","model":"","unit":"count","used":2,"limit":8}]}],
     "jobs":[{"name":"a-namespace-of-23-chars/a-pod-of-16-char","queue":"a-queue-whose-name-has-31-letters","position":1,"gpus":8,"gpusAhead":0,
@@ -91,8 +93,10 @@ q                                         0          4        2         3
 QUEUE  LIMIT                USED  QUOTA
 q      nvidia.com/gpu@H100   0.5      4
 q      cpu                   1.5     64
+q      cpu@H10O                0      1
 q      memory@H100          1GiB   1TiB
 q      example.com/nic         2      8
+no node has GPUs of the model H10O (label nvidia.com/gpu.product): limits on it have no effect
 
 NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU
@@ -108,6 +112,7 @@ REFUSED = [
     ("scheduler --validate-only --profile fgd", 2, "--profile: profile \"fgd\" scores by fgd, which needs a mix of expected pods"),
     ("why -n blue red/p", 2, "NAME: red/p is in another namespace than -n blue; give only one of the two"),
     ("why -n blu blue/p", 2, "blue/p is in another namespace than -n blu"),
+    ("why podgroup/red/p", 2, 'NAME: expected podgroup/NAME with the namespace as -n red, got "podgroup/red/p"'),
     ("why pod/red/p", 2, 'NAME: expected pod/NAME with the namespace as -n red, got "pod/red/p"'),
     ("why a/b/c", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "a/b/c"'),
     ("why red/", 2, 'NAME: expected NAME, NAMESPACE/NAME or pod/NAME, got "red/"'),
@@ -207,6 +212,10 @@ LIED_TO = [
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"requests":{"gpus":0,"milliGpu":500}}', 0, "a/b   0.5 GPU   BOUND\n"),
     ("why a/b", NEVER_FITS, 0, "  ExceedsClusterMax: too small (now: 1 node is short)\nALSO        TaintNotTolerated: 2 nodes\n"),
     ("why a/b -o json", "[]", 1, "the answer is not JSON"),
+    ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"object":"pod","namesakes":["gang","podgroup"]}', 0,
+     "ABOUT       the pod of that name; there is also: ashlar why gang/b -n a, ashlar why podgroup/b -n a\n"),
+    ("why b 1>&2", '{"kind":"Why","name":"default/b","state":"Waiting","headline":"h","exitStatus":4,"object":"podgroup","namesakes":["pod"],"apart":"PodGroup default/b names gang x"}', 4,
+     "ABOUT       the PodGroup of that name; there is also: ashlar why pod/b\nBLOCKED BY  h\nAPART       PodGroup default/b names gang x\n"),
     ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"gang":{"priorityTrouble":"no class"}}', 4,
      "PRIORITY    no class\n"),
     ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"start":{"of":"job","expectedMillis":60000,"latestMillis":90000}}', 4,
@@ -242,6 +251,9 @@ ASKED = [
     ("why po/p -n pod", "pod/p", "pod/p", 0),
     ("why red/gang", "red/gang", "red/gang-0", 0),
     ("why pod/gang -n red -o json", "red/gang", "red/gang-0", 2),
+    ("why podgroup/g -n red", "red/g", "red/g-0", 0),
+    ("why podgroups/g", "default/g", "default/g-0", 0),
+    ("why gang/g", "default/g", "default/g-0", 0),
 ]
 
 
@@ -321,7 +333,9 @@ def asks_for(program, folder, command, name, pod, status):
     Liar.body = json.dumps({"kind": "Why", "name": name, "pod": pod, "state": "Bound", "headline": "h", "exitStatus": 0}).encode()
     says = "" if status == 0 else f"ashlar why: there is no pod \"{name}\"; a gang has that name: ashlar why {name}\n"
     good = check(program, folder, command, status, says)
-    if Liar.path != f"/api/v1/why?name={urllib.parse.quote(name, safe='')}":
+    kind = re.search(r" (pod|podgroup|gang)s?/| po/", command)
+    of_kind = f"&kind={kind[1] or 'pod'}" if kind else ""
+    if Liar.path != f"/api/v1/why?name={urllib.parse.quote(name, safe='')}{of_kind}":
         print(f"       it asked for {Liar.path}")
         return False
     return good

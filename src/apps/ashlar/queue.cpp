@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
+#include <set>
 #include <string>
 
 #include "apps/ashlar/shared/ask.h"
@@ -61,8 +62,10 @@ std::string queues_text(const object& answer, const std::string& only) {
 }
 
 /// What `queues_text` has no column for: all limits but that of GPUs on all nodes.
+/// A line for each limit of a model that no node has follows.
 std::string limits_text(const object& answer) {
   Table table({"QUEUE", "LIMIT", ">USED", ">QUOTA"});
+  std::set<std::string> unknown;
   bool has_any = false;
   for (const boost::json::value& value : answer.at("queues").as_array()) {
     const object& q = value.as_object();
@@ -80,9 +83,13 @@ std::string limits_text(const object& answer) {
       table.add({text_of(q, "name"), text_of(limit, "resource") + (model.empty() ? "" : "@" + model), amount("used"),
                  amount("limit")});
       has_any = true;
+      if (limit.contains("nodes") && number_of(limit, "nodes") == 0) unknown.insert(model);
     }
   }
-  return has_any ? '\n' + table.text() : std::string();
+  std::string text = has_any ? '\n' + table.text() : std::string();
+  for (const std::string& model : unknown)
+    text += "no node has GPUs of the model " + model + " (label nvidia.com/gpu.product): limits on it have no effect\n";
+  return text;
 }
 
 std::string jobs_text(const object& answer, bool is_wide) {

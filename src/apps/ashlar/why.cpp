@@ -82,9 +82,27 @@ std::string start_text(const object& why) {
          " (p50), in " + duration_text(latest) + " at the latest (p90)\n";
 }
 
+/// "podgroup/p -n red": how to ask for the object of that kind.
+std::string question(const std::string& kind, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  const std::string ns = name.substr(0, slash), own = slash == std::string::npos ? name : name.substr(slash + 1);
+  return "ashlar why " + kind + "/" + own + (ns == "default" ? "" : " -n " + ns);
+}
+
+/// Which object of that name it is, if there are others.
+std::string namesakes_text(const object& why) {
+  const boost::json::value* namesakes = why.if_contains("namesakes");
+  if (namesakes == nullptr) return {};
+  std::string others;
+  for (const boost::json::value& kind : namesakes->as_array())
+    others += (others.empty() ? "" : ", ") + question(std::string(kind.as_string()), text_of(why, "name"));
+  const std::string kind = text_of(why, "object") == "podgroup" ? "PodGroup" : text_of(why, "object");
+  return "ABOUT       the " + kind + " of that name; there is also: " + others + "\n";
+}
+
 std::string why_text(const object& why) {
   std::ostringstream out;
-  out << headline(why);
+  out << headline(why) << namesakes_text(why);
   const bool is_waiting = why.at("exitStatus").as_int64() != 0;
   out << (is_waiting ? "BLOCKED BY  " : "            ") << text_of(why, "headline");
   if (why.contains("verdictAgeMillis"))
@@ -104,6 +122,7 @@ std::string why_text(const object& why) {
   if (const boost::json::value* gang = why.if_contains("gang");
       gang != nullptr && gang->as_object().contains("priorityTrouble"))
     out << "PRIORITY    " << text_of(gang->as_object(), "priorityTrouble") << '\n';
+  if (const std::string apart = text_of(why, "apart"); !apart.empty()) out << "APART       " << apart << '\n';
   if (const boost::json::value* remedies = why.if_contains("remedies");
       remedies != nullptr && !remedies->as_array().empty()) {
     out << "WOULD RUN NOW IF (smallest first)\n";
@@ -119,11 +138,19 @@ std::string why_text(const object& why) {
 
 /// What the command line names.
 struct Asked {
-  std::string name;     ///< NAMESPACE/NAME
-  bool is_pod = false;  ///< the pod of that name, and not a gang
+  std::string name;  ///< NAMESPACE/NAME
+  std::string kind;  ///< "pod", "podgroup" or "gang"; empty: the first that there is
 };
 
-/// kubectl's ways to write a pod: NAME, NAMESPACE/NAME (as Ashlar prints it) and pod/NAME (as kubectl prints it).
+/// The kind that stands before a name; empty: the word is none.
+std::string kind_called(const std::string& word) {
+  if (word == "pod" || word == "pods" || word == "po") return "pod";
+  if (word == "podgroup" || word == "podgroups") return "podgroup";
+  return word == "gang" || word == "gangs" ? "gang" : "";
+}
+
+/// kubectl's ways to write a pod: NAME, NAMESPACE/NAME (as Ashlar prints it) and pod/NAME (as kubectl prints it); and
+/// the same for PodGroups and gangs.
 Asked parse_asked(const std::string& text, const std::optional<std::string>& ns) {
   const auto refuse = [&](const std::string& what) { throw CLI::ValidationError("NAME", what); };
   if (ns && (ns->empty() || ns->find('/') != std::string::npos))
@@ -131,14 +158,14 @@ Asked parse_asked(const std::string& text, const std::optional<std::string>& ns)
   const std::vector<std::string> parts = CLI::detail::split(text, '/');
   const std::string last = text.ends_with('/') ? std::string() : parts.back();
   if (last.empty() || parts.front().empty()) refuse("expected NAME, NAMESPACE/NAME or pod/NAME, got \"" + text + "\"");
-  if (parts.size() == 1) return {ns.value_or("default") + "/" + text};
-  const bool is_pod = parts[0] == "pod" || parts[0] == "pods" || parts[0] == "po";
+  if (parts.size() == 1) return {ns.value_or("default") + "/" + text, {}};
+  const std::string kind = kind_called(parts[0]);
   if (parts.size() > 2)
-    refuse(is_pod ? "expected pod/NAME with the namespace as -n " + parts[1] + ", got \"" + text + "\""
-                  : "expected NAME, NAMESPACE/NAME or pod/NAME, got \"" + text + "\"");
-  if (is_pod) return {ns.value_or("default") + "/" + last, true};
+    refuse(kind.empty() ? "expected NAME, NAMESPACE/NAME or pod/NAME, got \"" + text + "\""
+                        : "expected " + kind + "/NAME with the namespace as -n " + parts[1] + ", got \"" + text + "\"");
+  if (!kind.empty()) return {ns.value_or("default") + "/" + last, kind};
   if (ns && *ns != parts[0]) refuse(text + " is in another namespace than -n " + *ns + "; give only one of the two");
-  return {text};
+  return {text, {}};
 }
 
 }  // namespace
@@ -148,14 +175,18 @@ void add_why(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   auto ns = std::make_shared<std::optional<std::string>>();
   CLI::App* verb = app.add_subcommand("why", "Why a pod or gang waits, and what would help");
-  verb->add_option("NAME", *name, "Pod or gang as NAME, NAMESPACE/NAME or pod/NAME")->required()->type_name("");
-  verb->add_option("-n,--namespace", *ns, "Namespace of NAME and pod/NAME; else \"default\"")->type_name("NAMESPACE");
+  verb->add_option("NAME", *name, "Pod or gang as NAME, NAMESPACE/NAME, pod/NAME, podgroup/NAME or gang/NAME")
+      ->required()
+      ->type_name("");
+  verb->add_option("-n,--namespace", *ns, "Namespace of NAME and KIND/NAME; else \"default\"")->type_name("NAMESPACE");
   options->add_to(*verb, {"table", "json"});
   verb->callback([options, name, ns] {
     const Asked asked = parse_asked(*name, *ns);
-    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(asked.name));
+    const std::string body = ask_scheduler(*options, "/api/v1/why?name=" + percent_encoded(asked.name) +
+                                                         (asked.kind.empty() ? "" : "&kind=" + asked.kind));
     const auto render = [&](const object& why) {
-      if (asked.is_pod && text_of(why, "pod") != asked.name)
+      // an older scheduler does not read the kind
+      if (asked.kind == "pod" && text_of(why, "pod") != asked.name)
         refuse_name("pod", asked.name, "; a gang has that name: ashlar why " + asked.name);
       return why_text(why);
     };

@@ -42,6 +42,17 @@ struct Remedy {
     friend bool operator==(const Limit&, const Limit&) = default;
   };
   std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised
+  /// What one group of the gang needs of the change.
+  struct OfGroup {
+    std::uint32_t group = 0;  ///< its number, from 0
+    std::int64_t amount = 0;  ///< its members in total, devices, or nodes, by kind
+    LevelId level;            ///< that it must stay within: its own, else the gang's
+    NodeId node;              ///< kMoreNodes: empty nodes like this one
+    friend bool operator==(const OfGroup&, const OfGroup&) = default;
+  };
+  /// kFewerMembers, kFreeDevices, kMoreNodes for a gang of groups: those that need something, ascending. Empty also
+  /// where too many do: then `level` is the finest that any of them must stay within.
+  std::vector<OfGroup> of_groups;
 };
 
 /// Placements tried for one answer: enough for each binary search, some 100 ms on 5,000 nodes. A gang of thousands may

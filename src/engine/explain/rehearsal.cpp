@@ -37,11 +37,31 @@ Rehearsal::Rehearsal(const State& state, const Engine& engine, JobId job, Resour
 std::vector<MemberSpec> Rehearsal::needed_members() const {
   std::vector<MemberSpec> members;
   for (std::size_t m = 0; m < needed_; ++m)
-    members.push_back({waiting_[m].first, waiting_[m].second.demand, waiting_[m].second.constraint});
+    members.push_back({.member = waiting_[m].first,
+                       .demand = waiting_[m].second.demand,
+                       .constraint = waiting_[m].second.constraint,
+                       .group = waiting_[m].second.group});
   const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
   std::stable_sort(members.begin(), members.end(),
                    [&](const MemberSpec& a, const MemberSpec& b) { return devices(a) > devices(b); });
   return members;
+}
+
+std::size_t Rehearsal::placed_of(std::uint32_t group) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(placed_, [&](const auto& member) { return member.second.group == group; }));
+}
+
+Rehearsal::Members Rehearsal::kept_members(const ChangedJob& change) const {
+  if (change.small_group == ChangedJob::kNoGroup) {
+    const std::size_t count = std::min<std::size_t>(change.members_max, waiting_.size());
+    return {waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+  Members kept;
+  std::uint32_t of_group = 0;
+  for (std::size_t m = 0; m < needed_; ++m)
+    if (waiting_[m].second.group != change.small_group || of_group++ < change.members_max) kept.push_back(waiting_[m]);
+  return kept;
 }
 
 bool Rehearsal::starts(const ChangedJob& change) {
@@ -69,12 +89,12 @@ void Rehearsal::become(const ChangedJob& change) {
   ashlar::apply(state_, {now, Ended{job_}});
   Workload w = original_;
   if (change.within) w.within = *change.within;
-  const std::size_t kept = std::min<std::size_t>(change.members_max, waiting_.size());
-  if (kept < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept);
+  const Members kept = kept_members(change);
+  if (kept.size() < waiting_.size()) w.members_min = static_cast<std::uint32_t>(placed_.size() + kept.size());
   if (!w.spec.is_none()) w.spec = groups_of(change, kept);
   std::size_t seen = 0;
-  std::vector<std::pair<MemberId, Member>> all = placed_;
-  all.insert(all.end(), waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(kept));
+  Members all = placed_;
+  all.insert(all.end(), kept.begin(), kept.end());
   for (const auto& [id, m] : all)
     w.members.push_back({.member = id,
                          .demand = seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max),
@@ -129,13 +149,13 @@ std::uint32_t Rehearsal::members_within_quota_or_needed() const {
   return std::max(members_within_quota(state_, job_), state_.job(job_).members_needed());
 }
 
-GangSpecId Rehearsal::groups_of(const ChangedJob& change, std::size_t kept) {
+GangSpecId Rehearsal::groups_of(const ChangedJob& change, const Members& kept) {
   GangSpec spec = state_.gang_spec(original_.spec);
   std::vector<std::uint32_t> members(spec.groups.size(), 0);
   for (const auto& [id, m] : placed_) ++members[m.group];
-  for (std::size_t m = 0; m < kept; ++m) ++members[waiting_[m].second.group];
+  for (const auto& [id, m] : kept) ++members[m.group];
   for (std::size_t g = 0; g < spec.groups.size(); ++g) {
-    if (kept < waiting_.size()) spec.groups[g].members_min = std::min(spec.groups[g].members_min, members[g]);
+    if (kept.size() < waiting_.size()) spec.groups[g].members_min = std::min(spec.groups[g].members_min, members[g]);
     if (change.free_group == g || change.free_group == ChangedJob::kEachGroup) spec.groups[g].within = LevelId::none();
   }
   ashlar::apply(state_, {state_.now(), GangSpecDefined{changed_spec_, std::move(spec)}});

@@ -21,7 +21,8 @@ struct ChangedJob {
   std::uint32_t members_max = UINT32_MAX;  ///< at most this many of its waiting members, the first by rank
   std::int32_t devices_max = INT32_MAX;    ///< no member requests more whole devices
   static constexpr std::uint32_t kNoGroup = UINT32_MAX - 1, kEachGroup = UINT32_MAX;
-  std::uint32_t free_group = kNoGroup;  ///< this group, or each, has no domain of its own
+  std::uint32_t free_group = kNoGroup;   ///< this group, or each, has no domain of its own
+  std::uint32_t small_group = kNoGroup;  ///< members_max is of this group; the others have their minimum and no surplus
 };
 
 /// The job on a copy of the state, where it can be changed and tried.
@@ -30,11 +31,14 @@ class Rehearsal {
   Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices);
 
   State& state() { return state_; }
+  JobId job() const { return job_; }
   std::uint32_t needed() const { return needed_; }
   const Workload& original() const { return original_; }
   bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
   int tries() const { return tries_; }
   std::size_t placed() const { return placed_.size(); }
+  /// Of one group of a gang.
+  std::size_t placed_of(std::uint32_t group) const;
   /// The needed members unchanged, those with most devices first.
   std::vector<MemberSpec> needed_members() const;
   ResourceId counts_devices() const { return counts_devices_; }
@@ -60,8 +64,11 @@ class Rehearsal {
   void reserve_for_those_ahead();
   std::uint32_t members_within_quota_or_needed() const;
   DemandId with_devices(DemandId demand, std::int32_t most);
-  /// The job's groups as changed, if its first `kept` waiting members are left; a row of the copy.
-  GangSpecId groups_of(const ChangedJob& change, std::size_t kept);
+  /// Those of its waiting members that are left.
+  using Members = std::vector<std::pair<MemberId, Member>>;
+  Members kept_members(const ChangedJob& change) const;
+  /// The job's groups as changed, if those waiting members are left; a row of the copy.
+  GangSpecId groups_of(const ChangedJob& change, const Members& kept);
 
   State state_;
   const Engine& engine_;
@@ -72,7 +79,7 @@ class Rehearsal {
   GangSpecId changed_spec_;  ///< a row that the state does not have
   std::optional<PendingQueue::Entry> entry_;
   std::vector<Reservation> ahead_;
-  std::vector<std::pair<MemberId, Member>> placed_, waiting_;
+  Members placed_, waiting_;
   std::uint32_t needed_ = 0;
   std::map<std::pair<DemandId, std::int32_t>, DemandId> fewer_;
   int tries_ = 0;

@@ -9,18 +9,14 @@
 #include "engine/engine.h"
 #include "engine/explain/explain.h"
 #include "engine/explain/rehearsal.h"
-#include "engine/place/placement.h"
+#include "engine/explain/room_remedies.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
-#include "state/cluster/usable_devices.h"
-#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kFreeingMax = 2'000'000;  ///< nodes x members examined to find which devices to free
-constexpr std::uint32_t kGroupsTriedMax = 8;    ///< groups without their domain, one at a time
-constexpr std::size_t kDomainsMax = 4;          ///< domains tried for free devices or new nodes, the emptiest first
+constexpr std::uint32_t kGroupsTriedMax = 8;  ///< groups that are smaller or without their domain, one at a time
 
 /// The largest number in 1..high for which it works, by binary search; 0 if none was found. It may miss some if more
 /// does not mean harder.
@@ -105,7 +101,30 @@ void add_group_remedies(Rehearsal& r, std::vector<Remedy>& out) {
     out.push_back({.kind = Remedy::Kind::kDropGroupWithin});
 }
 
-void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
+/// The first group of the gang that would let it start with fewer members, but not with none, and with how many.
+void add_smaller_group(Rehearsal& r, std::vector<Remedy>& out) {
+  std::map<std::uint32_t, std::int64_t> needed;
+  for (const MemberSpec& m : r.needed_members()) ++needed[m.group];
+  std::uint32_t tried = 0;
+  for (const auto& [group, count] : needed) {
+    if (count == 1) continue;
+    if (tried++ == kGroupsTriedMax) return;
+    const auto starts = [&, g = group](std::int64_t m) {
+      return r.starts({.members_max = static_cast<std::uint32_t>(m), .small_group = g});
+    };
+    if (!starts(1)) continue;
+    const std::int64_t left = std::max<std::int64_t>(largest(count - 1, starts), 1);
+    const auto placed = static_cast<std::int64_t>(r.placed());
+    out.push_back({.kind = Remedy::Kind::kFewerMembers,
+                   .amount = placed + std::int64_t{r.needed()} - count + left,
+                   .level = r.original().within,
+                   .of_groups = {{.group = group, .amount = static_cast<std::int64_t>(r.placed_of(group)) + left}}});
+    return;
+  }
+}
+
+void add_fewer_members(Rehearsal& r, std::vector<Remedy>& out) {
+  if (!r.original().spec.is_none()) return add_smaller_group(r, out);
   const std::int64_t members = largest(std::int64_t{r.needed()} - 1, [&](std::int64_t m) {
     return r.starts({.members_max = static_cast<std::uint32_t>(m)});
   });
@@ -113,6 +132,9 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
     out.push_back({.kind = Remedy::Kind::kFewerMembers,
                    .amount = members + static_cast<std::int64_t>(r.placed()),
                    .level = r.original().within});
+}
+
+void add_fewer_devices(Rehearsal& r, std::vector<Remedy>& out) {
   std::int32_t most = 0;
   for (const MemberSpec& m : r.needed_members())
     if (const DeviceRequest& request = r.state().demand(m.demand).devices; request.is_whole())
@@ -121,252 +143,6 @@ void add_smaller_jobs(Rehearsal& r, std::vector<Remedy>& out) {
       std::int64_t{most} - 1, [&](std::int64_t c) { return r.starts({.devices_max = static_cast<std::int32_t>(c)}); });
   if (devices > 0)
     out.push_back({.kind = Remedy::Kind::kFewerDevices, .amount = devices, .level = r.original().within});
-}
-
-/// Where devices are freed or nodes are added for the job: one list for the whole cluster, or one for each of its
-/// possible domains with most capacity.
-std::vector<std::vector<NodeId>> places_for(const State& state, JobId job) {
-  const Cluster& cluster = state.cluster();
-  const LevelId within = state.job(job).within;
-  std::vector<std::vector<NodeId>> places;
-  if (within.is_none()) {
-    places.emplace_back();
-    for (std::size_t n = 0; n < cluster.rows(); ++n)
-      if (cluster.is_live(NodeId(n))) places[0].emplace_back(n);
-    return places;
-  }
-  std::vector<std::pair<std::int64_t, DomainId>> by_idle;
-  const DomainId anchor = state.job(job).members_placed > 0 ? state.anchor(job, within) : DomainId::none();
-  for (std::size_t d = 0; d < cluster.topology().domain_count(within); ++d) {
-    if (!anchor.is_none() && anchor != DomainId(d)) continue;
-    std::int64_t idle = 0;
-    for (const NodeId n : cluster.topology().nodes_of(within, DomainId(d)))
-      idle += std::max(cluster.idle_devices()[n.row()], 0);
-    by_idle.emplace_back(-idle, DomainId(d));
-  }
-  std::sort(by_idle.begin(), by_idle.end());
-  for (std::size_t i = 0; i < std::min(by_idle.size(), kDomainsMax); ++i) {
-    const auto nodes = cluster.topology().nodes_of(within, by_idle[i].second);
-    places.emplace_back(nodes.begin(), nodes.end());
-  }
-  return places;
-}
-
-/// Whether the member fits on the node by everything that changes, with these demands in place of its own.
-bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
-  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
-  const NodeView view{state.cluster(), demand, state.cluster().constraint(constraint), &profile.mix, 0};
-  std::uint16_t fit = kFitsMax;
-  profile.lower_by_what_is_free(view, {n.row(), 1}, {&fit, 1});
-  return fit > 0;
-}
-
-/// Devices of the copy that are made free, and taken again at the end.
-class FreedDevices {
- public:
-  FreedDevices(State& state, const std::vector<NodeId>& nodes) : state_(state) {
-    for (const NodeId n : nodes) {
-      const auto milli = state.cluster().device_free_milli(n);
-      const auto mib = state.cluster().device_free_mib(n);
-      DeviceMask closed = state.cluster().unhealthy_devices(n);  // no job's end makes them usable
-      for (const MemberId id : state.holds().empty() ? std::vector<MemberId>() : state.members_on(n))
-        if (state.job(state.member(id).job).is_hold && !state.is_lifted(id))
-          state.member(id).devices.each([&](int i) { closed.set(i); });
-      const DeviceMemories full = state.cluster().device_memories(n);
-      for (std::size_t c = milli.size(); c-- > 0;)
-        if (!closed.test(static_cast<int>(c)) && (milli[c] != kWholeDevice || mib[c] != full[c]))
-          in_use_[n].push_back(static_cast<int>(c));
-    }
-  }
-  FreedDevices(const FreedDevices&) = delete;
-  ~FreedDevices() {
-    for (auto it = freed_.rbegin(); it != freed_.rend(); ++it)
-      Ledger(state_).allocate(it->node, it->demand, it->devices);
-  }
-  /// Frees this many of those devices that are in use, and as much of the resource that counts them; false if fewer are
-  /// in use.
-  struct Wanted {
-    DeviceMask among;
-    std::int64_t devices = 0, counted = 0;
-    ResourceId counts_devices;
-  };
-  bool free(NodeId n, const Wanted& wanted) {
-    auto [among, devices, counted, counts_devices] = wanted;
-    const DeviceMemories full = state_.cluster().device_memories(n);
-    std::vector<int>& in_use = in_use_[n];
-    for (std::size_t at = in_use.size(); devices > 0 && at-- > 0;) {
-      if (!among.test(in_use[at])) continue;
-      const auto i = static_cast<std::size_t>(in_use[at]);
-      const auto milli = state_.cluster().device_free_milli(n);
-      const auto mib = state_.cluster().device_free_mib(n);
-      DeviceMask one;
-      one.set(in_use[at]);
-      give({n, {{}, {1, MilliGpu(kWholeDevice - milli[i]), MiB(full[i] - mib[i])}, {}}, one});
-      in_use.erase(in_use.begin() + static_cast<std::ptrdiff_t>(at));
-      --devices;
-      ++count_;
-    }
-    if (counted > 0) give({n, {.amounts = {{counts_devices, counted}}, .devices = {}, .ports = {}}, {}});
-    return devices == 0;
-  }
-  std::int64_t count() const { return count_; }
-  /// Those of the node's devices that are in use by other jobs.
-  std::int64_t in_use(NodeId n, const DeviceMask& among) const {
-    const auto it = in_use_.find(n);
-    if (it == in_use_.end()) return 0;
-    return std::count_if(it->second.begin(), it->second.end(), [&](int i) { return among.test(i); });
-  }
-
- private:
-  struct Freed {
-    NodeId node;
-    Demand demand;
-    DeviceMask devices;
-  };
-  void give(Freed freed) {
-    Ledger(state_).release(freed.node, freed.demand, freed.devices);
-    freed_.push_back(std::move(freed));
-  }
-  State& state_;
-  std::map<NodeId, std::vector<int>> in_use_;  ///< by other jobs, and not freed yet
-  std::vector<Freed> freed_;
-  std::int64_t count_ = 0;
-};
-
-/// Frees, member by member, the fewest devices on one of the nodes; false if something else is short as well.
-bool free_devices_for(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& nodes, FreedDevices& freed) {
-  State& state = r.state();
-  Trial trial(state);
-  for (const MemberSpec& m : r.needed_members()) {
-    const Demand demand = state.demand(m.demand);
-    if (demand.devices.count > 0 && !demand.devices.is_whole()) return false;
-    Demand without = demand;
-    without.devices.count = 0;
-    std::erase_if(without.amounts, [&](const ResourceAmount& a) { return a.resource == r.counts_devices(); });
-    const std::int64_t counted = amount_of(demand, r.counts_devices());
-    if (counted > 0 && r.counts_devices().row() >= state.cluster().resource_count()) return false;  // no node has it
-    NodeId best;
-    std::int64_t least = INT64_MAX, least_counted = 0;
-    const Constraint& constraint = state.cluster().constraint(m.constraint);
-    for (const NodeId n : nodes) {
-      const std::int64_t memory = state.cluster().facts(n).devices.memory_each.value;
-      const DeviceMask usable = usable_devices(state.cluster(), n, constraint, demand.devices);
-      if (usable.among(state.cluster().devices()[n.row()]).count() < demand.devices.count ||
-          (memory != 0 && memory < demand.devices.memory_each.value))
-        continue;
-      // what no job holds cannot be freed
-      if (counted > 0 && state.cluster().allocatable(r.counts_devices())[n.row()] < counted) continue;
-      const std::int64_t lacking =
-          std::max<std::int64_t>(demand.devices.count - usable_idle(state.cluster(), n, constraint, demand.devices), 0);
-      const std::int64_t uncounted =
-          counted == 0 ? 0 : std::max<std::int64_t>(counted - state.cluster().free(r.counts_devices())[n.row()], 0);
-      if (lacking > freed.in_use(n, usable) || std::max(lacking, uncounted) >= least ||
-          !fits(state, profile, without, m.constraint, n))
-        continue;
-      best = n;
-      least = std::max(lacking, uncounted);
-      least_counted = uncounted;
-    }
-    if (best.is_none()) return false;
-    const DeviceMask usable = usable_devices(state.cluster(), best, constraint, demand.devices);
-    const std::int32_t idle = usable_idle(state.cluster(), best, constraint, demand.devices);
-    if (!freed.free(best, {.among = usable,
-                           .devices = demand.devices.count - std::min(idle, demand.devices.count),
-                           .counted = least_counted,
-                           .counts_devices = r.counts_devices()}))
-      return false;
-    trial.place(m.member, best, choose_devices(state.cluster(), best, demand.devices, constraint));
-  }
-  return true;
-}
-
-void add_free_devices(Rehearsal& r, const Profile& profile, JobId job, std::vector<Remedy>& out) {
-  r.become({});
-  std::int64_t least = INT64_MAX;
-  for (const std::vector<NodeId>& nodes : places_for(r.state(), job)) {
-    if (nodes.size() * r.needed() > kFreeingMax) continue;
-    FreedDevices freed(r.state(), nodes);
-    if (!free_devices_for(r, profile, nodes, freed) || freed.count() == 0 || freed.count() >= least) continue;
-    if (r.starts({})) least = freed.count();
-  }
-  if (least != INT64_MAX)
-    out.push_back({.kind = Remedy::Kind::kFreeDevices, .amount = least, .level = r.original().within});
-}
-
-/// Nodes without the labels that identify a single one, since a new node would not have them.
-NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
-  NodeFacts copy = facts;
-  std::erase_if(copy.labels, [&](const NodeLabel& label) {
-    return std::find(names.begin(), names.end(), label.key) != names.end();
-  });
-  return copy;
-}
-
-/// The node of the place that would take the member with most devices if it were empty, the largest first.
-NodeId template_for(Rehearsal& r, const std::vector<NodeId>& nodes) {
-  State& state = r.state();
-  const MemberSpec m = r.needed_members().front();
-  const Demand& demand = state.demand(m.demand);
-  NodeId best;
-  for (const NodeId n : nodes) {
-    const NodeFacts& facts = state.cluster().facts(n);
-    const bool is_large_enough =
-        std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
-          return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
-        });
-    if (!is_large_enough || facts.devices.count < demand.devices.count ||
-        !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
-      continue;
-    if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
-  }
-  return best;
-}
-
-/// Levels such as kubernetes.io/hostname, whose domains can never contain another node.
-bool is_each_domain_one_node(const Topology& topology, LevelId level) {
-  for (std::size_t d = 0; d < topology.domain_count(level); ++d)
-    if (topology.nodes_of(level, DomainId(d)).size() > 1) return false;
-  return true;
-}
-
-void add_more_nodes(Rehearsal& r, JobId job, std::span<const LabelKeyId> names, std::vector<Remedy>& out) {
-  r.become({});
-  State& state = r.state();
-  const LevelId within = r.original().within;
-  if (!within.is_none() && is_each_domain_one_node(state.cluster().topology(), within)) return;
-  const Millis now = state.now();
-  std::int64_t least = INT64_MAX;
-  NodeId like;
-  for (const std::vector<NodeId>& nodes : places_for(state, job)) {
-    const NodeId model = template_for(r, nodes);
-    if (model.is_none()) continue;
-    const NodeFacts facts = copy_of(state.cluster().facts(model), names);
-    const auto first = static_cast<std::uint32_t>(state.cluster().rows());
-    std::uint32_t there = 0;
-    const auto start_with = [&](std::int64_t count) {
-      for (; there < count; ++there) ashlar::apply(state, {now, NodeSeen{NodeId(first + there), facts}});
-      for (; there > count; --there) ashlar::apply(state, {now, NodeGone{NodeId(first + there - 1)}});
-      return r.starts({});
-    };
-    std::int64_t high = 1;
-    while (high < r.needed() && high < least && !start_with(high)) high = std::min<std::int64_t>(high * 2, r.needed());
-    std::int64_t found = 0;
-    for (std::int64_t low = 1; low <= high && !r.is_used_up();) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (start_with(middle)) {
-        found = middle;
-        high = middle - 1;
-      } else {
-        low = middle + 1;
-      }
-    }
-    start_with(0);
-    if (found == 0 || found >= least) continue;
-    least = found;
-    like = model;
-  }
-  if (!like.is_none())
-    out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
 }
 
 /// Whether it waits for capacity or quota, with no job ahead of it.
@@ -386,7 +162,8 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
   if (rehearsal.starts({})) return out;  // something has helped it already: it only has not been looked at since
   add_topology_remedies(rehearsal, out);
   add_group_remedies(rehearsal, out);
-  add_smaller_jobs(rehearsal, out);
+  add_fewer_members(rehearsal, out);
+  add_fewer_devices(rehearsal, out);
   std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);
   if (!limits.empty()) {
     if (rehearsal.starts_without_limits())
@@ -394,8 +171,8 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
     return out;
   }
   add_class_quota(rehearsal, out);
-  add_free_devices(rehearsal, engine.profile(), job, out);
-  add_more_nodes(rehearsal, job, options.node_names, out);
+  add_free_devices(rehearsal, engine.profile(), out);
+  add_more_nodes(rehearsal, engine.profile(), options.node_names, out);
   return out;
 }
 

@@ -16,6 +16,12 @@ bool is_before(const PendingQueue& pending, const Reservation& a, const Reservat
   return pending.is_before(a.entry, a.job_class.queue, b.entry, b.job_class.queue);
 }
 
+/// Undoes all that was tried in the trial, since `changes_before` of the cluster; no fit table looks at it again.
+void undo(const PlacementContext& context, std::uint64_t changes_before) {
+  context.trial.rollback_to(0);
+  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+}
+
 }  // namespace
 
 template <class Predicate>
@@ -201,8 +207,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     made.note_quota_spares(state);
     claim_from_those_ahead(state, made, ahead, counted);
   }
-  context.trial.rollback_to(0);
-  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  undo(context, changes_before);
   for (Reservation& p : reservations_)
     for (const Reservation& before : claimed)
       if (p.entry.job == before.entry.job && p.is_like(before)) p.edition = before.edition;
@@ -253,8 +258,7 @@ bool Reservations::renew(const PlacementContext& context, const PendingQueue& pe
     if (!renewed.is_like(made)) renewed.edition = next_edition_++;
     made = std::move(renewed);
   }
-  context.trial.rollback_to(0);
-  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  undo(context, changes_before);
   return is_still;
 }
 
@@ -272,8 +276,7 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Pending
       ahead_of(state, pending, reservation.entry, reservation.job_class.queue);
   const bool can =
       EarliestStart(context, reservation.entry.job, expected_ends(state, now), ahead).run(reservation.at).has_value();
-  context.trial.rollback_to(0);
-  context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  undo(context, changes_before);
   return can;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "live/track/gangs/groups.h"
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/translate.h"
 #include "state/cluster/cluster.h"
@@ -41,12 +42,12 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
-/// The names of the objects of reasons, as the API server has them.
+/// The names of the objects of a job's reasons, as the API server has them.
 class NamesOf final : public ReasonNames {
  public:
   /// `has_times`: a time is written as the time left, which a text that is read later must not contain.
-  explicit NamesOf(const TextContext& context, bool has_times = true)
-      : c_(context), names_(context.tables.names), has_times_(has_times) {}
+  NamesOf(const TextContext& context, JobId job, bool has_times = true)
+      : c_(context), names_(context.tables.names), job_(job), has_times_(has_times) {}
 
   std::string subject(const Reason& r) const override {
     const ReasonSubject subject = row_of(r.code).subject;
@@ -68,6 +69,11 @@ class NamesOf final : public ReasonNames {
     if (!key.resource.is_none() && key.resource != resource::kCpu && key.resource != resource::kMemory)
       text += " " + names_.resource_name(key.resource).str();
     return key.device_class.is_none() ? text : text + " on " + names_.models.name(key.device_class).str() + " nodes";
+  }
+  std::string group(std::int64_t number) const override {
+    const GangSlot gang = c_.tables.owner(job_).gang;
+    return told_group_text(c_.tables, gang == kNoGang ? nullptr : &c_.tables.gangs[gang],
+                           static_cast<std::size_t>(number) - 1);
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
@@ -98,11 +104,12 @@ class NamesOf final : public ReasonNames {
 
   const TextContext& c_;
   const ObjectNames& names_;
+  JobId job_;
   bool has_times_;
 };
 
 /// Nodes by kube-scheduler's term for what refused them.
-std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdict& verdict) {
+std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
   for (const Reason& r : reported_reasons(c, verdict)) {
     if (r.code == ReasonCode::kTaintNotTolerated) {
@@ -111,16 +118,16 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, const Verdic
     }
     const std::string_view words = row_of(r.code).per_node;
     if (words.empty()) continue;
-    counts[filled_in(words, r, NamesOf(c))] += r.numbers[0];
+    counts[filled_in(words, r, NamesOf(c, job))] += r.numbers[0];
   }
   return counts;
 }
 
-std::string availability(const TextContext& c, const Verdict& verdict) {
+std::string availability(const TextContext& c, JobId job, const Verdict& verdict) {
   const std::size_t nodes = c.state.cluster().live_count();
   if (nodes == 0) return "no nodes available to schedule pods";
   std::vector<std::string> parts;
-  for (const auto& [words, count] : histogram(c, verdict)) parts.push_back(std::to_string(count) + " " + words);
+  for (const auto& [words, count] : histogram(c, job, verdict)) parts.push_back(std::to_string(count) + " " + words);
   std::sort(parts.begin(), parts.end());
   std::string text = "0/" + std::to_string(nodes) + " nodes are available";
   for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? ": " : ", ") + parts[i];
@@ -129,7 +136,9 @@ std::string availability(const TextContext& c, const Verdict& verdict) {
 
 }  // namespace
 
-std::string reason_text(const TextContext& c, const Reason& r) { return ashlar::reason_text(r, NamesOf(c)); }
+std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
+  return ashlar::reason_text(r, NamesOf(c, job));
+}
 
 bool waits_for_pods_to_leave(const Verdict& verdict) {
   return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
@@ -159,11 +168,12 @@ std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdic
   return reported;
 }
 
-std::string headline_text(const TextContext& c, const std::vector<Reason>& reported, std::string_view counted) {
+std::string headline_text(const TextContext& c, JobId job, const std::vector<Reason>& reported,
+                          std::string_view counted) {
   if (reported.empty()) return {};
-  std::string text = reason_text(c, reported[0]);
+  std::string text = reason_text(c, job, reported[0]);
   if (reported[0].code == ReasonCode::kExceedsCluster && reported.size() > 1)
-    text.append(" (").append(counted).append(": ").append(reason_text(c, reported[1])).append(")");
+    text.append(" (").append(counted).append(": ").append(reason_text(c, job, reported[1])).append(")");
   return text;
 }
 
@@ -205,18 +215,18 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
     text.reason = kSchedulerError;
     // A time would be out of date when it is read; `why` has it.
     text.message = std::string(reason_name(first)) + ": " + prefix +
-                   ashlar::reason_text(verdict.reasons.front(), NamesOf(c, false));
+                   ashlar::reason_text(verdict.reasons.front(), NamesOf(c, job, false));
     return text;
   }
   text.reason = kUnschedulable;
   // kube-scheduler's sentence comes first: tools expect it at the beginning.
-  text.message = availability(c, verdict);
+  text.message = availability(c, job, verdict);
   std::string more;
   for (const Reason& r : reported_reasons(c, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
                          r.code == ReasonCode::kGroupFragmented || r.code == ReasonCode::kNoSuchDomain ||
                          r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
-    if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, r);
+    if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, job, r);
   }
   const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member"
                                                                             : "no capacity for all members at once";

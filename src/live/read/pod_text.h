@@ -37,8 +37,9 @@ bool waits_for_pods_to_leave(const Verdict& verdict);
 std::vector<Reason> reported_reasons(const TextContext& context, const Verdict& verdict);
 /// The first of them in our own wording; if the pod would not even fit an empty cluster, with what it is short of, and
 /// as of when that was counted ("now"). Empty if there is none.
-std::string headline_text(const TextContext& context, const std::vector<Reason>& reported, std::string_view counted);
-/// One reason in our own wording with its numbers as of now, for `why`.
-std::string reason_text(const TextContext& context, const Reason& reason);
+std::string headline_text(const TextContext& context, JobId job, const std::vector<Reason>& reported,
+                          std::string_view counted);
+/// One reason of the job in our own wording with its numbers as of now, for `why`.
+std::string reason_text(const TextContext& context, JobId job, const Reason& reason);
 
 }  // namespace ashlar::kube

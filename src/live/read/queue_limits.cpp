@@ -1,5 +1,8 @@
 #include "live/read/queue_limits.h"
 
+#include <set>
+
+#include "base/grown.h"
 #include "live/track/translate.h"
 
 namespace ashlar::kube {
@@ -33,16 +36,34 @@ std::vector<ReadLimit> limits_of(const State& state, const ObjectNames& names, Q
   return limits;
 }
 
-void write_limits(JsonWriter& w, const State& state, const ObjectNames& names, QueueId queue) {
+std::vector<std::int64_t> nodes_by_model(const Cluster& cluster) {
+  std::vector<std::int64_t> counts;
+  for (std::size_t row = 0; row < cluster.rows(); ++row) {
+    if (!cluster.is_live(NodeId(row)) || cluster.devices()[row] == 0) continue;
+    std::set<DeviceClassId> classes;
+    if (const DeviceLayout* mixed = cluster.mixed_layout(NodeId(row)); mixed != nullptr)
+      for (const DeviceFacts& device : mixed->devices) classes.insert(device.device_class);
+    else
+      classes.insert(cluster.models()[row]);
+    for (const DeviceClassId device_class : classes)
+      if (!device_class.is_none()) ++grown(counts, device_class.row());
+  }
+  return counts;
+}
+
+void write_limits(JsonWriter& w, std::span<const ReadLimit> limits, std::span<const std::int64_t> nodes_by_model) {
   w.key("limits").begin_array();
-  for (const ReadLimit& limit : limits_of(state, names, queue))
+  for (const ReadLimit& limit : limits) {
     w.begin_object()
         .member("resource", limit.resource)
         .member("model", limit.model)
         .member("unit", limit.unit())
         .member("used", limit.used)
-        .member("limit", limit.limit)
-        .end_object();
+        .member("limit", limit.limit);
+    if (const std::size_t row = limit.of.device_class.row(); !limit.of.device_class.is_none())
+      w.member("nodes", row < nodes_by_model.size() ? nodes_by_model[row] : 0);
+    w.end_object();
+  }
   w.end_array();
 }
 

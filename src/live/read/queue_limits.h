@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ struct ReadLimit {
 /// GPUs, CPU and memory first, then the others in the order in which they were first configured. Cost: O(keys).
 std::vector<ReadLimit> limits_of(const State& state, const ObjectNames& names, QueueId queue);
 
-/// The same as the member "limits" of an object.
-void write_limits(JsonWriter& w, const State& state, const ObjectNames& names, QueueId queue);
+/// The number of live nodes with devices of each class, by its row. Cost: O(nodes).
+std::vector<std::int64_t> nodes_by_model(const Cluster& cluster);
+
+/// The same limits as the member "limits" of an object.
+void write_limits(JsonWriter& w, std::span<const ReadLimit> limits, std::span<const std::int64_t> nodes_by_model);
 
 }  // namespace ashlar::kube

@@ -15,6 +15,7 @@
 #include "live/read/queue_limits.h"
 #include "live/read/remedy_text.h"
 #include "live/read/why_parts.h"
+#include "live/read/why_subject.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
@@ -43,38 +44,13 @@ http::ServerResponse failure(int status, std::string_view reason, const std::str
   return finish(w, status);
 }
 
-/// The object of the query: a pod, or a gang and through it one of its pods.
-struct Subject {
-  PodSlot pod = kNoPod;
-  GangSlot gang = kNoGang;
-  GangSlot named = kNoGang;  ///< the query was for this gang, or group of the gang, not for one of its pods
-};
-
-Subject find_subject(const Tables& tables, const std::string& name) {
-  const std::size_t slash = name.find('/');
-  const PooledString ns(slash == std::string::npos ? std::string("default") : name.substr(0, slash));
-  const PooledString own(slash == std::string::npos ? name : name.substr(slash + 1));
-  Subject s;
-  s.pod = tables.pods.find(ns, own);
-  if (s.pod != kNoPod) {
-    s.gang = tables.pods[s.pod].gang;
-    return s;
-  }
-  for (const GangKind kind : {GangKind::kGroups, GangKind::kPodGroup, GangKind::kLabelled}) {
-    s.named = tables.gangs.find(ns, own, kind);
-    if (s.named == kNoGang) continue;
-    const GangRecord& named = tables.gangs[s.named];
-    s.gang = named.is_group() ? named.whole : s.named;
-    const std::vector<PodSlot>& pods = named.pods;
-    const auto waiting = std::find_if(pods.begin(), pods.end(),
-                                      [&](PodSlot p) { return tables.pods[p].phase != PodRecord::Phase::kBound; });
-    if (!pods.empty()) s.pod = waiting != pods.end() ? *waiting : pods.front();
-    return s;
-  }
-  return s;
+/// Of a gang of groups, `number` counts from 1; 0: all of them.
+bool has_begun(const Tables& tables, const GangRecord& gang, std::int64_t number) {
+  const GangRecord* group = number == 0 ? nullptr : told_group(tables, gang, static_cast<std::size_t>(number) - 1);
+  return has_bound_member(tables, group == nullptr ? gang : *group);
 }
 
-/// A started gang keeps its domain, whatever its pods' settings are from now on.
+/// What has started keeps its domain, whatever its pods' settings are from now on.
 std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangRecord* gang) {
   const ObjectNames& names = replica.tables().names;
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
@@ -83,9 +59,9 @@ std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangReco
       find_remedies(replica.state(), replica.engine(), job,
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
   if (gang != nullptr && has_bound_member(replica.tables(), *gang))
-    std::erase_if(found, [](const Remedy& r) {
+    std::erase_if(found, [&](const Remedy& r) {
       return r.kind == Remedy::Kind::kDropWithin || r.kind == Remedy::Kind::kWidenWithin ||
-             r.kind == Remedy::Kind::kDropGroupWithin;
+             (r.kind == Remedy::Kind::kDropGroupWithin && has_begun(replica.tables(), *gang, r.amount));
     });
   return found;
 }
@@ -152,7 +128,15 @@ struct Headline {
   int exit_status = 0;
 };
 
-Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict& verdict) {
+/// Of a pod that may be placed, outside the engine: a PodGroup was added to its gang, or left it, while bindings of the
+/// gang are under way.
+std::string renewal_text(const Tables& tables, const GangRecord& gang) {
+  const auto is_under_way = [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kAssumed; };
+  if (gang.kind != GangKind::kGroups || !std::ranges::any_of(gang.pods, is_under_way)) return {};
+  return "gang " + gang.name.str() + " has other PodGroups now: it waits for the answers to its bindings under way";
+}
+
+Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verdict& verdict) {
   const Tables& tables = replica.tables();
   if (subject.pod == kNoPod) {
     const GangRecord& gang = tables.gangs[subject.gang];
@@ -190,6 +174,8 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
     if (hold.reason != HoldReason::kNone)
       return {hold.reason == HoldReason::kMembersMissing ? "Waiting" : "Held",
               std::string(hold_reason_name(hold.reason)) + ": " + hold.detail, 4};
+    if (const std::string renewal = renewal_text(tables, tables.gangs[subject.gang]); !renewal.empty())
+      return {"Waiting", "PendingEvaluation: " + renewal, 4};
   }
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
@@ -198,7 +184,7 @@ Headline headline_of(ReadReplica& replica, const Subject& subject, const Verdict
   const std::vector<Reason> reported = reported_reasons(context, verdict);
   const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_pods_to_leave;
   return {is_never ? "Never" : "Waiting",
-          std::string(reason_name(reported[0].code)) + ": " + headline_text(context, reported, "now"),
+          std::string(reason_name(reported[0].code)) + ": " + headline_text(context, pod.job, reported, "now"),
           is_never ? 5 : 4};
 }
 
@@ -271,16 +257,26 @@ http::ServerResponse behind_answer() {
                  "minute");
 }
 
+namespace {
+
+/// No such object, or only of another kind.
+std::string unknown_text(const std::string& name, const std::string& kind, const WhySubject& subject) {
+  if (subject.namesakes.empty())
+    return "no " + (kind.empty() ? "pod or gang" : kind) + " " + name +
+           " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended";
+  const std::string other(why_kind_name(subject.namesakes.front()));
+  return "there is no " + kind + " \"" + name + "\"; a " + other + " has that name";
+}
+
+}  // namespace
+
 http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest& request) {
   const std::string name = request.query_value("name");
   if (name.empty()) return failure(400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   const Tables& tables = replica.tables();
-  const Subject subject = find_subject(tables, name);
-  if (subject.pod == kNoPod && subject.gang == kNoGang)
-    return failure(
-        404, "NotFound",
-        "no pod or gang " + name +
-            " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended");
+  const std::string kind = request.query_value("kind");
+  const WhySubject subject = find_subject(tables, name, kind);
+  if (!subject.is_found()) return failure(404, "NotFound", unknown_text(name, kind, subject));
   const JobId job = subject.pod == kNoPod ? JobId::none() : tables.pods[subject.pod].job;
   const Verdict verdict = replica.verdict_of_now(job);
   const Headline headline = headline_of(replica, subject, verdict);
@@ -288,7 +284,13 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
   w.member("name", name)
       .member("state", headline.state)
       .member("headline", headline.text)
-      .member("exitStatus", std::int64_t{headline.exit_status});
+      .member("exitStatus", std::int64_t{headline.exit_status})
+      .member("object", why_kind_name(subject.kind));
+  if (!subject.namesakes.empty()) {
+    w.key("namesakes").begin_array();
+    for (const WhyKind other : subject.namesakes) w.string(why_kind_name(other));
+    w.end_array();
+  }
   if (subject.pod != kNoPod) {
     const PodRecord& pod = tables.pods[subject.pod];
     write_pod_line(w, tables, subject.pod);
@@ -297,6 +299,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     if (!pod.node_name.empty() && subject.named == kNoGang) write_place(w, replica, pod);
   }
   if (subject.gang != kNoGang) write_gang(w, tables, subject.gang);
+  if (const std::string apart = apart_text(tables, subject); !apart.empty()) w.member("apart", apart);
   const bool is_waiting =
       headline.exit_status != 0 && verdict.kind != VerdictKind::kPending && verdict.kind != VerdictKind::kPlaced;
   if (is_waiting) {
@@ -304,7 +307,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     // Jobs of a shape share a verdict, which may be older than the job.
     const Millis asked_at = subject.pod == kNoPod ? verdict.at : std::max(verdict.at, tables.pods[subject.pod].created);
     w.member("verdictAgeMillis", (replica.now() - asked_at).value);
-    write_reasons(w, replica.text_context(), verdict);
+    write_reasons(w, replica.text_context(), job, verdict);
     write_start(w, replica, job);
     w.member("condition", replica.pod_text(subject.pod).message);
     w.key("remedies").begin_array();
@@ -364,7 +367,7 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
   w.member("members", std::int64_t{j.members_present - j.members_placed}).member("priority", std::int64_t{j.priority});
   w.member("ageMillis", (replica.now() - j.submitted).value);
   w.member("reason", reported.empty() ? std::string_view("PendingEvaluation") : reason_name(reported[0].code));
-  w.member("message", headline_text(context, reported, "at the time of the verdict")).end_object();
+  w.member("message", headline_text(context, job.entry.job, reported, "at the time of the verdict")).end_object();
 }
 
 /// Pods and gangs that the engine does not know: they have no place in a queue. With `only`, those of that queue.
@@ -397,6 +400,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
   const QueueTree& tree = replica.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
   const TextContext context = replica.text_context();
+  const std::vector<std::int64_t> of_models = nodes_by_model(replica.state().cluster());
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -424,7 +428,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
       w.null();
     else
       w.integer(tree.quota(queue)[0]);
-    write_limits(w, replica.state(), names, queue);
+    write_limits(w, limits_of(replica.state(), names, queue), of_models);
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));

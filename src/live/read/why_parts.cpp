@@ -6,12 +6,12 @@
 
 namespace ashlar::kube {
 
-void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict) {
+void write_reasons(JsonWriter& w, const TextContext& context, JobId job, const Verdict& verdict) {
   w.key("reasons").begin_array();
   for (const Reason& r : reported_reasons(context, verdict)) {
     w.begin_object()
         .member("code", reason_name(r.code))
-        .member("message", reason_text(context, r))
+        .member("message", reason_text(context, job, r))
         .member("subject", std::int64_t{r.subject});
     w.key("numbers").begin_array();
     for (const std::int64_t n : r.numbers) w.integer(n);

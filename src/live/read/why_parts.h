@@ -9,7 +9,7 @@
 namespace ashlar::kube {
 
 /// The member "reasons", the binding one first.
-void write_reasons(JsonWriter& w, const TextContext& context, const Verdict& verdict);
+void write_reasons(JsonWriter& w, const TextContext& context, JobId job, const Verdict& verdict);
 /// The member "start": when the waiting job starts, or the one ahead that holds it; nothing if that is not known. Cost:
 /// that of start_times().
 void write_start(JsonWriter& w, ReadReplica& replica, JobId job);

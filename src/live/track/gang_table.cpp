@@ -12,7 +12,6 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
 constexpr std::uint32_t kGangSizeMax = 100'000;  ///< a larger number is a typing error
 
 constexpr std::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
@@ -40,7 +39,7 @@ constexpr std::size_t kOwnKeysMax = 32;
 }  // namespace
 
 std::string_view meant_key(std::string_view key, std::span<const std::string_view> known) {
-  if (key == kDevicesAnnotation || key == kGrantsAnnotation ||
+  if (key == kDevicesAnnotation || key == kGrantsAnnotation || key == kChargedQueueAnnotation ||
       std::find(known.begin(), known.end(), key) != known.end())
     return {};
   const std::string_view typed = key.substr(kOwnPrefix.size());

@@ -18,7 +18,8 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";  // for tests
+inline constexpr std::string_view kWithinLabel = "ashlar.dev/within";
+inline constexpr std::string_view kPreferLabel = "ashlar.dev/prefer";
 inline constexpr std::string_view kQueueLabel = "ashlar.dev/queue";
 inline constexpr std::string_view kDurationLabel = "ashlar.dev/duration";
 inline constexpr std::string_view kLateDurationLabel = "ashlar.dev/duration-p90";

@@ -172,6 +172,11 @@ bool Tracker::is_place_outdated(PodSlot slot, const State* state) const {
 }
 std::uint32_t Tracker::members_present(const GangRecord& gang) const { return kube::members_present(data_, gang); }
 void Tracker::note_answered(PodSlot slot) { kube::note_answered(data_, slot); }
+PooledString Tracker::charged_queue(PodSlot slot) const {
+  const PodRecord& r = data_.pods[slot];
+  const QueueId queue = r.gang == kNoGang ? r.queue : data_.gangs[r.gang].queue;
+  return queue.is_none() ? PooledString() : data_.names.queues.name(queue);
+}
 DeviceGrants Tracker::grants_held(PodSlot slot) const { return kube::grants_held(data_.translator, data_.pods[slot]); }
 PodDevices Tracker::granted(PodSlot slot, const Bind& bind) const {
   const DeviceRequest& request = data_.translator.demand_of(data_.pods[slot].demand).devices;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <deque>
 #include <functional>
 #include <map>
@@ -104,15 +105,18 @@ struct TrackerData : Tables {
   std::uint64_t constraints_renewed = 0;
   std::uint64_t anti_affinity_moves = 0;  ///< changes of a node's labels for which all pods were looked at
   std::uint64_t bind_holds = 0;           ///< begun, in total
-  ByName<LogPace> log_paces;              ///< by namespace, of lines about what pods claim
+  LogPaces log_paces;                     ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
   /// removed nodes, and the pods that may be bound there
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> unanswered_nodes;
-  std::vector<PooledString> levels_told;  ///< labels already logged as exceeding the limit of levels
-  bool has_level_news = false;            ///< gangs whose label was no level may have one now
+  /// labels already logged as exceeding the limit of levels
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> levels_told;
+  bool are_all_levels_named = false;  ///< no level is unused, as far as was searched
+  std::uint64_t level_searches = 0;   ///< for an unused one, in total
+  bool has_level_news = false;        ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
   boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;
   Rows<JobId> job_rows;

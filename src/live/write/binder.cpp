@@ -185,6 +185,8 @@ void Binder::send(Ticket ticket) {
     binding.annotations.emplace_back(std::string(kDevicesAnnotation), devices_text(pod->devices));
     binding.annotations.emplace_back(std::string(kGrantsAnnotation), grants_text(tracker_.grants_held(ticket.slot)));
   }
+  if (const PooledString queue = tracker_.charged_queue(ticket.slot); !queue.empty())
+    binding.annotations.emplace_back(std::string(kChargedQueueAnnotation), queue.str());
   tracker_.pods().edit(ticket.slot).is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;

@@ -59,6 +59,31 @@ struct ToldWorld {
     tell(state, Submitted{w});
     return *this;
   }
+  struct Group {
+    std::size_t members;
+    Demand demand;
+    LevelId within;
+  };
+  ToldWorld& waits_in_groups(const std::vector<Group>& groups, LevelId within = {}) {
+    Workload gang;
+    gang.job = kWaiting;
+    gang.within = within;
+    gang.spec = GangSpecId(0u);
+    GangSpec spec;
+    for (const Group& group : groups) {
+      const DemandId demand = define(group.demand);
+      for (std::size_t m = 0; m < group.members; ++m)
+        gang.members.push_back({.member = MemberId(static_cast<std::uint32_t>(gang.members.size())),
+                                .demand = demand,
+                                .constraint = kAnywhere,
+                                .group = static_cast<std::uint32_t>(spec.groups.size())});
+      spec.groups.push_back({static_cast<std::uint32_t>(group.members), group.within, {}});
+    }
+    gang.members_min = static_cast<std::uint32_t>(gang.members.size());
+    tell(state, GangSpecDefined{gang.spec, spec});
+    tell(state, Submitted{gang});
+    return *this;
+  }
   /// What is offered, in the order of being told.
   std::string offers() {
     Engine engine(*builtin_profile("ashlar"));
@@ -75,6 +100,11 @@ struct ToldWorld {
       for (const Remedy::Limit& l : r.limits)
         text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(quota_number(l.of)) + "]+" +
                 std::to_string(l.lacking);
+      for (const Remedy::OfGroup& of : r.of_groups) {
+        text += " [" + std::to_string(of.group) + ": " + std::to_string(of.amount);
+        if (!of.level.is_none()) text += " level " + std::to_string(of.level.value);
+        text += (of.node.is_none() ? "" : " like " + std::to_string(of.node.value)) + std::string("]");
+      }
     }
     EXPECT_EQ(state.digest(), digest);
     return text;
@@ -164,6 +194,17 @@ TEST(RemediesTold, AGangThatHasAFootInARackStaysThere) {
   EXPECT_EQ(w.offers(), "drop within 1, free 8 level 0, nodes 1 level 0 like 0");
 }
 
+TEST(RemediesTold, WhatItsOwnMembersHaveIsNotFreed) {
+  ToldWorld w(2);
+  w.runs(1, demand_for(2)).waits(times(2, demand_for(8)), LevelId(0u));
+  tell(w.state, Bound{MemberId(0u), NodeId(0u), {}});
+  EXPECT_EQ(w.offers(), "cards 6 level 0, free 2 level 0, nodes 1 level 0 like 0");
+  ToldWorld alone(1);
+  alone.waits(times(2, demand_for(8)));
+  tell(alone.state, Bound{MemberId(0u), NodeId(0u), {}});
+  EXPECT_EQ(alone.offers(), "nodes 1 like 0");
+}
+
 TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
   ToldWorld w(2);
   tell(w.state, QueueDefined{QueueId(1u), QueueId(0u), {10'000, 20'000, kUnlimited}});
@@ -233,15 +274,46 @@ TEST(RemediesTold, SharesAreNotFreedDeviceByDevice) {
 }
 
 /// Nodes 0, 2 and 4 are free, one in each rack; the groups are of one member and of two, the second in a rack.
-TEST(RemediesTold, AGroupMayDoWithoutItsDomain) {
+TEST(RemediesTold, OneGroupMayBeSmallerOrDoWithoutItsDomainOrGetsRoomThere) {
   ToldWorld w(5);
   w.runs(1, demand_for(8)).runs(3, demand_for(8));
-  tell(w.state, GangSpecDefined{GangSpecId(0u), {{{1, {}, {}}, {2, LevelId(0u), {}}}}});
-  Workload gang = workload(0, 0, 3, w.define(demand_for(8)));
-  gang.spec = GangSpecId(0u);
-  gang.members[1].group = gang.members[2].group = 1;
-  tell(w.state, Submitted{gang});
-  EXPECT_EQ(w.offers(), "drop group within 2 level 0, members 2, cards 4, nodes 1 like 0");
+  w.waits_in_groups({{1, demand_for(8), {}}, {2, demand_for(8), LevelId(0u)}});
+  EXPECT_EQ(w.offers(),
+            "drop group within 2 level 0, members 2 [1: 1], cards 4, free 8 [1: 8 level 0], nodes 1 like 0 [1: 1 level "
+            "0 like 0]");
+}
+
+TEST(RemediesTold, EachGroupThatLacksRoomIsTold) {
+  ToldWorld w(4);
+  for (std::uint32_t n = 0; n < 4; ++n) w.runs(n, demand_for(8));
+  w.waits_in_groups({{1, demand_for(8), {}}, {2, demand_for(8), LevelId(0u)}});
+  EXPECT_EQ(w.offers(), "free 24 [0: 8] [1: 16 level 0], nodes 3 like 0 [0: 1 like 0] [1: 2 level 0 like 0]");
+}
+
+TEST(RemediesTold, OfAFreedRackEachGroupGetsOne) {
+  ToldWorld w(4);
+  for (std::uint32_t n = 0; n < 4; ++n) w.runs(n, demand_for(6));
+  w.waits_in_groups({{2, demand_for(8), LevelId(0u)}, {2, demand_for(8), LevelId(0u)}});
+  EXPECT_EQ(w.offers(),
+            "cards 2, free 24 [0: 12 level 0] [1: 12 level 0], nodes 4 like 0 [0: 2 level 0 like 0] [1: 2 "
+            "level 0 like 0]");
+}
+
+/// Its first group has its member in the other rack, its second one in a rack whose other node is busy.
+TEST(RemediesTold, AGroupThatHasAFootInARackGetsRoomThere) {
+  ToldWorld w(4);
+  w.runs(0, demand_for(8)).waits_in_groups({{1, demand_for(1), {}}, {2, demand_for(8), LevelId(0u)}});
+  tell(w.state, Bound{MemberId(0u), NodeId(2u), {}});
+  tell(w.state, Bound{MemberId(1u), NodeId(1u), {}});
+  EXPECT_EQ(w.offers(), "drop group within 2 level 0, free 8 [1: 8 level 0], nodes 1 like 0 [1: 1 level 0 like 0]");
+}
+
+/// The gang's own level says less than that of its groups.
+TEST(RemediesTold, OfMoreGroupsThanAreToldTheFinestLevelIs) {
+  ToldWorld w(2);
+  for (std::uint32_t n = 0; n < 2; ++n) w.runs(n, demand_for(8));
+  w.waits_in_groups(std::vector<ToldWorld::Group>(9, {1, demand_for(8), LevelId(0u)}));
+  EXPECT_NE(w.offers().find("nodes 9 level 0 like 0"), std::string::npos) << w.offers();
 }
 
 }  // namespace

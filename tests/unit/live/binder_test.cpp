@@ -33,6 +33,12 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
 
 /// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind
 /// them.
+TEST_F(Actuation, ABindingNamesTheQueueThatThePodIsChargedTo) {
+  place();
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
+  EXPECT_EQ(server.count({"POST", R"("ashlar.dev/charged-queue":"default")"}), 1u);
+}
+
 TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
   BinderOptions small;

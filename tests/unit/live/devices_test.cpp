@@ -124,6 +124,20 @@ TEST_F(Devices, WhatAPodWasGrantedBeyondItsRequestIsReadBack) {
   EXPECT_EQ(idle_devices("n"), 8);
 }
 
+TEST_F(Devices, ABindingThatIsFoundUndoneTakesItsGrantsAlong) {
+  is_answering = false;
+  see(share("p", 500));
+  step();
+  const PodSlot slot = tracker.pods().find(PooledString("ns"), PooledString("p"));
+  DeviceGrants more = tracker.grants_held(slot);
+  ASSERT_EQ(more.size(), 1u);
+  more[0].share.milli = MilliGpu(700);
+  tracker.note_bound(slot, PooledString("n"), {record("p").devices, HeldGrantsPtr(new HeldGrants(more))});
+  ASSERT_EQ(tracker.grants_held(slot), more);
+  tracker.note_undone(slot, "it has no node");
+  EXPECT_TRUE(tracker.grants_held(slot).empty()) << grants_text(tracker.grants_held(slot));
+}
+
 TEST_F(Devices, TheGrantsArePreferredToTheOlderAnnotation) {
   see(granted(share("p", 500), "3", "5:500"));
   step();

@@ -106,6 +106,18 @@ TEST_F(LevelLimit, AGangThatWaitsForALevelGetsTheOneThatAnotherGangLeaves) {
   EXPECT_EQ(tracker.names().find_level(PooledString("l/level5")), LevelId::none());
 }
 
+TEST_F(LevelLimit, GangsThatWaitForALevelCostOneSearchForItTogether) {
+  take_all_levels();
+  const std::uint64_t before = tracker.level_searches();
+  for (int i = 0; i < 100; ++i) see(with(gang_pod("g" + std::to_string(i), 0, 2, 8), "ashlar.dev/within", "l/switch"));
+  step();
+  EXPECT_EQ(gangs_without_level(tracker.tables()), 100u);
+  EXPECT_EQ(tracker.level_searches(), before + 1);
+  gone(filler(5));
+  step();
+  EXPECT_EQ(gangs_without_level(tracker.tables()), 0u);
+}
+
 TEST_F(LevelLimit, TheLevelOfAGangInTheEngineIsNotGivenToAnother) {
   take_all_levels();
   see(node("n0", 8, {{PooledString("l/level5"), PooledString("d")}}));

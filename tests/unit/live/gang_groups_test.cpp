@@ -159,6 +159,55 @@ TEST_F(GangGroups, HaveTheHighestPriorityThatOneOfThemStates) {
   EXPECT_EQ(job_of("workers-0").priority, 7);
 }
 
+TEST_F(GangGroups, OneThatIsAddedBeforeItsPodsKeepsToItsDomain) {
+  see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
+  see(node("n1", 8, {{PooledString("l/rack"), PooledString("r1")}}));
+  see(node("n2", 8, {{PooledString("l/rack"), PooledString("r2")}}));
+  see(group("leader", 1, of_x("0", "1")));
+  see(member("leader", 0, 1));
+  step();
+  ASSERT_EQ(bound(), 1);
+  see(group("leader", 1, of_x("0", "2")));
+  see(in_rack(group("workers", 2, of_x("1"))));
+  step();
+  EXPECT_EQ(held("leader-0"),
+            "MembersMissing: PodGroup workers waits until 2 of its pods exist without scheduling gates")
+      << "it takes no level yet, though a node has its label";
+  for (int i = 0; i < 2; ++i) see(member("workers", i, 8));
+  step();
+  EXPECT_EQ(bound(), 1) << "no rack has two nodes";
+  see(node("n3", 8, {{PooledString("l/rack"), PooledString("r1")}}));
+  step();
+  EXPECT_EQ(bound(), 3);
+}
+
+/// A PodGroup that comes first is added while a binding of the gang is under way: its job keeps its groups until then.
+TEST_F(GangGroups, AreNamedAsTheEngineNumbersThem) {
+  see_racks();
+  see_leader();
+  see_workers();
+  step();
+  ASSERT_EQ(bound(), 3);
+  is_answering = false;
+  see(member("leader", 1, 1));
+  step();
+  const std::string node = where("workers-1");
+  gone(on(member("workers", 1, 8), node));
+  see(on(pod("busy", 8), node));
+  see(member("workers", 2, 8));
+  step();
+  const std::string named = "PodGroup workers needs one rack";
+  EXPECT_NE(verdict_of("workers-2").message.find(named), std::string::npos) << verdict_of("workers-2").message;
+  see(group("a", 1, of_x("0", "3")));
+  see(group("leader", 1, of_x("0", "3")));
+  see(in_rack(group("workers", 2, of_x("1", "3"))));
+  see(member("a", 0, 1));
+  step();
+  EXPECT_EQ(record("leader-1").phase, PodRecord::Phase::kAssumed);
+  EXPECT_EQ(tracker.gangs()[record("a-0").gang].groups.front(), slot_of("a"));
+  EXPECT_NE(verdict_of("workers-2").message.find(named), std::string::npos) << verdict_of("workers-2").message;
+}
+
 // ---- what is missing ------------------------------------------------------------------------------------------------
 
 TEST_F(GangGroups, ALoneGroupWaitsForTheOther) {

@@ -1,6 +1,7 @@
 // PodGroups that run and go to another gang: what they use stays charged to the queue that they started in.
 #include <algorithm>
 
+#include "live/read/why_subject.h"
 #include "tracker_bench.h"
 
 namespace ashlar::kube {
@@ -58,6 +59,9 @@ TEST_F(GroupsQuota, ARunningPodGroupDoesNotGoToAGangOfAnotherQueue) {
   EXPECT_EQ(said.back(),
             "PodGroup ns/g1 names gang x of queue small, but its running pods are charged to queue shared: it stays a "
             "gang by itself");
+  for (const char* name : {"ns/g1", "ns/p1"})
+    EXPECT_EQ(apart_text(tracker.tables(), find_subject(tracker.tables(), name, "")), said.back()) << name;
+  EXPECT_EQ(apart_text(tracker.tables(), find_subject(tracker.tables(), "ns/g0", "")), "");
   see(group("g2", ""));
   see(member("p2", "g2", 4, "shared"));
   step();

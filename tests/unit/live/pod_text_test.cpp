@@ -79,7 +79,7 @@ class Texts : public TrackerBench {
   }
   TextContext context() { return {tracker.tables(), state, state.now()}; }
   std::string text(ReasonCode code, std::array<std::int64_t, 3> numbers = {}, std::uint32_t subject = 0) {
-    return reason_text(context(), {code, subject, numbers});
+    return reason_text(context(), JobId::none(), {code, subject, numbers});
   }
   ConditionText said_of(const std::string& pod_name, std::vector<Reason> reasons,
                         VerdictKind kind = VerdictKind::kWaits) {
@@ -427,7 +427,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
   EXPECT_TRUE(waits_for_pods_to_leave(of_web));
-  EXPECT_EQ(headline_text(context(), reported_reasons(context(), of_web), "now"),
+  EXPECT_EQ(headline_text(context(), record("web").job, reported_reasons(context(), of_web), "now"),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "

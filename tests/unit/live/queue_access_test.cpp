@@ -49,6 +49,21 @@ TEST_F(QueueAccess, ANamespaceThatNamesTheQueueDoesNotOpenIt) {
   EXPECT_EQ(queue_of("a", "foreign"), queue("default")) << "it moves when its namespace changes";
 }
 
+/// Its label may be changed while it runs; what was written with its binding stays.
+TEST_F(QueueAccess, AfterARestartABoundPodIsChargedToTheQueueThatItsBindingNames) {
+  const auto charged = [](Pod p, const std::string& to) {
+    p.node_name = PooledString("n");
+    p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kChargedQueueAnnotation), PooledString(to)}});
+    return p;
+  };
+  see(charged(in_queue(pod("a", 3), "open"), "vision"));
+  see(charged(in_queue(pod("b", 2), "open"), "no-more"));
+  see(charged(in_queue(pod("c", 1, {}, "foreign"), "open"), "vision"));
+  step();
+  EXPECT_EQ(state.queues().used(queue("vision"))[0], 3'000);
+  EXPECT_EQ(state.queues().used(queue("open"))[0], 3'000);
+}
+
 TEST_F(QueueAccess, APodThatIsBoundAlreadyIsNotChargedToAQueueThatIsNotOpenToIt) {
   Pod bound = in_queue(pod("a", 2, {}, "foreign"), "vision");
   bound.node_name = PooledString("n");

@@ -158,7 +158,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
       why("p"),
       document(
           "Why",
-          R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"pod":"ns/p","priority":7,)"
+          R"("name":"ns/p","state":"Bound","headline":"runs on n0, GPUs 1,3","exitStatus":0,"object":"pod","pod":"ns/p","priority":7,)"
           R"("queue":"default","requests":{"gpus":2,"milliCores":500,"memoryBytes":0},"ageMillis":5000,"node":"n0",)"
           R"("cards":"1,3","grants":[{"gpu":1,"milliGpu":1000,"memoryMiB":0,"slices":0},)"
           R"({"gpu":3,"milliGpu":1000,"memoryMiB":0,"slices":0}])"));
@@ -263,7 +263,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
       document(
           "Why",
           R"("name":"ns/p","state":"Waiting","headline":"InsufficientGPU: 1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs )"
-          R"(requested","exitStatus":4,"pod":"ns/p","priority":0,"queue":"default","requests":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
+          R"(requested","exitStatus":4,"object":"pod","pod":"ns/p","priority":0,"queue":"default","requests":{"gpus":4,"milliCores":500,"memoryBytes":0},)"
           R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
           R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs requested","subject":1,"numbers":)"
           R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
@@ -416,8 +416,10 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
 }
 
 TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
-  options.tracker.queues = {
-      {"team", "", {kUnlimited, 8'000, kUnlimited}, {{"nvidia.com/gpu", "H100", 2'000}, {"x/nic", "", 3}}}};
+  options.tracker.queues = {{"team",
+                             "",
+                             {kUnlimited, 8'000, kUnlimited},
+                             {{"nvidia.com/gpu", "H100", 2'000}, {"nvidia.com/gpu", "H10O", 9'000}, {"x/nic", "", 3}}}};
   begin();
   Node big = node("n0", 8);
   big.labels.push_back({PooledString("nvidia.com/gpu.product"), PooledString("H100")});
@@ -426,9 +428,12 @@ TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
   see(bound(pod("runs", 2, of_team), "n0", "0-1"));
   see(pod("p", 3, of_team));
   leader_term->turn();
-  EXPECT_NE(queue().find(R"({"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":2000,"limit":2000})"),
-            std::string::npos)
-      << queue();
+  const std::string of_h100 =
+      R"({"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":2000,"limit":2000,"nodes":1})";
+  EXPECT_NE(queue().find(of_h100), std::string::npos) << queue();
+  const std::string of_none =
+      R"({"resource":"nvidia.com/gpu","model":"H10O","unit":"milliGpu","used":0,"limit":9000,"nodes":0})";
+  EXPECT_NE(queue().find(of_none), std::string::npos) << queue();
   EXPECT_NE(queue().find(R"({"resource":"x/nic","model":"","unit":"count","used":0,"limit":3})"), std::string::npos)
       << queue();
   EXPECT_NE(queue().find(R"({"resource":"cpu","model":"","unit":"milliCores",)"), std::string::npos) << queue();

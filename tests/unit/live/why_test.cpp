@@ -54,23 +54,43 @@ class WhyOfGroups : public ::testing::Test {
  protected:
   WhyOfGroups() {
     bench.begin();
-    for (const auto& [name, min_count] : {std::pair("leader", 1), std::pair("workers", 2)}) {
+    see_groups({{"leader", 1}, {"workers", 2}});
+    see_member("leader", 0, 1);
+  }
+  /// Of two members or more: in one rack.
+  void see_groups(const std::vector<std::pair<const char*, int>>& groups) {
+    for (const auto& [name, min_count] : groups) {
       PodGroup group;
       group.ns = PooledString("ns");
       group.name = PooledString(name);
       group.uid = PooledString(name);
       group.min_count = min_count;
       group.annotations = {{PooledString("ashlar.dev/gang"), PooledString("x")},
-                           {PooledString("ashlar.dev/gang-size"), PooledString("2")}};
-      if (min_count == 2) group.topology_key = PooledString("l/rack");
+                           {PooledString("ashlar.dev/gang-size"), PooledString(std::to_string(groups.size()))}};
+      if (min_count > 1) group.topology_key = PooledString("l/rack");
       bench.see(group);
     }
-    see_member("leader", 0, 1);
   }
-  void see_member(const std::string& group, int index, int gpus) {
+  void see_member(const std::string& group, int index, int gpus, const std::string& node = "") {
     Pod p = TermBench::pod(group + "-" + std::to_string(index), gpus);
     p.group_name = PooledString(group);
+    p.node_name = PooledString(node);
     bench.see(p);
+  }
+  void see_node(const std::string& name, const std::string& rack, int gpus = 8) {
+    bench.see(TermBench::node(name, gpus, {{PooledString("l/rack"), PooledString(rack)}}));
+  }
+  /// It runs; a rack of two nodes is full of its workers.
+  void run() {
+    see_node("n0", "r0");
+    see_node("n1", "r0");
+    see_node("n2", "r1", 1);
+    see_member("leader", 0, 1, "n2");
+    for (int i = 0; i < 2; ++i) see_member("workers", i, 8, "n" + std::to_string(i));
+  }
+  void expect_says(const std::string& name, const std::string& words) {
+    const std::string body = why(name);
+    EXPECT_NE(body.find(words), std::string::npos) << body;
   }
   std::string why(const std::string& name) {
     bench.leader_term->turn();
@@ -100,6 +120,67 @@ TEST_F(WhyOfGroups, NamesThePodGroupWhoseDomainIsInTheWay) {
   for (int i = 0; i < 2; ++i) see_member("workers", i, 8);
   const std::string body = why("x");
   EXPECT_NE(body.find("PodGroup workers could be on any nodes (without its topology"), std::string::npos) << body;
+  EXPECT_NE(body.find("PodGroup workers needs one rack, and none has capacity for it"), std::string::npos) << body;
+}
+
+TEST_F(WhyOfGroups, SaysWhatEachPodGroupNeeds) {
+  see_node("n0", "r0");
+  see_node("n1", "r1");
+  see_node("n2", "r1", 1);
+  for (int i = 0; i < 2; ++i) see_member("workers", i, 8);
+  expect_says("x", "there was 1 more empty node like n1 in one rack for PodGroup workers\"");
+  expect_says("x", "PodGroup workers had 1 member\"");
+  Pod busy = TermBench::pod("busy", 8);
+  busy.node_name = PooledString("n0");
+  bench.see(busy);
+  Pod other = TermBench::pod("other", 1);
+  other.node_name = PooledString("n2");
+  bench.see(other);
+  expect_says("x",
+              "there was 1 more empty node like n0 for PodGroup leader, and there was 1 more empty node like n1 in "
+              "one rack for PodGroup workers\"");
+}
+
+TEST_F(WhyOfGroups, OneThatIsAddedToARunningGangSaysWhatItWaitsFor) {
+  run();
+  expect_says("x", "\"state\":\"Bound\"");
+  see_groups({{"leader", 1}, {"workers", 2}, {"extra", 2}});
+  expect_says("extra", "MembersMissing: PodGroup extra waits until 2 of its pods exist");
+  for (int i = 0; i < 2; ++i) see_member("extra", i, 8);
+  expect_says("extra", "PodGroup extra needs one rack, and none has capacity for it");
+  see_node("n3", "r2");
+  see_node("n4", "r3");
+  expect_says("extra", "there was 1 more empty node like n3 in one rack for PodGroup extra\"");
+  expect_says("extra", "PodGroup extra could be on any nodes (without its topology");
+  expect_says("workers", "\"state\":\"Bound\"");
+}
+
+TEST_F(WhyOfGroups, OneThatIsAddedWhileBindingsAreUnderWayWaitsForTheirAnswers) {
+  see_node("n0", "r0");
+  see_node("n1", "r0");
+  see_node("n2", "r1", 1);
+  for (int i = 0; i < 2; ++i) see_member("workers", i, 8);
+  expect_says("x", "\"state\":\"Binding\"");
+  see_groups({{"leader", 1}, {"workers", 2}, {"extra", 2}});
+  for (int i = 0; i < 2; ++i) see_member("extra", i, 8);
+  expect_says("extra", "gang x has other PodGroups now: it waits for the answers to its bindings under way");
+}
+
+TEST_F(WhyOfGroups, OfSeveralObjectsOfOneNameItSaysWhichItMeans) {
+  EXPECT_EQ(why("x").find("namesakes"), std::string::npos);
+  bench.see(TermBench::pod("x", 1));
+  bench.see(TermBench::pod("leader", 1));
+  expect_says("x", R"("object":"pod","namesakes":["gang"])");
+  expect_says("x&kind=gang", R"("object":"gang","namesakes":["pod"])");
+  expect_says("x&kind=gang", R"("gang":{"name":"x")");
+  expect_says("leader&kind=podgroup", R"("object":"podgroup","namesakes":["pod"])");
+  expect_says("leader-0", R"("object":"pod","pod")");
+  http::ServerRequest request;
+  request.query = "name=ns%2Fx&kind=podgroup";
+  const http::ServerResponse answer = answer_why(*bench.replica, request);
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_NE(answer.body.find(R"(there is no podgroup \"ns/x\"; a pod has that name)"), std::string::npos)
+      << answer.body;
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ TEST(StatedDevices, MistakesAreNamed) {
   EXPECT_EQ(mistake_in("0 switch="), "\"switch=\" needs a number 0..127");
   EXPECT_EQ(mistake_in("0 memory=80"), "memory: \"80\" is less than 1Mi; name the unit (40Gi)");
   EXPECT_EQ(mistake_in("0 model="), "\"model=\" needs the name of a model");
+  EXPECT_EQ(mistake_in("0-1 numa=0; 2-3 numa=1 island=0 numa=0"), "\"numa=\" stands twice for GPUs 2-3");
+  EXPECT_EQ(mistake_in("0 model=H100 model=H100"), "\"model=\" stands twice for GPUs 0");
+  EXPECT_EQ(mistake_in("0 memory=80Gi memory=40Gi"), "\"memory=\" stands twice for GPUs 0");
+  EXPECT_EQ(mistake_in("0 island=0 island=0"), "\"island=\" stands twice for GPUs 0");
+  EXPECT_EQ(mistake_in("0 switch=0 switch=1"), "\"switch=\" stands twice for GPUs 0");
+  EXPECT_EQ(mistake_in("0 sliced sliced"), "\"sliced\" stands twice for GPUs 0");
   EXPECT_EQ(mistake_in("0 slice"), "\"slice\" is not known; did you mean \"sliced\"?");
 }
 

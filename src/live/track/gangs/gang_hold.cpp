@@ -94,7 +94,8 @@ Hold object_hold(const Tables& t, const GangRecord& g) {
 Hold domain_hold(const Tables& t, const GangRecord& g) {
   const PooledString& hard = g.hard_setting();
   if (const std::string trouble = contradiction_in(t, g); !trouble.empty()) return refused(trouble);
-  if (lacks_level(t, g) && t.node_labels.contains(hard))
+  const bool lacks = !g.pods.empty() && lacks_level(t, g);  // without pods it takes no level
+  if (lacks && t.node_labels.contains(hard))
     return refused(g.said() + " must stay within one domain of " + bounded_name(hard) + ", but all " +
                    std::to_string(Topology::kLevelsMax) + " topology levels are in use");
   if (!g.topology_key.empty() && !g.within_setting.empty() && t.names.find_level(g.within_setting) != g.within)

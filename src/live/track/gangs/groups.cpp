@@ -30,13 +30,20 @@ bool is_charged_elsewhere(const Tables& t, const GangRecord& g, QueueId charged)
   return !queue.is_none() && queue != charged;
 }
 
-void say_charged_elsewhere(TrackerData& t, const GangRecord& g, QueueId charged) {
+std::string charged_elsewhere_text(const Tables& t, const GangRecord& g, QueueId charged) {
   const GangSlot whole = t.gangs.find(g.ns, g.settings.gang, GangKind::kGroups);
-  std::string text = "PodGroup " + g.ns.str() + "/" + g.name.str() + " names gang " + g.settings.gang.str() +
-                     " of queue " + t.names.queues.name(t.gangs[whole].queue).str() +
-                     ", but its running pods are charged to queue " + t.names.queues.name(charged).str() +
-                     ": it stays a gang by itself";
-  if (t.listeners.log && t.log_paces[g.ns].admit(t.out.now(), text))
+  return "PodGroup " + g.ns.str() + "/" + g.name.str() + " names gang " + g.settings.gang.str() + " of queue " +
+         t.names.queues.name(t.gangs[whole].queue).str() + ", but its running pods are charged to queue " +
+         t.names.queues.name(charged).str() + ": it stays a gang by itself";
+}
+
+bool has_binding_under_way(const Tables& t, const GangRecord& g) {
+  return std::any_of(g.pods.begin(), g.pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kAssumed; });
+}
+
+void say_charged_elsewhere(TrackerData& t, const GangRecord& g, QueueId charged) {
+  std::string text = charged_elsewhere_text(t, g, charged);
+  if (t.listeners.log && t.log_paces.admit(t.out.now(), g.ns, text))
     t.listeners.log(LogLevel::kWarning, {text, "podgroup", g.ns, g.name});
 }
 
@@ -63,11 +70,20 @@ bool names_other_gang(const Tables& t, const GangRecord& g) {
   return g.is_group() ? t.gangs[g.whole].name != g.settings.gang : !g.settings.gang.empty();
 }
 
+std::string apart_text(const Tables& t, const GangRecord& g) {
+  if (!names_other_gang(t, g)) return {};
+  const QueueId charged = charged_queue(t, g);
+  if (is_charged_elsewhere(t, g, charged)) return charged_elsewhere_text(t, g, charged);
+  if (!has_binding_under_way(t, g)) return {};
+  const std::string from =
+      g.is_group() ? " leaves gang " + t.gangs[g.whole].name.str() : " joins gang " + g.settings.gang.str();
+  return "PodGroup " + g.ns.str() + "/" + g.name.str() + from + " once its bindings under way are answered";
+}
+
 bool move_group(TrackerData& t, GangSlot slot) {
   if (!names_other_gang(t, t.gangs[slot])) return false;
+  if (has_binding_under_way(t, t.gangs[slot])) return false;
   const std::vector<PodSlot> pods = t.gangs[slot].pods;
-  if (std::any_of(pods.begin(), pods.end(), [&](PodSlot s) { return t.pods[s].phase == Phase::kAssumed; }))
-    return false;
   const QueueId charged = charged_queue(t, t.gangs[slot]);
   const bool joins = !t.gangs[slot].settings.gang.empty() && !is_charged_elsewhere(t, t.gangs[slot], charged);
   if (!joins && !t.gangs[slot].settings.gang.empty()) say_charged_elsewhere(t, t.gangs[slot], charged);
@@ -121,6 +137,17 @@ GangSpec groups_spec(const Tables& t, const GangRecord& g) {
     spec.groups.push_back({std::min(group.size, GangSpec::kMinimumMax), group.within, group.prefer});
   }
   return spec;
+}
+
+const GangRecord* told_group(const Tables& t, const GangRecord& g, std::size_t number) {
+  if (number >= g.told_groups.size()) return nullptr;
+  const GangRecord& group = t.gangs[g.told_groups[number]];
+  return group.is_group() && &t.gangs[group.whole] == &g ? &group : nullptr;  // the slot may be another's by now
+}
+
+std::string told_group_text(const Tables& t, const GangRecord* g, std::size_t number) {
+  const GangRecord* group = g == nullptr ? nullptr : told_group(t, *g, number);
+  return group == nullptr ? "group " + std::to_string(number + 1) + " of the gang" : group->said();
 }
 
 bool has_domain(const Tables& t, const GangRecord& g) {

@@ -2,6 +2,7 @@
 // PodGroup joins and leaves with its pods, when none of them is being bound.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "live/track/tracker_data.h"
@@ -29,6 +30,8 @@ inline const GangRecord& job_record(const Tables& t, const GangRecord& g) {
 }
 /// The PodGroup names another gang than the one it is in.
 bool names_other_gang(const Tables& t, const GangRecord& g);
+/// Why the PodGroup is not in the gang that it names; empty if it is, or names none.
+std::string apart_text(const Tables& t, const GangRecord& g);
 /// Takes the PodGroup to the gang that it names, or to none, unless one of its pods is being bound. Bound pods go with
 /// it and stay charged to the queue that they started in; to a gang of another queue it does not go. True if it did.
 bool move_group(TrackerData& t, GangSlot slot);
@@ -38,6 +41,10 @@ void leave_whole(TrackerData& t, GangSlot slot);
 void sort_groups(const Tables& t, std::vector<GangSlot>& groups);
 /// The groups as the engine has to have them.
 GangSpec groups_spec(const Tables& t, const GangRecord& g);
+/// The PodGroup that is the group of that number, from 0, in the gang's job; nullptr: none is (any more).
+const GangRecord* told_group(const Tables& t, const GangRecord& g, std::size_t number);
+/// "PodGroup decode", or "group 2 of the gang" if no PodGroup is.
+std::string told_group_text(const Tables& t, const GangRecord* g, std::size_t number);
 /// The gang or one of its groups must stay within a domain.
 bool has_domain(const Tables& t, const GangRecord& g);
 

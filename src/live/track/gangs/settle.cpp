@@ -156,15 +156,26 @@ void note_started(TrackerData& t, GangRecord& g) {
   }
 }
 
-/// The engine has the gang with other groups. Minima no longer matter to one that has started, and one that has begun
-/// keeps its levels.
-bool has_other_groups(const TrackerData& t, const GangRecord& g, bool has_begun) {
+bool has_placed_pod(const TrackerData& t, const GangRecord& g) {
+  return std::ranges::any_of(
+      g.pods, [&](PodSlot s) { return t.pods[s].phase == Phase::kBound || t.pods[s].phase == Phase::kAssumed; });
+}
+
+/// The engine has the gang with other groups. Minima no longer matter to one that has started. A group that has begun
+/// keeps its levels, and one without pods has none: it takes them with its first pod.
+bool has_other_groups(const TrackerData& t, const GangRecord& g) {
   if (g.kind != GangKind::kGroups || g.job.is_none()) return false;
   if (g.told_groups != g.groups) return true;
-  const GangSpec reported = t.translator.spec_of(t.owners[g.job.row()].spec), now = groups_spec(t, g);
-  if (!has_begun) return reported != now;
-  const auto has_same_minimum = [](const GangGroup& a, const GangGroup& b) { return a.members_min == b.members_min; };
-  return !g.is_started && !std::ranges::equal(reported.groups, now.groups, has_same_minimum);
+  const GangSpec& reported = t.translator.spec_of(t.owners[g.job.row()].spec);
+  const GangSpec now = groups_spec(t, g);
+  for (std::size_t i = 0; i < now.groups.size(); ++i) {
+    const GangGroup &had = reported.groups[i], &has = now.groups[i];
+    const GangRecord& group = t.gangs[g.groups[i]];
+    const bool keeps_levels = group.pods.empty() || has_placed_pod(t, group);
+    if (!keeps_levels && (had.within != has.within || had.prefer != has.prefer)) return true;
+    if (!g.is_started && had.members_min != has.members_min) return true;
+  }
+  return false;
 }
 
 /// A job keeps its groups: with others it becomes a new one, to which bound members are reported at once.
@@ -306,7 +317,7 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
     withdraw_waiting(t, slot);
   }
   if (((g.is_stale || has_other_levels(t, g)) && !has_begun) || g.bind_hold != 0) withdraw_waiting(t, slot);
-  const bool is_renewed = has_other_groups(t, g, has_begun);
+  const bool is_renewed = has_other_groups(t, g);
   if (is_renewed && assumed == 0) renew_job(t, g);
   if (bound == g.pods.size()) g.bind_failures = 0;
   g.is_stale = false;

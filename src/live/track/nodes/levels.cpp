@@ -1,13 +1,13 @@
 #include "live/track/nodes/levels.h"
 
-#include <algorithm>
-
 #include "kubeclient/bind_outcome.h"
 #include "live/track/gangs/membership.h"
 
 namespace ashlar::kube {
 
 namespace {
+
+constexpr std::size_t kLevelsToldMax = 1024;  ///< labels logged as exceeding the limit; anyone may invent more
 
 /// The level now stands for another label, or is new: every node moves to the domain given by its label.
 void announce_level(TrackerData& t, LevelId level) {
@@ -26,8 +26,11 @@ void announce_level(TrackerData& t, LevelId level) {
   }
 }
 
-/// A level that no gang names any more; none if all are named. The configured ones stay.
-LevelId unused_level(const TrackerData& t) {
+/// A level that no gang names any more; none if all are named. The configured ones stay. There is one search, however
+/// many gangs want a level, until one is left. Cost: O(gangs + jobs + groups).
+LevelId unused_level(TrackerData& t) {
+  if (t.are_all_levels_named) return LevelId::none();
+  ++t.level_searches;
   std::vector<bool> is_used(t.names.levels().size(), false);
   const auto use = [&](LevelId level) {
     if (!level.is_none()) is_used[level.row()] = true;
@@ -47,6 +50,7 @@ LevelId unused_level(const TrackerData& t) {
   }
   for (std::size_t l = t.names.nested_count(); l < is_used.size(); ++l)
     if (!is_used[l]) return LevelId(l);
+  t.are_all_levels_named = true;
   return LevelId::none();
 }
 
@@ -59,8 +63,7 @@ LevelId level_for(TrackerData& t, const PooledString& name) {
   const LevelId level = t.names.add_level(name, t.names.has_room_for_level() ? LevelId::none() : unused_level(t));
   if (!level.is_none()) {
     announce_level(t, level);
-  } else if (t.listeners.log && std::find(t.levels_told.begin(), t.levels_told.end(), name) == t.levels_told.end()) {
-    t.levels_told.push_back(name);
+  } else if (t.listeners.log && t.levels_told.size() < kLevelsToldMax && t.levels_told.insert(name).second) {
     t.listeners.log(LogLevel::kWarning, {"gangs request the node label " + bounded_name(name) +
                                          " as a topology level, but all " + std::to_string(Topology::kLevelsMax) +
                                          " levels are in use: they wait, and preferences for it are ignored"});
@@ -76,7 +79,9 @@ bool lacks_level(const Tables& t, const GangRecord& g) {
 }
 
 void note_levels_left(TrackerData& t, LevelId within, LevelId prefer) {
-  t.has_level_news = t.has_level_news || (!t.names.has_room_for_level() && !(within.is_none() && prefer.is_none()));
+  if (within.is_none() && prefer.is_none()) return;
+  t.are_all_levels_named = false;
+  t.has_level_news = t.has_level_news || !t.names.has_room_for_level();
 }
 
 void touch_level_waiters(TrackerData& t) {
@@ -105,6 +110,7 @@ void take_levels(TrackerData& t, GangRecord& g) {
   const LevelId within = g.within, prefer = g.prefer;
   g.within = g.pods.empty() ? LevelId::none() : level_for(t, hard);
   if (!g.pods.empty() && lacks_level(t, g) && !g.prefer.is_none()) {  // the soft setting gives way
+    if (g.prefer.row() >= t.names.nested_count()) t.are_all_levels_named = false;
     g.prefer = LevelId::none();
     g.within = level_for(t, hard);
   }

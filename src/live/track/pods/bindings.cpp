@@ -190,6 +190,8 @@ BindHold note_undone(TrackerData& t, PodSlot slot, const std::string& words) {
   leave_node(t, r);
   r.node_name = PooledString();
   r.devices = {};
+  r.grants.reset();
+  r.has_stated_grants = false;
   hold_pod(t, slot, {HoldReason::kBindFailed, words});
   set_constraint(t, r, constraint_for(t, r));  // of a bound pod it was another
   r.bind_hold = ++t.bind_holds;

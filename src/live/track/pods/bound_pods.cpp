@@ -31,7 +31,7 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
 }
 
 void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std::string text) {
-  if (t.listeners.log && t.log_paces[ns].admit(t.out.now(), text))
+  if (t.listeners.log && t.log_paces.admit(t.out.now(), ns, text))
     t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
 }
 
@@ -158,11 +158,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
       if (!setting->name.empty()) join_gang(t, slot, *setting);
     }
   }
-  if (r.queue.is_none()) {
-    Hold why;
-    r.queue = r.is_ours ? queue_called(t, queue_name_for(t, pod), pod.ns, why) : QueueId(0u);
-    if (r.queue.is_none()) r.queue = t.names.queues.find(PooledString(kDefaultQueue));
-  }
+  if (r.queue.is_none()) r.queue = r.is_ours ? charged_queue_of(t, pod) : QueueId(0u);
   note_bound(t, slot, pod.node_name, known);
 }
 

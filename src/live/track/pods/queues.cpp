@@ -25,6 +25,15 @@ PooledString queue_name_in(const TrackerData& t, const PooledString& ns) {
   return PooledString(kDefaultQueue);
 }
 
+QueueId charged_queue_of(const TrackerData& t, const Pod& pod) {
+  Hold why;
+  const PooledString* stated = pod.annotations ? find_label(*pod.annotations, kChargedQueueAnnotation) : nullptr;
+  if (stated != nullptr)
+    if (const QueueId queue = queue_called(t, *stated, pod.ns, why); !queue.is_none()) return queue;
+  const QueueId named = queue_called(t, queue_name_for(t, pod), pod.ns, why);
+  return named.is_none() ? t.names.queues.find(PooledString(kDefaultQueue)) : named;
+}
+
 void refresh_queues(TrackerData& t) {
   std::sort(t.moved_namespaces.begin(), t.moved_namespaces.end());
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {

@@ -9,6 +9,9 @@ namespace ashlar::kube {
 PooledString queue_name_for(const TrackerData& t, const Pod& pod);
 /// The queue of pods that name none.
 PooledString queue_name_in(const TrackerData& t, const PooledString& ns);
+/// The queue that a bound pod of ours is charged to when it is first seen: the one that its binding names, else the one
+/// that it names itself; the default queue if it may use neither.
+QueueId charged_queue_of(const TrackerData& t, const Pod& pod);
 /// Waiting pods of namespaces whose queue may have changed.
 void refresh_queues(TrackerData& t);
 /// Moves a waiting pod to that queue, or holds it if no queue has the name.
