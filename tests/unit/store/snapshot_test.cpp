@@ -309,8 +309,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
   EXPECT_EQ(sizeof(QueueTree), 296u);
   EXPECT_EQ(sizeof(Timeline), 56u);
-  EXPECT_EQ(sizeof(Cluster), 1448u);
-  EXPECT_EQ(sizeof(State), 2656u);
+  EXPECT_EQ(sizeof(Cluster), 1472u);
+  EXPECT_EQ(sizeof(State), 2680u);
   EXPECT_EQ(sizeof(PendingQueue), 1048u);
   EXPECT_EQ(sizeof(EngineData), 1520u);
 }
