@@ -35,14 +35,42 @@ std::int64_t quota_unit(std::string_view resource) {
   return quota_number({resource == "ephemeral-storage" ? resource::kEphemeralStorage : resource::kPods, {}});
 }
 
-/// "RESOURCE: limit", or "RESOURCE@MODEL: limit" for the nodes whose GPUs are of that model.
-void read_quota(YamlReader& reader, const YAML::Node& node, QueueConfig& queue) {
+void read_device_classes(YamlReader& reader, const YAML::Node& list, std::vector<StatedClass>& classes) {
+  if (!list.IsDefined() || !reader.is_list(list, "deviceClasses")) return;
+  for (const auto& item : list) {
+    if (!reader.is_map(item, "a device class", {"name", "models", "capabilities"}))
+      return reader.fail(item, "a device class must be a map with a name");
+    const StatedClass stated{.name = reader.text(item, "name", ""),
+                             .models = reader.texts(item, "models"),
+                             .capabilities = reader.texts(item, "capabilities")};
+    if (!reader.is_ok()) return;
+    if (const std::optional<ClassProblem> problem = validate(stated, classes)) {
+      constexpr const char* kKeys[] = {"name", "models", "capabilities"};  // by Part
+      const YAML::Node part = item[kKeys[static_cast<std::size_t>(problem->part)]];
+      const YAML::Node at = !part.IsDefined() ? item : problem->index ? part[*problem->index] : part;
+      return reader.fail(at, problem->message);
+    }
+    classes.push_back(stated);
+  }
+}
+
+/// The class that has the name or lists the model; the name itself where none does.
+std::string class_called(const std::vector<StatedClass>& classes, const std::string& name) {
+  for (const StatedClass& stated : classes)
+    if (std::ranges::find(stated.models, name) != stated.models.end()) return stated.name;
+  return name;
+}
+
+/// "RESOURCE: limit", or "RESOURCE@MODEL: limit" for the nodes whose GPUs are of that model's class.
+void read_quota(YamlReader& reader, const YAML::Node& node, const std::vector<StatedClass>& classes,
+                QueueConfig& queue) {
   if (!reader.is_ok() || !node.IsDefined()) return;
   if (!node.IsMap()) return reader.fail(node, "quota must be a map of resource: limit");
   for (const auto& entry : node) {
     const std::string key = reader.scalar(entry.first, "a resource of a quota");
     const std::size_t at = key.rfind('@');
-    const std::string resource = key.substr(0, at), model = at == std::string::npos ? "" : key.substr(at + 1);
+    const std::string resource = key.substr(0, at);
+    const std::string model = at == std::string::npos ? "" : class_called(classes, key.substr(at + 1));
     const auto dimension = static_cast<std::size_t>(
         std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames));
     const std::string near = suggestion(resource, kQuotaNames);
@@ -82,7 +110,7 @@ void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent
     if (!reader.is_map(item, "a queue", {"name", "quota", "namespaces", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
-    read_quota(reader, item["quota"], queue);
+    read_quota(reader, item["quota"], config.device_classes, queue);
     queue.namespaces = reader.texts(item, "namespaces");
     if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
       return reader.fail(item["namespaces"],
@@ -285,8 +313,8 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   reader.refuse_other_kind(root, "SchedulerConfiguration");
   if (!reader.is_map(
           root, "the configuration",
-          {"apiVersion", "kind", "schedulerNames", "profile", "queues", "namespaces", "topology", "leaderElection",
-           "listen", "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
+          {"apiVersion", "kind", "schedulerNames", "profile", "deviceClasses", "queues", "namespaces", "topology",
+           "leaderElection", "listen", "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
     return config;
   reader.expect_kind(root, "SchedulerConfiguration");
   if (root["schedulerNames"].IsDefined()) {
@@ -298,6 +326,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
                                                    config.scheduler_names[i] + "\"; give each name by itself");
   }
   read_profile_setting(reader, root, config);
+  read_device_classes(reader, root["deviceClasses"], config.device_classes);
   config.queues.clear();
   read_queues(reader, root["queues"], -1, 0, config);
   add_default_queue(config);

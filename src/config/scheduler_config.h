@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "config/profile_file.h"
 #include "model/event.h"
+#include "text/stated_classes.h"
 
 namespace ashlar::config {
 
@@ -22,10 +23,10 @@ inline constexpr std::string_view kRootIsNoQueue =
 
 inline constexpr std::string_view kApiVersion = "config.ashlar.dev/v1alpha1";
 
-/// A limit of a resource by its name, on all nodes or on those whose GPUs are of one model.
+/// A limit of a resource by its name, on all nodes or on those whose GPUs are of one device class.
 struct NamedLimit {
   std::string resource;
-  std::string model;  ///< empty: on all nodes
+  std::string model;  ///< the name of the class; empty: on all nodes
   std::int64_t limit = kUnlimited;
   friend bool operator==(const NamedLimit&, const NamedLimit&) = default;
 };
@@ -89,6 +90,7 @@ struct SchedulerConfig {
   ProfileSpec profile;              ///< `ashlar` by default
   std::vector<QueueConfig> queues;  ///< always has `default`, first unless it is configured
   std::vector<NamespaceQueue> namespaces;
+  std::vector<StatedClass> device_classes;
   std::vector<std::string> topology_levels;  ///< node label keys, outermost first
   LeaderElectionConfig leader_election;
   ListenConfig listen;                                   ///< the read API, with health and metrics

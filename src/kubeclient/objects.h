@@ -106,6 +106,10 @@ struct PodAffinityTerm {
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
+/// Labels or annotations of a pod: the classes of GPUs that it accepts; what their class must be able to do.
+inline constexpr std::string_view kGpuClassesSetting = "ashlar.dev/gpu-classes";
+inline constexpr std::string_view kGpuCapabilitiesSetting = "ashlar.dev/gpu-capabilities";
+
 /// Everything of a pod that restricts where it may run beyond amounts. Pods of one template share one object; compare
 /// by value or by address.
 struct PodRules {
@@ -121,6 +125,8 @@ struct PodRules {
   /// a field of the pod that was too large to be kept, with its size and the limit (size_limits.h); empty: none
   PooledString too_large;
   std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
+  /// Settings of the pod as it states them (kGpuClassesSetting, kGpuCapabilitiesSetting); empty: none.
+  PooledString gpu_classes = {}, gpu_capabilities = {};
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };
 

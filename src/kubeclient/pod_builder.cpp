@@ -73,6 +73,13 @@ std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], 
   return fresh;
 }
 
+/// Of an annotation, or of a label of the same name; both lists are in order.
+PooledString setting_of(const PodBuilder& builder, std::string_view key) {
+  for (const Labels* labels : {&builder.annotations, &builder.labels})
+    if (const PooledString* found = find_label(*labels, key)) return *found;
+  return {};
+}
+
 }  // namespace
 
 void PodBuilder::reset() {
@@ -152,6 +159,8 @@ Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
   sort_by_key(builder.labels);
   sort_by_key(builder.annotations);
   sort_by_key(builder.rules.node_selector);
+  builder.rules.gpu_classes = setting_of(builder, kGpuClassesSetting);
+  builder.rules.gpu_capabilities = setting_of(builder, kGpuCapabilitiesSetting);
   if (!builder.labels.empty()) builder.pod.labels = shared.share(std::move(builder.labels));
   if (!builder.annotations.empty()) builder.pod.annotations = shared.share(std::move(builder.annotations));
   builder.pod.rules = shared.share(std::move(builder.rules));

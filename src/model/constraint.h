@@ -1,5 +1,5 @@
 // Constraint: which nodes a member may use at all, and which it prefers, by facts that do not change when pods start
-// and end (labels, taints, accelerator model). Interned once per distinct content; the state keeps one feasibility set
+// and end (labels, taints, device class). Interned once per distinct content; the state keeps one feasibility set
 // per constraint.
 #pragma once
 
@@ -56,7 +56,7 @@ struct PodTerm {
 struct Constraint {
   NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
   std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
-  std::vector<DeviceClassId> models;  ///< accepted accelerator models; empty = any
+  std::vector<DeviceClassId> models;  ///< accepted device classes; empty = any
   std::vector<Toleration> tolerations;
   std::vector<PreferredTerm> preferred;  ///< soft
   /// must hold: the node is in no domain from which a placed pod keeps pods with these labels away; none = no such
@@ -64,6 +64,8 @@ struct Constraint {
   LabelSetId seen_as = {};
   /// what the member itself keeps away from its domains while it is placed
   std::vector<PodTerm> keeps_away = {};
+  /// must hold: the class of the devices has each of them; ascending, each once
+  std::vector<CapabilityId> capabilities = {};
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

@@ -33,7 +33,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "HoldPlaced",
                                        "DeviceHealthChanged",
                                        "DeviceLayoutDefined",
-                                       "GangSpecDefined"};
+                                       "GangSpecDefined",
+                                       "DeviceClassDefined"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

@@ -132,14 +132,18 @@ struct DeviceLayoutDefined {
 struct GangSpecDefined {
   GangSpecId id;
   GangSpec spec;
-};               ///< a row that no job uses may be redefined; a list without groups gives it back
+};  ///< a row that no job uses may be redefined; a list without groups gives it back
+struct DeviceClassDefined {
+  DeviceClassId id;
+  DeviceClass device_class;
+};               ///< first or changed: what its devices can do from now on; what is placed on them stays
 struct Tick {};  ///< time passed, nothing else
 
 using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
                                Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
                                EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
                                NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced,
-                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined>;
+                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined, DeviceClassDefined>;
 
 struct Event {
   Millis at;

@@ -31,4 +31,11 @@ NodeDevices devices_with(DeviceLayoutId id, const DeviceLayout& layout) {
   return devices;
 }
 
+bool is_capability_list(const std::vector<CapabilityId>& capabilities) {
+  const auto is_behind = [](CapabilityId a, CapabilityId b) { return a >= b; };
+  return capabilities.size() <= DeviceClass::kNamesMax &&
+         std::none_of(capabilities.begin(), capabilities.end(), [](CapabilityId c) { return c.is_none(); }) &&
+         std::adjacent_find(capabilities.begin(), capabilities.end(), is_behind) == capabilities.end();
+}
+
 }  // namespace ashlar

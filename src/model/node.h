@@ -12,6 +12,7 @@ namespace ashlar {
 
 struct Constraint;
 class KeptAway;
+class DeviceClasses;
 class DeviceLayouts;
 
 /// A label of a node. `number` is the value read as an integer, or kNotANumber. The node's own name is a label of the
@@ -75,6 +76,20 @@ std::vector<DeviceClassId> classes_of(const DeviceLayout& layout);
 /// The devices of a node with this layout: class and memory where all agree.
 NodeDevices devices_with(DeviceLayoutId id, const DeviceLayout& layout);
 
+/// What a class of devices is called and what it can do. Its name is that of its DeviceClassId, which the edge gives to
+/// the name and to each of the models that the class lists: rules compare classes, never names.
+/// Example: H100, models NVIDIA-H100-80GB-HBM3 and NVIDIA-H100-PCIe, capabilities fp8 and nvlink. One that was never
+/// defined lists no models and has no capabilities.
+struct DeviceClass {
+  static constexpr std::size_t kNamesMax = 64;  ///< of models, and of capabilities
+
+  std::vector<DeviceModelId> models;       ///< further names, as nodes and people write them
+  std::vector<CapabilityId> capabilities;  ///< ascending, each once
+  friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
+};
+/// Whether they are ascending, each once, and not too many.
+bool is_capability_list(const std::vector<CapabilityId>& capabilities);
+
 /// Everything about a node that does not change when pods start and end.
 struct NodeFacts {
   std::vector<std::int64_t> allocatable;  ///< by ResourceId; missing rows are 0
@@ -90,6 +105,7 @@ struct NodeFacts {
 struct NodeContext {
   const KeptAway& kept_away;               ///< from where placed pods keep others away
   const DeviceLayouts* layouts = nullptr;  ///< none: the devices of each node are alike
+  const DeviceClasses* classes = nullptr;  ///< none: no class has a capability
 };
 
 /// Whether the constraint allows a node of these facts, regardless of what is free there. The rules are in

@@ -148,6 +148,13 @@ constexpr ReasonRow kRows[] = {
      .numbers = {{{"group", kGroup}}},
      .is_about_nodes = true,
      .english = "{0} needs one {subject}, and none has capacity for it"},
+    {.code = ReasonCode::kCapabilityMissing,
+     .name = "CapabilityMissing",
+     .subject = Subject::kCapability,
+     .numbers = {kOfNodes},
+     .is_about_nodes = true,
+     .english = "{0} {0|has|have} no GPU with the capability {subject}",
+     .per_node = "node(s) had no GPU with the capability {subject}"},
 };
 
 constexpr bool are_in_order() {

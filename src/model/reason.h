@@ -37,8 +37,9 @@ enum class ReasonCode : std::uint8_t {
   kCapacityHeld,
   kUnhealthyGpu,
   kGroupFragmented,  ///< the reason after it says how much the best domain of that level has for the group
+  kCapabilityMissing,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kGroupFragmented;
+inline constexpr ReasonCode kLastReason = ReasonCode::kCapabilityMissing;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.
@@ -53,7 +54,17 @@ struct Reason {
 };
 
 /// The subject of a reason: the kind of its row number.
-enum class ReasonSubject : std::uint8_t { kNone, kResource, kDemand, kConstraint, kLevel, kQueue, kBudget, kHold };
+enum class ReasonSubject : std::uint8_t {
+  kNone,
+  kResource,
+  kDemand,
+  kConstraint,
+  kLevel,
+  kQueue,
+  kBudget,
+  kHold,
+  kCapability
+};
 
 /// The meaning of a number of a reason.
 enum class ReasonUnit : std::uint8_t {

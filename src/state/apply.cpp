@@ -27,6 +27,7 @@ struct Applier {
     ASHLAR_CHECK(!s.cluster_.is_used(e.id));
     s.cluster_.define(e.id, e.layout);
   }
+  void operator()(const DeviceClassDefined& e) { s.cluster_.define(e.id, e.device_class); }
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size();
     const std::vector<NodeId> held = s.yielding_.nodes();

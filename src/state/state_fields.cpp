@@ -107,6 +107,9 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
     if (c.facts_[n].allocatable.size() > c.free_.size()) return false;
     if (!c.layouts_.are_known(c.facts_[n].devices)) return false;
   }
+  const auto has_sound_capabilities = [](const auto& row) { return is_capability_list(row.capabilities); };
+  if (!all_of(c.classes_.rows_, has_sound_capabilities) || !all_of(c.constraints_, has_sound_capabilities))
+    return false;
   for (std::size_t width = 0; width < c.spare_devices_.size(); ++width)
     if (!all_of(c.spare_devices_[width],
                 [&](std::uint32_t first) { return first <= devices && devices - first >= width; }))

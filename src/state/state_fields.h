@@ -68,7 +68,7 @@ struct StateFields {
         visit(c.device_class_counts_);
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
         visit(c.ports_), visit(c.spare_devices_), visit(c.unhealthy_), visit(c.withheld_.rows);
-    visit(c.layouts_.rows_);
+    visit(c.layouts_.rows_), visit(c.classes_.rows_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& index = c.counts_.index_;
     visit(index.sets_), visit(index.selectors_), visit(index.namespaces_);

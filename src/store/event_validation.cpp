@@ -56,6 +56,7 @@ struct Guard {
     if (s.is_used(e.id) && s.cluster().constraint(e.id) != e.constraint) return "a constraint in use is redefined";
     for (const PreferredTerm& p : e.constraint.preferred)
       if (p.weight < -kWeightMax || p.weight > kWeightMax) return "a preference's weight is out of bounds";
+    if (!are_capabilities(e.constraint.capabilities)) return "a constraint's capabilities are out of order or bounds";
     const SelectorIndex& index = s.cluster().counts().index();
     if (!e.constraint.seen_as.is_none() && e.constraint.seen_as.row() >= index.label_set_rows())
       return "a constraint names labels that were never defined";
@@ -181,6 +182,19 @@ struct Guard {
              (d.device_class.is_none() || is_near(d.device_class, 0));
     });
     return are_possible ? nullptr : "a layout has an impossible GPU";
+  }
+
+  const char* operator()(const DeviceClassDefined& e) const {
+    if (!is_near(e.id, s.cluster().classes().rows())) return "a device class's row is out of bounds";
+    const std::vector<DeviceModelId>& models = e.device_class.models;
+    if (models.size() > DeviceClass::kNamesMax || std::ranges::any_of(models, &DeviceModelId::is_none))
+      return "a device class lists impossible models";
+    return are_capabilities(e.device_class.capabilities) ? nullptr
+                                                         : "a device class's capabilities are out of order or bounds";
+  }
+  static bool are_capabilities(const std::vector<CapabilityId>& capabilities) {
+    return is_capability_list(capabilities) &&
+           std::ranges::all_of(capabilities, [](CapabilityId c) { return is_near(c, 0); });
   }
 
   const char* devices(const NodeDevices& of_node) const {

@@ -1,5 +1,7 @@
 #include "store/names.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/grown.h"
 #include "store/fields.h"
@@ -7,8 +9,8 @@
 namespace ashlar::store {
 namespace {
 
-constexpr std::string_view kKindWords[kNameKinds] = {"node",  "job",    "member",   "queue",
-                                                     "level", "domain", "resource", "model"};
+constexpr std::string_view kKindWords[kNameKinds] = {"node",   "job",      "member", "queue",      "level",
+                                                     "domain", "resource", "model",  "capability", "model name"};
 /// a Kubernetes namespace and name are at most 63 + 253; longer ones are truncated
 constexpr std::size_t kNameBytesMax = 1024;
 
@@ -40,6 +42,17 @@ std::uint32_t NameTable::row_of(NameKind kind, std::string_view name) const {
   for (const auto& [row, own] : names)
     if (own == name) return row;
   return names.empty() ? 0 : names.rbegin()->first + 1;
+}
+
+DeviceClassId NameTable::class_called(std::string_view name) const {
+  const auto is_it = [&](DeviceModelId model) {
+    const std::string* own = find({NameKind::kModelOfClass, model.value});
+    return own != nullptr && *own == name;
+  };
+  for (const auto& [id, device_class] : classes_)
+    if (std::ranges::any_of(device_class.models, is_it)) return id;
+  const std::uint32_t row = row_of(NameKind::kModel, name);
+  return has({NameKind::kModel, row}) ? DeviceClassId(row) : DeviceClassId::none();
 }
 
 std::vector<std::uint64_t>& NameLedger::written(const NameKey& key) {
@@ -92,6 +105,16 @@ void NameLedger::tell_models(const DeviceLayout& layout, ByteWriter& out) {
     if (!model.is_none()) tell_once({NameKind::kModel, model.value}, out);
 }
 
+void NameLedger::tell_class(DeviceClassId id, const DeviceClass& device_class, ByteWriter& out) {
+  tell_once({NameKind::kModel, id.value}, out);
+  for (const DeviceModelId model : device_class.models) tell_once({NameKind::kModelOfClass, model.value}, out);
+  tell_capabilities(device_class.capabilities, out);
+}
+
+void NameLedger::tell_capabilities(const std::vector<CapabilityId>& capabilities, ByteWriter& out) {
+  for (const CapabilityId capability : capabilities) tell_once({NameKind::kCapability, capability.value}, out);
+}
+
 void NameLedger::tell_counted(const QuotaKey& key, ByteWriter& out) {
   if (!key.resource.is_none()) tell_once({NameKind::kResource, key.resource.value}, out);
   if (!key.device_class.is_none()) tell_once({NameKind::kModel, key.device_class.value}, out);
@@ -132,6 +155,9 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     for (const ResourceAmount& a : demand->demand.amounts) tell_once({NameKind::kResource, a.resource.value}, out);
   } else if (const auto* constraint = std::get_if<ConstraintDefined>(&event.body)) {
     for (const DeviceClassId model : constraint->constraint.models) tell_once({NameKind::kModel, model.value}, out);
+    tell_capabilities(constraint->constraint.capabilities, out);
+  } else if (const auto* of = std::get_if<DeviceClassDefined>(&event.body)) {
+    tell_class(of->id, of->device_class, out);
   }
 }
 
@@ -146,6 +172,10 @@ void NameLedger::tell_all(const State& state, ByteWriter& out) {
     for (const QuotaKey& key : state.queues().keys()) tell_counted(key, out);
     const DeviceLayouts& layouts = state.cluster().layouts();
     for (std::size_t l = 0; l < layouts.rows(); ++l) tell_models(layouts.row(DeviceLayoutId(l)), out);
+    const DeviceClasses& classes = state.cluster().classes();
+    for (std::size_t c = 0; c < classes.rows(); ++c)
+      if (const DeviceClassId id(c); classes.row(id) != DeviceClass()) tell_class(id, classes.row(id), out);
+    for (const Constraint& constraint : state.cluster().constraints()) tell_capabilities(constraint.capabilities, out);
     for (std::uint32_t n = 0; n < state.cluster().rows(); ++n) {
       if (!state.cluster().is_live(NodeId(n))) continue;
       tell_once({NameKind::kNode, n}, out);

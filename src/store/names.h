@@ -17,8 +17,19 @@
 
 namespace ashlar::store {
 
-enum class NameKind : std::uint8_t { kNode, kJob, kMember, kQueue, kLevel, kDomain, kResource, kModel };
-inline constexpr std::size_t kNameKinds = 8;
+enum class NameKind : std::uint8_t {
+  kNode,
+  kJob,
+  kMember,
+  kQueue,
+  kLevel,
+  kDomain,
+  kResource,
+  kModel,  ///< of a device class
+  kCapability,
+  kModelOfClass,  ///< of a DeviceModelId
+};
+inline constexpr std::size_t kNameKinds = 10;
 
 struct NameKey {
   NameKind kind = NameKind::kNode;
@@ -43,6 +54,10 @@ class NameTable {
   bool has(const NameKey& key) const { return find(key) != nullptr; }
   /// The first row of this kind (not a domain) with this name; or the number of rows if there is none.
   std::uint32_t row_of(NameKind kind, std::string_view name) const;
+  /// Which models a class lists.
+  void note_class(const DeviceClassDefined& defined) { classes_.insert_or_assign(defined.id, defined.device_class); }
+  /// The class of this name, or that lists a model of this name; none if there is none.
+  DeviceClassId class_called(std::string_view name) const;
 
  private:
   /// By row, and not as long as the largest one: a forged log may name one row of billions.
@@ -50,6 +65,7 @@ class NameTable {
   const std::string* find(const NameKey& key) const;
   std::array<Names, kNameKinds> rows_;
   std::map<std::uint32_t, Names> domains_;  ///< by level
+  std::map<DeviceClassId, DeviceClass> classes_;
 };
 
 /// Writes the names of rows that are not written yet. The list ends with a zero byte; an entry is its kind + 1, row,
@@ -73,6 +89,8 @@ class NameLedger {
   void tell_resources(std::size_t count, ByteWriter& out);
   void tell_model(const NodeDevices& devices, ByteWriter& out);
   void tell_models(const DeviceLayout& layout, ByteWriter& out);
+  void tell_class(DeviceClassId id, const DeviceClass& device_class, ByteWriter& out);
+  void tell_capabilities(const std::vector<CapabilityId>& capabilities, ByteWriter& out);
   void tell_counted(const QuotaKey& key, ByteWriter& out);
   void tell_members(const std::vector<MemberSpec>& members, ByteWriter& out);
   std::vector<std::uint64_t>& written(const NameKey& key);

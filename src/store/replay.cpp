@@ -84,14 +84,23 @@ class FileReplay {
     return {};
   }
 
-  /// Names up to the end of the file.
+  /// Names up to the end of the file, and the classes that are defined by then.
   Result<NameTable> all_names() const {
     LogReader ahead = log_;
+    std::vector<DeviceClassDefined> classes;
+    const DeviceClasses& known = state_.cluster().classes();
+    for (std::size_t row = 0; row < known.rows(); ++row)
+      classes.push_back({DeviceClassId(row), known.row(DeviceClassId(row))});
     while (true) {
       const auto step = ahead.next();
       if (!step) return step.error();
-      if (!*step) return ahead.names();
+      if (!*step) break;
+      for (const Event& event : (*step)->batch)
+        if (const auto* defined = std::get_if<DeviceClassDefined>(&event.body)) classes.push_back(*defined);
     }
+    NameTable names = ahead.names();
+    for (const DeviceClassDefined& defined : classes) names.note_class(defined);
+    return names;
   }
 
   Result<void> replay(const LogStep& step) {

@@ -33,6 +33,7 @@ std::string subject_in_words(const Reason& reason, const NameTable& names) {
   const ReasonSubject subject = row_of(reason.code).subject;
   if (subject == ReasonSubject::kResource) return " " + names.of({NameKind::kResource, reason.subject});
   if (subject == ReasonSubject::kLevel) return " " + names.of({NameKind::kLevel, reason.subject});
+  if (subject == ReasonSubject::kCapability) return " " + names.of({NameKind::kCapability, reason.subject});
   if (subject == ReasonSubject::kQueue)
     return " " + names.of({NameKind::kQueue, reason.subject}) + counted_in_words(reason, names);
   return {};

@@ -172,6 +172,17 @@ class Drawing {
       constraint.tolerates = one_in(3);
       world_.constraints.push_back(constraint);
     }
+    if (options_.has_capabilities) capabilities();
+  }
+  /// Drawn from a stream of its own.
+  void capabilities() {
+    Rng copy = rng_;
+    Rng rng(copy.next() ^ 0x63617061626c6521ull);
+    for (PlainConstraint& constraint : world_.constraints)
+      if (&constraint != &world_.constraints.front() && rng.below(2) == 0)
+        constraint.capability = static_cast<int>(rng.below(kPlainCapabilities));
+    for (int model = 0; model < kPlainModels; ++model)
+      define_model(world_, model, static_cast<unsigned>(rng.below(1u << kPlainCapabilities)));
   }
   void queues() {
     world_.queues.push_back({0, 1000 * (1 + below(24)), kUnlimited});

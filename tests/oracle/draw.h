@@ -17,6 +17,7 @@ struct DrawOptions {
   bool has_unlike_devices = true;  ///< some nodes: of two models, of unlike memory, or cut into slices
   bool has_nine_queues = false;    ///< the root and eight below it, without limits
   bool has_groups = false;         ///< gangs have groups with a minimum and a level of their own; drawn last
+  bool has_capabilities = false;   ///< of models, which some constraints name; the world is otherwise the same
   bool is_one_by_one = false;      ///< a waiting job would, as a rule, fit into the empty cluster alone
 };
 

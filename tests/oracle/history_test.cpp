@@ -112,7 +112,8 @@ TEST(Histories, OfAllTogetherAreTheSameAfterRestarts) {
                                           .has_holds = true,
                                           .has_evictions = true,
                                           .has_groups = true,
-                                          .has_unlike_devices = true});
+                                          .has_unlike_devices = true,
+                                          .has_capabilities = true});
     const Played first = play(story, {.has_checks = false, .restarts_seed = seed + 1});
     counts.placed += first.placed;
     counts.restarts += first.restarts;
@@ -176,6 +177,27 @@ TEST(Histories, WithUnlikeDevicesKeepEveryRuleAndAreTheSameTwice) {
       listed(counts.heard.judged).c_str());
   for (const ReasonCode code : {ReasonCode::kInsufficientGpu, ReasonCode::kModelMismatch})
     EXPECT_GT(counts.heard.judged[code], 100) << reason_name(code);
+  EXPECT_GT(counts.placed, 5'000);
+  EXPECT_GT(counts.restarts, 250);
+}
+
+/// The same where jobs name capabilities, and models get and lose them; every other one on unlike devices.
+TEST(Histories, WithCapabilitiesKeepEveryRuleAndAreTheSameTwice) {
+  const auto options = [](std::uint64_t seed) {
+    return StoryOptions{.has_unlike_devices = seed % 2 == 1, .has_capabilities = true};
+  };
+  Counts counts;
+  if (const char* text = std::getenv("ASHLAR_HISTORY"); text != nullptr) {
+    const std::uint64_t seed = std::strtoull(text, nullptr, 10);
+    return play_twice(seed, counts, options(seed));
+  }
+  for (std::uint64_t seed = 0; seed < kHistories / 2 && !::testing::Test::HasFailure(); ++seed)
+    play_twice(seed, counts, options(seed));
+  std::printf(
+      "history oracle: %llu histories with capabilities twice, %ld members placed, %ld restarts; reasons judged: %s\n",
+      static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts,
+      listed(counts.heard.judged).c_str());
+  EXPECT_GT(counts.heard.judged[ReasonCode::kCapabilityMissing], 100);
   EXPECT_GT(counts.placed, 5'000);
   EXPECT_GT(counts.restarts, 250);
 }

@@ -17,6 +17,11 @@ struct MirrorNews {
     PlainNode& node = m.world_.nodes[e.node.row()];
     node = plain_of(m.world_, e.facts);
   }
+  void operator()(const DeviceClassDefined& e) {
+    unsigned capabilities = 0;
+    for (const CapabilityId c : e.device_class.capabilities) capabilities |= 1u << c.row();
+    define_model(m.world_, static_cast<int>(e.id.row()), capabilities);
+  }
   template <class Change>
   void change(NodeId node, Change of) {
     PlainNode& plain = m.world_.nodes[node.row()];
@@ -165,6 +170,7 @@ Mirror::Mirror(const PlainWorld& drawn)
       has_run_(drawn.jobs.size(), 0) {
   for (PlainNode& node : world_.nodes) node.is_there = false;
   for (PlainJob& job : world_.jobs) job = {};
+  for (int model = 0; model < kPlainModels; ++model) define_model(world_, model, 0);
 }
 
 void Mirror::tell(const Event& event) { std::visit(MirrorNews{*this}, event.body); }

@@ -86,6 +86,10 @@ TEST(NeverFitsOracle, OfGangsOfGroupsToo) {
   expect_nothing_wrong("gangs of groups", kJobs / 2, {.nodes_max = 6, .members_max = 7, .has_groups = true});
 }
 
+TEST(NeverFitsOracle, OfMembersThatNameCapabilitiesToo) {
+  expect_nothing_wrong("capabilities", kJobs / 4, {.has_capabilities = true});
+}
+
 /// One node of two devices that somebody uses, and a gang of two members of one device each.
 TEST(NeverFitsOracle, LooksAtTheEmptyClusterAndNotAtTheFullOne) {
   PlainWorld world;

@@ -147,6 +147,17 @@ TEST(PlacementOracle, GangsOfGroupsArePlacedWhereverTheyFit) {
     ADD_FAILURE() << count << " feasible jobs refused: " << kind << ", seed " << tally.example.at(kind);
 }
 
+/// Which devices a member may have, whole nodes and unlike ones.
+TEST(PlacementOracle, WhereMembersNameCapabilities) {
+  const PlacementTally tally = tally_of(kGangPlacements, [](int) { return DrawOptions{.has_capabilities = true}; });
+  print("placement oracle, capabilities", kGangPlacements, tally);
+  EXPECT_EQ(tally.wrong_yes, 0) << tally.wrong_yes_text;
+  EXPECT_GT(tally.placed, tally.asked / 4);
+  EXPECT_LT(tally.unknown, kGangPlacements / 50);
+  for (const auto& [kind, count] : tally.wrong_no)
+    ADD_FAILURE() << count << " feasible jobs refused: " << kind << ", seed " << tally.example.at(kind);
+}
+
 /// Two nodes of two devices in two racks of one rail; one waiting gang of two.
 PlainWorld two_racks() {
   PlainWorld world;

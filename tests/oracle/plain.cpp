@@ -116,7 +116,7 @@ std::string device_fault(const Load& load, const PlainAsk& ask, int device, bool
   const PlainDemand& demand = ask.demand;
   if (device < 0 || device >= load.node->devices) return "has no such card";
   const PlainDevice of = load.node->device(device);
-  if (ask.constraint.model != kNowhere && ask.constraint.model != of.model) return "has a card of another model";
+  if (!ask.constraint.takes(of.model)) return "has a card of another model";
   if (of.is_sliced) return "has the card cut into slices";
   const auto c = static_cast<std::size_t>(device);
   if (!demand.is_share() && !load.is_idle(device)) return "has the card in use";
@@ -151,7 +151,7 @@ std::string bind_fault(const PlainWorld& world, const PlainMember& member, const
 /// Memory and what is in use apart: may such a member have the device?
 bool could_serve(const Load& load, const PlainAsk& ask, int device) {
   const PlainDevice of = load.node->device(device);
-  return !of.is_sliced && (ask.constraint.model == kNowhere || ask.constraint.model == of.model);
+  return !of.is_sliced && ask.constraint.takes(of.model);
 }
 
 bool is_below(const PlainWorld& world, int queue, int ancestor) {
@@ -419,13 +419,24 @@ ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constra
   if (has_taint && !constraint.tolerates) return ReasonCode::kTaintNotTolerated;
   if (constraint.zone != kNowhere && node.zone != constraint.zone) return ReasonCode::kSelectorMismatch;
   if (constraint.not_zone != kNowhere && node.zone == constraint.not_zone) return ReasonCode::kSelectorMismatch;
-  if (constraint.model == kNowhere) return ReasonCode::kNone;
-  const bool has_model = node.each.empty() ? node.model == constraint.model
-                                           : std::any_of(node.each.begin(), node.each.end(), [&](const PlainDevice& d) {
-                                               return d.model == constraint.model;
-                                             });
-  if (!has_model) return ReasonCode::kModelMismatch;
+  std::set<int> models;
+  for (const PlainDevice& device : node.each) models.insert(device.model);
+  if (node.each.empty()) models.insert(node.model);
+  const auto takes_model = [&](int of) { return constraint.takes_model(of); };
+  if (std::none_of(models.begin(), models.end(), takes_model)) return ReasonCode::kModelMismatch;
+  const auto takes = [&](int of) { return constraint.takes(of); };
+  if (std::none_of(models.begin(), models.end(), takes)) return ReasonCode::kCapabilityMissing;
   return ReasonCode::kNone;
+}
+
+void define_model(PlainWorld& world, int model, unsigned capabilities) {
+  for (int c = 0; c < kPlainCapabilities; ++c) {
+    unsigned& able = world.able[static_cast<std::size_t>(c)];
+    able = (capabilities >> c & 1) != 0 ? able | 1u << model : able & ~(1u << model);
+  }
+  for (PlainConstraint& constraint : world.constraints)
+    if (constraint.capability != kNowhere)
+      constraint.able = world.able[static_cast<std::size_t>(constraint.capability)];
 }
 
 bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand) {
@@ -539,6 +550,7 @@ Constraint constraint_of(const PlainConstraint& plain) {
   using Op = LabelExpression::Op;
   Constraint constraint;
   if (plain.model != kNowhere) constraint.models = {DeviceClassId(plain.model)};
+  if (plain.capability != kNowhere) constraint.capabilities = {CapabilityId(plain.capability)};
   if (plain.zone != kNowhere) constraint.selector.all.push_back({kZoneKey, Op::kIn, {LabelId(plain.zone)}, 0});
   if (plain.not_zone != kNowhere)
     constraint.any_of = {NodeTerm{{{kZoneKey, Op::kNotIn, {LabelId(plain.not_zone)}, 0}}}};
@@ -590,6 +602,12 @@ std::vector<Event> events_of(const PlainWorld& world) {
   const auto tell = [&](EventBody body) { out.push_back({Millis(0), std::move(body)}); };
   tell(LevelsDefined{static_cast<std::uint32_t>(world.nested), static_cast<std::uint32_t>(world.orthogonal)});
   for (std::size_t d = 0; d < world.demands.size(); ++d) tell(DemandDefined{DemandId(d), demand_of(world.demands[d])});
+  for (int model = 0; model < kPlainModels; ++model) {
+    DeviceClass of;
+    for (int c = 0; c < kPlainCapabilities; ++c)
+      if ((world.able[static_cast<std::size_t>(c)] >> model & 1) != 0) of.capabilities.emplace_back(c);
+    if (!of.capabilities.empty()) tell(DeviceClassDefined{DeviceClassId(model), of});
+  }
   for (std::size_t c = 0; c < world.constraints.size(); ++c)
     tell(ConstraintDefined{ConstraintId(c), constraint_of(world.constraints[c])});
   for (std::size_t q = 1; q < world.queues.size(); ++q) {

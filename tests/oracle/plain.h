@@ -17,6 +17,7 @@ namespace ashlar::oracle {
 enum PlainResource : std::uint8_t { kCores, kGigabytes, kPodSlots, kAdapters, kPlainResources };
 inline constexpr int kPlainLevelsMax = 4;
 inline constexpr int kNowhere = -1;
+inline constexpr int kPlainModels = 2, kPlainCapabilities = 2;
 
 struct PlainDevice {
   int model = 0;
@@ -55,6 +56,10 @@ struct PlainConstraint {
   int model = kNowhere, zone = kNowhere;  ///< kNowhere = any
   int not_zone = kNowhere, wished_zone = kNowhere;
   bool tolerates = false;
+  int capability = kNowhere;  ///< that its devices must have; kNowhere = none
+  unsigned able = 0;          ///< models that have it, a bit each
+  bool takes_model(int of) const { return model == kNowhere || model == of; }
+  bool takes(int of) const { return takes_model(of) && (capability == kNowhere || (able >> of & 1) != 0); }
 };
 
 struct PlainMember {
@@ -120,7 +125,11 @@ struct PlainWorld {
   std::vector<PlainConstraint> constraints;
   std::vector<PlainQueue> queues{{}};
   std::vector<PlainJob> jobs;
+  /// By capability: the models that have it, a bit each.
+  std::array<unsigned, kPlainCapabilities> able{};
 };
+/// From now on the model has these capabilities, a bit each.
+void define_model(PlainWorld& world, int model, unsigned capabilities);
 
 struct PlainBind {
   int job = 0, rank = 0, node = 0;
@@ -142,7 +151,7 @@ std::string broken_rule(PlainWorld& world, const std::vector<PlainBind>& binds);
 ReasonCode lasting_refusal(const PlainNode& node, const PlainConstraint& constraint);
 bool is_port_taken(const PlainWorld& world, int node, const PlainDemand& demand);
 std::int64_t amount_left(const PlainWorld& world, int node, PlainResource resource);
-/// What a member asks of devices, and of which model they must be.
+/// What a member asks of devices, and of which model they must be or what they must be able to do.
 struct PlainAsk {
   PlainDemand demand;
   PlainConstraint constraint = {};

@@ -20,6 +20,7 @@ class Writer {
         .nodes_max = 6, .members_max = 5, .waiting_jobs_max = 14, .has_running = false, .is_one_by_one = true};
     draw.has_groups = options_.has_groups;
     draw.has_unlike_devices = options_.has_unlike_devices;
+    draw.has_capabilities = options_.has_capabilities;
     if (options_.is_crowded) draw.nodes_max = 3, draw.waiting_jobs_max = 40, draw.has_nine_queues = true;
     story_.drawn = draw_world(rng_, draw);
     choose_profile();
@@ -44,6 +45,8 @@ class Writer {
       for (int n = 1 + below(6); n > 0; --n) eviction();
       if (story_.profile.victim != VictimRule::kNone) story_.profile.grace = Millis(500 * below(10));
     }
+    if (options_.has_capabilities)
+      for (int n = below(6); n > 0; --n) other_capabilities();
     std::stable_sort(story_.script.begin(), story_.script.end(),
                      [](const ScriptedEvent& a, const ScriptedEvent& b) { return a.at < b.at; });
     return std::move(story_);
@@ -184,6 +187,13 @@ class Writer {
     const Workload& of = jobs_[static_cast<std::size_t>(below(static_cast<int>(jobs_.size())))];
     const MemberId member = of.members[static_cast<std::size_t>(below(static_cast<int>(of.members.size())))].member;
     say(some_time(), Evicted{of.job, Millis(1000 * (1 + below(20))), one_in(3) ? MemberId::none() : member});
+  }
+
+  void other_capabilities() {
+    DeviceClassDefined defined{DeviceClassId(below(kPlainModels)), {}};
+    for (int c = 0; c < kPlainCapabilities; ++c)
+      if (one_in(2)) defined.device_class.capabilities.emplace_back(c);
+    say(some_time(), defined);
   }
 
   void trouble_with_a_node() {

@@ -38,6 +38,7 @@ struct StoryOptions {
   bool has_evictions = false;
   bool has_groups = false;          ///< gangs of groups with a minimum and a level of their own
   bool has_unlike_devices = false;  ///< on some nodes; the story is otherwise drawn in the same way
+  bool has_capabilities = false;    ///< of models, which jobs name and which change; drawn last
 };
 
 Story draw_story(std::uint64_t seed, const StoryOptions& options = {});

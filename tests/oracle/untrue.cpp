@@ -87,6 +87,7 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
     case ReasonCode::kTaintNotTolerated:
     case ReasonCode::kSelectorMismatch:
     case ReasonCode::kModelMismatch:
+    case ReasonCode::kCapabilityMissing:
       return count(
                  world, kind, [&](int n) { return is_lasting(world, kind, n, reason.code); }, [](int) { return 0; })
                  .nodes == reason.numbers[0];

@@ -25,12 +25,14 @@ struct ReplayVerbOptions {
   throw CLI::RuntimeError(kBadInput);
 }
 
-/// A profile's models are those that the log names; a model that the log never names is one that no node has.
+/// A profile's models are those that the log names, or that its device classes list; a model that the log never names
+/// is one that no node has.
 Profile resolved_by(const config::ProfileSpec& spec, const store::NameTable& names) {
   std::uint32_t unheard_of = 0;
   return config::resolved(spec, [&](std::string_view model) {
-    const std::uint32_t row = names.row_of(store::NameKind::kModel, model);
-    return names.has({store::NameKind::kModel, row}) ? DeviceClassId(row) : DeviceClassId(row + unheard_of++);
+    const DeviceClassId known = names.class_called(model);
+    if (!known.is_none()) return known;
+    return DeviceClassId(names.row_of(store::NameKind::kModel, model) + unheard_of++);
   });
 }
 

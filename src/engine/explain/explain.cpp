@@ -7,6 +7,7 @@
 #include "engine/place/lifted_holds.h"
 #include "engine/place/placement.h"
 #include "engine/place/run_placer.h"
+#include "policy/node/capabilities.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
 
@@ -109,7 +110,12 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   };
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (!policy->is_by_facts() || !refuses(*policy)) continue;
-    ++tally.of(policy->reason).numbers[0];
+    Reason& r =
+        policy->reason == ReasonCode::kCapabilityMissing
+            ? tally.of(policy->reason,
+                       missing_capability(view.constraint, state.cluster().facts(n), state.cluster().context()).value)
+            : tally.of(policy->reason);
+    ++r.numbers[0];
     return;
   }
   for (const ResourceAmount& a : view.demand.amounts) {
@@ -260,9 +266,9 @@ std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const P
 /// capacity there, not for the rest of the cluster to match. Within each kind, most nodes first.
 bool is_reported_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
-    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kSelectorMismatch ||
-           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kNotReady ||
-           r.code == ReasonCode::kPodAntiAffinity;
+    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kCapabilityMissing ||
+           r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
+           r.code == ReasonCode::kNotReady || r.code == ReasonCode::kPodAntiAffinity;
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) {

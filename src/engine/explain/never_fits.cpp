@@ -50,10 +50,10 @@ HeldByNode held_by(const State& state, JobId job) {
 }
 
 /// The same by the devices of a node that are not all alike.
-std::int64_t fits_by_mixed_devices(const DeviceLayout& mixed, const Constraint& constraint,
-                                   const DeviceRequest& request, const Held& held) {
+std::int64_t fits_by_mixed_devices(const DeviceLayout& mixed, const DeviceMask& usable, const DeviceRequest& request,
+                                   const Held& held) {
   std::int64_t devices = 0, shares = 0;
-  usable_devices(mixed, constraint, request).each([&](int i) {
+  usable.each([&](int i) {
     if (held.named.test(i)) return;
     const std::int64_t memory = mixed.devices[static_cast<std::size_t>(i)].memory.value;
     ++devices;
@@ -69,7 +69,8 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
   std::int64_t fits = kFitsMax;
   const DeviceRequest& request = demand.devices;
   if (const DeviceLayout* mixed = request.count > 0 ? cluster.mixed_layout(n) : nullptr) {
-    fits = std::min(fits, fits_by_mixed_devices(*mixed, constraint, request, held));
+    fits =
+        std::min(fits, fits_by_mixed_devices(*mixed, usable_devices(cluster, n, constraint, request), request, held));
   } else if (request.count > 0) {
     const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
     const std::int64_t memory = cluster.facts(n).devices.memory_each.value;  // 0 = not known, not checked

@@ -134,6 +134,7 @@ PackingNode node_as_it_is(const Cluster& cluster, NodeId n) {
   node.milli.assign(cluster.device_free_milli(n).begin(), cluster.device_free_milli(n).end());
   node.mib.assign(cluster.device_free_mib(n).begin(), cluster.device_free_mib(n).end());
   node.full_mib = cluster.device_memories(n);
+  node.classes = &cluster.classes();
   node.kinds.assign(cluster.device_kinds(n).begin(), cluster.device_kinds(n).end());
   node.idle_devices = cluster.idle_devices()[n.row()];
   node.ports.assign(cluster.ports_taken(n).begin(), cluster.ports_taken(n).end());
@@ -145,6 +146,7 @@ PackingNode node_when_empty(const Cluster& cluster, NodeId n) {
   for (std::size_t r = 0; r < cluster.resource_count(); ++r)
     node.free.push_back(cluster.allocatable(ResourceId(r))[n.row()]);
   node.full_mib = cluster.device_memories(n);
+  node.classes = &cluster.classes();
   node.kinds.assign(cluster.device_kinds(n).begin(), cluster.device_kinds(n).end());
   node.idle_devices = cluster.devices()[n.row()];
   node.milli.assign(static_cast<std::size_t>(node.idle_devices), kWholeDevice);
@@ -161,7 +163,8 @@ SmallPacking::Outcome SmallPacking::search(std::uint32_t& steps) {
   for (PackingNode& node : nodes_) {
     if (node.full_mib.mixed == nullptr) continue;
     for (const PackingGroup& group : groups_)
-      node.usable.push_back(usable_devices(*node.full_mib.mixed, *group.constraint, group.demand->devices));
+      node.usable.push_back(
+          usable_devices(*node.full_mib.mixed, *node.classes, *group.constraint, group.demand->devices));
   }
   domains_.assign(nodes_.empty() ? 0 : nodes_.front().domains.size(), DomainId::none());
   if (!have_all_room(0)) return Outcome::kImpossible;

@@ -28,15 +28,16 @@ struct PackingGroup {
 
 /// The capacity of one node.
 struct PackingNode {
-  std::vector<std::int64_t> free;      ///< by ResourceId
-  std::vector<std::int32_t> milli;     ///< by device
-  std::vector<std::int64_t> mib;       ///< by device
-  DeviceMemories full_mib;             ///< of each device; 0 = not known, not checked
-  std::int32_t idle_devices = 0;       ///< at most this many of the idle devices may be taken
-  std::vector<HostPort> ports;         ///< taken
-  std::vector<std::uint8_t> allows;    ///< by group; a node without a domain for its choice is not allowed
-  std::vector<DomainId> domains = {};  ///< by PackingGroup::choice
-  std::vector<DeviceMask> kinds = {};  ///< the devices of each kind; none where all are alike
+  std::vector<std::int64_t> free;          ///< by ResourceId
+  std::vector<std::int32_t> milli;         ///< by device
+  std::vector<std::int64_t> mib;           ///< by device
+  DeviceMemories full_mib;                 ///< of each device; 0 = not known, not checked
+  const DeviceClasses* classes = nullptr;  ///< needed where its devices are not all alike
+  std::int32_t idle_devices = 0;           ///< at most this many of the idle devices may be taken
+  std::vector<HostPort> ports;             ///< taken
+  std::vector<std::uint8_t> allows;        ///< by group; a node without a domain for its choice is not allowed
+  std::vector<DomainId> domains = {};      ///< by PackingGroup::choice
+  std::vector<DeviceMask> kinds = {};      ///< the devices of each kind; none where all are alike
   /// By group: the devices that its members may take; empty where devices are alike. The search fills it in.
   std::vector<DeviceMask> usable = {};
   friend bool operator==(const PackingNode&, const PackingNode&) = default;

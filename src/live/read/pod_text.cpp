@@ -52,6 +52,7 @@ class NamesOf final : public ReasonNames {
   std::string subject(const Reason& r) const override {
     const ReasonSubject subject = row_of(r.code).subject;
     if (subject == ReasonSubject::kResource) return names_.resource_name(ResourceId(r.subject)).str();
+    if (subject == ReasonSubject::kCapability) return names_.capabilities.name(CapabilityId(r.subject)).str();
     if (subject == ReasonSubject::kDemand) return gpu_resource_of(c_, DemandId(r.subject));
     if (subject == ReasonSubject::kQueue) return names_.queues.name(QueueId(r.subject)).str();
     if (subject == ReasonSubject::kLevel) return level_of(r) == nullptr ? "domain" : level_of(r)->name.str();

@@ -31,8 +31,9 @@ std::uint32_t index_of(const PodRecord& pod) {
   return kNoIndex;
 }
 
-constexpr std::string_view kSettings[] = {kGangLabel,  kGangSizeLabel, kWithinLabel,       kPreferLabel,
-                                          kQueueLabel, kDurationLabel, kLateDurationLabel, kGpuMemoryAsk};
+constexpr std::string_view kSettings[] = {kGangLabel,         kGangSizeLabel,         kWithinLabel,       kPreferLabel,
+                                          kQueueLabel,        kDurationLabel,         kLateDurationLabel, kGpuMemoryAsk,
+                                          kGpuClassesSetting, kGpuCapabilitiesSetting};
 /// keys with our prefix that are looked at: a tenant may write thousands, on each of many updates
 constexpr std::size_t kOwnKeysMax = 32;
 

@@ -33,7 +33,59 @@ class Hash {
   std::uint64_t sum_ = 0;
 };
 
+std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
+  for (const LabelExpression& e : term.all) {
+    h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
+    h = hash_combine(h, static_cast<std::uint64_t>(e.number));
+    for (const LabelId v : e.values) h = hash_combine(h, v.value);
+  }
+  return h;
+}
+
 }  // namespace
+
+std::uint64_t hash_of(const Demand& d) {
+  std::uint64_t h = hash_combine(
+      static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
+      static_cast<std::uint64_t>(d.devices.memory_each.value));
+  for (const ResourceAmount& a : d.amounts)
+    h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
+  for (const ashlar::HostPort& p : d.ports)
+    h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
+  return h;
+}
+
+std::uint64_t hash_of(const DeviceLayout& layout) {
+  std::uint64_t h = layout.devices.size();
+  for (const DeviceFacts& d : layout.devices) {
+    const std::uint64_t place = (std::uint64_t{d.island} << 24) | (std::uint64_t{d.numa_node} << 16) |
+                                (std::uint64_t{d.pcie_switch} << 8) | static_cast<std::uint64_t>(d.mode);
+    h = hash_combine(h, (std::uint64_t{d.device_class.value} << 32) | place);
+    h = hash_combine(h, static_cast<std::uint64_t>(d.memory.value));
+  }
+  return h;
+}
+
+std::uint64_t hash_of(const GangSpec& spec) {
+  std::uint64_t h = spec.groups.size();
+  for (const GangGroup& g : spec.groups)
+    h = hash_combine(hash_combine(h, g.members_min), (std::uint64_t{g.within.value} << 32) | g.prefer.value);
+  return h;
+}
+
+std::uint64_t hash_of(const Constraint& c) {
+  std::uint64_t h = hash_of(c.selector, c.any_of.size());
+  for (const ashlar::NodeTerm& t : c.any_of) h = hash_of(t, h + 1);
+  for (const DeviceClassId m : c.models) h = hash_combine(h, m.value);
+  for (const ashlar::Toleration& t : c.tolerations)
+    h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
+  for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
+  h = hash_combine(h, c.seen_as.value);
+  for (const CapabilityId id : c.capabilities) h = hash_combine(h, id.value);
+  h = hash_combine(h, c.capabilities.size());
+  for (const PodTerm& t : c.keeps_away) h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
+  return h;
+}
 
 std::uint64_t hash_of(const PodAffinityTerm& term) {
   Hash hash;
@@ -53,6 +105,8 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.unsupported);
   hash.add(rules.too_large);
   hash.add(rules.ignored_soft);
+  hash.add(rules.gpu_classes);
+  hash.add(rules.gpu_capabilities);
   return hash.value();
 }
 

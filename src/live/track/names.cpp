@@ -14,8 +14,24 @@ ObjectNames::ObjectNames(std::vector<LevelName> nested)
   domains_.resize(levels_.size());
 }
 
+DeviceClassId ObjectNames::device_class(const PooledString& name) {
+  const DeviceClassId listed = class_models.class_of(name);
+  return listed.is_none() ? models.of(name) : listed;
+}
+
+DeviceClassDefined ObjectNames::define_class(const StatedClass& stated) {
+  DeviceClassDefined defined{configured_model(PooledString(stated.name)), {}};
+  defined_classes_ = std::max(defined_classes_, defined.id.value + 1);
+  for (const std::string& model : stated.models)
+    if (model != stated.name) defined.device_class.models.push_back(class_models.list(PooledString(model), defined.id));
+  std::vector<CapabilityId>& able = defined.device_class.capabilities;
+  for (const std::string& name : stated.capabilities) able.push_back(capabilities.of(PooledString(name)));
+  std::sort(able.begin(), able.end());
+  return defined;
+}
+
 DeviceClassId ObjectNames::configured_model(const PooledString& name) {
-  const DeviceClassId id = models.of(name);
+  const DeviceClassId id = device_class(name);
   configured_models_ = std::max(configured_models_, id.value + 1);
   return id;
 }
@@ -189,7 +205,8 @@ void ObjectNames::stop_journal() {
 
 bool ObjectNames::has_changes() const {
   if (!is_journaled_) return false;
-  const bool has_new = are_levels_new_ || queues.size() > queues_taken_ || extended_.size() > extended_taken_;
+  const bool has_new = are_levels_new_ || queues.size() > queues_taken_ || extended_.size() > extended_taken_ ||
+                       capabilities.size() > capabilities_taken_;
   return has_new || refused_resources_.size() > refused_taken_ || nodes.has_changes() || label_keys.has_changes() ||
          models.has_changes() || absent_.has_changes() || labels_.has_changes() ||
          std::any_of(domains_.begin(), domains_.end(), [](const auto& of_level) { return of_level.has_changes(); });
@@ -209,6 +226,7 @@ ObjectNames::Changes ObjectNames::take_changes() {
   c.labels = labels_.take_changes();
   for (auto& of_level : domains_) c.domains.push_back(of_level.take_changes());
   c.queues = new_in(queues, queues_taken_, [](std::size_t row) { return QueueId(row); });
+  c.capabilities = new_in(capabilities, capabilities_taken_, [](std::size_t row) { return CapabilityId(row); });
   c.extended = new_in(extended_, extended_taken_, [](std::size_t row) { return ResourceId(row); });
   for (; refused_taken_ < refused_resources_.size(); ++refused_taken_)
     c.refused_resources.push_back(refused_resources_[refused_taken_]);
@@ -231,6 +249,7 @@ void ObjectNames::put(Changes&& c) {
   for (std::size_t level = 0; level < c.domains.size(); ++level) domains_[level].put(std::move(c.domains[level]));
   for (const PooledString& name : c.queues) queues.of(name);
   for (const PooledString& name : c.extended) extended_.of(name);
+  for (const PooledString& name : c.capabilities) capabilities.of(name);
   for (PooledString& name : c.refused_resources) refused_resources_.push_back(std::move(name));
 }
 

@@ -15,8 +15,10 @@
 #include "model/demand.h"
 #include "model/event.h"
 #include "names/interned.h"
+#include "names/model_names.h"
 #include "names/row_names.h"
 #include "state/cluster/topology.h"
+#include "text/stated_classes.h"
 
 namespace ashlar::kube {
 
@@ -41,8 +43,15 @@ class ObjectNames {
   Interned<QueueId, PooledString> queues;
   NameRows<LabelKeyId> label_keys;
   NameRows<DeviceClassId> models;
-  /// A model that the configuration names: it keeps its row.
+  /// A class that the configuration names, by its name or that of a model: it keeps its row.
   DeviceClassId configured_model(const PooledString& name);
+  /// The classes of the configuration, before anything names their models.
+  DeviceClassDefined define_class(const StatedClass& stated);
+  /// The class of that name, or that lists a model of that name.
+  DeviceClassId device_class(const PooledString& name);
+  bool is_defined(DeviceClassId id) const { return id.value < defined_classes_; }
+  Interned<CapabilityId, PooledString> capabilities;  ///< those of the classes
+  ModelNames<PooledString> class_models;              ///< the same
 
   /// The column of a resource that a node has; none if all columns are taken, see refused_resources().
   ResourceId resource(const PooledString& name);
@@ -125,9 +134,10 @@ class ObjectNames {
     NameRows<ResourceId>::Changes absent;
     NameRows<LabelId, LabelPair, PairHash>::Changes labels;
     std::vector<NameRows<DomainId, DomainKey, PairHash>::Changes> domains;  ///< by level
-    std::vector<PooledString> queues, extended, refused_resources;          ///< those at the end of their tables
-    std::vector<LevelName> levels;                                          ///< all of them; empty: unchanged
-    std::uint32_t nested = 0;                                               ///< with `levels`
+    /// those at the end of their tables
+    std::vector<PooledString> queues, extended, refused_resources, capabilities;
+    std::vector<LevelName> levels;  ///< all of them; empty: unchanged
+    std::uint32_t nested = 0;       ///< with `levels`
   };
   void start_journal();
   void stop_journal();
@@ -143,7 +153,7 @@ class ObjectNames {
   Interned<ResourceId, PooledString> extended_;
   NameRows<ResourceId> absent_;  ///< resources that pods request and no node has: rows from kColumnsMax on
   std::vector<PooledString> refused_resources_;
-  std::uint32_t configured_models_ = 0;
+  std::uint32_t configured_models_ = 0, defined_classes_ = 0;
   RowNames<AddressId, PooledString> addresses_;
   NameRows<LabelId, LabelPair, PairHash> labels_;
   std::vector<NameRows<DomainId, DomainKey, PairHash>> domains_;  ///< by level
@@ -151,7 +161,7 @@ class ObjectNames {
   PooledString node_name_key_;
   bool is_journaled_ = false, are_levels_new_ = false;
   /// names of these that were taken as changes
-  std::size_t queues_taken_ = 0, extended_taken_ = 0, refused_taken_ = 0;
+  std::size_t queues_taken_ = 0, extended_taken_ = 0, refused_taken_ = 0, capabilities_taken_ = 0;
 };
 
 }  // namespace ashlar::kube

@@ -43,6 +43,7 @@ void Tracker::open() {
   data_.opened = data_.out.now();
   data_.out.add(LevelsDefined{data_.names.nested_count(),
                               static_cast<std::uint32_t>(data_.names.levels().size()) - data_.names.nested_count()});
+  for (const DeviceClassDefined& defined : data_.device_classes) data_.out.add(defined);
   bool has_default = false;
   for (const QueueSettings& queue : data_.options.queues) {
     has_default = has_default || queue.name == kDefaultQueue;

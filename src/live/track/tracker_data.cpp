@@ -12,6 +12,7 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
       exclusion_constraints(anti_affinity, translator) {
   if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);
+  for (const StatedClass& stated : options.device_classes) device_classes.push_back(names.define_class(stated));
   for (const std::string& model : options.models) names.configured_model(PooledString(model));
   names.queues.of(PooledString("root"));
 }

@@ -48,7 +48,9 @@ struct TrackerOptions {
   std::map<std::string, std::string> queue_of_namespace;
   Quarantine* quarantine = nullptr;  ///< pods to keep out of the engine; outlives the tracker
   bool has_readers = false;          ///< changes of the tables are noted for the readers' copy
-  std::vector<std::string> models;   ///< interned first, in this order, so that a profile's mix can name them by row
+  std::vector<StatedClass> device_classes = {};
+  /// interned first after these, in this order, so that a profile's mix can name them by row
+  std::vector<std::string> models;
 };
 
 /// A pod, or the unbound part of a gang, that waits outside the engine since its binding failed.
@@ -107,6 +109,7 @@ struct TrackerData : Tables {
   std::uint64_t bind_holds = 0;           ///< begun, in total
   LogPaces log_paces;                     ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
+  std::vector<DeviceClassDefined> device_classes;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
+#include "live/track/hashes.h"
 #include "text/amount_text.h"
+#include "text/nearest_name.h"
 #include "text/quantity_text.h"
 
 namespace ashlar::kube {
@@ -13,56 +14,6 @@ constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 constexpr std::string_view kGpuMemoryLabel = "nvidia.com/gpu.memory";
 constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
-
-std::uint64_t hash_of(const Demand& d) {
-  std::uint64_t h = hash_combine(
-      static_cast<std::uint64_t>(d.devices.count) << 32 | static_cast<std::uint32_t>(d.devices.milli_each.value),
-      static_cast<std::uint64_t>(d.devices.memory_each.value));
-  for (const ResourceAmount& a : d.amounts)
-    h = hash_combine(hash_combine(h, a.resource.value), static_cast<std::uint64_t>(a.amount));
-  for (const ashlar::HostPort& p : d.ports)
-    h = hash_combine(h, (std::uint64_t{p.address} << 32) | (std::uint64_t{p.protocol} << 16) | p.number);
-  return h;
-}
-
-std::uint64_t hash_of(const DeviceLayout& layout) {
-  std::uint64_t h = layout.devices.size();
-  for (const DeviceFacts& d : layout.devices) {
-    const std::uint64_t place = (std::uint64_t{d.island} << 24) | (std::uint64_t{d.numa_node} << 16) |
-                                (std::uint64_t{d.pcie_switch} << 8) | static_cast<std::uint64_t>(d.mode);
-    h = hash_combine(h, (std::uint64_t{d.device_class.value} << 32) | place);
-    h = hash_combine(h, static_cast<std::uint64_t>(d.memory.value));
-  }
-  return h;
-}
-
-std::uint64_t hash_of(const GangSpec& spec) {
-  std::uint64_t h = spec.groups.size();
-  for (const GangGroup& g : spec.groups)
-    h = hash_combine(hash_combine(h, g.members_min), (std::uint64_t{g.within.value} << 32) | g.prefer.value);
-  return h;
-}
-
-std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
-  for (const LabelExpression& e : term.all) {
-    h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
-    h = hash_combine(h, static_cast<std::uint64_t>(e.number));
-    for (const LabelId v : e.values) h = hash_combine(h, v.value);
-  }
-  return h;
-}
-
-std::uint64_t hash_of(const Constraint& c) {
-  std::uint64_t h = hash_of(c.selector, c.any_of.size());
-  for (const ashlar::NodeTerm& t : c.any_of) h = hash_of(t, h + 1);
-  for (const DeviceClassId m : c.models) h = hash_combine(h, m.value);
-  for (const ashlar::Toleration& t : c.tolerations)
-    h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
-  for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
-  h = hash_combine(h, c.seen_as.value);
-  for (const PodTerm& t : c.keeps_away) h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
-  return h;
-}
 
 ashlar::TaintEffect effect_of(TaintEffect effect) {
   switch (effect) {
@@ -192,6 +143,26 @@ bool Translator::is_demand_of(const Pod& pod, DemandId id) {
   return built && *built == demands_[id];
 }
 
+std::string Translator::problem_of_device_settings(const Pod& pod, DemandId id) const {
+  for (const std::string_view key : {kGpuClassesSetting, kGpuCapabilitiesSetting}) {
+    const PooledString* setting = find_setting(pod, key);
+    if (setting == nullptr) continue;
+    if (demands_[id].devices.count == 0)
+      return "requests " + std::string(key) +
+             " but no GPU; add nvidia.com/gpu or ashlar.dev/gpu-milli to resources.limits";
+    const Result<std::vector<std::string>> names = parse_names(setting->view());
+    if (!names) return std::string(key) + ": " + names.error().message;
+    for (const std::string& name : *names)
+      if (key == kGpuCapabilitiesSetting && names_.capabilities.find(PooledString(name)).is_none()) {
+        std::vector<std::string> known;
+        for (const PooledString& one : names_.capabilities.all()) known.push_back(one.str());
+        return std::string(key) + ": no device class of the configuration has the capability \"" + name + "\"" +
+               suggestion(name, known);
+      }
+  }
+  return {};
+}
+
 Result<DemandId> Translator::demand(const Pod& pod) {
   const PooledString* setting = find_setting(pod, kGpuMemoryAsk);
   const PooledString memory_request = setting == nullptr ? PooledString() : *setting;
@@ -245,7 +216,7 @@ NodeDevices Translator::devices(const NodeDevices& labelled, const std::vector<S
   for (const StatedDevices& group : stated)
     group.devices.among(labelled.count).each([&](int i) {
       DeviceFacts& device = layout.devices[static_cast<std::size_t>(i)];
-      if (group.model) device.device_class = names_.models.of(PooledString(*group.model));
+      if (group.model) device.device_class = names_.device_class(PooledString(*group.model));
       if (group.memory) device.memory = *group.memory;
       device.island = group.island.value_or(0);
       device.numa_node = group.numa_node.value_or(0);
@@ -389,25 +360,45 @@ ashlar::NodeTerm Translator::term(const NodeTerm& from) {
   return to;
 }
 
+void Translator::add_class(DeviceClassId id, Constraint& into) {
+  if (std::find(into.models.begin(), into.models.end(), id) == into.models.end()) into.models.push_back(id);
+}
+
+/// Lists that cannot be read hold the pod, see problem_of_device_settings.
+void Translator::take_device_settings(const PodRules& rules, Constraint& into) {
+  if (!rules.gpu_classes.empty())
+    if (const Result<std::vector<std::string>> names = parse_names(rules.gpu_classes.view()))
+      for (const std::string& name : *names) add_class(names_.device_class(PooledString(name)), into);
+  if (rules.gpu_capabilities.empty()) return;
+  if (const Result<std::vector<std::string>> names = parse_names(rules.gpu_capabilities.view()))
+    for (const std::string& name : *names)
+      if (const CapabilityId id = names_.capabilities.find(PooledString(name)); !id.is_none())
+        into.capabilities.push_back(id);
+  std::sort(into.capabilities.begin(), into.capabilities.end());
+}
+
 /// A requirement for device models is better expressed as models than as labels: the engine then counts the nodes that
-/// have another device.
+/// have another device. A class that lists several is required by the label too, which the kubelet compares by itself.
 void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken) {
   is_affinity_taken = false;
   if (rules.required_affinity.size() != 1) return;
   const NodeTerm& only = rules.required_affinity[0];
   if (only.expressions.size() != 1 || !only.fields.empty() || only.expressions[0].key != kGpuProductLabel) return;
   if (only.expressions[0].op != SelectorOp::kIn || only.expressions[0].values.empty() || !into.models.empty()) return;
-  for (const PooledString& value : only.expressions[0].values) into.models.push_back(names_.models.of(value));
-  is_affinity_taken = true;
+  for (const PooledString& value : only.expressions[0].values) add_class(names_.device_class(value), into);
+  is_affinity_taken =
+      std::none_of(into.models.begin(), into.models.end(), [this](DeviceClassId id) { return names_.is_defined(id); });
 }
 
 ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as) {
   Constraint c;
   c.seen_as = seen_as;
+  take_device_settings(rules, c);
+  const bool names_classes = !c.models.empty();
   for (const KeyValue& kv : rules.node_selector) {
-    if (kv.key == kGpuProductLabel) {
-      c.models.push_back(names_.models.of(kv.value));
-      continue;
+    if (kv.key == kGpuProductLabel && !names_classes) {
+      add_class(names_.device_class(kv.value), c);
+      if (!names_.is_defined(c.models.back())) continue;
     }
     c.selector.all.push_back(
         {names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
@@ -473,7 +464,7 @@ NodeFacts Translator::node_facts(const Node& node) {
                                         amount_of(node.allocatable, kGpuMilliResource) / kWholeDevice);
   facts.devices.count = static_cast<std::int32_t>(std::clamp<std::int64_t>(devices, 0, kDevicesPerNodeMax));
   if (const PooledString* product = find_label(node.labels, kGpuProductLabel))
-    facts.devices.device_class = names_.models.of(*product);
+    facts.devices.device_class = names_.device_class(*product);
   if (const PooledString* memory = find_label(node.labels, kGpuMemoryLabel))
     facts.devices.memory_each = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   facts.labels = asked_keys_.labels_of(node.labels, node.name);

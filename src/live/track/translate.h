@@ -48,6 +48,9 @@ class Translator {
   Result<DemandId> demand(const Pod& pod);
   /// Whether demand() would return this row. Creates none.
   bool is_demand_of(const Pod& pod, DemandId id);
+  /// Why the settings of a pod with this demand that name classes or capabilities of GPUs cannot be met; empty: they
+  /// can.
+  std::string problem_of_device_settings(const Pod& pod, DemandId id) const;
   /// What a bound pod holds, however invalid its requests: what cannot be read is left out, and devices are rounded up
   /// to whole ones if two ways of requesting them contradict each other. The same as demand() if that succeeds.
   DemandId held_by(const Pod& pod);
@@ -119,6 +122,8 @@ class Translator {
   DeviceLayoutId intern(DeviceLayout layout);
   LabelExpression expression(const Requirement& requirement, bool is_field);
   ashlar::NodeTerm term(const NodeTerm& from);
+  static void add_class(DeviceClassId id, Constraint& into);
+  void take_device_settings(const PodRules& rules, Constraint& into);
   void take_models(const PodRules& rules, Constraint& into, bool& is_affinity_taken);
 
   ObjectNames& names_;

@@ -30,9 +30,10 @@ namespace {
 DeviceMask first_usable_devices(const NodeView& view, NodeId node, const DeviceLayout& mixed) {
   DeviceMask mask;
   std::int32_t missing = view.demand.devices.count;
-  idle_to_take(view.nodes, node, usable_devices(mixed, view.constraint, view.demand.devices)).each([&](int i) {
-    if (missing-- > 0) mask.set(i);
-  });
+  idle_to_take(view.nodes, node, usable_devices(mixed, view.nodes.classes(), view.constraint, view.demand.devices))
+      .each([&](int i) {
+        if (missing-- > 0) mask.set(i);
+      });
   return mask;
 }
 

@@ -1,7 +1,7 @@
-// model: the node's accelerator, or one of them, is one of the models that the member accepts; a member that names none
-// accepts every node.
-// Example: models {V100, T4} on a T4 node: fits. On a node of unknown model: does not.
-// By facts. Cost: O(models named) per node; device-fit asks which devices of a mixed node they are.
+// model: the node's accelerator, or one of them, is of one of the device classes that the member accepts; a member that
+// names none accepts every node.
+// Example: classes {V100, T4} on a T4 node: fits. On a node of unknown class: does not.
+// By facts. Cost: O(classes named) per node; device-fit asks which devices of a mixed node they are.
 #pragma once
 
 #include "model/constraint.h"

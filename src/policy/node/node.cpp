@@ -7,6 +7,7 @@
 
 #include "policy/feasible_policy.h"
 #include "policy/node/anti_affinity.h"
+#include "policy/node/capabilities.h"
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
@@ -27,6 +28,7 @@ constexpr FeasiblePolicy kFeasible[] = {
      .admits = is_kept_away_by_none,
      .is_lasting = true},
     {.name = "model", .reason = ReasonCode::kModelMismatch, .admits = has_accepted_model, .is_lasting = true},
+    {.name = "capabilities", .reason = ReasonCode::kCapabilityMissing, .admits = has_capabilities, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
     {.name = "card-fit", .reason = ReasonCode::kInsufficientGpu, .lower = lower_by_device_fit},
     {.name = "resources", .reason = ReasonCode::kInsufficientResource, .lower = lower_by_resources},

@@ -257,6 +257,7 @@ struct Statement {
 constexpr Statement kStatements[] = {
     {"cluster", read_cluster, "cluster 4 x h100x8"},
     {"node", read_node, "node NAME h100x8"},
+    {"class", read_class, "class NAME models h100-sxm,h100-pcie capabilities fp8,nvlink"},
     {"levels", read_levels, "levels block rack"},
     {"queue", read_queue, "queue NAME quota gpu=16"},
     {"profile", read_profile, "profile ashlar"},

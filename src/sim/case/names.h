@@ -13,6 +13,7 @@
 #include "model/gang.h"
 #include "model/node.h"
 #include "names/interned.h"
+#include "sim/world/class_names.h"
 
 namespace ashlar::sim {
 
@@ -38,7 +39,7 @@ struct CaseNames {
   Interned<NodeId> nodes;
   Interned<JobId> jobs;
   Interned<QueueId> queues;  ///< row 0 is "root"
-  Interned<DeviceClassId> models;
+  ClassNames models;
   Interned<LevelId> levels;
   std::vector<Interned<DomainId>> domains;  ///< [level]
   Interned<ResourceId> resources;           ///< the fixed rows first

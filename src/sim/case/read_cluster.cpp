@@ -1,4 +1,4 @@
-// The statements about nodes: cluster, node, levels, add, change, cordon, uncordon, device-health, lose, drain.
+// The statements about nodes: cluster, node, class, levels, add, change, cordon, uncordon, device-health, lose, drain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -199,6 +199,30 @@ void find_levels(CaseReading& c) {
 }
 
 /// The levels themselves were read by find_levels.
+/// The models of a class stay: nodes and jobs name them by its row.
+void read_class(CaseReading& c, Words& words) {
+  StatedClass stated{.name = std::string(words.take("the name of a device class")), .models = {}, .capabilities = {}};
+  const auto known = std::ranges::find(c.classes, stated.name, &StatedClass::name);
+  const bool is_new = known == c.classes.end();
+  if (!is_new) stated.models = known->models;
+  if (words.accept("models")) {
+    stated.models = take_names(words, "names of models such as h100-sxm,h100-pcie");
+    if (!is_new) return words.fail("the models of a class do not change", "the class with its capabilities alone");
+  }
+  if (words.accept("capabilities")) stated.capabilities = take_names(words, "names of capabilities such as fp8,nvlink");
+  const Millis at = take_at(c, words);
+  if (words.has_failed()) return;
+  std::vector<StatedClass> others = c.classes;
+  std::erase_if(others, [&](const StatedClass& other) { return other.name == stated.name; });
+  if (const std::optional<ClassProblem> problem = validate(stated, others)) return words.fail(problem->message);
+  for (const std::string& model : stated.models)
+    if (is_new && model != stated.name && !c.file.names.models.find(model).is_none())
+      return words.fail(fmt::format("the model \"{}\" is named above", model), "a class before its models are named");
+  others.push_back(stated);
+  c.classes = std::move(others);
+  add_event(c, at, EventBody(c.file.names.models.define(stated)));
+}
+
 void read_levels(CaseReading& c, Words& words) {
   std::vector<std::string_view> stated;
   while (!words.is_at_end()) {

@@ -18,6 +18,7 @@ struct CaseReading {
   std::vector<DeviceMask> unhealthy;       ///< [node] as last stated
   std::vector<std::uint32_t> next_domain;  ///< [level] for domains named by number
   std::vector<QueueDefined> queues;        ///< as last stated
+  std::vector<StatedClass> classes;        ///< the same
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
   std::vector<JobId> holds;             ///< jobs that are holds
@@ -60,6 +61,7 @@ std::vector<MemberId> take_members(CaseReading& c, Words& words);
 void find_levels(CaseReading& c);
 void read_levels(CaseReading& c, Words& words);
 void read_cluster(CaseReading& c, Words& words);
+void read_class(CaseReading& c, Words& words);
 void read_node(CaseReading& c, Words& words);
 void read_add(CaseReading& c, Words& words);
 void read_change(CaseReading& c, Words& words);

@@ -117,6 +117,7 @@ std::string subject_text(const CaseFile& file, const Reason& r) {
   const ReasonSubject subject = row_of(r.code).subject;
   if (subject == ReasonSubject::kResource) return " " + file.names.resources.name(ResourceId(r.subject));
   if (subject == ReasonSubject::kLevel) return " " + file.names.levels.name(LevelId(r.subject));
+  if (subject == ReasonSubject::kCapability) return " " + file.names.models.capability_name(CapabilityId(r.subject));
   if (subject == ReasonSubject::kQueue) return " " + file.names.queues.name(QueueId(r.subject));
   if (subject == ReasonSubject::kHold) return " " + file.names.jobs.name(JobId(r.subject));
   return {};

@@ -105,10 +105,19 @@ void take_tolerations(Words& words, CaseNames& names, MemberRequest& request) {
   }
 }
 
-void take_models(Words& words, CaseNames& names, MemberRequest& request) {
+void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
+  if (words.accept("capability")) {
+    const std::vector<std::string> more = take_names(words, "names of capabilities such as fp8,nvlink");
+    std::vector<CapabilityId>& needed = request.constraint.capabilities;
+    const std::vector<CapabilityId> ids = names.models.capabilities(more);
+    needed.insert(needed.end(), ids.begin(), ids.end());
+    std::sort(needed.begin(), needed.end());
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+    return;
+  }
   if (!words.accept("model")) {
     words.take("model");
-    words.fail("\"needs\" takes models", "\"needs model h100,a100\"");
+    words.fail("\"needs\" takes models or capabilities", "\"needs model h100,a100\" or \"needs capability fp8\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
     request.constraint.models.push_back(names.models.of(model));
@@ -124,6 +133,13 @@ void add_amount(Demand& demand, NamedAmount added) {
 }
 
 }  // namespace
+
+std::vector<std::string> take_names(Words& words, std::string_view form) {
+  Result<std::vector<std::string>> names = parse_names(words.take(form));
+  if (names || words.has_failed()) return names ? *std::move(names) : std::vector<std::string>();
+  words.fail(names.error().message, form);
+  return {};
+}
 
 std::int64_t bytes_of(Words& words, std::string_view text) {
   const std::optional<Bytes> bytes = parse_bytes(text);
@@ -182,7 +198,7 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
       if (!memory) words.fail("card-memory " + memory.error().message);
       request.demand.devices.memory_each = memory ? *memory : MiB(0);
     } else if (words.accept("needs")) {
-      take_models(words, names, request);
+      take_needs(words, names, request);
     } else if (words.accept("selector")) {
       for (auto& e : term_of(words, names, words.take(kExpressionForm)).all)
         request.constraint.selector.all.push_back(std::move(e));

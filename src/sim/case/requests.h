@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "model/constraint.h"
 #include "model/demand.h"
@@ -28,6 +30,8 @@ struct NamedAmount {
   std::int64_t amount = 0;
 };
 NamedAmount take_amount(Words& words, CaseNames& names);
+/// The names of "fp8,nvlink", each once.
+std::vector<std::string> take_names(Words& words, std::string_view form);
 /// "64GiB" in bytes.
 std::int64_t bytes_of(Words& words, std::string_view text);
 /// A label of a node, number included.

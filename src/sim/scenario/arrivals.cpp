@@ -33,7 +33,7 @@ KindId kind_of_shape(const JobShape& shape, std::int32_t number, const Scenario&
     const Bytes memory(group.memory.value + number * kMebibyte);
     const auto members = static_cast<std::uint32_t>(group.members);
     kind.needs.push_back({.demand = catalog.demand(demand_of({request, group.cpu, memory})),
-                          .constraint = catalog.constraint(std::move(models)),
+                          .constraint = catalog.constraint(std::move(models), catalog.capabilities(group.capabilities)),
                           .count = members,
                           .group = static_cast<std::uint32_t>(spec.groups.size())});
     spec.groups.push_back({members, level_of(scenario, group.within), level_of(scenario, group.prefer)});

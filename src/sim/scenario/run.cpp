@@ -141,6 +141,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   ScenarioRun run;
   run.scenario_ = &scenario;
   Domains domains(scenario);
+  for (const StatedClass& stated : scenario.classes) run.catalog_.define_class(stated);
   for (const ScenarioNode& node : scenario.nodes) run.facts_.push_back(facts_of(node, run.catalog_, domains));
   Result<ScenarioWork> work = ScenarioWork::make(scenario, run.catalog_);
   if (!work) return work.error();

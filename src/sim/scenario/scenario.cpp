@@ -127,6 +127,7 @@ Result<Scenario> build(const YAML::Node& document, const std::string& path) {
   YamlMap root(mistake, document, "");
   read_head(root, scenario);
   read_levels(root, mistake, scenario);
+  read_classes(root, mistake, scenario);
   read_nodes(root, mistake, scenario);
   read_queues(root, mistake, scenario);
   read_failures(root, mistake, scenario);
@@ -175,6 +176,22 @@ void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     if (is_there)
       mistake.reject(item.Mark(), where, "expected every level and label once, got \"" + level.name + "\" twice");
     scenario.levels.push_back(std::move(level));
+  }
+}
+
+void read_classes(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
+  for (const auto& [item, where] : root.items("classes")) {
+    YamlMap map(mistake, item, where);
+    map.require("name", "the name of a device class, such as H100");
+    const StatedClass stated{.name = map.text("name").value_or(""),
+                             .models = map.words("models"),
+                             .capabilities = map.words("capabilities")};
+    map.finish();
+    if (const std::optional<ClassProblem> problem = validate(stated, scenario.classes)) {
+      constexpr const char* kKeys[] = {"name", "models", "capabilities"};  // by Part
+      map.reject(kKeys[static_cast<std::size_t>(problem->part)], printable(problem->message));
+    }
+    scenario.classes.push_back(stated);
   }
 }
 

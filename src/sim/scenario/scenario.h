@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 #include "model/event.h"
+#include "text/stated_classes.h"
 
 namespace ashlar::sim {
 
@@ -67,8 +68,9 @@ struct MemberShape {
   MiB gpu_memory{0};
   MilliCores cpu;
   Bytes memory;
-  std::vector<std::string> models;  ///< empty = any
-  std::string within, prefer;       ///< levels of the group's own, or empty
+  std::vector<std::string> models;        ///< names of classes or of their models; empty = any
+  std::vector<std::string> capabilities;  ///< of the class of its devices
+  std::string within, prefer;             ///< levels of the group's own, or empty
 };
 
 /// A shape of jobs in an arrival stream.
@@ -148,6 +150,7 @@ struct Scenario {
   std::optional<Millis> horizon;      ///< the run stops here; none = when all work is done
   std::vector<std::string> profiles;  ///< built-in names or paths of profile files, run side by side; never empty
   std::vector<ScenarioLevel> levels;  ///< outermost first
+  std::vector<StatedClass> classes;
   std::vector<ScenarioNode> nodes;
   std::vector<ScenarioQueue> queues;  ///< never empty: without any in the file there is one, "default"
   std::vector<ArrivalStream> arrivals;

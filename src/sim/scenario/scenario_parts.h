@@ -9,11 +9,12 @@
 namespace ashlar::sim {
 
 void read_levels(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
+void read_classes(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_nodes(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_failures(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 void read_holds(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
-/// Needs levels, nodes, queues, seed and horizon.
+/// Needs levels, classes, nodes, queues, seed and horizon.
 void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenario);
 /// Needs queues.
 void read_traces(YamlMap& root, YamlMistake& mistake, Scenario& scenario);

@@ -139,7 +139,7 @@ void read_estimate(YamlMap& map, YamlMistake& mistake, JobShape& shape) {
                                suggestion(word, {"exact", "none"}));
 }
 
-/// Those of the nodes, each once, in their order.
+/// Those of the nodes, and of the classes, each once, in their order.
 std::vector<std::string> models_of(const Scenario& scenario) {
   std::vector<std::string> models;
   const auto add = [&](const std::string& model) {
@@ -149,7 +149,18 @@ std::vector<std::string> models_of(const Scenario& scenario) {
     if (node.devices.empty()) add(node.model);
     for (const ScenarioDevice& device : node.devices) add(device.model);
   }
+  for (const StatedClass& stated : scenario.classes) {
+    add(stated.name);
+    for (const std::string& model : stated.models) add(model);
+  }
   return models;
+}
+
+std::vector<std::string> capabilities_of(const Scenario& scenario) {
+  std::vector<std::string> all;
+  for (const StatedClass& stated : scenario.classes)
+    all.insert(all.end(), stated.capabilities.begin(), stated.capabilities.end());
+  return all;
 }
 
 MemberShape read_members(YamlMap& map, const Scenario& scenario, const IntegerForm& members = kMembers) {
@@ -172,6 +183,11 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario, const IntegerFo
       map.reject("models", YamlMap::no_such("model", model, known));
     }
   }
+  shape.capabilities = map.words("capabilities");
+  const std::vector<std::string> known = capabilities_of(scenario);
+  for (const std::string& capability : shape.capabilities)
+    if (std::find(known.begin(), known.end(), capability) == known.end())
+      map.reject("capabilities", YamlMap::no_such("capability", capability, known));
   return shape;
 }
 
@@ -179,7 +195,8 @@ MemberShape read_members(YamlMap& map, const Scenario& scenario, const IntegerFo
 std::vector<MemberShape> read_groups(YamlMap& map, YamlMistake& mistake, const Scenario& scenario) {
   const MemberShape alike = read_members(map, scenario);
   if (!map.has("groups")) return {alike};
-  for (const char* const key : {"members", "gpus", "gpu_milli", "gpu_memory", "cpu", "memory", "models"})
+  for (const char* const key :
+       {"members", "gpus", "gpu_milli", "gpu_memory", "cpu", "memory", "models", "capabilities"})
     if (map.has(key)) map.reject(key, "expected it in the items of \"groups\", not beside them");
   std::vector<MemberShape> groups;
   std::int64_t members = 0;

@@ -45,12 +45,13 @@ DemandId Catalog::demand(const Demand& demand) {
   return id;
 }
 
-ConstraintId Catalog::constraint(std::vector<DeviceClassId> models) {
+ConstraintId Catalog::constraint(std::vector<DeviceClassId> models, std::vector<CapabilityId> capabilities) {
   // A run has a handful of these.
   for (std::size_t i = 0; i < constraints_.size(); ++i)
-    if (constraints_[i].models == models) return ConstraintId(i);
+    if (constraints_[i].models == models && constraints_[i].capabilities == capabilities) return ConstraintId(i);
   constraints_.emplace_back();
   constraints_.back().models = std::move(models);
+  constraints_.back().capabilities = std::move(capabilities);
   return ConstraintId(constraints_.size() - 1);
 }
 
@@ -80,6 +81,7 @@ KindId Catalog::add_kind(JobKind kind) {
 }
 
 void Catalog::define(std::vector<Event>& out) const {
+  for (const DeviceClassDefined& defined : classes_) out.push_back({Millis(0), defined});
   for (std::size_t i = 0; i < demands_.size(); ++i) out.push_back({Millis(0), DemandDefined{DemandId(i), demands_[i]}});
   for (std::size_t i = 0; i < constraints_.size(); ++i)
     out.push_back({Millis(0), ConstraintDefined{ConstraintId(i), constraints_[i]}});

@@ -12,7 +12,7 @@
 #include "model/constraint.h"
 #include "model/demand.h"
 #include "model/event.h"
-#include "names/interned.h"
+#include "sim/world/class_names.h"
 
 namespace ashlar::sim {
 
@@ -46,23 +46,28 @@ Demand demand_of(const MemberSize& size);
 
 class Catalog {
  public:
-  /// The row of a model's name; new names get new rows. The empty name is none().
+  /// The row of a class, by its name or that of a model that it lists; new names get new rows. The empty name is
+  /// none().
   DeviceClassId model(std::string_view name);
   /// The row if the name is known, else none().
   DeviceClassId find_model(std::string_view name) const;
   DemandId demand(const Demand& demand);
-  /// "Any node", or one of these models.
-  ConstraintId constraint(std::vector<DeviceClassId> models);
+  /// Before its models are named.
+  void define_class(const StatedClass& stated) { classes_.push_back(models_.define(stated)); }
+  std::vector<CapabilityId> capabilities(const std::vector<std::string>& names) { return models_.capabilities(names); }
+  /// "Any node", or one of these classes, with all of these capabilities.
+  ConstraintId constraint(std::vector<DeviceClassId> models, std::vector<CapabilityId> capabilities = {});
   DeviceLayoutId layout(DeviceLayout layout);
   KindId add_kind(JobKind kind);
   GangSpecId gang_spec(const GangSpec& spec);
 
   const JobKind& kind(KindId id) const { return kinds_[id.row()]; }
-  /// Appends the events that define every demand, constraint, list of groups and layout, at time 0.
+  /// Appends the events that define every class, demand, constraint, list of groups and layout, at time 0.
   void define(std::vector<Event>& out) const;
 
  private:
-  Interned<DeviceClassId> models_;
+  ClassNames models_;
+  std::vector<DeviceClassDefined> classes_;
   std::vector<Demand> demands_;
   std::unordered_multimap<std::uint64_t, DemandId> demand_rows_;
   std::vector<Constraint> constraints_;

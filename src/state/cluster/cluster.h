@@ -51,7 +51,7 @@ class Cluster : public NodeColumns {
   /// Placed pods by labels.
   const Counts& counts() const { return counts_; }
   /// What rules may know of nodes beside their facts.
-  NodeContext context() const { return {counts_, &layouts_}; }
+  NodeContext context() const { return {counts_, &layouts_, &classes_}; }
   /// Pods that match the selector, by domain of a topology label, on the nodes that the constraint allows by the rule.
   std::span<const DomainSum> domain_sums(PodSelectorId selector, LabelKeyId topology,  // for tests
                                          ConstraintId eligible, NodeRule rule) const;
@@ -83,6 +83,8 @@ class Cluster : public NodeColumns {
   /// Rows of what pods are to each other. A row in use keeps its value.
   void define(LabelSetId id, const LabelSet& set) { counts_.define(id, set); }
   void define(DeviceLayoutId id, const DeviceLayout& layout) { layouts_.define(id, layout); }
+  /// For the nodes with such devices that is a change of facts. O(nodes).
+  void define(DeviceClassId id, const DeviceClass& device_class) { note_company(define_class(id, device_class)); }
   void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
   void define(NamespaceId id, const NamespaceLabels& labels) { note_company(counts_.define(id, labels)); }
   /// A member has these labels from now on (by = 1), or no longer (-1).
@@ -96,7 +98,8 @@ class Cluster : public NodeColumns {
   void remove_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
     note_company(counts_.remove(member, labels, constraints_[constraint.row()].keeps_away, n));
   }
-  /// From now on the nodes from which other pods are kept away than before are noted; stopping returns them.
+  /// From now on the nodes are noted from which other pods are kept away than before, or whose devices have other
+  /// capabilities; stopping returns them.
   void start_noting_company() { is_company_noted_ = true; }
   std::vector<NodeId> stop_noting_company() {
     is_company_noted_ = false;

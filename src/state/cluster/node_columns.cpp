@@ -1,5 +1,7 @@
 #include "state/cluster/node_columns.h"
 
+#include "model/constraint.h"
+
 namespace ashlar {
 namespace {
 
@@ -46,6 +48,33 @@ void DeviceLayouts::rebuild(std::span<const NodeFacts> facts) {
   mixed_nodes_.clear();
   for (std::size_t n = 0; n < facts.size(); ++n)
     if (mixed(facts[n].devices) != nullptr) mixed_nodes_.emplace_back(n);
+}
+
+const DeviceClass& DeviceClasses::row(DeviceClassId id) const {
+  static const DeviceClass kUndefined;
+  return id.row() < rows_.size() ? rows_[id.row()] : kUndefined;
+}
+
+void DeviceClasses::define(DeviceClassId id, const DeviceClass& device_class) {
+  if (id.row() >= rows_.size()) rows_.resize(id.row() + 1);
+  rows_[id.row()] = device_class;
+}
+
+bool DeviceClasses::has_capabilities(const Constraint& constraint, DeviceClassId of) const {
+  return std::ranges::all_of(constraint.capabilities, [&](CapabilityId c) { return has(of, c); });
+}
+
+bool DeviceClasses::names_class(const Constraint& constraint, DeviceClassId of) {
+  return constraint.models.empty() || std::ranges::find(constraint.models, of) != constraint.models.end();
+}
+
+std::vector<NodeId> NodeColumns::define_class(DeviceClassId id, const DeviceClass& device_class) {
+  const bool are_others = classes_.row(id).capabilities != device_class.capabilities;
+  classes_.define(id, device_class);
+  std::vector<NodeId> changed;
+  for (std::size_t n = 0; n < rows() && are_others; ++n)
+    if (is_live(NodeId(n)) && has_class(NodeId(n), id)) changed.emplace_back(n);
+  return changed;
 }
 
 DeviceMask NodeColumns::overfull_devices(NodeId n) const {

@@ -96,6 +96,31 @@ class DeviceLayouts {
   std::vector<NodeId> mixed_nodes_;             ///< the same
 };
 
+/// What is known of device classes, by DeviceClassId, and which of them a constraint accepts. Cost: O(classes and
+/// capabilities that the constraint names).
+class DeviceClasses {
+ public:
+  std::size_t rows() const { return rows_.size(); }
+  /// Of one that was never defined: without models and capabilities.
+  const DeviceClass& row(DeviceClassId id) const;
+  void define(DeviceClassId id, const DeviceClass& device_class);
+  bool has(DeviceClassId of, CapabilityId capability) const {
+    return std::ranges::binary_search(row(of).capabilities, capability);
+  }
+  /// Those that the constraint names.
+  bool has_capabilities(const Constraint& constraint, DeviceClassId of) const;
+  /// Whether a member with this constraint may have devices of the class.
+  bool are_accepted(const Constraint& constraint, DeviceClassId of) const {
+    return names_class(constraint, of) && has_capabilities(constraint, of);
+  }
+  /// The same by the classes that it names alone.
+  static bool names_class(const Constraint& constraint, DeviceClassId of);
+
+ private:
+  friend struct StateFields;
+  std::vector<DeviceClass> rows_;
+};
+
 /// The memory of each device of a node; 0 = not known, not checked.
 struct DeviceMemories {
   const DeviceLayout* mixed = nullptr;
@@ -125,6 +150,7 @@ class NodeColumns {
   /// None where it is not known, or where the devices are of several classes.
   std::span<const DeviceClassId> models() const { return model_; }
   const DeviceLayouts& layouts() const { return layouts_; }
+  const DeviceClasses& classes() const { return classes_; }
   /// What is known of each device of a node on which they are not all alike; else nullptr.
   const DeviceLayout* mixed_layout(NodeId n) const { return layouts_.mixed(facts_[n.row()].devices); }
   /// What is known of each device of a node, alike or not; nullptr if no more is known than what its facts say.
@@ -172,12 +198,15 @@ class NodeColumns {
   std::span<const std::int64_t> group_idle_devices() const { return group_idle_devices_; }
 
  protected:
+  /// Returns the live nodes that have devices of the class, if their capabilities have changed.
+  std::vector<NodeId> define_class(DeviceClassId id, const DeviceClass& device_class);
   std::uint64_t counted_overfull() const;
   /// Rows of the devices that must be withheld, ascending.
   std::vector<std::uint32_t> counted_unhealthy() const;
 
   std::vector<NodeFacts> facts_;
   DeviceLayouts layouts_;
+  DeviceClasses classes_;
   std::vector<std::uint8_t> is_live_;
   std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
   std::vector<std::int32_t> idle_devices_, free_milli_, device_count_;

@@ -8,13 +8,12 @@
 
 namespace ashlar {
 
-DeviceMask usable_devices(const DeviceLayout& mixed, const Constraint& constraint, const DeviceRequest& request) {
+DeviceMask usable_devices(const DeviceLayout& mixed, const DeviceClasses& classes, const Constraint& constraint,
+                          const DeviceRequest& request) {
   DeviceMask usable;
   for (std::size_t i = 0; i < mixed.devices.size(); ++i) {
     const DeviceFacts& device = mixed.devices[i];
-    const auto& accepted = constraint.models;
-    const bool is_accepted =
-        accepted.empty() || std::find(accepted.begin(), accepted.end(), device.device_class) != accepted.end();
+    const bool is_accepted = classes.are_accepted(constraint, device.device_class);
     const bool has_memory = device.memory.value == 0 || device.memory >= request.memory_each;
     if (is_accepted && has_memory && device.mode == DeviceMode::kWhole) usable.set(static_cast<int>(i));
   }

@@ -13,12 +13,13 @@ struct GrantedDevices;
 struct QuotaKey;
 
 /// Free or not: of a class that the member accepts, with as much memory as it requests, not cut into slices. Cost of a
-/// mixed node: O(devices x classes named).
-DeviceMask usable_devices(const DeviceLayout& mixed, const Constraint& constraint, const DeviceRequest& request);
+/// mixed node: O(devices x classes and capabilities named).
+DeviceMask usable_devices(const DeviceLayout& mixed, const DeviceClasses& classes, const Constraint& constraint,
+                          const DeviceRequest& request);
 inline DeviceMask usable_devices(const NodeColumns& nodes, NodeId node, const Constraint& constraint,
                                  const DeviceRequest& request) {
   const DeviceLayout* mixed = nodes.mixed_layout(node);
-  return mixed == nullptr ? DeviceMask::unknown() : usable_devices(*mixed, constraint, request);
+  return mixed == nullptr ? DeviceMask::unknown() : usable_devices(*mixed, nodes.classes(), constraint, request);
 }
 
 /// Those of these devices that are idle and may be taken. Of what the node owes nobody knows which devices it is, so as
@@ -29,8 +30,9 @@ DeviceMask idle_to_take(const NodeColumns& nodes, NodeId node, const DeviceMask&
 inline std::int32_t usable_idle(const NodeColumns& nodes, NodeId node, const Constraint& constraint,
                                 const DeviceRequest& request) {
   const DeviceLayout* mixed = nodes.mixed_layout(node);
-  return mixed == nullptr ? nodes.idle_devices()[node.row()]
-                          : idle_to_take(nodes, node, usable_devices(*mixed, constraint, request)).count();
+  return mixed == nullptr
+             ? nodes.idle_devices()[node.row()]
+             : idle_to_take(nodes, node, usable_devices(*mixed, nodes.classes(), constraint, request)).count();
 }
 
 /// The devices a placement without a stated choice takes, of those that the member may use and that have the memory, if

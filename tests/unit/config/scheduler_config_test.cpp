@@ -57,7 +57,10 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_THAT(c.queues[1].namespaces, ElementsAre("team-vision", "team-language")) << "as its parent's";
   EXPECT_THAT(c.queues[3].namespaces, ElementsAre());
   EXPECT_EQ(c.queues[1].quota, (QuotaVector{32000, kUnlimited, kUnlimited}));
-  const std::string h100 = "NVIDIA-H100-80GB-HBM3";
+  const std::string h100 = "H100";
+  ASSERT_EQ(c.device_classes.size(), 2u);
+  EXPECT_THAT(c.device_classes[0].models, ElementsAre("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"));
+  EXPECT_THAT(c.device_classes[1].capabilities, ElementsAre("mig", "nvlink"));
   EXPECT_THAT(c.queues[1].limits, ElementsAre(NamedLimit{"nvidia.com/gpu", h100, 16000},
                                               NamedLimit{"cpu", h100, 400000}, NamedLimit{"example.com/nic", "", 8}));
   EXPECT_EQ(c.queues[3].name, "default");
@@ -157,6 +160,21 @@ TEST(Config, WrongValuesAreRefusedInWords) {
        "a.yaml:3:21: schedulerNames: expected one name without commas and spaces, got \"b c\"; give each name by "
        "itself"},
       {"schedulerNames: ['b,c']\n", "a.yaml:3:18: schedulerNames: expected one name without commas"},
+      {"deviceClasses: [{models: [a]}]\n", "a.yaml:3:17: a device class needs a name"},
+      {"deviceClasses: [{name: a, modles: [b]}]\n", "unknown key \"modles\""},
+      {"deviceClasses: [{name: a, models: [b]}, {name: c, models: [d, b]}]\n",
+       "a.yaml:3:63: the model \"b\" is listed by the device class \"a\" too"},
+      {"deviceClasses: [{name: a, models: [b]}, {name: b}]\n",
+       "a.yaml:3:48: \"b\" is a model of the device class \"a\""},
+      {"deviceClasses: [{name: a}, {name: c, models: [a]}]\n",
+       "a.yaml:3:47: the model \"a\" is the name of another device class"},
+      {"deviceClasses: [{name: a}, {name: a}]\n", "a.yaml:3:35: there are two device classes \"a\""},
+      {"deviceClasses: [{name: a, capabilities: [fp8, \"fp 8\"]}]\n",
+       "a.yaml:3:47: \"fp 8\" is not the name of a capability"},
+      {"deviceClasses: {a: 1}\n", "deviceClasses must be a list"},
+      {"deviceClasses: [a]\n", "a device class must be a map"},
+      {"deviceClasses: [{name: a, models: [b]}]\nqueues: [{name: q, quota: {cpu@a: 1, cpu@b: 2}}]\n",
+       "a.yaml:4:38: \"cpu@b\" is given twice"},
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
       {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
       {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
@@ -193,6 +211,21 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"topology: {levels: [a, a]}\n", "listed twice"},
   };
   for (const auto& [body, words] : cases) EXPECT_THAT(error_of(body), HasSubstr(words)) << body;
+}
+
+TEST(Config, ALimitOfAModelIsOfTheClassThatListsIt) {
+  const Result<SchedulerConfig> c = parse_config(
+      kHead +
+          "deviceClasses: [{name: H100, models: [H100-SXM, H100-PCIe], capabilities: [fp8]}, {name: A100}]\n"
+          "queues: [{name: q, quota: {cpu@H100-PCIe: 1, cpu@A100: 2, cpu@L4: 3}}]\n",
+      "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  ASSERT_EQ(c->device_classes.size(), 2u);
+  EXPECT_EQ(c->device_classes[0].name, "H100");
+  EXPECT_THAT(c->device_classes[0].models, ElementsAre("H100-SXM", "H100-PCIe"));
+  EXPECT_THAT(c->device_classes[0].capabilities, ElementsAre("fp8"));
+  EXPECT_THAT(c->queues[1].limits, ElementsAre(NamedLimit{"cpu", "H100", 1000}, NamedLimit{"cpu", "A100", 2000},
+                                               NamedLimit{"cpu", "L4", 3000}));
 }
 
 TEST(Config, QueuesNestOnlySoDeep) {

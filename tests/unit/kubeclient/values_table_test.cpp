@@ -283,6 +283,17 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   EXPECT_TRUE(next.labels->empty() && next.annotations->empty() && next.name.empty());
 }
 
+TEST(RequestTable, SettingsThatRestrictNodesAreRulesAndAnnotationsComeBeforeLabels) {
+  PodBuilder draft;
+  SharedParts shared;
+  draft.labels = {{"ashlar.dev/gpu-classes", "H100"}, {"ashlar.dev/gpu-capabilities", "fp8"}, {"a", "1"}};
+  draft.annotations = {{"ashlar.dev/queue", "q"}, {"ashlar.dev/gpu-capabilities", "mig,fp8"}};
+  const Pod pod = finish_pod(draft, shared);
+  EXPECT_EQ(pod.rules->gpu_classes, "H100");
+  EXPECT_EQ(pod.rules->gpu_capabilities, "mig,fp8");
+  EXPECT_EQ(*finish_pod(draft, shared).rules, PodRules());
+}
+
 TEST(RequestTable, TheLastEightKindsAreShared) {
   SharedParts shared;
   const auto labels = [&](int i) { return shared.share(Labels{{PooledString(std::to_string(i)), "v"}}); };

@@ -57,7 +57,8 @@ class Texts : public TrackerBench {
   static TrackerOptions options() {
     return {
         .levels = {{PooledString("block"), PooledString("l/block")}, {PooledString("rack"), PooledString("l/rack")}},
-        .queues = {{"research", "", {2'000, 1'000, kUnlimited}}}};
+        .queues = {{"research", "", {2'000, 1'000, kUnlimited}}},
+        .device_classes = {{"H100", {}, {"fp8", "nvlink"}}}};
   }
   Texts() : TrackerBench(options()) {}
   static Node tainted(const std::string& name, const std::string& key, const std::string& value,
@@ -106,6 +107,8 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
             "2 nodes have no GPU with enough memory: at most 7 MiB free on one GPU, 9 MiB requested");
   EXPECT_EQ(text(ReasonCode::kModelMismatch, {1}), "1 node has GPUs of another model");
   EXPECT_EQ(text(ReasonCode::kModelMismatch, {2}), "2 nodes have GPUs of another model");
+  EXPECT_EQ(text(ReasonCode::kCapabilityMissing, {1}, 1), "1 node has no GPU with the capability nvlink");
+  EXPECT_EQ(text(ReasonCode::kCapabilityMissing, {2}), "2 nodes have no GPU with the capability fp8");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {1}), "1 node does not match the node selector or affinity");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {2}), "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {1}), "1 node has a taint that is not tolerated");
@@ -205,6 +208,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kInsufficientGpu, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."},
       {ReasonCode::kInsufficientGpuMemory, "0/1 nodes are available: 1 Insufficient GPU memory."},
       {ReasonCode::kModelMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
+      {ReasonCode::kCapabilityMissing, "0/1 nodes are available: 1 node(s) had no GPU with the capability fp8."},
       {ReasonCode::kSelectorMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
       {ReasonCode::kTaintNotTolerated, "0/1 nodes are available."},
       {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) were closed by the scheduler."},

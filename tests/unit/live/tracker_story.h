@@ -105,6 +105,9 @@ class TrackerStory : public TrackerBench {
   static std::string words(const GangSpecDefined& e) {
     return "gang spec " + row(e.id) + " of " + std::to_string(e.spec.groups.size()) + " groups";
   }
+  static std::string words(const DeviceClassDefined& e) {
+    return "class " + row(e.id) + " of " + std::to_string(e.device_class.models.size()) + " models";
+  }
   static std::string words(const NodeGone& e) { return "node " + row(e.node) + " gone"; }
   static std::string words(const Submitted& e) {
     const Workload& w = e.workload;

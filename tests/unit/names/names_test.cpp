@@ -7,6 +7,7 @@
 
 #include "base/id.h"
 #include "names/interned.h"
+#include "names/model_names.h"
 #include "names/row_names.h"
 #include "names/rows.h"
 #include "names/value_rows.h"
@@ -25,6 +26,17 @@ TEST(Interned, RowsAreInOrderOfFirstAppearance) {
   EXPECT_EQ(names.name(NodeId(1u)), "a");
   EXPECT_EQ(names.name(NodeId(2u)), "") << "no such row";
   EXPECT_EQ(names.all(), (std::vector<std::string>{"b", "a"}));
+}
+
+TEST(ModelNames, EachIsOfTheClassThatListedItLast) {
+  ModelNames<> names;
+  EXPECT_TRUE(names.class_of("a").is_none());
+  EXPECT_EQ(names.list("a", DeviceClassId(7u)), DeviceModelId(0u));
+  EXPECT_EQ(names.list("b", DeviceClassId(7u)), DeviceModelId(1u));
+  EXPECT_EQ(names.class_of(std::string_view("b")), DeviceClassId(7u));
+  EXPECT_EQ(names.list("a", DeviceClassId(3u)), DeviceModelId(0u));
+  EXPECT_EQ(names.class_of("a"), DeviceClassId(3u));
+  EXPECT_EQ(names.name(DeviceModelId(1u)), "b");
 }
 
 TEST(RowNames, TheLowestRowGivenBackIsUsedNext) {

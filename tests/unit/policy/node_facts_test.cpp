@@ -3,6 +3,7 @@
 
 #include "policy/feasible_policy.h"
 #include "policy/node/anti_affinity.h"
+#include "policy/node/capabilities.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"
 #include "state/cluster/cluster.h"
@@ -91,6 +92,56 @@ TEST(AntiAffinity, NodesOfADomainFromWhichAPlacedPodKeepsItAwayAreLeftOut) {
   EXPECT_FALSE(is_allowed(seen_as_web, kZoneA));
   EXPECT_TRUE(is_allowed(seen_as_web, kZoneB));
   EXPECT_TRUE(is_allowed({}, kZoneA));
+}
+
+constexpr CapabilityId kFp8{0u}, kNvlink{1u}, kMig{2u};
+
+struct Classes {
+  DeviceClasses classes;
+  DeviceLayouts layouts;
+  KeptAway kept_away;
+  NodeContext context{kept_away, &layouts, &classes};
+  Classes() {
+    classes.define(DeviceClassId(0u), {{}, {kFp8, kNvlink}});
+    classes.define(DeviceClassId(1u), {{}, {kMig}});
+  }
+  /// None: the node is accepted.
+  CapabilityId missing(const Constraint& constraint, const NodeDevices& devices) const {
+    NodeFacts facts;
+    facts.devices = devices;
+    const CapabilityId first = missing_capability(constraint, facts, context);
+    EXPECT_EQ(has_capabilities(constraint, facts, context), first.is_none());
+    return first;
+  }
+};
+
+Constraint needing(std::vector<CapabilityId> capabilities, std::vector<DeviceClassId> classes = {}) {
+  return {.models = std::move(classes), .capabilities = std::move(capabilities)};
+}
+
+TEST(Capabilities, EachIsOneOfTheClassOfTheNode) {
+  const Classes c;
+  const auto node = [](DeviceClassId of) { return NodeDevices{.count = 4, .device_class = of}; };
+  EXPECT_TRUE(c.missing(needing({}), node({})).is_none());
+  EXPECT_TRUE(c.missing(needing({kFp8, kNvlink}), node(DeviceClassId(0u))).is_none());
+  EXPECT_EQ(c.missing(needing({kFp8, kMig}), node(DeviceClassId(0u))), kMig);
+  EXPECT_EQ(c.missing(needing({kFp8, kMig}), node(DeviceClassId(1u))), kFp8);
+  EXPECT_EQ(c.missing(needing({kMig}), node(DeviceClassId(9u))), kMig) << "a class that nobody defined";
+  EXPECT_EQ(c.missing(needing({kMig}), node(DeviceClassId::none())), kMig);
+  NodeFacts facts;
+  facts.devices = node(DeviceClassId(0u));
+  EXPECT_FALSE(has_capabilities(needing({kFp8}), facts, {c.kept_away})) << "nothing is known of classes";
+}
+
+TEST(Capabilities, OnADeviceOfAMixedNodeThatTheMemberMayHave) {
+  Classes c;
+  const DeviceLayout layout{{{.device_class = DeviceClassId(0u)}, {.device_class = DeviceClassId(1u)}}};
+  c.layouts.define(DeviceLayoutId(0u), layout);
+  const NodeDevices mixed = devices_with(DeviceLayoutId(0u), layout);
+  EXPECT_TRUE(c.missing(needing({kMig}), mixed).is_none());
+  EXPECT_TRUE(c.missing(needing({kFp8, kNvlink}), mixed).is_none());
+  EXPECT_EQ(c.missing(needing({kMig}, {DeviceClassId(0u)}), mixed), kMig) << "not of the class that it names";
+  EXPECT_EQ(c.missing(needing({kFp8, kMig}), mixed), kMig) << "no device has both";
 }
 
 TEST(Facts, ANodeIsMeantForAMemberWhateverIsTheMatterWithItNow) {

@@ -199,14 +199,23 @@ DeviceFacts device_of(const State& state, const NodeFacts& f, std::size_t i) {
   return {.device_class = f.devices.device_class, .memory = f.devices.memory_each};
 }
 
+/// Whether the constraint allows devices of the class: by its name, and by what it can do.
+bool is_class_allowed(const State& state, const Constraint& c, DeviceClassId of) {
+  const DeviceClasses& classes = state.cluster().classes();
+  const std::vector<CapabilityId> none;
+  const std::vector<CapabilityId>& able = of.row() < classes.rows() ? classes.row(of).capabilities : none;
+  for (const CapabilityId needed : c.capabilities)
+    if (std::count(able.begin(), able.end(), needed) == 0) return false;
+  return c.models.empty() || std::count(c.models.begin(), c.models.end(), of) > 0;
+}
+
 /// Whether the member may have the device at all, free or not.
 bool may_have(const State& state, MemberId member, NodeId node, std::size_t i) {
   const Member& m = state.member(member);
   const DeviceFacts device = device_of(state, state.cluster().facts(node), i);
-  const std::vector<DeviceClassId>& models = state.cluster().constraint(m.constraint).models;
   const std::int64_t asked = state.demand(m.demand).devices.memory_each.value;
   return device.mode == DeviceMode::kWhole && (device.memory.value == 0 || device.memory.value >= asked) &&
-         (models.empty() || std::count(models.begin(), models.end(), device.device_class) > 0);
+         is_class_allowed(state, state.cluster().constraint(m.constraint), device.device_class);
 }
 
 bool are_alike(const State& state, NodeId node, std::size_t a, std::size_t b) {
@@ -219,12 +228,10 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!state.cluster().is_live(node)) return false;
   const NodeFacts& f = state.cluster().facts(node);
   if (!f.is_ready) return false;
-  bool has_accepted = c.models.empty();
-  for (const DeviceClassId of : c.models) {
-    has_accepted = has_accepted || of == f.devices.device_class;
-    for (std::int32_t i = 0; i < f.devices.count; ++i)
-      has_accepted = has_accepted || device_of(state, f, static_cast<std::size_t>(i)).device_class == of;
-  }
+  bool has_accepted = is_class_allowed(state, c, f.devices.device_class);
+  for (std::int32_t i = 0; i < f.devices.count; ++i)
+    has_accepted =
+        has_accepted || is_class_allowed(state, c, device_of(state, f, static_cast<std::size_t>(i)).device_class);
   if (!has_accepted) return false;
   if (!term_holds(c.selector, f)) return false;
   if (!c.any_of.empty() &&

@@ -108,6 +108,23 @@ Constraint constraint_number(int i) {
   return c;
 }
 
+/// Some name capabilities, beside a class or alone.
+Constraint constraint_with_capabilities(int i) {
+  Constraint c = constraint_number(i);
+  if (i == 1 || i == 3) c.capabilities = {CapabilityId(0u)};
+  if (i == 5) c.capabilities = {CapabilityId(0u), CapabilityId(1u)};
+  return c;
+}
+
+/// Of none, one or both capabilities, and with more or fewer models.
+DeviceClass class_number(int i) {
+  DeviceClass of;
+  for (std::uint32_t m = 0; m < static_cast<std::uint32_t>(i / 4 % 3); ++m) of.models.emplace_back(m);
+  for (std::uint32_t k = 0; k < 2; ++k)
+    if ((i >> k & 1) != 0) of.capabilities.emplace_back(k);
+  return of;
+}
+
 /// Pods of two applications and two tiers in three namespaces.
 LabelSet label_set_number(int i) {
   return {NamespaceId(i % Outside::kNamespaces),
@@ -217,7 +234,10 @@ std::vector<Event> Outside::begin() {
     tell(out, DeviceLayoutDefined{DeviceLayoutId(i), layout_number(i)});
   for (int i = 0; options_.has_gangs && i < kGangSpecs; ++i)
     tell(out, GangSpecDefined{GangSpecId(i), gang_spec_number(i)});
-  for (int i = 0; i < constraints(); ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
+  for (int i = 0; i < constraints(); ++i)
+    tell(out, ConstraintDefined{ConstraintId(i),
+                                options_.has_layouts ? constraint_with_capabilities(i) : constraint_number(i)});
+  if (options_.has_layouts) tell(out, DeviceClassDefined{DeviceClassId(0u), class_number(3)});
   if (options_.has_quota) {
     tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});
     tell(out, QueueDefined{QueueId(2u), QueueId(1u), {8'000, kUnlimited, kUnlimited}});
@@ -431,6 +451,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices,
                       options_.has_grants ? odd_grants(devices, move) : DeviceGrants{}});
     }
+  } else if (move.kind >= 38 && options_.has_layouts && move.c % 3 == 1) {
+    tell(out, DeviceClassDefined{DeviceClassId(static_cast<std::uint32_t>(move.a % kClasses)), class_number(move.b)});
   } else if (move.kind == 38 && options_.has_company) {
     NamespaceLabels labels{.is_known = move.c % 4 != 0, .labels = {}};
     if (move.b % 2 == 0 && labels.is_known) labels.labels = {{LabelKeyId(52u), LabelId(520u)}};

@@ -42,9 +42,11 @@ struct OutsideOptions {
   bool has_holds = false;        ///< also of more than fits
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
   bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
-  bool has_layouts = false;      ///< nodes with devices of several classes, of unlike memory, or sliced
-  bool has_gangs = false;        ///< gangs of groups with a minimum and a domain of their own
-  bool has_grants = false;       ///< members that hold something else of their devices than they request
+  /// nodes with devices of several classes, of unlike memory, or sliced; classes get and lose capabilities, which some
+  /// constraints name
+  bool has_layouts = false;
+  bool has_gangs = false;   ///< gangs of groups with a minimum and a domain of their own
+  bool has_grants = false;  ///< members that hold something else of their devices than they request
 };
 
 class Outside {
@@ -62,7 +64,7 @@ class Outside {
   static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
   static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 3;
-  static constexpr int kLayouts = 12, kGangSpecs = 6;
+  static constexpr int kLayouts = 12, kGangSpecs = 6, kClasses = 3;
   static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3;
 
  private:

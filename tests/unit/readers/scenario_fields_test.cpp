@@ -141,7 +141,7 @@ constexpr Line kJobs[] = {
      "s:6:47: arrivals[0].jobs[0].groups[0].within: there is no level \"hall\"; known: node"},
     {"{duration: 1s, groups: [{gpus: 1, kinds: 2}]}",
      "s:6:39: arrivals[0].jobs[0].groups[0]: unknown key \"kinds\"; known: members, gpus, gpu_milli, gpu_memory, cpu, "
-     "memory, models, within, prefer"},
+     "memory, models, capabilities, within, prefer"},
     {"{duration: 1s, groups: [{members: 1000000}, {}]}",
      "s:6:28: arrivals[0].jobs[0].groups: expected at most 1000000 members in all, got 1000001"},
     {"{duration: 1s, kinds: 0}",
@@ -179,7 +179,7 @@ constexpr Line kJobs[] = {
      "s:6:44: arrivals[0].jobs[0].queues: expected either \"queue\" or \"queues\", got both"},
     {"{duration: 1s, colour: red}",
      "s:6:20: arrivals[0].jobs[0]: unknown key \"colour\"; known: name, weight, members, gpus, gpu_milli, gpu_memory, "
-     "cpu, memory, models, groups, kinds, within, "
+     "cpu, memory, models, capabilities, groups, kinds, within, "
      "prefer, priority, duration, estimate, queue, queues"},
     {"[gpus]", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got a list"},
     {"3", "s:6:5: arrivals[0].jobs[0]: expected a map (key: value), got \"3\""},
@@ -250,6 +250,29 @@ constexpr Line kMaintenances[] = {
     {"{node: node-0, at: 1h, until: 2h}",
      "s:2:38: maintenance[0]: unknown key \"until\"; known: node, at, for, announced"},
 };
+
+constexpr Line kClasses[] = {
+    {"{name: H100, models: [SXM, PCIe], capabilities: [fp8]}, {name: L4, capabilities: mig}", "no error"},
+    {"{models: [a]}", "s:2:11: classes[0]: expected the key \"name\": the name of a device class, such as H100"},
+    {"{name: a, modles: [b]}", "s:2:21: classes[0]: unknown key \"modles\"; did you mean \"models\"?"},
+    {"{name: a, models: [b]}, {name: c, models: [b]}",
+     "s:2:53: classes[1].models: the model \"b\" is listed by the device class \"a\" too"},
+    {"{name: a}, {name: a}", "s:2:29: classes[1].name: there are two device classes \"a\""},
+    {"{name: a, capabilities: [fp 8]}",
+     "s:2:35: classes[0].capabilities: \"fp 8\" is not the name of a capability; use at most 63 letters, digits, '-', "
+     "'_' and '.'"},
+};
+
+TEST(ScenarioFields, OfClasses) {
+  const auto with_classes = [](const std::string& classes, const std::string& job) {
+    return message_of(kNode + "classes: [" + classes + "]\narrivals: [{rate: 1/h, count: 1, jobs: [{" + job + "}]}]\n");
+  };
+  for (const Line& line : kClasses) EXPECT_EQ(with_classes(line.text, "duration: 1s"), line.message) << line.text;
+  const std::string two = "{name: H100, models: [SXM], capabilities: [fp8]}, {name: A, capabilities: [mig]}";
+  EXPECT_EQ(with_classes(two, "duration: 1s, models: [H100, SXM, A], capabilities: [mig, fp8]"), "no error");
+  EXPECT_EQ(with_classes(two, "duration: 1s, capabilities: fp9"),
+            "s:3:70: arrivals[0].jobs[0].capabilities: there is no capability \"fp9\"; did you mean \"fp8\"?");
+}
 
 TEST(ScenarioFields, OfMaintenances) {
   for (const Line& line : kMaintenances)

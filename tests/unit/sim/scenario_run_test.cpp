@@ -67,6 +67,24 @@ TEST(ScenarioRun, AJobGetsGpusOfItsModelAndMemoryOnANodeWithSeveral) {
   EXPECT_EQ(queued(job("gpus: 4, gpu_memory: 40Gi, duration: 10s")).jobs, 1);
 }
 
+TEST(ScenarioRun, JobsThatNameAClassOrItsCapabilitiesGetGpusOfAnyOfItsModels) {
+  const char* const kTwoModels =
+      "classes: [{name: H100, models: [SXM, PCIe], capabilities: [fp8, mig]}, {name: A100, capabilities: mig}]\n"
+      "nodes: [{cpu: 32, memory: 256Gi, gpus: 2, model: SXM}, {cpu: 32, memory: 256Gi, gpus: 2, model: PCIe}, "
+      "{cpu: 32, memory: 256Gi, gpus: 2, model: A100}]\n";
+  const auto ended = [&](const std::string& job_text) {
+    const QueueRun r = run(scenario(kTwoModels + ("arrivals:\n" + job(job_text + ", duration: 10s"))));
+    return r.jobs;
+  };
+  EXPECT_EQ(ended("members: 2, gpus: 2, models: H100"), 1);
+  EXPECT_EQ(ended("members: 2, gpus: 2, models: PCIe"), 1) << "the model stands for its class";
+  EXPECT_EQ(ended("members: 3, gpus: 2, models: H100"), 0);
+  EXPECT_EQ(ended("members: 2, gpus: 2, capabilities: [fp8, mig]"), 1);
+  EXPECT_EQ(ended("members: 3, gpus: 2, capabilities: fp8"), 0);
+  EXPECT_EQ(ended("members: 3, gpus: 2, capabilities: mig"), 1);
+  EXPECT_EQ(ended("gpus: 2, capabilities: fp8, models: A100"), 0);
+}
+
 TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   const std::string text = kFourNodes + std::string("queues: [{name: team, quota: {gpus: 8}}]\narrivals:\n") +
                            job("gpus: 8, duration: 10s") + job("gpus: 8, duration: 10s");

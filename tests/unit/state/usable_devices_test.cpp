@@ -56,6 +56,22 @@ TEST(UsableDevices, AreOfAnAcceptedClassWithEnoughMemoryAndNotSliced) {
   EXPECT_EQ(usable(accepting(kSlow), 60'000), 0u);
 }
 
+TEST(UsableDevices, HaveTheCapabilitiesThatAreNamed) {
+  constexpr CapabilityId kFp8{0u}, kMig{1u};
+  Cluster cluster = two_nodes();
+  const auto usable = [&](std::vector<CapabilityId> capabilities, std::vector<DeviceClassId> classes = {}) {
+    const Constraint c{.models = std::move(classes), .capabilities = std::move(capabilities)};
+    return usable_devices(cluster, kMixed, c, {1, MilliGpu(1000), MiB(0)}).low;
+  };
+  EXPECT_EQ(usable({kFp8}), 0u);
+  cluster.define(kFast, {{}, {kFp8, kMig}});
+  cluster.define(kSlow, {{}, {kMig}});
+  EXPECT_EQ(usable({kFp8}), 0b0011u);
+  EXPECT_EQ(usable({kMig}), 0b0111u) << "but not the sliced one";
+  EXPECT_EQ(usable({kMig}, {kSlow}), 0b0100u);
+  EXPECT_EQ(usable({kFp8, kMig}, {kSlow}), 0u);
+}
+
 TEST(UsableDevices, OfAUniformNodeAreAllOfThem) {
   const Cluster cluster = two_nodes();
   const DeviceRequest more{1, MilliGpu(1000), MiB(60'000)};

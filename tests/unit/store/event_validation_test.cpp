@@ -300,6 +300,29 @@ TEST_F(Guarded, layouts_are_possible_and_nodes_agree_with_them) {
   EXPECT_EQ(of_layout(0, {}), "a layout in use is redefined");
 }
 
+TEST_F(Guarded, classes_and_capabilities_are_possible) {
+  const auto of_class = [&](std::uint32_t id, const DeviceClass& device_class) {
+    return refusal(DeviceClassDefined{DeviceClassId(id), device_class});
+  };
+  const std::string models = "a device class lists impossible models";
+  const std::string order = "a device class's capabilities are out of order or bounds";
+  EXPECT_EQ(of_class(0, {{DeviceModelId(0)}, {CapabilityId(0), CapabilityId(kLeap - 1)}}), "");
+  EXPECT_EQ(of_class(kLeap, {}), "a device class's row is out of bounds");
+  EXPECT_EQ(of_class(0, {{DeviceModelId::none()}, {}}), models);
+  EXPECT_EQ(of_class(0, {std::vector<DeviceModelId>(DeviceClass::kNamesMax, DeviceModelId(1)), {}}), "");
+  EXPECT_EQ(of_class(0, {std::vector<DeviceModelId>(DeviceClass::kNamesMax + 1, DeviceModelId(1)), {}}), models);
+  EXPECT_EQ(of_class(0, {{}, {CapabilityId(1), CapabilityId(1)}}), order);
+  EXPECT_EQ(of_class(0, {{}, {CapabilityId(1), CapabilityId(0)}}), order);
+  EXPECT_EQ(of_class(0, {{}, {CapabilityId::none()}}), order);
+  EXPECT_EQ(of_class(0, {{}, {CapabilityId(kLeap)}}), order);
+  const auto of_constraint = [&](std::vector<CapabilityId> capabilities) {
+    return refusal(ConstraintDefined{ConstraintId(1), {.capabilities = std::move(capabilities)}});
+  };
+  EXPECT_EQ(of_constraint({CapabilityId(0), CapabilityId(2)}), "");
+  EXPECT_EQ(of_constraint({CapabilityId(2), CapabilityId(0)}),
+            "a constraint's capabilities are out of order or bounds");
+}
+
 TEST_F(Guarded, jobs_are_possible) {
   const auto queues = static_cast<std::uint32_t>(state.queues().rows());
   EXPECT_EQ(refusal_of_job([](Workload&) {}), "");

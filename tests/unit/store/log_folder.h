@@ -28,7 +28,8 @@ struct Folder {
 struct Names final : NameSource {
   void append_name(const NameKey& key, std::string& out) const override {
     if (key.kind == NameKind::kMember) return;
-    const char* kinds[] = {"node-", "team/job-", "", "queue-", "level-", "domain-", "resource-", "model-"};
+    const char* kinds[] = {"node-",   "team/job-", "",       "queue-",      "level-",
+                           "domain-", "resource-", "model-", "capability-", "listed-"};
     out += kinds[static_cast<int>(key.kind)] + std::to_string(key.row);
   }
 };

@@ -69,7 +69,7 @@ TEST(NameLedger, EveryLevelIsToldWithTheState) {
 class Everything final : public NameSource {
  public:
   void append_name(const NameKey& key, std::string& out) const override {
-    out += "nJmqlDrM"[static_cast<int>(key.kind)] + std::to_string(key.row);
+    out += "nJmqlDrMca"[static_cast<int>(key.kind)] + std::to_string(key.row);
   }
 };
 
@@ -83,7 +83,7 @@ std::string list_of(const std::string& bytes) {
     const std::uint64_t row = in.varint();
     const std::uint64_t level = kind == 6 ? in.varint() : 0;
     const std::string name(in.text());
-    EXPECT_EQ(name, "?nJmqlDrM"[kind] + std::to_string(row)) << "the name is that of the row";
+    EXPECT_EQ(name, "?nJmqlDrMca"[kind] + std::to_string(row)) << "the name is that of the row";
     text += (text.empty() ? "" : " ") + name + (kind == 6 ? "@" + std::to_string(level) : "");
   }
   return text;
@@ -111,7 +111,10 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   EXPECT_EQ(told(DeviceLayoutDefined{DeviceLayoutId(0), layout}), "M11 M12");
   Constraint constraint;
   constraint.models = {DeviceClassId(3), DeviceClassId(5)};
-  EXPECT_EQ(told(ConstraintDefined{ConstraintId(0), constraint}), "M3 M5");
+  constraint.capabilities = {CapabilityId(2)};
+  EXPECT_EQ(told(ConstraintDefined{ConstraintId(0), constraint}), "M3 M5 c2");
+  const DeviceClass able{{DeviceModelId(4), DeviceModelId(1)}, {CapabilityId(2), CapabilityId(3)}};
+  EXPECT_EQ(told(DeviceClassDefined{DeviceClassId(6), able}), "M6 a4 a1 c3") << "the others are known";
   NodeFacts facts;
   facts.domains = {DomainId(7), DomainId::none(), DomainId(7)};
   facts.allocatable = {1, 1, 1};
@@ -152,6 +155,8 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
     tell(Submitted{w});
   }
   tell(Ended{JobId(1)});
+  tell(DeviceClassDefined{DeviceClassId(2), {{DeviceModelId(1)}, {CapabilityId(0)}}});
+  tell(ConstraintDefined{ConstraintId(1), {.capabilities = {CapabilityId(5)}}});
   Telling told;
   EXPECT_EQ(told(NodeSeen{NodeId(0), {}}), "n0");
   std::string bytes;
@@ -159,7 +164,7 @@ TEST(NameLedger, a_state_is_told_whole_and_only_what_lives) {
   told.ledger.tell_all(state, out);
   std::string resources;
   for (std::uint32_t r = 0; r < state.cluster().resource_count(); ++r) resources += " r" + std::to_string(r);
-  EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 n0 D0@0 M0 n2 D2@0 M2 J0 J2 m0 m4.")
+  EXPECT_EQ(list_of(bytes), "l0 l1" + resources + " q0 q2 M2 a1 c0 c5 n0 D0@0 M0 n2 D2@0 J0 J2 m0 m4.")
       << "and what was written before is written again";
   EXPECT_EQ(told(NodeSeen{NodeId(0), {}}), "") << "told with the state";
 }
@@ -190,9 +195,23 @@ TEST(NameLedger, a_long_name_is_cut) {
   EXPECT_EQ(read.of({NameKind::kQueue, 1}), std::string(1024, 'x'));
 }
 
+TEST(NameTable, finds_a_class_by_its_name_and_by_the_models_that_it_lists) {
+  NameTable names;
+  names.set({NameKind::kModel, 0}, "A100");
+  names.set({NameKind::kModel, 3}, "H100");
+  names.set({NameKind::kModelOfClass, 7}, "NVIDIA-H100-PCIe");
+  EXPECT_TRUE(names.class_called("NVIDIA-H100-PCIe").is_none());
+  names.note_class({DeviceClassId(3), {{DeviceModelId(7), DeviceModelId(8)}, {}}});
+  EXPECT_EQ(names.class_called("NVIDIA-H100-PCIe"), DeviceClassId(3));
+  EXPECT_EQ(names.class_called("H100"), DeviceClassId(3));
+  EXPECT_EQ(names.class_called("A100"), DeviceClassId(0));
+  EXPECT_TRUE(names.class_called("L4").is_none());
+}
+
 TEST(NameTable, speaks_of_kinds_and_rows_where_no_name_was_told) {
   const NameTable none;
-  const char* words[] = {"node 7", "job 7", "member 7", "queue 7", "level 7", "domain 7", "resource 7", "model 7"};
+  const char* words[] = {"node 7",   "job 7",      "member 7", "queue 7",      "level 7",
+                         "domain 7", "resource 7", "model 7",  "capability 7", "model name 7"};
   for (std::size_t kind = 0; kind < kNameKinds; ++kind)
     EXPECT_EQ(none.of({static_cast<NameKind>(kind), 7}), words[kind]);
   NameTable table;

@@ -31,6 +31,7 @@ class RandomWorld {
       add(events, LabelSetDefined{LabelSetId(i), {NamespaceId(i), {{LabelKeyId(5), LabelId(50 + i)}}}});
     const LabelExpression app{LabelKeyId(5), LabelExpression::Op::kIn, {LabelId(50)}, 0};
     add(events, PodSelectorDefined{PodSelectorId(0), {{NamespaceId(0)}, false, {}, {app}}});
+    add(events, DeviceClassDefined{DeviceClassId(0), {{DeviceModelId(0), DeviceModelId(1)}, {CapabilityId(0)}}});
     for (std::uint32_t c = 0; c < kConstraints; ++c) add(events, ConstraintDefined{ConstraintId(c), constraint(c)});
     add(events, DeviceLayoutDefined{DeviceLayoutId(0), layout()});
     add(events, GangSpecDefined{GangSpecId(0), {{{1, LevelId(1), {}}, {1, {}, LevelId(0)}}}});
@@ -84,6 +85,7 @@ class RandomWorld {
     if (c == 3) {
       constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};
       constraint.preferred = {{50, {{{LabelKeyId(1), LabelExpression::Op::kExists, {}, 0}}}}};
+      constraint.capabilities = {CapabilityId(0)};
     }
     return constraint;
   }
@@ -189,6 +191,10 @@ class RandomWorld {
                     events);
       case 17:
         return add(events, DeviceHealthChanged{NodeId(node), {draw(16), 0}});
+      case 25:  // with and without the capability that a constraint names
+        return add(events, DeviceClassDefined{
+                               DeviceClassId(draw(2)),
+                               {std::vector<DeviceModelId>(draw(3), DeviceModelId(node)), {CapabilityId(draw(2))}}});
       default:
         return submit(state, events);
     }

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "log_folder.h"
 #include "log_pieces.h"
 #include "store/codec.h"
@@ -288,6 +291,31 @@ TEST(Replay, a_file_that_begins_elsewhere_is_noted) {
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_EQ(report->notes, std::vector<std::string>{folder.file(file_name(2)) +
                                                     ": begins with another state than the file before it ended with"});
+}
+
+TEST(Replay, another_profile_may_name_a_model_that_a_class_lists) {
+  const Folder folder;
+  record_life(folder.str(), "ashlar", 6, 200);
+  std::map<std::string, DeviceClassId> found;
+  const auto look = [&](const NameTable& names) {
+    for (const char* name : {"model-0", "listed-0", "listed-1", "listed-77"}) found[name] = names.class_called(name);
+    return profile_named("spread");
+  };
+  ASSERT_TRUE(replay_file(folder.str(), {.other = look}).ok());
+  EXPECT_EQ(found["model-0"], DeviceClassId(0));
+  EXPECT_TRUE(found["listed-77"].is_none());
+  // The file begins before the classes are defined; what the last definitions list counts.
+  std::map<DeviceClassId, DeviceClass> classes;
+  auto log = LogReader::open(first_file(folder));
+  for (auto step = log->next(); step.ok() && *step; step = log->next())
+    for (const Event& event : (*step)->batch)
+      if (const auto* defined = std::get_if<DeviceClassDefined>(&event.body))
+        classes[defined->id] = defined->device_class;
+  ASSERT_GT(classes.size(), 1u);
+  for (const std::uint32_t listed : {0u, 1u}) {
+    const auto lists = [&](const auto& of) { return std::ranges::count(of.second.models, DeviceModelId(listed)) > 0; };
+    EXPECT_EQ(!found["listed-" + std::to_string(listed)].is_none(), std::ranges::any_of(classes, lists)) << listed;
+  }
 }
 
 TEST(Replay, keeps_so_many_differences_of_opinion_and_counts_all) {

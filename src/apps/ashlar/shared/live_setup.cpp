@@ -42,6 +42,12 @@ class ObjectNameSource final : public store::NameSource {
       case store::NameKind::kModel:
         out += names.models.name(DeviceClassId(key.row)).view();
         break;
+      case store::NameKind::kCapability:
+        out += names.capabilities.name(CapabilityId(key.row)).view();
+        break;
+      case store::NameKind::kModelOfClass:
+        out += names.class_models.name(DeviceModelId(key.row)).view();
+        break;
     }
   }
 
@@ -100,6 +106,7 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   tracker.scheduler_names = config.scheduler_names;
   for (const std::string& label : config.topology_levels)
     tracker.levels.push_back({kube::PooledString(config::level_name(label)), kube::PooledString(label)});
+  tracker.device_classes = config.device_classes;
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent =
         queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;

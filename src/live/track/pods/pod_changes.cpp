@@ -97,6 +97,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
   const Result<DemandId> demand = t.translator.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
+  if (std::string problem = t.translator.problem_of_device_settings(pod, *demand); !problem.empty())
+    return {HoldReason::kMalformed, std::move(problem)};
   const Result<Estimate> estimate = stated_estimate(pod);
   r.estimate = estimate ? *estimate : Estimate{};
   if (!estimate) return {HoldReason::kMalformed, estimate.error().message};
