@@ -9,7 +9,7 @@
 namespace ashlar {
 namespace {
 
-constexpr DemandId kWholeNode{20u};
+constexpr DemandId kAllDevices{20u};
 
 Workload lasting(std::uint32_t job, DemandId demand, std::int64_t seconds) {
   Workload w = workload(job, job, 1, demand);
@@ -20,7 +20,7 @@ Workload lasting(std::uint32_t job, DemandId demand, std::int64_t seconds) {
 /// Two nodes, filled by jobs 0 to 3 of four devices and 1,000 s each, and what SRTF does when `jobs` come.
 Plan preempted(std::vector<Workload> jobs, Millis grace) {
   State state = small_state(2);
-  tell(state, DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+  tell(state, DemandDefined{kAllDevices, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
   Profile profile = *builtin_profile("srtf");
   profile.grace = grace;
   Engine engine(profile);
@@ -51,7 +51,7 @@ TEST(Preempt, NamesTheJobThatGetsTheDevices) {
 }
 
 TEST(Preempt, NamesOneJobForAllThatItReplaces) {
-  const std::vector<Evict> stopped = evictions(preempted({lasting(10, kWholeNode, 20)}, Millis(0)));
+  const std::vector<Evict> stopped = evictions(preempted({lasting(10, kAllDevices, 20)}, Millis(0)));
   ASSERT_EQ(stopped.size(), 2u);
   for (const Evict& evict : stopped) EXPECT_EQ(evict.grace, Millis(0));
   // By count alone jobs of two nodes may be stopped: one that leaves nothing to anybody is stopped for no one.
