@@ -88,4 +88,11 @@ std::uint64_t NodeRating::domain_bits(Points points) const {
   return domain_policy_ == nullptr ? 0 : tier_bits(points, domain_tier_);
 }
 
+void NodeRating::domain_bits(std::span<const Points> points, std::span<std::uint64_t> bits) const {
+  if (domain_policy_ == nullptr)
+    std::fill(bits.begin(), bits.end(), 0);
+  else
+    for (std::size_t i = 0; i < points.size(); ++i) bits[i] = tier_bits(points[i], domain_tier_);
+}
+
 }  // namespace ashlar

@@ -41,6 +41,8 @@ class NodeRating {
   /// tier.
   void add_domain_points(const State& state, std::span<Points> points) const;
   std::uint64_t domain_bits(Points points) const;
+  /// The same of many.
+  void domain_bits(std::span<const Points> points, std::span<std::uint64_t> bits) const;
   /// A policy of the profile draws: no number can be kept.
   bool is_drawn() const { return is_drawn_; }
   /// Nodes asked about so far.
