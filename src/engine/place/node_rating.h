@@ -51,6 +51,9 @@ class NodeRating {
   std::uint64_t edition(const State& state) const { return state.edition(demand_, constraint_); }
 
  private:
+  /// Adds the points of the tiers to the keys, whether the nodes fit or not.
+  void rate_tiers(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys);
+
   const Profile* profile_;
   const FitsLimit* limit_ = nullptr;
   DemandId demand_;
