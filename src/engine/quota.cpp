@@ -67,6 +67,28 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
   return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
 }
 
+bool QuotaLeft::admits(JobId job) {
+  if (!state_.queues().keys().empty()) return !quota_refusal(state_, job);
+  const QuotaVector& left = left_of(state_.job(job).queue);
+  const QuotaVector needed = quota_needed(state_, job);
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    if (needed[d] != 0 && needed[d] > left[d]) return false;
+  return true;
+}
+
+/// The least that it and those above it have left of a limit.
+const QuotaVector& QuotaLeft::left_of(QueueId queue) {
+  for (const Left& left : left_)
+    if (left.queue == queue) return left.amounts;
+  const QueueTree& queues = state_.queues();
+  QuotaVector least{kUnlimited, kUnlimited, kUnlimited};
+  for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      if (const std::int64_t limit = queues.quota(q)[d]; limit != kUnlimited)
+        least[d] = std::min(least[d], limit - queues.used(q)[d]);
+  return left_.emplace_back(Left{queue, least}).amounts;
+}
+
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);
   const std::uint32_t waiting = j.members_present - j.members_placed;

@@ -24,6 +24,24 @@ std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job);
 /// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 
+/// What queues have left, for many questions about one state: each queue is looked at once.
+class QuotaLeft {
+ public:
+  explicit QuotaLeft(const State& state) : state_(state) {}
+  /// Whether the queue of the job admits the members needed together: there is no quota_refusal.
+  bool admits(JobId job);
+
+ private:
+  struct Left {
+    QueueId queue;
+    QuotaVector amounts{};
+  };
+  const QuotaVector& left_of(QueueId queue);
+
+  const State& state_;
+  std::vector<Left> left_;
+};
+
 /// Adds what the member uses of each key (QueueTree::keys) on these devices of the node.
 void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
                 std::vector<std::int64_t>& sums);

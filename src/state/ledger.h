@@ -33,6 +33,10 @@ class Ledger {
       if (m.is_placed()) state_->charge(m, m.node, sign);
     });
   }
+  /// The queue, and those above it, count as using that much more, or less if `sign` is -1.
+  void charge_quota(QueueId queue, const QuotaVector& amounts, int sign) const {
+    state_->queues_.charge(queue, amounts, sign);
+  }
   /// Takes or gives back capacity of a node that belongs to no member. Each exactly undoes the other.
   void allocate(NodeId node, const Demand& demand, const DeviceMask& devices) const {
     state_->cluster_.allocate(node, demand, devices);

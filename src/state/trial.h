@@ -55,7 +55,12 @@ class Trial {
     JobId job;
     int sign = 1;
   };
-  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation, QuotaCharge>;
+  /// What jobs of a queue use of its limits counts as given back.
+  struct QuotaReturn {
+    QueueId queue;
+    QuotaVector amounts{};
+  };
+  using Step = std::variant<Placement, Eviction, Block, Lift, Return, Expectation, QuotaCharge, QuotaReturn>;
 
   explicit Trial(State& state) : ledger_(state) {}
   Trial(Trial&& other) noexcept
@@ -88,6 +93,12 @@ class Trial {
   /// other before the job is evicted. Not for a trial that is committed.
   void give_back_quota(JobId job) { charge_quota(job, -1); }
   void take_quota_again(JobId job) { charge_quota(job, 1); }
+  /// The same as giving back the usage of several jobs of one queue, if no limits depend on the node: these amounts are
+  /// their sum.
+  void give_back_quota(QueueId queue, const QuotaVector& amounts) {
+    ledger_.charge_quota(queue, amounts, -1);
+    steps_.emplace_back(QuotaReturn{queue, amounts});
+  }
   /// Placed members of yielding holds, all on one node.
   void lift(std::span<const MemberId> members) {
     ledger_.lift(members);
@@ -143,6 +154,7 @@ class Trial {
     steps_.emplace_back(QuotaCharge{job, sign});
   }
   void undo(const QuotaCharge& step) { ledger_.charge_quota(step.job, -step.sign); }
+  void undo(const QuotaReturn& step) { ledger_.charge_quota(step.queue, step.amounts, 1); }
   void undo(const Placement& step) { ledger_.unplace(step.member); }
   void undo(const Eviction& step) { ledger_.place(step.member, step.node, step.devices, step.phase, step.grants); }
   void undo(const Lift& step) {

@@ -89,7 +89,7 @@ void PendingQueue::list_head(ClassId id) {
   if (job_class.jobs.empty()) return;
   const Head head = head_of(id, *job_class.jobs.begin());
   if (job_class.is_active) {
-    active_heads_.insert(head);
+    spare_head_.insert(active_heads_, head);
     return;
   }
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
@@ -119,7 +119,7 @@ void PendingQueue::unlist_head(ClassId id) {
   if (job_class.jobs.empty()) return;
   const Head head = head_of(id, *job_class.jobs.begin());
   if (job_class.is_active) {
-    active_heads_.erase(head);
+    spare_head_.erase(active_heads_, head);
     return;
   }
   // Only if list_head has put it there: this runs for every class behind a head whenever the head moves.
@@ -148,16 +148,17 @@ void PendingQueue::unlist_head(ClassId id) {
 void PendingQueue::enter(const State& state, JobId job) {
   ASHLAR_CHECK(!contains(job));
   const EquivalenceClass key = class_of(state, job);
-  auto [it, is_new] = ids_.try_emplace(key, ClassId::none());
-  if (is_new) {
+  auto it = ids_.lower_bound(key);
+  if (it == ids_.end() || it->first != key) {
+    ClassId made_id(classes_.size());
     if (spare_.empty()) {
-      it->second = ClassId(classes_.size());
       classes_.emplace_back();
     } else {
-      it->second = spare_.back();
+      made_id = spare_.back();
       spare_.pop_back();
     }
-    Class& made = classes_[it->second.row()];
+    it = spare_id_.insert(ids_, it, key, made_id);
+    Class& made = classes_[made_id.row()];
     made = {};
     made.key = key;
     state.each_member(job, [&](MemberId, const Member& m) {
@@ -170,7 +171,7 @@ void PendingQueue::enter(const State& state, JobId job) {
   const Entry entry{j.waits_for_surplus(), order_->waiting(j), j.backlog_seq, job};
   const bool is_head = job_class.jobs.empty() || entry < *job_class.jobs.begin();
   if (is_head) unlist_head(id);
-  job_class.jobs.insert(entry);
+  spare_entry_.insert(job_class.jobs, entry);
   if (is_head) list_head(id);
   grown(class_of_job_, job.row()) = id;
   grown(entry_of_job_, job.row()) = entry;
@@ -196,11 +197,11 @@ void PendingQueue::leave(JobId job) {
   } else {
     const bool is_head = *job_class.jobs.begin() == entry;
     if (is_head) unlist_head(id);
-    job_class.jobs.erase(entry);
+    spare_entry_.erase(job_class.jobs, entry);
     if (is_head) list_head(id);
   }
   if (!job_class.is_empty()) return;
-  ids_.erase(job_class.key);
+  spare_id_.erase(ids_, job_class.key);
   spare_.push_back(id);
 }
 

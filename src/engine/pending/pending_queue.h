@@ -15,6 +15,7 @@
 
 #include "base/bitset.h"
 #include "base/id.h"
+#include "base/spare_node.h"
 #include "engine/pending/queue_heads.h"
 #include "engine/pending/queue_keys.h"
 #include "engine/pending/waiting.h"
@@ -217,7 +218,8 @@ class PendingQueue {
 
   const OrderPolicy* order_;
   QueueKeys queue_keys_;
-  std::map<EquivalenceClass, ClassId> ids_;
+  using Ids = std::map<EquivalenceClass, ClassId>;
+  Ids ids_;
   std::vector<Class> classes_;
   std::vector<ClassId> spare_;
   std::vector<ClassId> class_of_job_;
@@ -241,6 +243,9 @@ class PendingQueue {
   std::set<ClassId> waiting_in_parts_;
   std::vector<JobId> newcomers_of_parked_;
   std::size_t size_ = 0;
+  SpareNode<Ids> spare_id_;
+  SpareNode<std::set<Entry>> spare_entry_;
+  SpareNode<std::set<Head>> spare_head_;
 };
 
 }  // namespace ashlar

@@ -6,8 +6,10 @@
 #include "engine/pending/requeue.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "base/grown.h"
 #include "engine/explain/never_fits.h"
 #include "engine/pending/class_room.h"
+#include "engine/pending/quota_news.h"
 #include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -54,18 +57,6 @@ std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nod
   std::int32_t most = 0;
   for (const NodeId n : nodes) most = std::max(most, cluster.is_live(n) ? cluster.devices()[n.row()] : 0);
   return most;
-}
-
-/// Whether its quota now has capacity, or a limit has changed so that the job can, or cannot, ever be within it.
-bool is_quota_news_for(const State& state, const PendingQueue::Class& job_class) {
-  const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
-  return !refusal ||
-         (refusal->code == ReasonCode::kExceedsQuota) != (job_class.verdict.kind == VerdictKind::kNeverFits);
-}
-
-bool exceeds_quota(const State& state, const PendingQueue::Class& job_class) {
-  const std::optional<Reason> refusal = quota_refusal(state, job_class.jobs.begin()->job);
-  return refusal && refusal->code == ReasonCode::kExceedsQuota;
 }
 
 bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
@@ -207,7 +198,7 @@ bool is_class_quota_news_for(EngineData& e, State& state, const News& news, cons
 void help_those_short_of_quota(EngineData& e, State& state, News& news) {
   for (const ClassId id : e.pending.waiting_for_quota()) {
     const PendingQueue::Class& job_class = e.pending.class_at(id);
-    if (!is_quota_news_for(state, job_class)) continue;
+    if ((!news.has_quota && is_refused_as_before(state, job_class)) || !is_quota_news_for(state, job_class)) continue;
     if (!waits_for_class_quota(job_class.verdict) || quota_refusal(state, job_class.jobs.begin()->job) ||
         is_class_quota_news_for(e, state, news, job_class))
       news.activated.push_back(id);
@@ -314,9 +305,12 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
 
 /// Whether the freed nodes could take a member of any kind, and all kinds have room.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
-  const std::vector<MemberRun> needed = needed_runs(key);
+  std::vector<MemberRun> needed = needed_runs(key);
   const bool could_any =
       std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
+  // The largest first: mostly it is for them that there is no room.
+  std::ranges::sort(needed, std::greater<>(),
+                    [&](const MemberRun& run) { return state.demand(run.demand).devices.milli_total(); });
   return could_any && (!placement_rule(*e.profile).is_room_exact ||
                        (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
 }
@@ -363,13 +357,14 @@ void help_those_held(EngineData& e, State& state, const News& news) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
     const QueueId queue = job_class.key.queue;
     const bool is_class_limited = state.queues().is_limited_by_key(queue);
-    const FitsLimit limit = limit_of_holders(e, head.job_class);
+    std::optional<FitsLimit> limit;  // of most classes no freed node could take a member anyway
     const auto has_room = [&](const MemberRun& run, NodeId n) {
       if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
+      if (!limit) limit = limit_of_holders(e, head.job_class);
       const Cluster& cluster = state.cluster();
       const NodeView view{cluster, state.demand(run.demand), cluster.constraint(run.constraint), &e.profile->mix, 0};
       std::uint16_t fits = kFitsMax;
-      limit.lower(view, {n.row(), 1}, {&fits, 1});
+      limit->lower(view, {n.row(), 1}, {&fits, 1});
       return fits > 0;
     };
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
@@ -422,13 +417,16 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
 
 void requeue(EngineData& e, State& state, Cycle& cycle) {
   News news{.now = cycle.plan.at,
-            .freed_nodes = {state.freed_nodes().begin(), state.freed_nodes().end()},
+            .freed_nodes = {},
             .has_quota = e.queue_changes_seen != state.queues().change_count(),
             .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
             .activated = {},
             .with_room = {}};
+  const bool are_none_helped = state.freed_nodes().empty() || e.pending.size() == 0;
+  if (are_none_helped && !news.has_quota && !news.has_other_nodes && e.to_prove.empty())
+    return Ledger(state).forget_freed_nodes();
+  news.freed_nodes.assign(state.freed_nodes().begin(), state.freed_nodes().end());
   Ledger(state).forget_freed_nodes();
-  if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes && e.to_prove.empty()) return;
   e.facts_seen = state.cluster().facts_change_count();
   e.queue_changes_seen = state.queues().change_count();
   std::sort(news.freed_nodes.begin(), news.freed_nodes.end());

@@ -1,7 +1,8 @@
 // BestNodes: the best node for one kind of member. Topology groups are looked at in the order of the best that their
-// nodes could be, and only as far as needed. Cost: one number per group, and the nodes of a few groups.
+// nodes could be, and only as far as needed. Cost: a few numbers per group, and the nodes of a few groups.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,18 +11,59 @@
 
 namespace ashlar {
 
+/// Which node of each topology group has changed last, and when: the cluster's log of changes, read once for all kinds
+/// of members. Cost: O(1) for each change.
+class GroupChanges {
+ public:
+  /// Follows the log up to now.
+  void refresh(const Cluster& cluster);
+  /// Calls `visit(group, node)` for each group with changes since then: of that node, or of any if it is none. A group
+  /// may be visited several times. Only after refresh. Cost: O(changes) or O(groups), whichever is less.
+  template <class Visit>
+  void each_since(const Cluster& cluster, std::uint64_t since, Visit&& visit) const {
+    if (cluster.remembers(since) && cluster.change_count() - since <= groups_.size() / 4) {
+      for (const NodeId n : cluster.changed_since(since))
+        if (const GroupId group = cluster.topology().group_of(n); !group.is_none()) visit(group.row(), n);
+      return;
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      if (groups_[g].last > since) visit(g, groups_[g].of_others > since ? NodeId::none() : groups_[g].node);
+  }
+  /// Whether a node of the group may have this many idle devices: none has more than the most of them.
+  bool may_have_idle(const Cluster& cluster, std::size_t group, std::int64_t devices);
+  /// All changes since then were undone exactly, and are about to be forgotten.
+  void forget_undone_changes(std::uint64_t since);
+
+ private:
+  static constexpr std::int32_t kNotCounted = -1;
+  struct Group {
+    std::uint64_t last = 0;       ///< number of the cluster's changes up to and with the last one here
+    std::uint64_t of_others = 0;  ///< the same of the last one of another node than that
+    NodeId node;
+    std::int32_t idle_most = kNotCounted;  ///< devices of the node that has most idle ones
+  };
+  void start_anew(const Cluster& cluster);
+
+  std::uint64_t cursor_ = 0;
+  std::uint64_t shape_version_ = 0;  ///< of the topology
+  bool is_started_ = false;
+  std::vector<Group> groups_;
+};
+
 class BestNodes {
  public:
-  /// The nodes changed since the last call are to be looked at again.
-  void refresh(const State& state, const NodeRating& rating);
+  /// The nodes changed since the last call are to be looked at again. `changes` is up to date.
+  void refresh(const State& state, const NodeRating& rating, const GroupChanges& changes);
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
-  NodeId find(const State& state, NodeRating& rating, std::uint64_t draw);
+  NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }
   /// See FitTable::rewind.
   void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
 
  private:
   static constexpr std::uint32_t kNoKeys = UINT32_MAX;
+  /// Beyond this many groups looked at for one node, the others are looked at in the order of a heap.
+  static constexpr std::size_t kScansMax = 8;
   struct Group {
     std::uint64_t best_key = 0;
     NodeId best;
@@ -35,16 +77,20 @@ class BestNodes {
     bool operator<(const Candidate& o) const { return bound != o.bound ? bound < o.bound : group > o.group; }
   };
 
-  void start_anew(const State& state);
-  void note_change(const Topology& topology, NodeId node);
+  void start_anew(const State& state, const NodeRating& rating);
+  void note_change(const NodeRating& rating, std::size_t group, NodeId node);
   void look_at(const State& state, NodeRating& rating, std::uint64_t draw, std::size_t group);
+  void bound_groups(const State& state, const NodeRating& rating, std::int64_t devices_least);
+  NodeId find_among_many(const State& state, NodeRating& rating, std::uint64_t draw);
 
   std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which changes are noted
   std::uint64_t shape_version_ = 0;  ///< of the topology
   bool is_started_ = false;
   std::vector<Group> groups_;
-  std::vector<std::uint64_t> keys_;  ///< of the groups looked at
-  std::vector<Points> points_;       ///< scratch
+  std::vector<std::uint64_t> tops_;    ///< by group: the key of its best node, or the best possible; 0 = none fits
+  std::vector<std::uint64_t> keys_;    ///< of the groups looked at
+  std::vector<Points> points_;         ///< scratch
+  std::vector<std::uint64_t> bounds_;  ///< the same: by group, no node of it is above this
   std::vector<Candidate> candidates_;
 };
 

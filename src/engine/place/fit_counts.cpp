@@ -21,7 +21,7 @@ void FitCounts::start_anew(const State& state, const NodeRating& rating) {
   fits_.resize(rows);
   rating.count(state, {0, rows}, fits_);
   total_ = std::accumulate(fits_.begin(), fits_.end(), std::uint64_t{0});
-  has_rooms_ = false;
+  levels_with_rooms_ = 0;
   is_started_ = true;
 }
 
@@ -59,24 +59,26 @@ void FitCounts::follow(const State& state, NodeId n, std::uint16_t before) {
   const std::uint16_t after = fits_[n.row()];
   if (before == after) return;
   total_ += std::uint64_t{after} - before;
-  if (!has_rooms_) return;
+  if (levels_with_rooms_ == 0) return;
   const Topology& topology = state.cluster().topology();
-  for (std::uint32_t l = 0; l < topology.level_count(); ++l)
+  for (std::uint32_t l = 0; l < rooms_.size(); ++l) {
+    if (!has_rooms(l)) continue;
     if (const DomainId d = topology.domain_of(LevelId(l), n); !d.is_none())
       rooms_[l][d.row()] += std::uint32_t{after} - before;
+  }
 }
 
 void FitCounts::follow_moves(const Topology& topology) {
-  if (has_rooms_ && topology.remembers_moves(shape_version_)) {
+  if (levels_with_rooms_ != 0 && topology.remembers_moves(shape_version_)) {
     for (const Topology::Move& move : topology.moves_since(shape_version_)) {
-      if (move.level.is_none()) continue;
+      if (move.level.is_none() || !has_rooms(move.level.value)) continue;
       const std::uint32_t fits = value_at(fits_, move.node.row());
       std::vector<std::uint32_t>& rooms = rooms_[move.level.row()];
       if (!move.from.is_none()) rooms[move.from.row()] -= fits;
       if (!move.to.is_none()) grown(rooms, move.to.row()) += fits;
     }
   } else {
-    has_rooms_ = false;
+    levels_with_rooms_ = 0;
   }
   shape_version_ = topology.shape_version();
 }
@@ -98,20 +100,19 @@ void FitCounts::refresh(const State& state, const NodeRating& rating) {
   cursor_ = cluster.change_count();
 }
 
-void FitCounts::build_rooms(const Topology& topology) {
-  rooms_.assign(topology.level_count(), {});
-  for (std::uint32_t l = 0; l < topology.level_count(); ++l) {
-    rooms_[l].assign(topology.domain_count(LevelId(l)), 0);
-    const auto domains = topology.domains(LevelId(l));
-    const std::size_t rows = std::min(domains.size(), fits_.size());
-    for (std::size_t n = 0; n < rows; ++n)
-      if (!domains[n].is_none()) rooms_[l][domains[n].row()] += fits_[n];
-  }
-  has_rooms_ = true;
+void FitCounts::build_rooms(const Topology& topology, std::uint32_t level) {
+  if (rooms_.size() < topology.level_count()) rooms_.resize(topology.level_count());
+  std::vector<std::uint32_t>& rooms = rooms_[level];
+  rooms.assign(topology.domain_count(LevelId(level)), 0);
+  const auto domains = topology.domains(LevelId(level));
+  const std::size_t rows = std::min(domains.size(), fits_.size());
+  for (std::size_t n = 0; n < rows; ++n)
+    if (fits_[n] != 0 && !domains[n].is_none()) rooms[domains[n].row()] += fits_[n];
+  levels_with_rooms_ |= std::uint32_t{1} << level;
 }
 
 std::span<const std::uint32_t> FitCounts::room(const State& state, LevelId level) {
-  if (!has_rooms_) build_rooms(state.cluster().topology());
+  if (!has_rooms(level.value)) build_rooms(state.cluster().topology(), level.value);
   return rooms_[level.row()];
 }
 

@@ -33,12 +33,13 @@ class FitCounts {
   /// The totals after the node's count was another one.
   void follow(const State& state, NodeId node, std::uint16_t before);
   void follow_moves(const Topology& topology);
-  void build_rooms(const Topology& topology);
+  bool has_rooms(std::uint32_t level) const { return (levels_with_rooms_ >> level & 1) != 0; }
+  void build_rooms(const Topology& topology, std::uint32_t level);
 
   std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is current
   std::uint64_t shape_version_ = 0;  ///< of the topology
   bool is_started_ = false;
-  bool has_rooms_ = false;
+  std::uint32_t levels_with_rooms_ = 0;  ///< as bits: a level's are counted when they are first asked for
   std::uint64_t total_ = 0;
   std::vector<std::uint16_t> fits_;
   std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]

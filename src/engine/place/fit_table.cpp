@@ -31,8 +31,9 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
 }
 
 NodeId FitTable::best(const State& state) {
-  best_.refresh(state, rating_);
-  return best_.find(state, rating_, draw_);
+  changes_->refresh(state.cluster());
+  best_.refresh(state, rating_, *changes_);
+  return best_.find(state, rating_, *changes_, draw_);
 }
 
 void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since) {
@@ -51,7 +52,8 @@ void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since)
     }
   }
   if (best_.cursor() > since) {
-    best_.refresh(state, rating_);
+    changes_->refresh(state.cluster());
+    best_.refresh(state, rating_, *changes_);
     best_.rewind(since);
   }
 }
@@ -63,7 +65,7 @@ FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId const
     const std::size_t tables_max = std::max<std::size_t>(8, bytes_max_ / bytes_of_a_table(state.cluster()));
     if (tables_.size() >= tables_max) forget(tables_.find(uses_.back()));
     uses_.push_front(kind);
-    it = tables_.emplace(kind, Slot{FitTable(*profile_, demand, constraint), uses_.begin(), 0}).first;
+    it = tables_.emplace(kind, Slot{FitTable(*profile_, demand, constraint, changes_), uses_.begin(), 0}).first;
   } else {
     uses_.splice(uses_.begin(), uses_, it->second.use);
   }
@@ -86,10 +88,11 @@ void FitTables::pass_over_undone_changes(State& state, std::uint64_t since) {
     slot.table.pass_over_undone_changes(state, since);
     slot.used_at = since;
   }
+  changes_->forget_undone_changes(since);
   Ledger(state).forget_undone_changes(since);
 }
 
-void FitTables::forget(std::map<Kind, Slot>::iterator it) {
+void FitTables::forget(Tables::iterator it) {
   uses_.erase(it->second.use);
   tables_.erase(it);
 }
@@ -100,10 +103,9 @@ void FitTables::forget_all() {
 }
 
 void FitTables::forget_outdated(const State& state) {
-  for (auto it = tables_.begin(); it != tables_.end();) {
-    const auto next = std::next(it);
+  for (auto use = uses_.begin(); use != uses_.end();) {
+    const auto it = tables_.find(*use++);
     if (!it->second.table.is_of(state)) forget(it);
-    it = next;
   }
 }
 

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <list>
-#include <map>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/place/best_nodes.h"
@@ -16,7 +17,10 @@ namespace ashlar {
 
 class FitTable {
  public:
-  FitTable(const Profile& profile, DemandId demand, ConstraintId constraint) : rating_(profile, demand, constraint) {}
+  /// `changes` may be shared by all tables of one state.
+  FitTable(const Profile& profile, DemandId demand, ConstraintId constraint,
+           std::shared_ptr<GroupChanges> changes = std::make_shared<GroupChanges>())
+      : rating_(profile, demand, constraint), changes_(std::move(changes)) {}
 
   /// For a decision; `draw` matters only to policies that draw. Drops what was computed for another value of a row, or
   /// beside another limit.
@@ -52,6 +56,7 @@ class FitTable {
   NodeRating rating_;
   FitCounts counts_;
   BestNodes best_;
+  std::shared_ptr<GroupChanges> changes_;
   std::uint64_t draw_ = 0;
   std::uint64_t edition_ = 0;  ///< of demand and constraint
   std::vector<std::uint64_t> limit_editions_;
@@ -98,19 +103,26 @@ class FitTables {
     DemandId demand;
     ConstraintId constraint;
     bool is_limited = false;
-    friend auto operator<=>(const Kind&, const Kind&) = default;
+    bool operator==(const Kind&) const = default;
+  };
+  struct KindHash {
+    std::size_t operator()(const Kind& kind) const noexcept {
+      return (kind.demand.value * 0x9e3779b97f4a7c15ull ^ kind.constraint.value) * 2 + (kind.is_limited ? 1 : 0);
+    }
   };
   struct Slot {
     FitTable table;
     std::list<Kind>::iterator use;
     std::uint64_t used_at = 0;  ///< count of the cluster's changes at its last use, at most
   };
-  void forget(std::map<Kind, Slot>::iterator it);
+  using Tables = std::unordered_map<Kind, Slot, KindHash>;
+  void forget(Tables::iterator it);
 
   const Profile* profile_;
   std::size_t bytes_max_;
   const FitsLimit* limit_ = nullptr;
-  std::map<Kind, Slot> tables_;
+  std::shared_ptr<GroupChanges> changes_ = std::make_shared<GroupChanges>();
+  Tables tables_;
   std::list<Kind> uses_;  ///< the last used first
 };
 

@@ -14,6 +14,23 @@ std::uint64_t tier_bits(Points points, std::size_t tier) {
   return clamped << (kTopShift - kTierBits * static_cast<int>(tier));
 }
 
+/// kFitsMax for each row in the set, else 0; word by word, since mostly all or none of a word are in it.
+void fill_allowed(const BitSet& allowed, NodeRange rows, std::span<std::uint16_t> fits) {
+  const auto& words = allowed.words();
+  for (std::size_t i = 0; i < fits.size();) {
+    const std::size_t row = rows.first + i, bit = row & 63;
+    const std::size_t count = std::min<std::size_t>(64 - bit, fits.size() - i);
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - count);
+    const std::uint64_t here = (row >> 6) < words.size() ? (words[row >> 6] >> bit) & all : 0;
+    const std::span<std::uint16_t> part = fits.subspan(i, count);
+    if (here == all || here == 0)
+      std::fill(part.begin(), part.end(), here == 0 ? std::uint16_t{0} : kFitsMax);
+    else
+      for (std::size_t j = 0; j < count; ++j) part[j] = (here >> j & 1) != 0 ? kFitsMax : 0;
+    i += count;
+  }
+}
+
 }  // namespace
 
 NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId constraint)
@@ -41,8 +58,7 @@ NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
 }
 
 void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
-  const BitSet& allowed = state.cluster().allowed(constraint_, is_allowed_by_facts);
-  for (std::size_t i = 0; i < rows.count; ++i) fits[i] = allowed.test(rows.first + i) ? kFitsMax : 0;
+  fill_allowed(state.cluster().allowed(constraint_, is_allowed_by_facts), rows, fits.first(rows.count));
   profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
@@ -52,7 +68,16 @@ void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, st
   fits_.resize(rows.count);
   count(state, rows, fits_);
   std::fill_n(keys.begin(), rows.count, 0);
-  if (std::all_of(fits_.begin(), fits_.end(), [](std::uint16_t f) { return f == 0; })) return;
+  const auto does_fit = [](std::uint16_t f) { return f != 0; };
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(fits_, does_fit) - fits_.begin());
+  if (first == rows.count) return;
+  std::size_t last = rows.count - 1;
+  while (!does_fit(fits_[last])) --last;
+  rate_tiers(state, {rows.first + first, last - first + 1}, draw, keys.subspan(first, last - first + 1));
+  for (std::size_t i = first; i <= last; ++i) keys[i] = fits_[i] == 0 ? 0 : has_node_tier_ ? keys[i] : 1;
+}
+
+void NodeRating::rate_tiers(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys) {
   const NodeView nodes = view(state, draw);
   points_.resize(rows.count);
   for (std::size_t tier = 0; tier < profile_->tiers.size(); ++tier) {
@@ -61,7 +86,6 @@ void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, st
     for (const ScorePolicy* policy : profile_->tiers[tier]) policy->add(nodes, rows, points_);
     for (std::size_t i = 0; i < rows.count; ++i) keys[i] |= tier_bits(points_[i], tier);
   }
-  for (std::size_t i = 0; i < rows.count; ++i) keys[i] = fits_[i] == 0 ? 0 : has_node_tier_ ? keys[i] : 1;
 }
 
 void NodeRating::rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw,
@@ -86,6 +110,13 @@ void NodeRating::add_domain_points(const State& state, std::span<Points> points)
 
 std::uint64_t NodeRating::domain_bits(Points points) const {
   return domain_policy_ == nullptr ? 0 : tier_bits(points, domain_tier_);
+}
+
+void NodeRating::domain_bits(std::span<const Points> points, std::span<std::uint64_t> bits) const {
+  if (domain_policy_ == nullptr)
+    std::fill(bits.begin(), bits.end(), 0);
+  else
+    for (std::size_t i = 0; i < points.size(); ++i) bits[i] = tier_bits(points[i], domain_tier_);
 }
 
 }  // namespace ashlar

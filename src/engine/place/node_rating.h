@@ -41,6 +41,8 @@ class NodeRating {
   /// tier.
   void add_domain_points(const State& state, std::span<Points> points) const;
   std::uint64_t domain_bits(Points points) const;
+  /// The same of many.
+  void domain_bits(std::span<const Points> points, std::span<std::uint64_t> bits) const;
   /// A policy of the profile draws: no number can be kept.
   bool is_drawn() const { return is_drawn_; }
   /// Nodes asked about so far.
@@ -49,6 +51,9 @@ class NodeRating {
   std::uint64_t edition(const State& state) const { return state.edition(demand_, constraint_); }
 
  private:
+  /// Adds the points of the tiers to the keys, whether the nodes fit or not.
+  void rate_tiers(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys);
+
   const Profile* profile_;
   const FitsLimit* limit_ = nullptr;
   DemandId demand_;

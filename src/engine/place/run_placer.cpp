@@ -28,8 +28,9 @@ std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId le
   std::vector<DomainId> domains;
   for (std::size_t d = 0; d < tightness.size(); ++d)
     if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
-  std::stable_sort(domains.begin(), domains.end(),
-                   [&](DomainId a, DomainId b) { return tightness[a.row()] < tightness[b.row()]; });
+  std::sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) {
+    return tightness[a.row()] != tightness[b.row()] ? tightness[a.row()] < tightness[b.row()] : a < b;
+  });
   return domains;
 }
 
@@ -218,10 +219,13 @@ void RunPlacer::gather(const FitTable& v, const Scope& hard, const Scope& soft) 
     if (v.fits(n) > 0 && hard.holds(topology, n) && soft.holds(topology, n)) nodes_.push_back(n);
   };
   const Scope& narrower = soft.is_everywhere() ? hard : soft;
-  if (narrower.is_everywhere())
-    for (std::size_t n = 0; n < state_.cluster().rows(); ++n) add(NodeId(n));
-  else
+  if (narrower.is_everywhere()) {
+    const auto fits = v.fits();
+    for (std::size_t n = 0; n < fits.size(); ++n)
+      if (fits[n] > 0) nodes_.emplace_back(n);
+  } else {
     for (const NodeId n : topology.nodes_of(narrower.level, narrower.domain)) add(n);
+  }
 }
 
 std::uint64_t RunPlacer::room_in(const FitTable& v, const Scope& hard, const Scope& part) const {

@@ -18,7 +18,8 @@ std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_ma
     it->members.push_back(id);
     return ++taken < members_max;
   });
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
+  if (runs.size() > 1)  // of one, sorting would still allocate
+    std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
   return runs;
 }
 

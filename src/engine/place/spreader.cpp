@@ -47,10 +47,13 @@ std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std
 
 std::vector<Spreader::Part> Spreader::split(std::span<NodeId> nodes, std::uint32_t level) const {
   const auto domains = state_.cluster().topology().domains(LevelId(level));
-  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {
+  const auto is_before = [&](NodeId a, NodeId b) {
     return domains[a.row()] != domains[b.row()] ? domains[a.row()] < domains[b.row()] : a < b;
-  });
+  };
+  // Mostly nodes are numbered domain by domain.
+  if (!std::is_sorted(nodes.begin(), nodes.end(), is_before)) std::sort(nodes.begin(), nodes.end(), is_before);
   std::vector<Part> parts;
+  parts.reserve(std::min(nodes.size(), state_.cluster().topology().domain_count(LevelId(level)) + 1));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()])
       parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
@@ -64,6 +67,7 @@ void Spreader::spread_over_nodes(std::span<const NodeId> nodes, std::uint64_t co
   keys_.resize(nodes.size());
   table_.keys(state_, nodes, keys_);
   rated_.clear();
+  rated_.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) rated_.push_back({table_.fits(nodes[i]), keys_[i], nodes[i]});
   // Most capacity first, higher score first, then by row; the last remainder goes to the tightest node that takes it.
   std::sort(rated_.begin(), rated_.end(), [](const Rated& a, const Rated& b) {

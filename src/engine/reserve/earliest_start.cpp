@@ -272,6 +272,12 @@ QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
 void EarliestStart::free_until(std::size_t moments, Freed freed) {
   Trial& trial = context_.trial;
   if (std::exchange(freed_, freed) != freed) checkpoints_.resize(1);
+  if (freed == Freed::kAll && !deciding_) {
+    trial.rollback_to(0);
+    deciding_.emplace(state_, context_.profile, job_);
+  }
+  if (freed == Freed::kAll ? deciding_->are_known() : state_.queues().keys().empty())
+    return free_at_once(moments, freed);
   // checkpoints_[k] is the trial's length after the ends of k moments.
   if (checkpoints_.size() > moments + 1) checkpoints_.resize(moments + 1);
   trial.rollback_to(checkpoints_.back());
@@ -288,6 +294,58 @@ void EarliestStart::free_until(std::size_t moments, Freed freed) {
   }
 }
 
+void EarliestStart::free_at_once(std::size_t moments, Freed freed) {
+  Trial& trial = context_.trial;
+  trial.rollback_to(0);
+  const std::size_t ends = moments_[moments - 1].ends;
+  sum_given_back(ends);
+  for (const GivenBack& given : given_back_) trial.give_back_quota(given.queue, given.amounts);
+  if (freed == Freed::kAll) evict_where_it_decides(ends);
+}
+
+void EarliestStart::sum_given_back(std::size_t ends) {
+  if (ends < ends_given_back_) {
+    given_back_.clear();
+    ends_given_back_ = 0;
+  }
+  for (; ends_given_back_ < ends; ++ends_given_back_) {
+    const JobId job = ends_[ends_given_back_].job;
+    if (job == job_ || state_.job(job).is_hold) continue;
+    state_.each_member(job, [&](MemberId, const Member& m) {
+      if (m.is_placed()) give_back(state_.job(job).queue, state_.quota_of_member(m));
+    });
+  }
+}
+
+/// A sum beyond int64 goes on in a second one.
+void EarliestStart::give_back(QueueId queue, const QuotaVector& amounts) {
+  for (GivenBack& given : given_back_) {
+    if (given.queue != queue) continue;
+    QuotaVector sum{};
+    bool is_beyond = false;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      is_beyond = __builtin_add_overflow(given.amounts[d], amounts[d], &sum[d]) || is_beyond;
+    if (is_beyond) continue;
+    given.amounts = sum;
+    return;
+  }
+  given_back_.push_back({queue, amounts});
+}
+
+void EarliestStart::evict_where_it_decides(std::size_t ends) {
+  if (ends < ends_counted_) {
+    deciding_->start_anew();
+    ends_counted_ = 0;
+  }
+  for (; ends_counted_ < ends; ++ends_counted_)
+    if (ends_[ends_counted_].job != job_) deciding_->free(ends_[ends_counted_].job);
+  std::vector<std::uint8_t> decides = deciding_->list();
+  for (const Reservation* p : ahead_)
+    for (const Reservation::Place& place : p->places)
+      if (place.node.row() < decides.size()) decides[place.node.row()] = 1;
+  evict_on(ends, [&](NodeId n) { return n.row() < decides.size() && decides[n.row()] != 0; });
+}
+
 void EarliestStart::evict_beside(std::size_t moments) {
   std::vector<NodeId> taken;
   each_placement(context_.trial.steps(), [&](const Trial::Placement& step) { taken.push_back(step.node); });
@@ -295,15 +353,19 @@ void EarliestStart::evict_beside(std::size_t moments) {
 }
 
 void EarliestStart::evict_from(std::vector<NodeId> nodes, std::size_t moments) {
-  Trial& trial = context_.trial;
   std::sort(nodes.begin(), nodes.end());
-  for (std::size_t e = 0; e < moments_[moments - 1].ends; ++e) {
+  evict_on(moments_[moments - 1].ends, [&](NodeId n) { return std::binary_search(nodes.begin(), nodes.end(), n); });
+}
+
+template <class IsOn>
+void EarliestStart::evict_on(std::size_t ends, IsOn&& is_on) {
+  Trial& trial = context_.trial;
+  for (std::size_t e = 0; e < ends; ++e) {
     if (ends_[e].job == job_) continue;
-    bool is_beside = false;
-    state_.each_member(ends_[e].job, [&](MemberId, const Member& m) {
-      is_beside = is_beside || (m.is_placed() && std::binary_search(nodes.begin(), nodes.end(), m.node));
-    });
-    if (!is_beside) continue;
+    bool is_there = false;
+    state_.each_member(ends_[e].job,
+                       [&](MemberId, const Member& m) { is_there = is_there || (m.is_placed() && is_on(m.node)); });
+    if (!is_there) continue;
     trial.take_quota_again(ends_[e].job);
     trial.evict(ends_[e].job);
   }

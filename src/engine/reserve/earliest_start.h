@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/reserve/deciding_nodes.h"
 #include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
@@ -115,6 +116,16 @@ class EarliestStart {
   /// whether there were any.
   bool drop_outranked(JobId job, NodeId node);
   void free_until(std::size_t moments, Freed freed);
+  /// The same from an empty trial, in few steps: the quota of each queue at once, and evictions only where they decide.
+  void free_at_once(std::size_t moments, Freed freed);
+  /// Adds up what is given back by that many ends, by queue. The trial is empty.
+  void sum_given_back(std::size_t ends);
+  void give_back(QueueId queue, const QuotaVector& amounts);
+  /// Evicts those that have ended where it matters for the job's place, or for that of one ahead.
+  void evict_where_it_decides(std::size_t ends);
+  /// Evicts those of the first `ends` of which a member is on such a node.
+  template <class IsOn>
+  void evict_on(std::size_t ends, IsOn&& is_on);
   /// The job was placed on what is free now. On the nodes that it takes, those that have ended are gone too, so that it
   /// is known what it leaves over.
   void evict_beside(std::size_t moments);
@@ -140,6 +151,13 @@ class EarliestStart {
   bool waits_for_quota_ = false;
   Freed freed_ = Freed::kAll;  ///< in the trial, by the steps up to the checkpoints
   std::vector<std::size_t> checkpoints_;
+  struct GivenBack {
+    QueueId queue;
+    QuotaVector amounts{};
+  };
+  std::vector<GivenBack> given_back_;      ///< by the first `ends_given_back_` ends
+  std::optional<DecidingNodes> deciding_;  ///< after the first `ends_counted_` ends
+  std::size_t ends_given_back_ = 0, ends_counted_ = 0;
 };
 
 }  // namespace ashlar

@@ -145,6 +145,7 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
       return !holders.at(holder.job).is_awake && std::none_of(ahead.begin(), ahead.end(), is_it);
     });
   };
+  QuotaLeft quota(state);
   std::vector<PendingQueue::Head> woken;
   for (const PendingQueue::Head& head : e.pending.held_classes()) {
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
@@ -152,7 +153,7 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     if ((job_class.is_beyond_limit && is_past_limit(job_class, last_held)) ||
         std::any_of(job_class.holders.begin(), job_class.holders.end(),
                     [&](const auto& h) { return has_changed(h) || is_overtaken(h, last_held); }) ||
-        (has_limits && quota_refusal(state, head.entry.job)))  // what its queue had left was given to others
+        (has_limits && !quota.admits(head.entry.job)))  // what its queue had left was given to others
       woken.push_back(head);
   }
   if (!woken.empty() && !may_wake_again(e, cycle)) {

@@ -361,6 +361,9 @@ bool Reservation::has_shares() const {
 void Reservation::note_spares(const State& state, std::span<const Trial::Step> steps) {
   bool requests_devices = false;
   const std::vector<ResourceId> asked = resources_requested(state, entry.job, requests_devices);
+  std::size_t columns = 0;
+  for (const ResourceId r : asked) columns = std::max(columns, r.row() + 1);
+  spares.reserve(places.size());
   for (const Reservation::Place& place : places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(
@@ -373,12 +376,14 @@ void Reservation::note_spares(const State& state, std::span<const Trial::Step> s
       const auto mib = cluster.device_free_mib(spare.node);
       const DeviceMemories full_mib = cluster.device_memories(spare.node);
       std::int64_t idle = 0;
+      spare.room.devices.reserve(milli.size());
       for (std::size_t i = 0; i < milli.size(); ++i) {
         spare.room.devices.push_back({milli[i], mib[i]});
         idle += is_idle(spare.room.devices.back(), full_mib[i]) ? 1 : 0;
       }
       spare.room.owed = idle - cluster.idle_devices()[spare.node.row()];
     }
+    spare.room.amounts.reserve(columns);
     for (const ResourceId r : asked) {
       if (r.row() >= cluster.resource_count()) continue;
       if (spare.room.amounts.size() <= r.row()) spare.room.amounts.resize(r.row() + 1, Reservation::kPlenty);

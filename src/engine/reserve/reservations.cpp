@@ -244,19 +244,17 @@ bool Reservations::renew(const PlacementContext& context, const PendingQueue& pe
   const std::uint64_t changes_before = state.cluster().change_count();
   const bool is_still = EarliestStart(context, job, expected_ends(state, now), ahead).is_still(made);
   if (is_still) {
-    Reservation renewed = made;
-    renewed.made_at = now;
-    renewed.unforeseen_frees_seen = state.unforeseen_frees();
-    renewed.spares.clear();
-    renewed.quota_spares.clear();
-    renewed.note_spares(state, context.trial.steps());
-    renewed.note_quota_spares(state);
-    for (const Reservation::Spare& before : made.spares)
+    const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
+    const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
+    made.made_at = now;
+    made.unforeseen_frees_seen = state.unforeseen_frees();
+    made.note_spares(state, context.trial.steps());
+    made.note_quota_spares(state);
+    for (const Reservation::Spare& before : spares_before)
       for (const Reservation::Claim& claim : before.claims)
-        if (Reservation::Spare* spare = renewed.find(before.node); spare != nullptr && claim.job != job)
+        if (Reservation::Spare* spare = made.find(before.node); spare != nullptr && claim.job != job)
           spare->claims.push_back(claim);
-    if (!renewed.is_like(made)) renewed.edition = next_edition_++;
-    made = std::move(renewed);
+    if (made.spares != spares_before || made.quota_spares != quota_before) made.edition = next_edition_++;
   }
   undo(context, changes_before);
   return is_still;

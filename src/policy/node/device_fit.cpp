@@ -16,11 +16,11 @@ bool has_memory_for(const NodeView& view, NodeId node) {
 void lower_by_whole_devices(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) {
   const auto idle = view.nodes.idle_devices().subspan(rows.first, rows.count);
   const std::int32_t count = view.demand.devices.count;
+  // Exact: where it counts both are far below 2^24, so the quotient rounds to no other whole number.
+  const auto divisor = static_cast<float>(count);
   for (std::size_t i = 0; i < rows.count; ++i) {
-    if (idle[i] < count)
-      fits[i] = 0;
-    else if (static_cast<std::int32_t>(fits[i]) * count > idle[i])
-      fits[i] = static_cast<std::uint16_t>(count == 1 ? idle[i] : idle[i] / count);
+    const auto members = static_cast<std::int32_t>(static_cast<float>(idle[i]) / divisor);
+    fits[i] = static_cast<std::uint16_t>(idle[i] < count ? 0 : std::min<std::int32_t>(fits[i], members));
   }
   if (view.demand.devices.memory_each.value > 0)
     for (std::size_t i = 0; i < rows.count; ++i)

@@ -22,15 +22,26 @@ void lower_by_one(std::span<const std::int64_t> free, std::int64_t need, std::sp
     return;
   }
   double inverse = 0;  // computed when first needed: most nodes are decided by the multiplication
-  for (std::size_t i = 0; i < fits.size(); ++i) {
-    if (static_cast<std::int64_t>(fits[i]) * need <= free[i]) continue;
-    if (free[i] < need) {
-      fits[i] = 0;
-      continue;
+  const auto lower = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (static_cast<std::int64_t>(fits[i]) * need <= free[i]) continue;
+      if (free[i] < need) {
+        fits[i] = 0;
+        continue;
+      }
+      if (inverse == 0) inverse = 1.0 / static_cast<double>(need);
+      fits[i] = quotient_within(fits[i], free[i], need, inverse);
     }
-    if (inverse == 0) inverse = 1.0 / static_cast<double>(need);
-    fits[i] = quotient_within(fits[i], free[i], need, inverse);
+  };
+  // On most of the nodes in use nothing fits by the rules before: those are passed over block by block.
+  constexpr std::size_t kBlock = 16;
+  std::size_t first = 0;
+  for (; first + kBlock <= fits.size(); first += kBlock) {
+    std::uint16_t any = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) any |= fits[first + i];
+    if (any != 0) lower(first, first + kBlock);
   }
+  lower(first, fits.size());
 }
 
 }  // namespace

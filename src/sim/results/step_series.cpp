@@ -10,14 +10,20 @@ void StepSeries::widen() {
   width_ *= 2;
 }
 
-void StepSeries::advance(std::int64_t at) {
+void StepSeries::enter(std::size_t bucket) {
+  bucket_ = bucket;
+  bucket_end_ = start_ + (static_cast<std::int64_t>(bucket) + 1) * width_;
+}
+
+void StepSeries::fill(std::int64_t at) {
+  const std::int64_t width_before = width_;
   while (at - start_ > width_ * static_cast<std::int64_t>(kBuckets)) widen();
-  while (last_ < at) {
-    const std::int64_t bucket = (last_ - start_) / width_;
-    const std::int64_t stop = std::min(at, start_ + (bucket + 1) * width_);
-    sums_[static_cast<std::size_t>(bucket)] += value_ * static_cast<double>(stop - last_);
-    last_ = stop;
+  if (width_ != width_before || last_ == bucket_end_) enter(static_cast<std::size_t>((last_ - start_) / width_));
+  while (at > bucket_end_) {
+    add_until(bucket_end_);
+    enter(bucket_ + 1);
   }
+  add_until(at);
 }
 
 void StepSeries::change(Millis at, double value) {

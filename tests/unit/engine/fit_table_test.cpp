@@ -9,6 +9,7 @@
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
+#include "state/trial.h"
 
 namespace ashlar {
 namespace {
@@ -55,6 +56,47 @@ TEST(FitTable, TheBestNodeIsFoundWithoutALookAtMostNodes) {
   const std::uint64_t before = table.rated_count();
   EXPECT_EQ(table.best(s), NodeId(7 * kNodesPerRack + 1));
   EXPECT_LE(table.rated_count() - before, 1u);
+}
+
+TEST(FitTable, RacksWithoutANodeThatIsIdleEnoughAreNotLookedAt) {
+  State s = racks();
+  tell(s, DemandDefined{DemandId(20u), {.amounts = {}, .devices = {8, MilliGpu(1000), MiB(0)}, .ports = {}}});
+  const Profile profile = *builtin_profile("ashlar");
+  FitTable table = table_of(s, profile, DemandId(20u));
+  // every rack has eight idle devices, but only racks 0, 8, ... have them on one node
+  EXPECT_EQ(table.best(s), NodeId(0u));
+  EXPECT_LE(table.rated_count(), 7 * kNodesPerRack);
+}
+
+TEST(FitTable, RacksWithoutNodesHideNoOther) {
+  State s = racks();
+  for (std::uint32_t n = 0; n < kNodesPerRack; ++n) tell(s, NodeGone{NodeId(7 * kNodesPerRack + n)});
+  const Profile profile = *builtin_profile("ashlar");
+  EXPECT_EQ(table_of(s, profile, kNoDevices).best(s), NodeId(15 * kNodesPerRack));
+}
+
+TEST(FitTables, WhatATrialHasUndoneIsNotLookedAtForAnotherKind) {
+  State s = racks();
+  const Profile profile = *builtin_profile("ashlar");
+  FitTables tables(profile);
+  FitTable& other = tables.get(s, kFourDevices, kAnywhere, 0);
+  const NodeId best = other.best(s);
+  const std::uint64_t before = other.rated_count();
+  const auto jobs = static_cast<std::uint32_t>(s.job_rows());
+  for (std::uint32_t i = 0; i < kRacks; ++i) {  // in a nearly empty rack, more than are followed one by one
+    tell(s, Submitted{workload(jobs + i, jobs + i, 1, kNoDevices)});
+    tell(s, Bound{MemberId(jobs + i), NodeId(0u), {}});
+  }
+  const std::uint64_t changes = s.cluster().change_count();
+  {
+    Trial trial(s);
+    constexpr std::uint32_t kFirstOfRackSix = kNodesPerRack * (0 + 1 + 2 + 3 + 4 + 5);
+    for (std::uint32_t job = kFirstOfRackSix; job < kFirstOfRackSix + 50; ++job) trial.evict(JobId(job));
+    EXPECT_FALSE(tables.get(s, kOneDevice, kAnywhere, 0).best(s).is_none());
+  }
+  tables.pass_over_undone_changes(s, changes);
+  EXPECT_EQ(tables.get(s, kFourDevices, kAnywhere, 0).best(s), best);
+  EXPECT_EQ(other.rated_count(), before);
 }
 
 TEST(FitTable, CountsFollowANodeThatComesBackInAnotherDomain) {

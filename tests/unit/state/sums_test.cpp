@@ -98,5 +98,39 @@ TEST(Sums, ATrialBeyondWhatIsShownIsUndoneExactly) {
   EXPECT_TRUE(state.is_consistent());
 }
 
+TEST(Sums, QuotaOfAQueueGivenBackAtOnceIsThatOfItsJobs) {
+  State state = with_impossible_demand();
+  QuotaVector all{};
+  for (std::uint32_t job = 0; job < 3; ++job) {
+    Workload w = workload(job, job * 2, 2, kFourDevices);
+    w.queue = kLimited;
+    tell(state, Submitted{w});
+    for (std::uint32_t m = 0; m < 2; ++m) {
+      tell(state, Bound{MemberId(job * 2 + m), NodeId(0u), {}});
+      for (std::size_t d = 0; d < kQuotaDimensions; ++d) all[d] += state.quota_of_demand(kFourDevices)[d];
+    }
+  }
+  const std::uint64_t digest = state.digest();
+  QuotaVector here{}, above{};
+  {
+    Trial trial(state);
+    for (std::uint32_t job = 0; job < 3; ++job) trial.give_back_quota(JobId(job));
+    here = state.queues().used(kLimited);
+    above = state.queues().used(QueueId(0u));
+  }
+  {
+    Trial trial(state);
+    trial.give_back_quota(kLimited, all);
+    EXPECT_EQ(state.queues().used(kLimited), here);
+    EXPECT_EQ(state.queues().used(QueueId(0u)), above);
+    EXPECT_NE(state.digest(), digest);
+    trial.take_quota_again(JobId(1u));
+    trial.evict(JobId(1u));
+    EXPECT_EQ(state.queues().used(kLimited), here);
+  }
+  EXPECT_EQ(state.digest(), digest);
+  EXPECT_TRUE(state.is_consistent());
+}
+
 }  // namespace
 }  // namespace ashlar
