@@ -16,10 +16,17 @@ struct Part {
   void (*measure)(Report& report);
 };
 constexpr Part kParts[] = {
-    {"starts", measure_starts},   {"reserved", measure_reserved}, {"gangs", measure_gangs},
-    {"waiting", measure_waiting}, {"held", measure_held},         {"holds", measure_holds},
-    {"nodes", measure_nodes},     {"timeline", measure_timeline}, {"queues", measure_queues},
+    {"starts", measure_starts},
+    {"reserved", measure_reserved},
+    {"gangs", measure_gangs},
+    {"waiting", measure_waiting},
+    {"held", measure_held},
+    {"holds", measure_holds},
+    {"nodes", measure_nodes},
+    {"timeline", measure_timeline},
+    {"queues", measure_queues},
     {"copies", measure_copies},
+    {"availability", measure_availability},
 };
 
 }  // namespace

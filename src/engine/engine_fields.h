@@ -28,6 +28,7 @@ struct EngineFields {
   static void rebuild(Engine& e) {
     e.data_.fit_tables.forget_all();
     e.data_.pending.list_anew();
+    e.data_.reservations.forget_caches();
   }
 
   /// Whether the fields are those of an engine that decides on this state: each waiting job is in its class, and all

@@ -101,6 +101,7 @@ struct DeviceMask {
     for (std::uint64_t w = high; w != 0; w &= w - 1) visit(64 + __builtin_ctzll(w));
   }
   friend DeviceMask operator|(const DeviceMask& a, const DeviceMask& b) { return {a.low | b.low, a.high | b.high}; }
+  friend DeviceMask operator&(const DeviceMask& a, const DeviceMask& b) { return {a.low & b.low, a.high & b.high}; }
   friend bool operator==(const DeviceMask&, const DeviceMask&) = default;
 };
 

@@ -123,6 +123,11 @@ class State {
   }
   /// The members placed on a node, ascending. Cost: O(m log m) of them.
   std::vector<MemberId> members_on(NodeId node) const { return node_members_.on(node); }
+  /// Calls `visit(const Member&)` for the same in no order.
+  template <class Visit>
+  void each_on(NodeId node, Visit&& visit) const {
+    node_members_.each_on(node, [&](MemberId m) { visit(member(m)); });
+  }
   /// Calls `visit(MemberId, const Member&)` in rank order.
   template <class Visit>
   void each_member(JobId id, Visit&& visit) const {

@@ -8,7 +8,7 @@
 #include "engine/place/node_rating.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
-#include "engine/reserve/idle_room.h"
+#include "engine/reserve/slots.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
 
@@ -77,11 +77,12 @@ bool ExpectedEnds::reaches(std::size_t count) const {
   return listed_.size() >= count;
 }
 
-EarliestStart::EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
+EarliestStart::EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends, Availability& availability,
                              std::span<const Reservation* const> ahead)
     : context_(context),
       state_(context.trial.state()),
       job_(job),
+      availability_(availability),
       ahead_(ahead),
       draws_(context.draws),
       ends_(std::move(ends)) {
@@ -108,7 +109,9 @@ bool EarliestStart::reaches(std::size_t count) {
 }
 
 std::optional<Millis> EarliestStart::run(Millis before) {
-  std::size_t first = moments_needed();
+  const Millis at = enough_devices();
+  if (at >= before) return std::nullopt;
+  std::size_t first = moments_needed(at);
   const std::size_t count = count_before(before);
   while (first <= count && reaches(first)) {
     const std::size_t last = std::min(stretch_from(first), count);
@@ -125,8 +128,12 @@ std::optional<Millis> EarliestStart::run(Millis before) {
 bool EarliestStart::is_still(const Reservation& made) {
   if (!ahead_.empty() || !state_.yielding().empty() || !state_.queues().keys().empty() || !state_.nominations().empty())
     return false;
-  const std::size_t first = moments_needed();
-  if (!reaches(first) || moments_[first - 1].at < made.at) return false;
+  const Millis at = enough_devices();
+  if (at > made.at) return false;
+  if (at < made.at) {
+    const std::size_t first = moments_needed(at);
+    if (!reaches(first) || moments_[first - 1].at < made.at) return false;
+  }
   const std::size_t count = count_before(made.at + Millis(1));
   if (count == 0 || moments_[count - 1].at != made.at) return false;
   free_until(count, Freed::kQuota);
@@ -146,8 +153,16 @@ bool EarliestStart::has_room(const Reservation::Place& place) const {
   return members > 0;
 }
 
-std::size_t EarliestStart::moments_needed() {
-  return std::max({enough_devices(), enough_room(), enough_quota(), std::size_t{1}});
+Millis EarliestStart::enough_devices() {
+  const NeededSlots needed = needed_slots(state_, job_);
+  const Millis at = availability_.earliest_fit(state_, needed.largest);
+  return at == Millis::max() ? at : std::max(at, availability_.earliest_fit(state_, needed.all));
+}
+
+std::size_t EarliestStart::moments_needed(Millis at) {
+  std::size_t moments = std::max<std::size_t>(enough_quota(), 1);
+  while (reaches(moments) && moments_[moments - 1].at < at) ++moments;
+  return moments;
 }
 
 std::size_t EarliestStart::count_before(Millis before) {
@@ -206,42 +221,6 @@ std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
   }
   if (!is_placed) fits_after(enough);
   return enough;
-}
-
-std::size_t EarliestStart::enough_devices() {
-  std::int64_t free = 0, asked = 0;
-  for (const std::int64_t idle : state_.cluster().group_idle_devices()) free += std::max<std::int64_t>(idle, 0);
-  for (const MemberId m : outranked_nominations(state_, job_))
-    free += state_.demand(state_.member(m).demand).devices.count;
-  for (const HeldPlace& place : state_.yielding()) {  // perhaps usable at some time
-    const Member& m = state_.member(place.member);
-    const Hold& hold = *state_.hold_of(m.job);
-    if (hold.is_later() || may_use(state_, job_, hold)) free += state_.demand(m.demand).devices.count;
-  }
-  const Job& j = state_.job(job_);
-  const std::uint32_t needed = j.members_needed();
-  std::vector<std::int64_t> sizes;
-  state_.each_member(job_, [&](MemberId, const Member& m) {
-    const DeviceRequest& request = state_.demand(m.demand).devices;
-    if (!m.is_placed()) sizes.push_back(request.is_whole() ? request.count : 0);
-  });
-  std::sort(sizes.begin(), sizes.end());
-  for (std::size_t i = 0; i < sizes.size() && i < needed; ++i) asked += sizes[i];
-  std::size_t count = 0;
-  for (std::size_t e = 0; free < asked && reaches(count + 1); ++count)
-    for (; e < moments_[count].ends; ++e) free += ends_[e].devices;
-  return count;
-}
-
-std::size_t EarliestStart::enough_room() {
-  IdleRoom room(state_, job_);
-  std::size_t count = 0;
-  for (std::size_t e = 0; !room.is_enough(); ++count) {
-    if (!reaches(count + 1)) return count + 1;
-    for (; e < moments_[count].ends; ++e)
-      if (ends_[e].job != job_) room.free(ends_[e].job);
-  }
-  return count;
 }
 
 std::size_t EarliestStart::enough_quota() {

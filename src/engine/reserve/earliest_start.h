@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/reserve/availability.h"
 #include "engine/reserve/deciding_nodes.h"
-#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
@@ -56,8 +56,8 @@ class ExpectedEnds {
 
 class EarliestStart {
  public:
-  /// The reservations ahead rest on the same ends.
-  EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends,
+  /// The reservations ahead and the availability rest on the same ends.
+  EarliestStart(const PlacementContext& context, JobId job, ExpectedEnds ends, Availability& availability,
                 std::span<const Reservation* const> ahead);
 
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
@@ -89,12 +89,10 @@ class EarliestStart {
   std::size_t least_within(std::size_t first, std::size_t last);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
-  /// At least this many moments are needed, by all lower bounds.
-  std::size_t moments_needed();
-  /// A lower bound on the moments needed to free enough devices, wherever they are.
-  std::size_t enough_devices();
-  /// The same so that as many nodes as the job needs have enough of them each, in one domain if it must stay in one.
-  std::size_t enough_room();
+  /// When enough devices are idle where the job needs them, at the earliest; max() if never. The trial is empty.
+  Millis enough_devices();
+  /// At least this many moments are needed: up to that time, and until there is enough quota. At least 1.
+  std::size_t moments_needed(Millis at);
   /// A lower bound on the moments needed to free as much of the job's queues as it needs.
   std::size_t enough_quota();
   /// What the job's members use of a queue above it.
@@ -140,6 +138,7 @@ class EarliestStart {
   const PlacementContext& context_;
   State& state_;
   JobId job_;
+  Availability& availability_;
   std::span<const Reservation* const> ahead_;
   Millis lasts_;  ///< at most, from its start; max() if unknown
   Rng draws_;

@@ -5,10 +5,28 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
+#include <vector>
 
+#include "state/jobs/jobs.h"
 #include "state/time/timeline.h"
 
 namespace ashlar {
+
+/// Which of the two ends of each job a start time rests on.
+enum class EndsBy : std::uint8_t {
+  kLate,    ///< p90: what is promised, so that it can be kept
+  kMedian,  ///< p50: what is to be expected, for reports
+};
+
+/// When running jobs are expected to end, at one time.
+struct EndsAt {
+  EndsBy by = EndsBy::kLate;
+  Millis now;
+  Millis of(const Job& started) const {
+    return by == EndsBy::kLate ? started.late_end(now) : started.expected_end(now);
+  }
+};
 
 class PutOffEnds {
  public:
@@ -18,14 +36,26 @@ class PutOffEnds {
   /// By their new times, all of them after now; each with its time in the timeline.
   const std::map<Timeline::End, Millis>& ends() const { return ends_; }
 
+  static constexpr std::size_t kMovesMax = 1 << 13;  ///< older ones are forgotten
+  /// How often an end has passed and was put off; the jobs since `since` are moved_since(since), or any if that is too
+  /// long ago or all was made anew since.
+  std::uint64_t move_count() const { return move_base_ + moved_.size(); }
+  bool remembers(std::uint64_t since) const { return since >= move_base_ && since <= move_count(); }
+  std::span<const JobId> moved_since(std::uint64_t since) const {
+    return std::span(moved_).subspan(since - move_base_);
+  }
+
  private:
   void start_anew(const Timeline& timeline, Millis now);
   void follow(const Timeline::Change& change);
+  void note_move(JobId job);
 
   bool is_started_ = false;
   std::uint64_t cursor_ = 0;  ///< Timeline::change_count() up to which this is current
   Millis now_;
   std::map<Timeline::End, Millis> ends_;
+  std::vector<JobId> moved_;
+  std::uint64_t move_base_ = 0;
 };
 
 }  // namespace ashlar

@@ -15,12 +15,6 @@
 
 namespace ashlar {
 
-/// Which of the two ends of each job a start time rests on.
-enum class EndsBy : std::uint8_t {
-  kLate,    ///< p90: what is promised, so that it can be kept
-  kMedian,  ///< p50: what is to be expected, for reports
-};
-
 /// How far other jobs are kept off a reservation.
 enum class Beside : std::uint8_t {
   kItsDevices,  ///< off the devices where reserved shares are expected, whatever else fits on them

@@ -194,7 +194,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
   const QuotaVector counted = quota_needed(state, job);
   const std::uint64_t changes_before = state.cluster().change_count();
-  if (const auto at = EarliestStart(context, job, expected_ends(state, now), ahead).run()) {
+  if (const auto at = EarliestStart(context, job, expected_ends(state, now), availability_, ahead).run()) {
     made.at = *at;
     made.lasts = state.job(job).late_end_if_started(*at);
     made.ends = by_ == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(*at);
@@ -242,7 +242,7 @@ bool Reservations::renew(const PlacementContext& context, const PendingQueue& pe
   if (!is_of_today || by_ != EndsBy::kLate) return false;
   const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
   const std::uint64_t changes_before = state.cluster().change_count();
-  const bool is_still = EarliestStart(context, job, expected_ends(state, now), ahead).is_still(made);
+  const bool is_still = EarliestStart(context, job, expected_ends(state, now), availability_, ahead).is_still(made);
   if (is_still) {
     const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
     const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
@@ -261,9 +261,9 @@ bool Reservations::renew(const PlacementContext& context, const PendingQueue& pe
 }
 
 ExpectedEnds Reservations::expected_ends(const State& state, Millis now) {
+  availability_.bring_up(state, now);
   if (by_ == EndsBy::kMedian) return {state, now, by_};
-  put_off_ends_.bring_up(state.timeline(), now);
-  return {state, put_off_ends_};
+  return {state, availability_.put_off()};
 }
 
 bool Reservations::can_be_earlier(const PlacementContext& context, const PendingQueue& pending,
@@ -272,8 +272,9 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Pending
   const std::uint64_t changes_before = state.cluster().change_count();
   const std::vector<const Reservation*> ahead =
       ahead_of(state, pending, reservation.entry, reservation.job_class.queue);
-  const bool can =
-      EarliestStart(context, reservation.entry.job, expected_ends(state, now), ahead).run(reservation.at).has_value();
+  const bool can = EarliestStart(context, reservation.entry.job, expected_ends(state, now), availability_, ahead)
+                       .run(reservation.at)
+                       .has_value();
   undo(context, changes_before);
   return can;
 }

@@ -8,8 +8,8 @@
 
 #include "engine/pending/pending_queue.h"
 #include "engine/place/placement.h"
+#include "engine/reserve/availability.h"
 #include "engine/reserve/earliest_start.h"
-#include "engine/reserve/put_off_ends.h"
 #include "engine/reserve/reservation.h"
 
 namespace ashlar {
@@ -17,7 +17,7 @@ namespace ashlar {
 class Reservations {
  public:
   /// With kMedian for reports only: when each would start if every job ran for its p50.
-  explicit Reservations(EndsBy by = EndsBy::kLate) : by_(by) {}
+  explicit Reservations(EndsBy by = EndsBy::kLate) : availability_(by), by_(by) {}
 
   /// At most this many jobs hold a reservation at a time, the first in order; later ones wait unprotected. Bounds the
   /// work of a decision.
@@ -48,6 +48,8 @@ class Reservations {
   /// behind them.
   void drop_reordered(const PendingQueue& pending, std::span<const JobId> before);
   void drop_all();
+  /// The state is another one from now on: what was derived from the former one is made anew.
+  void forget_caches() { availability_ = Availability(by_); }
 
   /// Grows whenever a reservation is dropped or leaves to others what it did not leave before.
   std::uint64_t changes() const { return next_edition_; }
@@ -77,7 +79,7 @@ class Reservations {
   /// anew. `context.trial` is empty and stays so.
   bool renew(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
              Millis now, Reservation& made);
-  /// Void after the next call.
+  /// Also the availability, as of now. Void after the next call.
   ExpectedEnds expected_ends(const State& state, Millis now);
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A
   /// reservation against all stays so. `made`: the reservation it has, if the caller has it at hand.
@@ -90,7 +92,7 @@ class Reservations {
   std::vector<Reservation> reservations_;
   std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
   std::uint64_t next_edition_ = 1;
-  PutOffEnds put_off_ends_;  ///< a cache
+  Availability availability_;  ///< a cache
   EndsBy by_;
 };
 

@@ -8,8 +8,7 @@ namespace ashlar {
 
 std::vector<MemberId> NodeMembers::on(NodeId node) const {
   std::vector<MemberId> members;
-  if (node.row() >= first_.size()) return members;
-  for (MemberId m = first_[node.row()]; !m.is_none(); m = links_[m.row()].next) members.push_back(m);
+  each_on(node, [&](MemberId m) { members.push_back(m); });
   std::sort(members.begin(), members.end());
   return members;
 }

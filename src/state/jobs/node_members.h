@@ -12,6 +12,12 @@ class NodeMembers {
  public:
   /// Ascending. Cost: O(members of the node).
   std::vector<MemberId> on(NodeId node) const;
+  /// Calls `visit(MemberId)` for the same in no order.
+  template <class Visit>
+  void each_on(NodeId node, Visit&& visit) const {
+    if (node.row() >= first_.size()) return;
+    for (MemberId m = first_[node.row()]; !m.is_none(); m = links_[m.row()].next) visit(m);
+  }
   void add(MemberId member, NodeId node);
   void remove(MemberId member, NodeId node);
   void clear() {

@@ -81,7 +81,7 @@ class Timeline {
     End end;
     bool is_new = false;
   };
-  static constexpr std::size_t kChangesMax = 1024;  ///< older changes are forgotten
+  static constexpr std::size_t kChangesMax = 1 << 13;  ///< older changes are forgotten
   /// Number of changes so far; those since `since` are changes_since(since), or everything if that is too long ago.
   std::uint64_t change_count() const { return change_base_ + changes_.size(); }
   bool remembers(std::uint64_t since) const { return since >= change_base_ && since <= change_count(); }

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "base/rng.h"
 
 namespace ashlar {
@@ -39,6 +42,40 @@ TEST(PutOffEnds, FollowTheTimelineAndTime) {
       }
     }
   }
+}
+
+TEST(PutOffEnds, TellWhichJobsWerePutOff) {
+  int put_off_since = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Rng rng(seed);
+    Timeline timeline;
+    std::map<JobId, Millis> running, expected;
+    for (std::uint32_t job = 0; job < 30; ++job) {
+      const Millis at(static_cast<std::int64_t>(rng.below(20'000)));
+      timeline.add_end({at, 1, JobId(job)});
+      running[JobId(job)] = at;
+    }
+    PutOffEnds ends;
+    ends.bring_up(timeline, Millis(0));
+    for (Millis now(0); now < Millis(60'000); now = now + Millis(static_cast<std::int64_t>(rng.below(3'000)))) {
+      const std::uint64_t since = ends.move_count();
+      ends.bring_up(timeline, now);
+      ASSERT_TRUE(ends.remembers(since));
+      const auto moved = ends.moved_since(since);
+      const std::set<JobId> told(moved.begin(), moved.end());
+      for (const auto& [job, at] : running) {
+        const Millis is_now = at > now ? at : put_off(at, now);
+        const auto was = expected.find(job);
+        if (was != expected.end()) ASSERT_EQ(told.contains(job), was->second != is_now) << "seed " << seed;
+        put_off_since += was != expected.end() && was->second != is_now ? 1 : 0;
+        expected[job] = is_now;
+      }
+    }
+    const std::uint64_t since = ends.move_count();
+    ends.bring_up(timeline, Millis(100));
+    EXPECT_FALSE(ends.remembers(since)) << "time has run backwards";
+  }
+  EXPECT_GT(put_off_since, 1000);
 }
 
 TEST(PutOffEnds, AreReadAnewWhereTheTimelineHasForgotten) {
