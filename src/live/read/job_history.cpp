@@ -1,6 +1,7 @@
 #include "live/read/job_history.h"
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
@@ -19,6 +20,7 @@ using Buckets = prometheus::Histogram::BucketBoundaries;
 
 const Buckets kSlowdownBuckets{1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1000};
 const Buckets kErrorBuckets{0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10};
+const Buckets kStartBuckets{1, 3, 10, 30, 100, 300, 1000, 3600, 10'800, 43'200};
 const Buckets kRecoveryBuckets{0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600};
 
 /// Jobs shorter than this count as this long (Feitelson et al. 1997): a job of a second that waits a minute is no case.
@@ -59,6 +61,16 @@ struct JobHistory::Series {
                            .Register(registry);
   prometheus::Counter& kept = promises.Add({{"start", "InTime"}});
   prometheus::Counter& late = promises.Add({{"start", "Late"}});
+  Histograms& start_errors =
+      histograms(registry, "ashlar_start_prediction_error_seconds",
+                 "Time between a job's start and the first time that was reserved for it, without its sign");
+  prometheus::Histogram& before_promise = start_errors.Add({{"start", "InTime"}}, kStartBuckets);
+  prometheus::Histogram& after_promise = start_errors.Add({{"start", "Late"}}, kStartBuckets);
+  prometheus::Family<prometheus::Gauge>& coverage =
+      prometheus::BuildGauge()
+          .Name("ashlar_start_prediction_coverage_ratio")
+          .Help("Share of jobs with a reservation that started by its first time, which rests on the p90 of others")
+          .Register(registry);
   prometheus::Counter& backfilled =
       BuildCounter()
           .Name("ashlar_backfill_jobs_total")
@@ -123,12 +135,22 @@ void JobHistory::note_applied(const State& state) {
   fresh_losses_.clear();
 }
 
+/// A sum of signed differences could fall, which Prometheus takes for a restart: each sign has its own.
+void JobHistory::note_start(Millis reserved, Millis now) {
+  const bool is_kept = now <= reserved + Reservation::kRenewedAfter;
+  (is_kept ? series_->kept : series_->late).Increment();
+  (is_kept ? series_->before_promise : series_->after_promise)
+      .Observe(std::abs(static_cast<double>((now - reserved).value)) * 1e-3);
+  const double kept = series_->kept.Value();
+  series_->coverage.Add({{"quantile", "0.9"}}).Set(kept / (kept + series_->late.Value()));
+}
+
 void JobHistory::note_placed(const State& state, const Engine& engine, const Plan& plan) {
   const auto order = [&](const Job& job) { return std::pair(engine.profile().order->waiting(job), job.backlog_seq); };
   for (const VerdictChange& change : plan.verdicts) {
     if (change.verdict.kind != VerdictKind::kPlaced || !state.is_live(change.job)) continue;
     if (const auto it = promised_.find(change.job); it != promised_.end()) {
-      (plan.at <= it->second + Reservation::kRenewedAfter ? series_->kept : series_->late).Increment();
+      note_start(it->second, plan.at);
       promised_.erase(it);
     }
     const Job& placed = state.job(change.job);

@@ -47,6 +47,8 @@ class JobHistory {
   };
   void note_end(const Job& job, const std::string& queue, Millis now);
   void note_loss(const State& state, JobId job, Millis at, bool is_by_node);
+  /// Of a job for which that time was reserved first.
+  void note_start(Millis reserved, Millis now);
 
   std::unique_ptr<Series> series_;
   std::map<JobId, Loss> losses_;

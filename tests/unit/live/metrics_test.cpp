@@ -285,9 +285,23 @@ TEST_F(MetricsOfATerm, CountTheReservationsThatWereKept) {
     return Lines{R"(ashlar_reservation_jobs_total{start="InTime"} )" + std::to_string(in_time),
                  R"(ashlar_reservation_jobs_total{start="Late"} )" + std::to_string(late)};
   };
+  const auto differences = [&] { return lines({"ashlar_start_prediction"}); };
+  const auto differing = [](int in_time, double in_time_seconds, int late, double late_seconds, const char* coverage) {
+    std::ostringstream text;
+    text << R"(ashlar_start_prediction_coverage_ratio{quantile="0.9"} )" << coverage << '\n'
+         << R"(ashlar_start_prediction_error_seconds_count{start="InTime"} )" << in_time << '\n'
+         << R"(ashlar_start_prediction_error_seconds_count{start="Late"} )" << late << '\n'
+         << R"(ashlar_start_prediction_error_seconds_sum{start="InTime"} )" << in_time_seconds << '\n'
+         << R"(ashlar_start_prediction_error_seconds_sum{start="Late"} )" << late_seconds << '\n';
+    return series_of(text.str(), {""});
+  };
+  EXPECT_EQ(differences().size(), 4u) << "no share before the first start";
   EXPECT_EQ(head_waits("0", 50), counted(1, 0));
+  EXPECT_EQ(differences(), differing(1, 50, 0, 0, "1"));
   EXPECT_EQ(head_waits("1", 101), counted(2, 0)) << "within a second";
-  EXPECT_EQ(head_waits("2", 102), counted(2, 1));
+  EXPECT_EQ(head_waits("2", 104), counted(2, 1));
+  EXPECT_EQ(head_waits("3", 102), counted(2, 2));
+  EXPECT_EQ(differences(), differing(2, 51, 2, 6, "0.5"));
 }
 
 TEST_F(MetricsOfATerm, AShortJobIsNoWorseThanOneOfTenSeconds) {
