@@ -1,10 +1,10 @@
 #include "documented/documented.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <fstream>
 #include <map>
 #include <string_view>
-#include <vector>
 
 #include "folders.h"
 
@@ -54,25 +54,25 @@ std::string json_type(const boost::json::value& value) {
   return value.is_double() ? "number" : "integer";
 }
 
-/// Appends "path (type)" of each value that is not documented.
-void add_undocumented(const boost::json::value& value, const std::string& path,
-                      const std::vector<const DocumentedFields*>& documented, std::string& out) {
+/// Visits each value that is no object and no array, with its path.
+template <class Visit>
+void each_value(const boost::json::value& value, const std::string& path, const Visit& visit) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.as_object())
-      add_undocumented(member, path.empty() ? std::string(key) : path + "." + std::string(key), documented, out);
-    return;
+      each_value(member, path.empty() ? std::string(key) : path + "." + std::string(key), visit);
+  } else if (value.is_array()) {
+    for (const boost::json::value& element : value.as_array()) each_value(element, path + "[]", visit);
+  } else {
+    visit(value, path);
   }
-  if (value.is_array()) {
-    for (const boost::json::value& element : value.as_array()) add_undocumented(element, path + "[]", documented, out);
-    return;
-  }
-  const std::string type = json_type(value);
-  for (const DocumentedFields* fields : documented)
-    for (const auto& [field, types] : *fields)
-      if (is_field(path, field) &&
-          (types.find(type) != std::string::npos || (type == "integer" && types.find("number") != std::string::npos)))
-        return;
-  out += path + " (" + type + ")\n";
+}
+
+bool is_documented(const DocumentedFields& documented, const std::string& path, const std::string& type) {
+  return std::any_of(documented.begin(), documented.end(), [&](const auto& row) {
+    const auto& [field, types] = row;
+    return is_field(path, field) &&
+           (types.find(type) != std::string::npos || (type == "integer" && types.find("number") != std::string::npos));
+  });
 }
 
 }  // namespace
@@ -84,7 +84,22 @@ std::string undocumented(const std::string& text) {
   const DocumentedFields &all = documented_fields(""), &own = documented_fields(std::string(kind->as_string()));
   if (own.empty()) return "kind " + std::string(kind->as_string()) + " is not described\n";
   std::string out;
-  add_undocumented(document, "", {&all, &own}, out);
+  each_value(document, "", [&](const boost::json::value& value, const std::string& path) {
+    const std::string type = json_type(value);
+    if (!is_documented(all, path, type) && !is_documented(own, path, type)) out += path + " (" + type + ")\n";
+  });
+  return out;
+}
+
+std::string unprinted(const std::string& kind, const std::vector<std::string>& texts) {
+  DocumentedFields left = documented_fields(kind);
+  if (left.empty()) return "kind " + kind + " is not described\n";
+  for (const std::string& text : texts)
+    each_value(boost::json::parse(text), "", [&](const boost::json::value&, const std::string& path) {
+      std::erase_if(left, [&](const auto& row) { return is_field(path, row.first); });
+    });
+  std::string out;
+  for (const auto& [field, type] : left) out += field + "\n";
   return out;
 }
 

@@ -83,6 +83,17 @@ TEST(ReplayReport, lists_where_another_profile_differs) {
       "\n");
 }
 
+TEST(ReplayReport, has_every_field_that_is_documented) {
+  ReplayReport r = identical();
+  r.first_difference = StepDifference{"a.alog", 12, 34, Millis(5'067), "recorded: this; replayed: that"};
+  const std::string differs = described_json(r);
+  EXPECT_NE(unprinted("ReplayReport", {differs}), "");
+  r.other_profile = "spread";
+  r.differences = {{4, 5, Millis(6'000), "job x", "node1", "node2"}};
+  r.notes = {"noted"};
+  EXPECT_EQ(unprinted("ReplayReport", {differs, described_json(r)}), "");
+}
+
 TEST(ReplayReport, shows_forty_differences_and_counts_the_rest) {
   ReplayReport r = identical();
   r.other_profile = "spread";
