@@ -193,6 +193,9 @@ REFUSED = [
     ("demo --only-comparison --no-comparison", 2, "excludes --"),
     ("demo --simulated --only-comparison", 2, "excludes --"),
     ("demo --short --only-comparison", 2, "excludes --"),
+    ("demo -o json", 2, "ashlar demo: --output: json shows the comparison: add --only-comparison"),
+    ("demo --only-comparison -o csv", 2, '--output: expected text or json, got "csv"'),
+    ("TMPDIR=/no/such KUBEBUILDER_ASSETS=. demo --only-comparison -o json", 1, "starting etcd and kube-apiserver on loopback ..."),  # stdout is for the document
 ]
 
 # (command, body of every answer, exit status, what it says: on stderr, or on stdout where the status is 0)

@@ -1,6 +1,7 @@
 // `ashlar demo`: a real API server, fake nodes by kwok, Ashlar as scheduler, and two minutes of jobs to watch; then a
 // contended script on kube-scheduler and on Ashlar. Until the control plane is built, the jobs are shown on the
 // simulator. Everything runs on loopback in one temporary folder and is removed afterwards, whatever part fails.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 #include "apps/ashlar/shared/usage.h"
 #include "apps/ashlar/verbs.h"
@@ -28,8 +31,9 @@ constexpr Millis kYardstickPatience{420'000};  ///< building kube-scheduler take
 struct DemoOptions {
   bool is_short = false, has_no_wait = false, has_no_comparison = false, is_only_comparison = false;
   bool is_simulated = false;
-  std::string color = "auto";
+  std::string color = "auto", output = "text";
   demo::ControlPlaneBuild build;
+  bool is_json() const { return output == "json"; }
 };
 
 std::atomic<bool> is_interrupted{false};
@@ -39,6 +43,25 @@ void on_interrupt(int) { is_interrupted = true; }
   std::fprintf(stderr, "ashlar demo: %s\n", message.c_str());
   throw CLI::RuntimeError(kFailed);
 }
+
+/// While it lives, what is printed for people goes to stderr, and stdout is left for a document.
+class PeopleOnStderr {
+ public:
+  PeopleOnStderr() : stdout_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) {
+    std::fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~PeopleOnStderr() {
+    std::fflush(stdout);
+    dup2(stdout_, STDOUT_FILENO);
+    close(stdout_);
+  }
+  PeopleOnStderr(const PeopleOnStderr&) = delete;
+  PeopleOnStderr& operator=(const PeopleOnStderr&) = delete;
+
+ private:
+  int stdout_;
+};
 
 /// The control plane, kwok and our scheduler; all stop with this object.
 struct Stage {
@@ -184,14 +207,14 @@ std::string yardstick_config(const std::string& kubeconfig) {
          "weight: 1\n";
 }
 
-void compare(Stage& stage, pid_t builder) {
+/// One score for each scheduler; none if kube-scheduler is missing, fewer if interrupted.
+std::vector<demo::Score> compare(Stage& stage, const demo::Script& script, pid_t builder) {
   if (!has_yardstick(builder)) {
     std::printf(
         "kube-scheduler is missing: no comparison. ./dev demo builds it (if that fails, see "
         "build/controlplane.log).\n");
-    return;
+    return {};
   }
-  const demo::Script script = demo::contended();
   std::printf(
       "\nA busy minute of %zu jobs that need %.1f GPU-hours, first on kube-scheduler, then on Ashlar: the same pods "
       "in\n"
@@ -206,11 +229,14 @@ void compare(Stage& stage, pid_t builder) {
       stage.plane->run("kube-scheduler", {"--config=" + config, "--secure-port=0",
                                           "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   if (!yardstick) fail(yardstick.error().message);
+  std::vector<demo::Score> scores;
   const auto row = [&](const std::string& label, demo::PlayOptions options) {
     if (is_interrupted) return;
     demo::Score score = play(stage, script, std::move(options), nullptr);
     score.label = label;
-    if (!is_interrupted) print_row(score);
+    if (is_interrupted) return;
+    print_row(score);
+    scores.push_back(std::move(score));
   };
   row("kube-scheduler, PodGroups with topology", {.ns = "compare-kube",
                                                   .scheduler_name = "default-scheduler",
@@ -229,6 +255,7 @@ void compare(Stage& stage, pid_t builder) {
       "\n  lost: held by members of gangs whose other members had no place; waited: more than 2 s, to the last bind or "
       "the\n  end; split: over several racks although one could hold the gang; twice: GPUs given to whole-GPU pods "
       "and to\n  shares at once. See docs/benchmarks.md.\n");
+  return scores;
 }
 
 void say_goodbye(const Stage& stage) {
@@ -293,6 +320,24 @@ void play_simulated(const demo::Script& script, bool has_colour) {
   print_summary(score);
 }
 
+/// Only the comparison, with its document on stdout; ends without waiting for Ctrl-C.
+void print_comparison(const DemoOptions& options, bool has_colour) {
+  const demo::Script script = demo::contended();
+  std::vector<demo::Score> scores;
+  {
+    const PeopleOnStderr people;
+    await_control_plane(options, demo::two_minutes(), has_colour);
+    if (!is_interrupted) {
+      Stage stage = set_up();
+      start_ashlar(stage);
+      scores = compare(stage, script, options.build.process);
+    }
+  }
+  if (is_interrupted) fail("interrupted before the comparison was over");
+  if (scores.empty()) fail("no comparison without kube-scheduler");
+  std::printf("%s", demo::comparison_json(script, scores).c_str());
+}
+
 void run_demo(const DemoOptions& options) {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
@@ -300,13 +345,14 @@ void run_demo(const DemoOptions& options) {
   const demo::Script script = options.is_short ? demo::short_story() : demo::two_minutes();
   const bool has_colour = options.color == "always" || (options.color == "auto" && cli::wants_colour(STDOUT_FILENO));
   if (options.is_simulated) return play_simulated(script, has_colour);
+  if (options.is_json()) return print_comparison(options, has_colour);
   await_control_plane(options, script, has_colour);
   if (is_interrupted) return;
   Stage stage = set_up();
   start_ashlar(stage);
   if (!options.is_only_comparison) play_story(stage, script, has_colour);
   const bool is_compared = options.is_only_comparison || (!options.is_short && !options.has_no_comparison);
-  if (is_compared && !is_interrupted) compare(stage, options.build.process);
+  if (is_compared && !is_interrupted) compare(stage, demo::contended(), options.build.process);
   if (options.has_no_wait || is_interrupted) return;
   say_goodbye(stage);
   while (!is_interrupted) {
@@ -337,12 +383,17 @@ void add_demo(CLI::App& app) {
       ->type_name("WHEN")
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
+  add_format_option(*verb, options->output, {"text", "json"});
   // For ./dev demo, which builds the control plane meanwhile; not in the help.
   verb->add_option("--building", options->build.process, "Process that builds the control plane")->group("");
   verb->add_option("--building-takes", options->build.usually.value, "Usual time of that build in milliseconds")
       ->group("");
   verb->add_option("--building-log", options->build.log, "Log of that build")->group("");
-  verb->callback([options] { run_demo(*options); });
+  verb->callback([options] {
+    if (options->is_json() && !options->is_only_comparison)
+      throw VerbError(kBadInput, "--output: json shows the comparison: add --only-comparison");
+    run_demo(*options);
+  });
 }
 
 }  // namespace ashlar

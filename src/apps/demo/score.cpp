@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+
+#include "kubeclient/json_writer.h"
 
 namespace ashlar::demo {
 namespace {
@@ -10,6 +13,8 @@ namespace {
 constexpr Millis kLate{500};  ///< a job that waits longer could have used idle devices
 
 double seconds(Millis time) { return static_cast<double>(time.value) / 1000; }
+
+std::int64_t millis(double seconds) { return std::llround(seconds * 1000); }
 
 /// GPUs of each node that are given beyond those that it has. Shares are packed as well as they can be.
 int double_booked(const Scene& scene) {
@@ -75,6 +80,35 @@ Score ScoreKeeper::finish(const Scene& scene, Millis start, Millis end) {
     score_.wait_max = std::max(score_.wait_max, waited);
   }
   return score_;
+}
+
+std::string comparison_json(const Script& script, std::span<const Score> scores) {
+  kube::JsonWriter json;
+  json.begin_object();
+  json.member("apiVersion", "ashlar.dev/v1alpha1");
+  json.member("kind", "DemoComparison");
+  json.member("jobs", static_cast<std::int64_t>(script.acts.size()));
+  json.member("neededGpuMillis", millis(script.gpu_hours() * 3600));
+  json.member("lengthMillis", script.length.value);
+  json.key("rows").begin_array();
+  for (const Score& score : scores) {
+    json.begin_object();
+    json.member("scheduler", score.label);
+    json.member("lostGpuMillis", millis(score.lost_gpu_seconds));
+    json.member("gangs", score.gangs);
+    json.member("gangsStarted", score.gangs_started);
+    json.member("gangsWaited", score.gangs_waited);
+    json.member("meanWaitMillis", score.mean_wait().value);
+    json.member("longestWaitMillis", score.wait_max.value);
+    json.member("gangsSplit", score.gangs_split);
+    json.member("doubleBookedGpuMillis", millis(score.double_booked_gpu_seconds));
+    json.member("idleGpuMillis", millis(score.idle_gpu_seconds));
+    json.member("finishedMillis", score.finished.value);
+    json.member("jobsLeft", score.jobs_left);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return json.take() + "\n";
 }
 
 }  // namespace ashlar::demo

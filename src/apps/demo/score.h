@@ -2,9 +2,11 @@
 // scheduler. docs/benchmarks.md says how each number is computed.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "apps/demo/scene.h"
+#include "apps/demo/script.h"
 
 namespace ashlar::demo {
 
@@ -27,6 +29,9 @@ struct Score {
   int jobs_left = 0;
   Millis mean_wait() const { return gangs_waited == 0 ? Millis(0) : Millis(wait_sum.value / gangs_waited); }
 };
+
+/// The scores of one script, one for each scheduler, as JSON (docs/reference/json.md, DemoComparison), on one line.
+std::string comparison_json(const Script& script, std::span<const Score> scores);
 
 class ScoreKeeper {
  public:

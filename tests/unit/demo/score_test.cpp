@@ -7,6 +7,7 @@
 #include <map>
 
 #include "apps/demo/simulated_play.h"
+#include "documented/documented.h"
 
 namespace ashlar::demo {
 namespace {
@@ -47,6 +48,38 @@ TEST_F(ScoreTest, AGangThatNeverStartsHasWaitedAndLostToTheEnd) {
   EXPECT_EQ(score.wait_sum, Millis(9'000));
   EXPECT_EQ(score.jobs_left, 1);
   EXPECT_EQ(score.finished, Millis(9'000));
+}
+
+TEST(Comparison, AsJsonHasTheDocumentedFieldsInMilliseconds) {
+  Script script;
+  script.acts = {act("a", 2, 4)};
+  script.acts.front().runs_for = Millis(1'500);
+  script.length = Millis(75'000);
+  const Score first{.label = "\"one\"",
+                    .gangs = 21,
+                    .gangs_started = 20,
+                    .gangs_waited = 2,
+                    .wait_sum = Millis(9'000),
+                    .wait_max = Millis(6'000),
+                    .gangs_split = 3,
+                    .lost_gpu_seconds = 1.2344,
+                    .double_booked_gpu_seconds = 0.4,
+                    .idle_gpu_seconds = 7,
+                    .finished = Millis(62'000),
+                    .jobs_left = 1};
+  Score second;
+  second.label = "two";
+  const std::string text = comparison_json(script, std::vector{first, second});
+  EXPECT_EQ(undocumented(text), "");
+  EXPECT_EQ(unprinted("DemoComparison", {text}), "");
+  EXPECT_EQ(
+      text,
+      R"({"apiVersion":"ashlar.dev/v1alpha1","kind":"DemoComparison","jobs":1,"neededGpuMillis":12000,"lengthMillis":75000,"rows":[)"
+      R"({"scheduler":"\"one\"","lostGpuMillis":1234,"gangs":21,"gangsStarted":20,"gangsWaited":2,"meanWaitMillis":4500,)"
+      R"("longestWaitMillis":6000,"gangsSplit":3,"doubleBookedGpuMillis":400,"idleGpuMillis":7000,"finishedMillis":62000,"jobsLeft":1},)"
+      R"({"scheduler":"two","lostGpuMillis":0,"gangs":0,"gangsStarted":0,"gangsWaited":0,"meanWaitMillis":0,"longestWaitMillis":0,)"
+      R"("gangsSplit":0,"doubleBookedGpuMillis":0,"idleGpuMillis":0,"finishedMillis":0,"jobsLeft":0}]})"
+      "\n");
 }
 
 TEST_F(ScoreTest, ShortWaitsAndSinglePodsAreNotCountedAsWaitingGangs) {
