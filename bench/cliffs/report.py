@@ -1,5 +1,5 @@
 """Judges what bench_cliffs measured: a table of costs by size, a plot as SVG, and the steps: sizes that cost more than STEP times as much as the next
-smaller one.
+smaller one. A step is a problem unless it is known; so is a known step that is gone.
 """
 import math
 from html import escape
@@ -11,6 +11,10 @@ QUANTITIES = [
     "beside-later", "groups", "unlike-groups", "waiting-groups", "gang-kinds", "layouts", "device-kinds", "searched-kinds", "depth", "limited-classes",
     "reservations"
 ]
+# Here no step may be known: a scheduler meets these quantities in every cluster.
+WITHOUT_STEPS = ["kinds", "waiting", "held", "selectors", "levels", "queues"]
+# {(quantity, event, size): why it costs so much more than the size before, and stays so}
+KNOWN_STEPS = {}
 EVENTS = ["tick", "unrelated-node", "node-label", "guest", "ends"]  # guest: a job comes and goes, where there is one
 CAPS = {"levels": "a topology has at most 16 levels"}
 WIDTH, HEIGHT, MARGIN = 360, 260, 46
@@ -43,6 +47,18 @@ def steps_of(series):
     sizes = sorted(series.costs)
     ratios = [(b, max(series.costs[b], FLOOR_US) / max(series.costs[a], FLOOR_US)) for a, b in zip(sizes, sizes[1:])]
     return [(size, ratio) for size, ratio in ratios if ratio > STEP]
+
+
+def known_steps(measured):
+    """(quantity, event, size, ratio, reason) of the steps that are known and seen."""
+    return [(quantity, event, size, ratio, KNOWN_STEPS[quantity, event, size]) for quantity, events in measured.items() for event, series in events.items()
+            for size, ratio in steps_of(series) if (quantity, event, size) in KNOWN_STEPS]
+
+
+def mended_steps(measured):
+    """(quantity, event, size) of those that are known and measured, and no step any more."""
+    seen = {(quantity, event, size) for quantity, event, size, _, _ in known_steps(measured)}
+    return [known for known in KNOWN_STEPS if known not in seen and known[0] in measured and known[2] in measured[known[0]][known[1]].costs]
 
 
 def in_words(micros):
@@ -104,14 +120,21 @@ def plot(measured):
             f'<rect width="100%" height="100%" fill="white"/>{legend}{"".join(out)}</svg>\n')
 
 
+def notes(measured):
+    """A sentence for each step that is known."""
+    return [f"{quantity}, {event}: {size:,} cost {ratio:.1f} times as much as the size before: {reason}"
+            for quantity, event, size, ratio, reason in known_steps(measured)]
+
+
 def problems(measured):
-    """A sentence for each step and each quantity that was not measured to its end."""
+    """A sentence for each step that is not known, each known one that is gone, and each quantity that was not measured to its end."""
     found = []
     for quantity, events in measured.items():
         for event, series in events.items():
             for size, ratio in steps_of(series):
-                found.append(f"{quantity}, {event}: {size:,} cost {ratio:.1f} times as much as the size before ({in_words(series.costs[size])})")
+                if (quantity, event, size) not in KNOWN_STEPS:
+                    found.append(f"{quantity}, {event}: {size:,} cost {ratio:.1f} times as much as the size before ({in_words(series.costs[size])})")
         left_out = events[EVENTS[0]].left_out
         if left_out:
             found.append(f"{quantity}: {left_out:,} and more were left out, because the size before took too long")
-    return found
+    return found + [f"{quantity}, {event}: {size:,} is no step any more; mended: take it off the list" for quantity, event, size in mended_steps(measured)]
