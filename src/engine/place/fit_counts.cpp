@@ -1,14 +1,19 @@
 #include "engine/place/fit_counts.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
+#include "base/bitset.h"
 #include "base/grown.h"
 
 namespace ashlar {
 namespace {
 constexpr std::size_t kRowsPerUpdate = 8;  ///< one node by itself costs about as much as that many in a row
-}
+constexpr std::size_t kRowsAtOnce = 64;    ///< at most
+constexpr std::size_t kFewChanges = 8;     ///< up to this many are counted one by one
+}  // namespace
 
 void FitCounts::start_anew(const State& state, const NodeRating& rating) {
   const std::size_t rows = state.cluster().rows();
@@ -20,9 +25,37 @@ void FitCounts::start_anew(const State& state, const NodeRating& rating) {
   is_started_ = true;
 }
 
-void FitCounts::update(const State& state, const NodeRating& rating, NodeId n) {
-  const std::uint16_t before = fits_[n.row()];
-  rating.count(state, {n.row(), 1}, std::span(fits_).subspan(n.row(), 1));
+void FitCounts::update(const State& state, const NodeRating& rating, NodeRange rows) {
+  const std::span<std::uint16_t> fits = std::span(fits_).subspan(rows.first, rows.count);
+  std::array<std::uint16_t, kRowsAtOnce> before;
+  std::copy(fits.begin(), fits.end(), before.begin());
+  rating.count(state, rows, fits);
+  for (std::size_t i = 0; i < rows.count; ++i) follow(state, NodeId(rows.first + i), before[i]);
+}
+
+/// Nodes that are close to each other are counted together, with those between them, and each once.
+void FitCounts::update_changed(const State& state, const NodeRating& rating) {
+  const auto changed = state.cluster().changed_since(cursor_);
+  if (changed.size() <= kFewChanges) {
+    for (const NodeId n : changed) update(state, rating, {n.row(), 1});
+    return;
+  }
+  BitSet rows(fits_.size());
+  for (const NodeId n : changed) rows.set(n.row());
+  for (std::size_t w = 0; w < rows.words().size(); ++w) {
+    std::uint64_t word = rows.words()[w];
+    if (word == 0) continue;
+    const auto first = static_cast<std::size_t>(std::countr_zero(word));
+    const std::size_t count = kRowsAtOnce - static_cast<std::size_t>(std::countl_zero(word)) - first;
+    if (static_cast<std::size_t>(std::popcount(word)) * kRowsPerUpdate >= count)
+      update(state, rating, {w * kRowsAtOnce + first, count});
+    else
+      for (; word != 0; word &= word - 1)
+        update(state, rating, {w * kRowsAtOnce + static_cast<std::size_t>(std::countr_zero(word)), 1});
+  }
+}
+
+void FitCounts::follow(const State& state, NodeId n, std::uint16_t before) {
   const std::uint16_t after = fits_[n.row()];
   if (before == after) return;
   total_ += std::uint64_t{after} - before;
@@ -60,8 +93,7 @@ void FitCounts::refresh(const State& state, const NodeRating& rating) {
   } else {
     fits_.resize(cluster.rows(), 0);
     if (shape_version_ != cluster.topology().shape_version()) follow_moves(cluster.topology());
-    // A node that changed several times is counted anew several times, which costs less than a note of each.
-    for (const NodeId n : cluster.changed_since(cursor_)) update(state, rating, n);
+    update_changed(state, rating);
   }
   cursor_ = cluster.change_count();
 }

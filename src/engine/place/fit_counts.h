@@ -28,7 +28,10 @@ class FitCounts {
 
  private:
   void start_anew(const State& state, const NodeRating& rating);
-  void update(const State& state, const NodeRating& rating, NodeId node);
+  void update(const State& state, const NodeRating& rating, NodeRange rows);
+  void update_changed(const State& state, const NodeRating& rating);
+  /// The totals after the node's count was another one.
+  void follow(const State& state, NodeId node, std::uint16_t before);
   void follow_moves(const Topology& topology);
   void build_rooms(const Topology& topology);
 

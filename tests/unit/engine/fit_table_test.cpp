@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,34 @@ TEST(FitTable, MoreMovesThanAreRememberedAreNotLost) {
     tell(s, NodeSeen{NodeId(0u), eight_devices_in(static_cast<std::uint32_t>(i % 2))});
   table.count(s);
   EXPECT_EQ(table.room(s, kRackLevel)[0], Topology::kMovesMax % 2 == 0 ? before : before - 8);
+}
+
+TEST(FitTable, ManyChangedNodesAreCountedAsEachByItself) {
+  const Profile profile = *builtin_profile("ashlar");
+  // apart; side by side; some of both, one of them twice; across the end of a word of 64 rows
+  const std::vector<std::vector<std::uint32_t>> sets = {
+      {3, 70, 150, 220, 300, 370, 440, 500, 580, 640},
+      {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27},
+      {799, 0, 32, 33, 34, 32, 36, 37, 38, 39, 40, 41, 400},
+      {60, 61, 62, 63, 64, 65, 66, 67, 127, 128},
+  };
+  for (const std::vector<std::uint32_t>& set : sets) {
+    State s = racks();
+    FitTable table = table_of(s, profile);
+    table.count(s);
+    ASSERT_FALSE(table.room(s, kRackLevel).empty());
+    std::uint32_t job = 5000;
+    for (const std::uint32_t row : set) {
+      tell(s, Submitted{workload(job, job, 1, kOneDevice)});
+      tell(s, Bound{MemberId(job++), NodeId(row), {}});
+    }
+    table.count(s);
+    FitTable anew = table_of(s, profile);
+    anew.count(s);
+    EXPECT_TRUE(std::ranges::equal(table.fits(), anew.fits())) << set.front();
+    EXPECT_TRUE(std::ranges::equal(table.room(s, kRackLevel), anew.room(s, kRackLevel))) << set.front();
+    EXPECT_EQ(table.room_everywhere(), anew.room_everywhere()) << set.front();
+  }
 }
 
 TEST(FitTable, AProfileThatRanksDomainsAloneFindsNodes) {
