@@ -9,6 +9,7 @@ packages=(
   g++ cmake ninja-build pkg-config ccache mold                             # building
   clang clang-format clang-tidy libclang-rt-dev                            # checking
   python3 python3-venv python3-pip                                         # the tidy test; Go's toolchain from PyPI
+  zsh fish                                                                 # the completion test runs their scripts
   zstd xz-utils
   libboost1.81-dev libboost-json1.81-dev libboost-iostreams1.81-dev        # never libboost-dev: it is 1.74 and conflicts
   libcurl4-openssl-dev libssl-dev libsimdjson-dev libyaml-cpp-dev libre2-dev

@@ -1,5 +1,5 @@
-"""Completion as the shells do it: the script of bash is sourced and asked, in a function call and at a prompt; those of zsh and fish are read, and checked
-by the shell itself where it is installed."""
+"""Completion as the shells do it: the script of bash is sourced and asked in a function call, that of fish by its own `complete`, and all three at a prompt.
+What a shell that is not installed would do is only read from its script."""
 import os
 import pty
 import re
@@ -40,6 +40,40 @@ OFFERED = [
     (["ashlar", "replay", "with sp"], "with space"),
     (["ashlar", "demo", "--color", ""], "auto always never"),
 ]
+
+
+ASK_FISH = "ashlar completion fish | source; complete -C $argv[1]"
+# (the line before the cursor; what fish offers, in any order)
+OFFERED_BY_FISH = [
+    ("ashlar ", VERBS),
+    ("ashlar s", "scheduler sim"),
+    ("ashlar sim ", "packing queue run"),
+    ("ashlar sim run --pol", "--policy"),
+    ("ashlar why a/b -o ", "table json"),
+    ("ashlar why a/b --output=j", "--output=json"),
+    ("ashlar why -n queue --s", "--server"),
+    ("ashlar completion ", "bash zsh fish"),
+    ("ashlar sim run sce", "scenario.yaml"),
+    ("ashlar sim run scenario.yaml --policy sjf", "sjf sjf-skip"),
+    ("ashlar demo --color ", "auto always never"),
+]
+
+# (how the shell is started, the first line that it gets)
+PROMPTS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "source <(ashlar completion bash)"),
+    "zsh": (["zsh", "-f", "-i"], "unsetopt prompt_cr prompt_sp; autoload -U compinit; compinit -D -u; source <(ashlar completion zsh)"),
+    "fish": (["fish", "--no-config", "-i"], "ashlar completion fish | source"),
+}
+# (what is typed before the tab, the line that it becomes)
+TYPED = [("ashlar sim ru", "ashlar sim run "), ("ashlar nodes --output=j", "ashlar nodes --output=json"), ("ashlar sim run scen", "ashlar sim run scenario.yaml"),
+         ("ashlar completion ba", "ashlar completion bash")]
+
+
+def offered_by_fish(program, folder, line):
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
+    done = subprocess.run(["fish", "--no-config", "-c", ASK_FISH, line], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+                          check=False)
+    return [found.split("\t")[0] for found in done.stdout.split("\n") if found] if done.returncode == 0 and not done.stderr else [done.stdout + done.stderr]
 
 
 def offered(program, folder, words):
@@ -114,13 +148,14 @@ def scripts_are_whole(program):
     return results
 
 
-def at_a_prompt(program, folder, typed, expected):
-    """Whether bash at a prompt, with the script sourced, turns what is typed before the tab into the line expected."""
+def at_a_prompt(program, folder, shell, typed, expected):
+    """Whether the shell at a prompt, with the script sourced, turns what is typed before the tab into the line expected."""
+    command, first = PROMPTS[shell]
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        os.environ.update(PATH=f"{program.parent}:{os.environ['PATH']}", PS1="> ", TERM="dumb", INPUTRC="/dev/null")
-        os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        os.environ.update(PATH=f"{program.parent}:{os.environ['PATH']}", PS1="> ", TERM="dumb", INPUTRC="/dev/null", HOME=str(folder))
+        os.execvp(command[0], command)
     text = ""
 
     def await_text(end):
@@ -131,7 +166,7 @@ def at_a_prompt(program, folder, typed, expected):
                 text += os.read(terminal, 4096).decode(errors="replace")
         return end in text
 
-    os.write(terminal, b"source <(ashlar completion bash); echo rea''dy\n")
+    os.write(terminal, f"{first}; echo rea''dy\n".encode())
     good = await_text("ready\r\n")
     text = ""
     os.write(terminal, typed.encode() + b"\t")
@@ -139,7 +174,7 @@ def at_a_prompt(program, folder, typed, expected):
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     os.close(terminal)
-    return report(good, f"at a prompt, {typed!r} and a tab give {expected!r}", repr(text))
+    return report(good, f"{shell} at a prompt: {typed!r} and a tab give {expected!r}", repr(text))
 
 
 def check_completion(program, folder):
@@ -149,7 +184,12 @@ def check_completion(program, folder):
         found = offered(program, folder, words)
         results.append(report(found == (["with space"] if expected == "with space" else expected.split()), f"{words} gives {expected!r}", str(found)))
     results += all_is_offered(program, folder) + help_fits(program)
-    results.append(at_a_prompt(program, folder, "ashlar sim ru", "ashlar sim run "))
-    results.append(at_a_prompt(program, folder, "ashlar nodes --output=j", "ashlar nodes --output=json"))
-    results.append(at_a_prompt(program, folder, "ashlar replay with", "ashlar replay with\\ space/"))
+    if shutil.which("fish"):
+        for line, expected in OFFERED_BY_FISH:
+            found = offered_by_fish(program, folder, line)
+            results.append(report(sorted(found) == sorted(expected.split()), f"fish: {line!r} gives {expected!r}", str(found)))
+    for shell in PROMPTS:
+        if shutil.which(shell):
+            results += [at_a_prompt(program, folder, shell, *line) for line in TYPED]
+    results.append(at_a_prompt(program, folder, "bash", "ashlar replay with", "ashlar replay with\\ space/"))
     return results
