@@ -28,7 +28,7 @@ constexpr double kQueuePercentMax = 120;
 
 struct Options {
   int draws = 200, worlds = 20;
-  std::int64_t jobs = 200'000;
+  std::int64_t jobs = 0;
   std::uint64_t seed = 1;
   std::string path = ASHLAR_SOURCE_DIR "/bench/sim_million.yaml";
 };
