@@ -83,7 +83,7 @@ void FitCounts::follow_moves(const Topology& topology) {
 
 bool FitCounts::must_start(const Cluster& cluster) const {
   return !is_started_ || !cluster.remembers(cursor_) || fits_.size() > cluster.rows() ||
-         cluster.change_count() - cursor_ > cluster.rows() / kRowsPerUpdate + 64;
+         cluster.change_count() - cursor_ > cluster.rows() + kRowsAtOnce;
 }
 
 void FitCounts::refresh(const State& state, const NodeRating& rating) {
