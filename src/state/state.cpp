@@ -84,7 +84,7 @@ void State::place(MemberId id, NodeId node, const DeviceMask& devices, Member::P
   placement_digest_ += placement_cell(id);
   ++jobs_[m.job.row()].members_placed;
   count_in_group(m, 1);
-  if (is_held) yielding_.add({node, id});
+  if (is_held) yielding_.add({node, id}), cluster_.note_held(node);
   if (is_kept_beside) take_kept(node, 1);
 }
 
@@ -117,7 +117,7 @@ void State::unplace(MemberId id) {
   if (is_taken && !m.grants.is_none()) cluster_.exchange(node, demand(m.demand).devices, devices_of(m), -1);
   if (is_taken) cluster_.release(node, demand(m.demand), m.devices);
   node_members_.remove(id, node);
-  if (is_held) yielding_.remove({node, id});
+  if (is_held) yielding_.remove({node, id}), cluster_.note_held(node);
   charge(m, node, -1);
   m.node = NodeId::none();
   m.devices = {};

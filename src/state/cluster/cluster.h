@@ -116,6 +116,8 @@ class Cluster : public NodeColumns {
   std::span<const NodeId> changed_since(std::uint64_t since) const {
     return std::span(change_log_).subspan(since - change_base_);
   }
+  /// What is held on the node is another: a change also where jobs have all of it, so that no column tells.
+  void note_held(NodeId n) { note_change(n); }
   /// All changes since then were undone exactly, and no reader that has seen one of them relies on the count any more.
   void forget_undone_changes(std::uint64_t since) {
     if (remembers(since)) change_log_.resize(since - change_base_);
