@@ -134,7 +134,7 @@ TEST_F(Recorded, damage_inside_the_opening_is_told_with_its_byte) {
   put(changed);
   EXPECT_EQ(error(), at(payload_at(offsets[0], changed[0]) + 1 + 0, "the bytes end early"));
   changed = pieces;
-  changed[1].payload = "\x09";
+  changed[1].payload = "\x0b";
   put(changed);
   EXPECT_EQ(error(), at(payload_at(offsets[1], changed[1]) + 1, "a name of an unknown kind"));
 }

@@ -119,7 +119,7 @@ TEST(NameLedger, an_event_brings_the_names_of_its_rows) {
   facts.domains = {DomainId(7), DomainId::none(), DomainId(7)};
   facts.allocatable = {1, 1, 1};
   facts.devices.device_class = DeviceClassId(6);
-  EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5 D7@0 D7@2 r0 r1 M6") << "resource 2 is known";
+  EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5 D7@0 D7@2 r0 r1") << "resource 2 and class 6 are known";
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "");
   EXPECT_EQ(told(NodeGone{NodeId(5)}), "");
   EXPECT_EQ(told(NodeSeen{NodeId(5), facts}), "n5") << "another node in its row";
@@ -258,8 +258,8 @@ TEST(NameTable, bytes_that_are_no_list_are_told) {
   };
   constexpr std::uint64_t kLargest = 1u << 27;
   EXPECT_EQ(fault(1, 3, 0), "");
-  EXPECT_EQ(fault(8, 3, 0), "");
-  EXPECT_EQ(fault(9, 3, 0), "a name of an unknown kind");
+  EXPECT_EQ(fault(10, 3, 0), "");
+  EXPECT_EQ(fault(11, 3, 0), "a name of an unknown kind");
   EXPECT_EQ(fault(3, kLargest + 1, 0), "a name's row number is too large");
   EXPECT_EQ(fault(6, 3, 16), "");
   EXPECT_EQ(fault(6, 3, 17), "a name's row number is too large");
