@@ -24,13 +24,9 @@ class AvailabilityProfile {
   void bring_up(const State& state, const PutOffEnds& put_off, const EndsAt& ends);
   /// Whether that costs less than a look at all nodes.
   bool is_close(const State& state, const PutOffEnds& put_off, const EndsAt& ends) const;
-  /// The first time by which so many slots are open in one domain; max() if never. After bring_up() in the same state.
+  /// The first time by which that many slots are open in one domain; max() if never. After bring_up() of this state.
   /// Cost: O(domains), or O(blocks of the step function).
   Millis earliest(const State& state, const SlotRequest& request);
-  /// When the slots of a node open, ascending; max() = never.
-  std::span<const Millis> slots_of(NodeId node) const {
-    return std::span(opens_).subspan(node.row() * stride_, stride_);
-  }
 
  private:
   struct Level {
@@ -39,6 +35,10 @@ class AvailabilityProfile {
     std::vector<StepFunction> opened;  ///< [domain]
   };
 
+  /// When the slots of a node open, ascending; max() = never.
+  std::span<const Millis> slots_of(NodeId node) const {
+    return std::span(opens_).subspan(node.row() * stride_, stride_);
+  }
   bool must_start(const State& state, const PutOffEnds& put_off, const EndsAt& ends) const;
   void start_anew(const State& state);
   /// Makes a list of the nodes of that job.

@@ -43,7 +43,7 @@ inline std::int32_t freed_among(const State& state, const Member& member, const 
   return devices == DeviceMask::unknown() ? std::max(state.demand(member.demand).devices.count, member.devices.count())
                                           : (member.devices & devices).count();
 }
-/// Whether so many slots are open now. Cost: O(nodes until they are).
+/// Whether that many slots are open now. Cost: O(nodes until they are).
 bool are_open_now(const Cluster& cluster, const SlotRequest& request);
 
 }  // namespace ashlar

@@ -22,7 +22,7 @@ class StepFunction {
   /// There must be as many of that time.
   void remove(Millis at, std::size_t units = 1);
   std::size_t units() const { return units_; }
-  /// The first time by which so many are available: 0 for none, max() for more than there are. Cost: O(blocks).
+  /// The first time by which that many are available: 0 for none, max() for more than there are. Cost: O(blocks).
   Millis first_with(std::size_t units) const;
   friend bool operator==(const StepFunction& a, const StepFunction& b) { return a.times() == b.times(); }
   std::vector<Millis> times() const;  // for tests

@@ -75,7 +75,7 @@ void Cluster::show_free(std::size_t r, std::size_t row, std::int64_t value) {
   free_[r][row] = value;
 }
 
-Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
+inline Cluster::Difference Cluster::write_device(std::size_t row, std::size_t i, std::int32_t milli, std::int64_t mib) {
   std::int32_t& free_milli = device_free_milli_[first_device_[row] + i];
   std::int64_t& free_mib = device_free_mib_[first_device_[row] + i];
   if (WithheldDevice* withheld = withheld_of(row, i)) {
