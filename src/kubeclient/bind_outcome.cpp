@@ -81,9 +81,15 @@ std::string bounded_words(std::string_view words, std::size_t bytes_max) {
   std::string text;
   text.reserve(std::min(words.size(), bytes_max));
   for (std::size_t i = 0; i < end;) {
-    const std::size_t control = control_size(words.substr(i, end - i));
-    text += control > 0 ? ' ' : words[i];
-    i += std::max<std::size_t>(control, 1);
+    const std::string_view rest = words.substr(i, end - i);
+    const std::size_t control = control_size(rest), character = utf8_length(rest);
+    if (control > 0)
+      text += ' ';
+    else if (character > 0)
+      text += rest.substr(0, character);
+    else
+      text += static_cast<unsigned char>(rest[0]) < 0x80 ? rest[0] : '?';
+    i += std::max({control, character, std::size_t{1}});
   }
   return end < words.size() ? text.append(kCut) : text;
 }

@@ -1,12 +1,10 @@
 #include "kubeclient/json_writer.h"
 
 namespace ashlar::kube {
-namespace {
 
-/// Length of the valid UTF-8 sequence at `p`, 0 if it is malformed (overlong forms, surrogates and values beyond
-/// U+10FFFF included).
-std::size_t utf8_length(const unsigned char* p, std::size_t left) {
-  const auto continues = [&](std::size_t i) { return i < left && (p[i] & 0xc0) == 0x80; };
+std::size_t utf8_length(std::string_view text) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const auto continues = [&](std::size_t i) { return i < text.size() && (p[i] & 0xc0) == 0x80; };
   if (p[0] >= 0xc2 && p[0] <= 0xdf) return continues(1) ? 2 : 0;
   if (p[0] >= 0xe0 && p[0] <= 0xef) {
     if (!continues(1) || !continues(2)) return 0;
@@ -22,6 +20,8 @@ std::size_t utf8_length(const unsigned char* p, std::size_t left) {
   }
   return 0;
 }
+
+namespace {
 
 void append_escape(std::string& out, unsigned char c) {
   static constexpr char kHex[] = "0123456789abcdef";
@@ -61,7 +61,7 @@ JsonWriter& JsonWriter::string(std::string_view text) {
       ++i;
       continue;
     }
-    const std::size_t length = c < 0x80 ? 0 : utf8_length(bytes + i, text.size() - i);
+    const std::size_t length = c < 0x80 ? 0 : utf8_length(text.substr(i));
     if (length > 0) {
       i += length;
       continue;

@@ -9,6 +9,10 @@
 
 namespace ashlar::kube {
 
+/// Length of the valid sequence of several bytes at the begin of a text that is not empty; 0 if there is none (overlong
+/// forms, surrogates and values beyond U+10FFFF are malformed).
+std::size_t utf8_length(std::string_view text);
+
 class JsonWriter {
  public:
   JsonWriter& begin_object() {

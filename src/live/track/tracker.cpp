@@ -140,7 +140,7 @@ void Tracker::give_back_unused_names() {
   data_.translator.add_to(in_use);
   for (const NodeRecord& node : data_.nodes) in_use.add(node.facts);
   data_.names.keep_only(in_use);
-  data_.translator.renew_asked_keys();
+  data_.translator.renew_asked_keys([&](const PooledString& key) { return data_.node_labels.contains(key); });
   data_.translator.forget_given_back();
 }
 

@@ -297,10 +297,12 @@ void Translator::note_taken() {
   given_back_ += company_.note_taken();
 }
 
-void Translator::renew_asked_keys() {
-  asked_keys_.renew([this](AskedKeys& keys) {
-    constraints_.each([&](ConstraintId, const Constraint& constraint) { keys.ask(constraint); });
-  });
+void Translator::renew_asked_keys(const std::function<bool(const PooledString& key)>& is_on_nodes) {
+  asked_keys_.renew(
+      [this](AskedKeys& keys) {
+        constraints_.each([&](ConstraintId, const Constraint& constraint) { keys.ask(constraint); });
+      },
+      is_on_nodes);
 }
 
 void Translator::add_to(ObjectNames::InUse& in_use) const {

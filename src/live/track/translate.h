@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,8 +65,8 @@ class Translator {
   /// Keys of node labels that constraints ask for.
   AskedKeys& asked_keys() { return asked_keys_; }
   const AskedKeys& asked_keys() const { return asked_keys_; }
-  /// Keys that only constraints of the past asked for are forgotten.
-  void renew_asked_keys();
+  /// Keys that only constraints of the past asked for are forgotten, unless nodes have them.
+  void renew_asked_keys(const std::function<bool(const PooledString& key)>& is_on_nodes);
   /// The devices, all as `labelled` says but for what is stated of some of them.
   NodeDevices devices(const NodeDevices& labelled, const std::vector<StatedDevices>& stated);
   /// A node has the second layout in place of the first; none: it has no layout.

@@ -90,7 +90,13 @@ TEST(BindOutcome, WordsAreShownInTheOrderInWhichTheyWereWritten) {
     EXPECT_EQ(bounded_words(std::string("a") + turn + "b" + turn), "a b ") << turn;
   const std::string others = "\u061b\u061d\u05d0\u200d\u2010\u2029\u202f\u2065\u206a\u20ac";
   EXPECT_EQ(bounded_words(others), others) << "nothing else";
-  for (const char* part : {"a\xe2", "a\xe2\x80", "a\xd8"}) EXPECT_EQ(bounded_words(part), part) << "cut off";
+  EXPECT_EQ(bounded_words("a\xe2"), "a?") << "cut off";
+  EXPECT_EQ(bounded_words("a\xe2\x80"), "a??") << "cut off";
+  EXPECT_EQ(bounded_words("a\xd8"), "a?") << "cut off";
+  EXPECT_EQ(bounded_words("\xff"
+                          "a\xc3\xa9\xc3, b"),
+            "?a\xc3\xa9?, b")
+      << "as an API server keeps it";
   EXPECT_EQ(bounded_words(std::string(396, 'x') + "\u202e\u202e"), std::string(396, 'x') + "...");
 }
 

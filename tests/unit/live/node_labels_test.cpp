@@ -139,5 +139,29 @@ TEST_F(NodeLabels, AllPodsAreLookedAtOnlyIfATopologyOfATermChanges) {
   EXPECT_EQ(changed("1", "r3"), 0u);
 }
 
+TEST(AskedKeys, WhatIsAskedForStaysNewsUntilItIsReported) {
+  ObjectNames names;
+  AskedKeys keys(names);
+  Constraint constraint;
+  constraint.selector.all = {{names.label_keys.of(PooledString("power")), LabelExpression::Op::kIn, {}, 0}};
+  const auto again = [&](AskedKeys& k) { k.ask(constraint); };
+  const auto never = [](AskedKeys&) {};
+  const auto on_nodes = [](bool are) { return [are](const PooledString&) { return are; }; };
+  keys.ask(constraint);
+  keys.renew(again, on_nodes(false));
+  EXPECT_EQ(keys.news().size(), 1u) << "nobody has reported it";
+  keys.forget_news();
+  keys.renew(again, on_nodes(false));
+  EXPECT_EQ(keys.news().size(), 0u);
+  keys.renew(never, on_nodes(true));
+  EXPECT_EQ(keys.size(), 1u) << "nodes have it";
+  keys.ask(constraint);
+  EXPECT_EQ(keys.news().size(), 0u);
+  keys.renew(never, on_nodes(false));
+  EXPECT_EQ(keys.size(), 0u);
+  keys.ask(constraint);
+  EXPECT_EQ(keys.news().size(), 1u);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

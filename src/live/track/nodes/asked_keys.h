@@ -33,12 +33,18 @@ class AskedKeys {
   /// Keys that are asked for since the last forget_news(), and were not before.
   std::span<const PooledString> news() const { return news_; }
   void forget_news() { news_.clear(); }
-  /// From now on only what is asked for again; what was asked for before is no news.
-  template <class AskAgain>
-  void renew(AskAgain&& ask_again) {
+  /// From now on only what is asked for again, and what nodes have: to forget that and report it anew would cost as much
+  /// as all nodes each time that somebody asks again. What was asked for before is no news, unless it still was.
+  template <class AskAgain, class IsOnNodes>
+  void renew(AskAgain&& ask_again, IsOnNodes&& is_on_nodes) {
     const Keys before = std::exchange(keys_, {});
+    std::vector<PooledString> untold = std::exchange(news_, {});
+    for (const PooledString& key : before)
+      if (is_on_nodes(key)) keys_.insert(key);
     ask_again(*this);
     std::erase_if(news_, [&](const PooledString& key) { return before.contains(key); });
+    std::erase_if(untold, [&](const PooledString& key) { return !keys_.contains(key); });
+    news_.insert(news_.end(), untold.begin(), untold.end());
   }
   std::size_t size() const { return keys_.size(); }  // for tests
 
