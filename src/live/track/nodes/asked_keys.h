@@ -33,8 +33,8 @@ class AskedKeys {
   /// Keys that are asked for since the last forget_news(), and were not before.
   std::span<const PooledString> news() const { return news_; }
   void forget_news() { news_.clear(); }
-  /// From now on only what is asked for again, and what nodes have: to forget that and report it anew would cost as much
-  /// as all nodes each time that somebody asks again. What was asked for before is no news, unless it still was.
+  /// From now on only what is asked for again, and what nodes have: to report that anew costs O(nodes) each time that
+  /// somebody asks again. What was asked for before is no news, unless it still was.
   template <class AskAgain, class IsOnNodes>
   void renew(AskAgain&& ask_again, IsOnNodes&& is_on_nodes) {
     const Keys before = std::exchange(keys_, {});
