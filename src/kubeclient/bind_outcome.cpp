@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/json_writer.h"
 
 namespace ashlar::kube {
 namespace {

@@ -124,6 +124,7 @@ struct PodRecord {
   bool closes_node = false;          ///< holds more than could be read of it: nothing new is placed on its node
   bool are_devices_changed = false;  ///< another writer changed them in an annotation
   bool has_stated_grants = false;    ///< an annotation says what it holds of each device: it is to stay
+  bool has_charged_queue = false;    ///< its queue is the one that its binding names
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve

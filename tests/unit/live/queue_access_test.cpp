@@ -64,6 +64,22 @@ TEST_F(QueueAccess, AfterARestartABoundPodIsChargedToTheQueueThatItsBindingNames
   EXPECT_EQ(state.queues().used(queue("open"))[0], 3'000);
 }
 
+TEST_F(QueueAccess, AfterARestartAGangIsChargedAsItsBindingsSayWhoeverElseNamesANodeAndTheGang) {
+  const auto bound = [&](const std::string& name, const std::string& to) {
+    Pod p = with(with(in_queue(pod(name, 1), "open"), "ashlar.dev/gang", "g"), "ashlar.dev/gang-size", "2");
+    p.node_name = PooledString("n");
+    if (!to.empty())
+      p.annotations = std::make_shared<const Labels>(Labels{{PooledString(kChargedQueueAnnotation), PooledString(to)}});
+    return p;
+  };
+  see(bound("0-of-its-own", ""));
+  see(bound("a", "vision"));
+  see(bound("b", "vision"));
+  step();
+  EXPECT_EQ(state.queues().used(queue("vision"))[0], 3'000);
+  EXPECT_EQ(state.queues().used(queue("open"))[0], 0);
+}
+
 TEST_F(QueueAccess, APodThatIsBoundAlreadyIsNotChargedToAQueueThatIsNotOpenToIt) {
   Pod bound = in_queue(pod("a", 2, {}, "foreign"), "vision");
   bound.node_name = PooledString("n");

@@ -77,10 +77,11 @@ std::int32_t stated_priority(const TrackerData& t, const GangRecord& g) {
 }
 
 /// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are
-/// charged to.
+/// charged to: the one that bindings name, before that of a pod which names its node itself.
 void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   QueueId queue;
   g.has_mixed_queues = g.has_mixed_schedulers = g.has_quarantined = false;
+  bool is_by_binding = false;
   std::int32_t priority = INT32_MIN;
   const bool has_groups = g.kind == GangKind::kGroups;
   const std::int32_t of_gang = has_groups ? 0 : stated_priority(t, g);
@@ -92,7 +93,10 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
     const std::int32_t stated = has_groups ? stated_priority(t, t.gangs[r.group]) : of_gang;
     priority = std::max(priority, stated != 0 ? stated : r.priority);
     if (has_begun && r.phase == Phase::kWaiting) continue;
-    if (queue.is_none()) queue = r.queue;
+    if (queue.is_none() || (has_begun && r.has_charged_queue && !is_by_binding)) {
+      queue = r.queue;
+      is_by_binding = r.has_charged_queue;
+    }
     g.has_mixed_queues = g.has_mixed_queues || (!has_begun && queue != r.queue);
   }
   const bool may_move = !has_begun || g.job.is_none();

@@ -158,7 +158,11 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
       if (!setting->name.empty()) join_gang(t, slot, *setting);
     }
   }
-  if (r.queue.is_none()) r.queue = r.is_ours ? charged_queue_of(t, pod) : QueueId(0u);
+  if (r.queue.is_none()) {
+    r.queue = r.is_ours ? charged_queue_of(t, pod) : QueueId(0u);
+    r.has_charged_queue =
+        r.is_ours && pod.annotations && find_label(*pod.annotations, kChargedQueueAnnotation) != nullptr;
+  }
   note_bound(t, slot, pod.node_name, known);
 }
 
