@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/grown.h"
 #include "state/cluster/usable_devices.h"
 
 namespace ashlar {
@@ -78,15 +79,17 @@ bool QuotaLeft::admits(JobId job) {
 
 /// The least that it and those above it have left of a limit.
 const QuotaVector& QuotaLeft::left_of(QueueId queue) {
-  for (const Left& left : left_)
-    if (left.queue == queue) return left.amounts;
+  std::uint32_t& at = grown(at_, queue.row());
+  if (at != 0) return left_[at - 1];
   const QueueTree& queues = state_.queues();
   QuotaVector least{kUnlimited, kUnlimited, kUnlimited};
   for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
       if (const std::int64_t limit = queues.quota(q)[d]; limit != kUnlimited)
         least[d] = std::min(least[d], limit - queues.used(q)[d]);
-  return left_.emplace_back(Left{queue, least}).amounts;
+  left_.push_back(least);
+  at = static_cast<std::uint32_t>(left_.size());
+  return left_.back();
 }
 
 std::uint32_t members_within_quota(const State& state, JobId job) {

@@ -32,14 +32,11 @@ class QuotaLeft {
   bool admits(JobId job);
 
  private:
-  struct Left {
-    QueueId queue;
-    QuotaVector amounts{};
-  };
   const QuotaVector& left_of(QueueId queue);
 
   const State& state_;
-  std::vector<Left> left_;
+  std::vector<QuotaVector> left_;  ///< of those asked about
+  std::vector<std::uint32_t> at_;  ///< by queue: its place in that list, from 1; 0 = not asked about
 };
 
 /// Adds what the member uses of each key (QueueTree::keys) on these devices of the node.

@@ -187,7 +187,8 @@ struct Guard {
   const char* operator()(const DeviceClassDefined& e) const {
     if (!is_near(e.id, s.cluster().classes().rows())) return "a device class's row is out of bounds";
     const std::vector<DeviceModelId>& models = e.device_class.models;
-    if (models.size() > DeviceClass::kNamesMax || std::ranges::any_of(models, &DeviceModelId::is_none))
+    if (models.size() > DeviceClass::kNamesMax ||
+        std::ranges::any_of(models, [](DeviceModelId m) { return m.is_none() || !is_near(m, 0); }))
       return "a device class lists impossible models";
     return are_capabilities(e.device_class.capabilities) ? nullptr
                                                          : "a device class's capabilities are out of order or bounds";

@@ -100,6 +100,7 @@ void FitTables::forget(Tables::iterator it) {
 void FitTables::forget_all() {
   tables_.clear();
   uses_.clear();
+  changes_ = std::make_shared<GroupChanges>();
 }
 
 void FitTables::forget_outdated(const State& state) {

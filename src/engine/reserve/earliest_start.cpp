@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/grown.h"
 #include "engine/place/lifted_holds.h"
 #include "engine/place/node_rating.h"
 #include "engine/place/nomination.h"
@@ -285,6 +286,7 @@ void EarliestStart::free_at_once(std::size_t moments, Freed freed) {
 void EarliestStart::sum_given_back(std::size_t ends) {
   if (ends < ends_given_back_) {
     given_back_.clear();
+    given_at_.clear();
     ends_given_back_ = 0;
   }
   for (; ends_given_back_ < ends; ++ends_given_back_) {
@@ -298,17 +300,17 @@ void EarliestStart::sum_given_back(std::size_t ends) {
 
 /// A sum beyond int64 goes on in a second one.
 void EarliestStart::give_back(QueueId queue, const QuotaVector& amounts) {
-  for (GivenBack& given : given_back_) {
-    if (given.queue != queue) continue;
-    QuotaVector sum{};
-    bool is_beyond = false;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      is_beyond = __builtin_add_overflow(given.amounts[d], amounts[d], &sum[d]) || is_beyond;
-    if (is_beyond) continue;
-    given.amounts = sum;
+  std::uint32_t& at = grown(given_at_, queue.row());
+  QuotaVector sum = amounts;
+  bool is_beyond = at == 0;
+  for (std::size_t d = 0; d < kQuotaDimensions && !is_beyond; ++d)
+    is_beyond = __builtin_add_overflow(given_back_[at - 1].amounts[d], amounts[d], &sum[d]);
+  if (!is_beyond) {
+    given_back_[at - 1].amounts = sum;
     return;
   }
   given_back_.push_back({queue, amounts});
+  at = static_cast<std::uint32_t>(given_back_.size());
 }
 
 void EarliestStart::evict_where_it_decides(std::size_t ends) {

@@ -155,6 +155,7 @@ class EarliestStart {
     QuotaVector amounts{};
   };
   std::vector<GivenBack> given_back_;      ///< by the first `ends_given_back_` ends
+  std::vector<std::uint32_t> given_at_;    ///< by queue: its last one there, from 1; 0 = none
   std::optional<DecidingNodes> deciding_;  ///< after the first `ends_counted_` ends
   std::size_t ends_given_back_ = 0, ends_counted_ = 0;
 };

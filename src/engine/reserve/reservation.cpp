@@ -361,15 +361,16 @@ bool Reservation::has_shares() const {
 void Reservation::note_spares(const State& state, std::span<const Trial::Step> steps) {
   bool requests_devices = false;
   const std::vector<ResourceId> asked = resources_requested(state, entry.job, requests_devices);
+  const Cluster& cluster = state.cluster();
   std::size_t columns = 0;
-  for (const ResourceId r : asked) columns = std::max(columns, r.row() + 1);
+  for (const ResourceId r : asked)
+    if (r.row() < cluster.resource_count()) columns = std::max(columns, r.row() + 1);
   spares.reserve(places.size());
   for (const Reservation::Place& place : places) spares.push_back({place.node, {}, {}});
   std::sort(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node < b.node; });
   spares.erase(
       std::unique(spares.begin(), spares.end(), [](const Spare& a, const Spare& b) { return a.node == b.node; }),
       spares.end());
-  const Cluster& cluster = state.cluster();
   for (Spare& spare : spares) {
     if (requests_devices) {
       const auto milli = cluster.device_free_milli(spare.node);
