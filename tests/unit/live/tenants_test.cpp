@@ -340,8 +340,7 @@ TEST_F(OneOffs, EightThousandThatRefuseCompanyLeaveNoMemoryBehind) {
 }
 
 /// On a small base it shows that the tables keep the size that the most pods at once gave them, about 1,100 bytes a
-/// pod; those that come after add nothing to speak of (60,000 in waves of 1,000: +13 % in all, and nothing after the
-/// 17,000th).
+/// pod; those that come after add a fifth until the 17,000th, as tables fill up, and nothing from then on.
 TEST_F(OneOffs, WhatRemainsIsOfTheMostThatWereThereAtOnce) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "skipped, the sanitizer has an allocator of its own";
@@ -356,9 +355,11 @@ TEST_F(OneOffs, WhatRemainsIsOfTheMostThatWereThereAtOnce) {
   // a pod within a gang, and what it holds of each GPU: 16; the capabilities and classes that it asks for, and the queue
   // that it is charged to: 56
   EXPECT_LE(after_one, before + 1500u * kWave);
-  for (int wave = 1; wave < 8; ++wave) come_and_go(wave * kWave, kWave, false);
-  EXPECT_LE(static_cast<double>(allocated()), 1.10 * static_cast<double>(after_one))
-      << allocated() << " after " << after_one;
+  for (int wave = 1; wave < 20; ++wave) come_and_go(wave * kWave, kWave, false);
+  const std::size_t after_twenty = allocated();
+  EXPECT_LE(static_cast<double>(after_twenty), 1.25 * static_cast<double>(after_one)) << after_twenty;
+  for (int wave = 20; wave < 40; ++wave) come_and_go(wave * kWave, kWave, false);
+  EXPECT_LE(static_cast<double>(allocated()), 1.02 * static_cast<double>(after_twenty)) << allocated();
 }
 
 TEST_F(OneOffs, NamesOfNodesThatWentAreGivenBack) {
