@@ -4,6 +4,7 @@
 #include <string>
 
 #include "text/amount_text.h"
+#include "text/in_quotes.h"
 
 namespace ashlar {
 namespace {
@@ -47,11 +48,8 @@ bool take_decimal(std::string_view& text, Decimal& out) {
   return count > 0;
 }
 
-/// A text of any length; what is wrong with it follows, and must not be cut off with its end.
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, kShownMax)) + "\""; }
-
 Error bad_duration(std::string_view text) {
-  return invalid(quoted(text) + " is not a duration; write for example 90s, 500ms, 1h30m or 2d");
+  return invalid(in_quotes(text, kShownMax) + " is not a duration; write for example 90s, 500ms, 1h30m or 2d");
 }
 
 }  // namespace
@@ -72,9 +70,10 @@ Result<Millis> parse_duration(std::string_view text) {
     if (unit == nullptr) return bad_duration(text);
     const Wide over = static_cast<Wide>(number.digits) * static_cast<Wide>(unit->times);
     const Wide under = static_cast<Wide>(number.scale) * static_cast<Wide>(unit->per);
-    if (over % under != 0) return invalid(quoted(text) + " is not a whole number of milliseconds");
+    if (over % under != 0) return invalid(in_quotes(text, kShownMax) + " is not a whole number of milliseconds");
     millis += over / under;
-    if (millis > static_cast<Wide>(kDurationMax.value)) return invalid(quoted(text) + " is longer than 100 years");
+    if (millis > static_cast<Wide>(kDurationMax.value))
+      return invalid(in_quotes(text, kShownMax) + " is longer than 100 years");
     rest.remove_prefix(letters);
     is_first = false;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/node.h"
+#include "text/in_quotes.h"
 
 namespace ashlar {
 namespace {
@@ -10,9 +11,6 @@ namespace {
 using Part = ClassProblem::Part;
 
 constexpr std::size_t kNameBytesMax = 63;  ///< as of a label's value, which names of models are
-constexpr std::size_t kShownMax = 80;      ///< of a text that cannot be read
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, kShownMax)) + "\""; }
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -29,8 +27,8 @@ bool is_capability_name(std::string_view name) {
 /// The name of a class that is the name of another, or of its model; empty if it is not.
 std::string problem_of_name(std::string_view name, std::span<const StatedClass> before) {
   for (const StatedClass& other : before) {
-    if (other.name == name) return "there are two device classes " + quoted(name);
-    if (has(other.models, name)) return quoted(name) + " is a model of the device class " + quoted(other.name);
+    if (other.name == name) return "there are two device classes " + in_quotes(name);
+    if (has(other.models, name)) return in_quotes(name) + " is a model of the device class " + in_quotes(other.name);
   }
   return {};
 }
@@ -38,11 +36,11 @@ std::string problem_of_name(std::string_view name, std::span<const StatedClass> 
 std::string problem_of_model(const StatedClass& stated, std::size_t index, std::span<const StatedClass> before) {
   const std::string& model = stated.models[index];
   if (model.empty()) return "the name of a model is empty";
-  if (std::ranges::count(stated.models, model) > 1) return "the model " + quoted(model) + " is listed twice";
+  if (std::ranges::count(stated.models, model) > 1) return "the model " + in_quotes(model) + " is listed twice";
   for (const StatedClass& other : before) {
-    if (other.name == model) return "the model " + quoted(model) + " is the name of another device class";
+    if (other.name == model) return "the model " + in_quotes(model) + " is the name of another device class";
     if (has(other.models, model))
-      return "the model " + quoted(model) + " is listed by the device class " + quoted(other.name) + " too";
+      return "the model " + in_quotes(model) + " is listed by the device class " + in_quotes(other.name) + " too";
   }
   return {};
 }
@@ -50,8 +48,9 @@ std::string problem_of_model(const StatedClass& stated, std::size_t index, std::
 std::string problem_of_capability(const StatedClass& stated, std::size_t index) {
   const std::string& name = stated.capabilities[index];
   if (!is_capability_name(name))
-    return quoted(name) + " is not the name of a capability; use at most 63 letters, digits, '-', '_' and '.'";
-  return std::ranges::count(stated.capabilities, name) > 1 ? "the capability " + quoted(name) + " is listed twice" : "";
+    return in_quotes(name) + " is not the name of a capability; use at most 63 letters, digits, '-', '_' and '.'";
+  return std::ranges::count(stated.capabilities, name) > 1 ? "the capability " + in_quotes(name) + " is listed twice"
+                                                           : "";
 }
 
 }  // namespace
@@ -81,7 +80,7 @@ Result<std::vector<std::string>> parse_names(std::string_view list) {
     std::string_view name = list.substr(at, comma - at);
     name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
     name = name.substr(0, name.find_last_not_of(' ') + 1);
-    if (name.empty()) return invalid(quoted(list) + " is not a list of names separated by commas");
+    if (name.empty()) return invalid(in_quotes(list) + " is not a list of names separated by commas");
     if (!has(names, name)) names.emplace_back(name);
     if (names.size() > DeviceClass::kNamesMax)
       return invalid("more than " + std::to_string(DeviceClass::kNamesMax) + " names");

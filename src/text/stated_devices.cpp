@@ -6,15 +6,13 @@
 
 #include "text/amount_text.h"
 #include "text/device_text.h"
+#include "text/in_quotes.h"
 #include "text/nearest_name.h"
 
 namespace ashlar {
 namespace {
 
 constexpr std::string_view kWords[] = {"model=", "memory=", "island=", "numa=", "switch=", "sliced"};
-constexpr std::size_t kShownMax = 80;  ///< of a text that cannot be read
-
-std::string quoted(std::string_view text) { return "\"" + std::string(text.substr(0, kShownMax)) + "\""; }
 
 /// The first part up to one of these characters; takes it, and them, from `rest`.
 std::string_view next_part(std::string_view& rest, char divider) {
@@ -28,7 +26,7 @@ Result<std::uint8_t> number_of(std::string_view word, std::string_view value) {
   std::uint8_t number = 0;
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (failure != std::errc() || end != value.data() + value.size() || number >= kDevicesPerNodeMax)
-    return invalid(quoted(word) + " needs a number 0..127");
+    return invalid(in_quotes(word) + " needs a number 0..127");
   return number;
 }
 
@@ -45,7 +43,7 @@ std::optional<Error> take_word(std::string_view word, StatedDevices& into) {
   const std::size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals == std::string_view::npos ? word.size() : equals + 1);
   const std::string_view value = equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
-  if (is_stated(into, key)) return invalid(quoted(key) + " stands twice for GPUs " + device_ranges(into.devices));
+  if (is_stated(into, key)) return invalid(in_quotes(key) + " stands twice for GPUs " + device_ranges(into.devices));
   if (word == "sliced") {
     into.is_sliced = true;
   } else if (key == "model=") {
@@ -60,7 +58,7 @@ std::optional<Error> take_word(std::string_view word, StatedDevices& into) {
     if (!number) return number.error();
     (key == "island=" ? into.island : key == "numa=" ? into.numa_node : into.pcie_switch) = *number;
   } else {
-    return invalid(quoted(word) + " is not known" + did_you_mean(key, kWords));
+    return invalid(in_quotes(word) + " is not known" + did_you_mean(key, kWords));
   }
   return std::nullopt;
 }
@@ -83,7 +81,7 @@ Result<std::vector<StatedDevices>> parse_stated_devices(std::string_view text) {
       }
       has_devices = true;
       group.devices = parse_devices(word);
-      if (group.devices.is_empty()) return invalid(quoted(word) + " is not a list of GPUs such as 0,2-3");
+      if (group.devices.is_empty()) return invalid(in_quotes(word) + " is not a list of GPUs such as 0,2-3");
     }
     if (!has_devices) continue;  // a ";" at the end
     DeviceMask twice;

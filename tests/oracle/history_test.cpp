@@ -181,18 +181,26 @@ TEST(Histories, WithUnlikeDevicesKeepEveryRuleAndAreTheSameTwice) {
   EXPECT_GT(counts.restarts, 250);
 }
 
+/// Plays the first histories, or the one that ASHLAR_HISTORY names: then it returns false.
+template <class OptionsOf>
+bool play_all_twice(std::uint64_t histories, Counts& counts, OptionsOf&& options) {
+  if (const char* text = std::getenv("ASHLAR_HISTORY"); text != nullptr) {
+    const std::uint64_t seed = std::strtoull(text, nullptr, 10);
+    play_twice(seed, counts, options(seed));
+    return false;
+  }
+  for (std::uint64_t seed = 0; seed < histories && !::testing::Test::HasFailure(); ++seed)
+    play_twice(seed, counts, options(seed));
+  return true;
+}
+
 /// The same where jobs name capabilities, and models get and lose them; every other one on unlike devices.
 TEST(Histories, WithCapabilitiesKeepEveryRuleAndAreTheSameTwice) {
   const auto options = [](std::uint64_t seed) {
     return StoryOptions{.has_unlike_devices = seed % 2 == 1, .has_capabilities = true};
   };
   Counts counts;
-  if (const char* text = std::getenv("ASHLAR_HISTORY"); text != nullptr) {
-    const std::uint64_t seed = std::strtoull(text, nullptr, 10);
-    return play_twice(seed, counts, options(seed));
-  }
-  for (std::uint64_t seed = 0; seed < kHistories / 2 && !::testing::Test::HasFailure(); ++seed)
-    play_twice(seed, counts, options(seed));
+  if (!play_all_twice(kHistories / 2, counts, options)) return;
   std::printf(
       "history oracle: %llu histories with capabilities twice, %ld members placed, %ld restarts; reasons judged: %s\n",
       static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts,
@@ -208,12 +216,7 @@ TEST(Histories, WithNominationsKeepEveryRuleAndAreTheSameTwice) {
     return StoryOptions{.has_nominations = true, .has_groups = seed % 4 >= 2, .has_unlike_devices = seed % 8 >= 4};
   };
   Counts counts;
-  if (const char* text = std::getenv("ASHLAR_HISTORY"); text != nullptr) {
-    const std::uint64_t seed = std::strtoull(text, nullptr, 10);
-    return play_twice(seed, counts, options(seed));
-  }
-  for (std::uint64_t seed = 0; seed < kHistories / 2 && !::testing::Test::HasFailure(); ++seed)
-    play_twice(seed, counts, options(seed));
+  if (!play_all_twice(kHistories / 2, counts, options)) return;
   std::printf("history oracle: %llu histories with nominations twice, %ld members placed, %ld restarts\n",
               static_cast<unsigned long long>(kHistories / 2), counts.placed, counts.restarts);
   EXPECT_GT(counts.placed, 5'000);
