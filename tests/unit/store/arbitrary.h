@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "alternatives.h"
 #include "store/fields.h"
 
 namespace ashlar::store {
@@ -25,14 +26,9 @@ T arbitrary_integer() {
                                      {1, rc::gen::just(smallest)}});
 }
 
-template <class V, std::size_t I = 0>
+template <class V>
 void draw_alternative(V& value, std::size_t index) {
-  if constexpr (I < std::variant_size_v<V>) {
-    if (index != I) return draw_alternative<V, I + 1>(value, index);
-    std::variant_alternative_t<I, V> alternative{};
-    draw(alternative);
-    value = std::move(alternative);
-  }
+  draw_alternative(value, index, [](auto& alternative) { draw(alternative); });
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "alternatives.h"
 #include "base/rng.h"
 #include "random_world.h"
 #include "store/codec.h"
@@ -24,7 +25,7 @@ class Forger {
   Event event(Millis now) {
     Event event;
     event.at = one_in(20) ? Millis(number()) : now;
-    draw_alternative(event.body, rng_.below(std::variant_size_v<EventBody>));
+    draw_one_of(event.body);
     return event;
   }
   bool one_in(std::uint64_t n) { return rng_.below(n) == 0; }
@@ -37,14 +38,9 @@ class Forger {
     if (one_in(8)) return kExtremes[rng_.below(std::size(kExtremes))];
     return static_cast<std::int64_t>(one_in(3) ? 1000 * rng_.below(9) : rng_.below(12));
   }
-  template <class V, std::size_t I = 0>
-  void draw_alternative(V& value, std::size_t index) {
-    if constexpr (I < std::variant_size_v<V>) {
-      if (index != I) return draw_alternative<V, I + 1>(value, index);
-      std::variant_alternative_t<I, V> alternative{};
-      draw(alternative);
-      value = std::move(alternative);
-    }
+  template <class V>
+  void draw_one_of(V& value) {
+    draw_alternative(value, rng_.below(std::variant_size_v<V>), [this](auto& alternative) { draw(alternative); });
   }
   template <class T>
   void draw(T& value) {
@@ -66,7 +62,7 @@ class Forger {
       value.resize(one_in(3) ? 0 : rng_.below(6));
       for (auto& element : value) draw(element);
     } else if constexpr (IsVariant<T>::value)
-      draw_alternative(value, rng_.below(std::variant_size_v<T>));
+      draw_one_of(value);
     else
       boost::pfr::for_each_field(value, [&](auto& field) { draw(field); });
   }
