@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/pending/pending_queue.h"
+#include "engine/pending/woken_in_turn.h"
 #include "engine/pending/work.h"
 #include "model/plan.h"
 
@@ -33,6 +34,7 @@ struct Cycle {
   /// Nodes freed before this decision, and the classes that are looked at again for what these have free alone.
   std::vector<NodeId> freed_nodes;     ///< ascending
   std::vector<ClassId> woken_by_room;  ///< ascending
+  WokenInTurn in_turn;                 ///< classes that are looked at again for it too, not yet awake
   std::size_t explained_again = 0;     ///< of these, whose room was taken
   std::set<ClassId> impossible;        ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending

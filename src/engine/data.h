@@ -62,13 +62,17 @@ struct EngineData {
   std::vector<std::uint64_t> judged_on;
   /// the same when all blocked heads were last looked at; not kept in a snapshot, which only costs a walk
   std::uint64_t heads_walked_on = 0;
+  /// By class: a node that could take a job of it if it were empty, when one was last looked for.
+  std::vector<NodeId> would_fit_on;
   /// Classes found never to fit, of which an added or changed node could take a member.
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
   std::uint64_t unproven = 0;
   std::uint64_t cut_short = 0;  ///< decisions that ended at the limit of rounds in which held jobs are woken
   std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests
-  std::vector<Reported> reported;              ///< by job
+  /// this many classes that may have room are woken at once, others each in its turn; fewer for tests
+  std::size_t woken_at_once_max = 64;
+  std::vector<Reported> reported;  ///< by job
 };
 
 }  // namespace ashlar

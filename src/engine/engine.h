@@ -45,7 +45,8 @@ class Engine {
   std::uint64_t unproven_count() const { return data_.unproven; }
   /// Number of decisions that ended at the limit of rounds in which held jobs are woken, and went on a second later.
   std::uint64_t cut_short_count() const { return data_.cut_short; }
-  void limit_wake_rounds(std::uint32_t rounds_max) { data_.wake_rounds_max = rounds_max; }  // for tests
+  void limit_wake_rounds(std::uint32_t rounds_max) { data_.wake_rounds_max = rounds_max; }      // for tests
+  void limit_woken_at_once(std::size_t classes_max) { data_.woken_at_once_max = classes_max; }  // for tests
   const PendingQueue& pending() const { return data_.pending; }
   /// Reservations made so far (blocking: easy).
   std::span<const Reservation> reservations() const { return data_.reservations.all(); }

@@ -210,13 +210,14 @@ Story shrunk(Story story, const std::string& kind) {
   return story;
 }
 
-/// Plays worlds; those in which a job sleeps are failures.
-Counts played(std::uint64_t worlds, std::uint32_t wake_rounds_max) {
+/// Plays worlds; those in which a job sleeps are failures. `limit` changes each story's limits.
+template <class Limit>
+Counts played(std::uint64_t worlds, Limit&& limit) {
   const std::uint64_t first = number_of("ASHLAR_FIRST_BUSY_WORLD", 0);
   Counts counts;
   for (std::uint64_t seed = first; seed < first + worlds; ++seed) {
     Story story = draw_busy_story(seed);
-    story.wake_rounds_max = wake_rounds_max;
+    limit(story);
     const std::string fault = slept_through(story, counts);
     if (fault.empty()) continue;
     ADD_FAILURE() << "ASHLAR_FIRST_BUSY_WORLD=" << seed << " " << fault;
@@ -236,7 +237,7 @@ Counts played(std::uint64_t worlds, std::uint32_t wake_rounds_max) {
 
 TEST(BusyWorlds, NoJobSleepsThatWouldStartIfAllWereAwake) {
   const std::uint64_t worlds = number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds);
-  const Counts counts = played(worlds, UINT32_MAX);
+  const Counts counts = played(worlds, [](Story&) {});
   EXPECT_EQ(counts.cut_short, 0) << "held jobs were woken more often than a decision can need";
   if (worlds != kBusyWorlds) return;
   EXPECT_GT(counts.with_starts, 10'000);
@@ -246,8 +247,16 @@ TEST(BusyWorlds, NoJobSleepsThatWouldStartIfAllWereAwake) {
 
 /// At the limit of rounds a decision ends; the next one, a second later at most, wakes the jobs that it did not.
 TEST(BusyWorlds, NoJobSleepsAfterADecisionThatIsCutShort) {
-  const Counts counts = played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), 1);
+  const Counts counts =
+      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.wake_rounds_max = 1; });
   EXPECT_GT(counts.cut_short, 4);
+}
+
+TEST(BusyWorlds, NoJobSleepsWhereEachIsWokenInItsTurn) {
+  const Counts counts =
+      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.woken_at_once_max = 0; });
+  EXPECT_EQ(counts.cut_short, 0);
+  EXPECT_GT(counts.with_starts, 1000);
 }
 
 }  // namespace

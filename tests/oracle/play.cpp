@@ -45,7 +45,7 @@ class Player {
         mirror_(story.drawn),
         state_(std::make_unique<State>()),
         engine_(std::make_unique<Engine>(story.profile, story.options)) {
-    engine_->limit_wake_rounds(story.wake_rounds_max);
+    limit(*engine_);
   }
 
   Played run() {
@@ -70,6 +70,11 @@ class Player {
   }
 
  private:
+  void limit(Engine& engine) const {
+    engine.limit_wake_rounds(story_.wake_rounds_max);
+    if (story_.woken_at_once_max) engine.limit_woken_at_once(*story_.woken_at_once_max);
+  }
+
   sim::Fate fate_of(const Action& action) {
     if (!story_.has_faulty_binds) return {};
     sim::Fate fate;
@@ -152,6 +157,7 @@ class Player {
     if (!profile) return fail("the profile cannot be read again: " + profile.error().message);
     auto state = std::make_unique<State>();
     auto engine = std::make_unique<Engine>(*profile, story_.options);
+    limit(*engine);
     if (has_opening) {
       const auto read = store::read_snapshot(opening_.bytes, *state, *engine);
       if (!read) return fail("the snapshot cannot be read: " + read.error().message);

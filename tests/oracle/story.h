@@ -3,7 +3,9 @@
 // refused, answered twice; news comes doubled. The same seed gives the same story.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct Story {
   bool has_faulty_binds = true;
   EngineOptions options;
   std::uint32_t wake_rounds_max = UINT32_MAX;
+  std::optional<std::size_t> woken_at_once_max;  ///< the engine's own limit if not set
 };
 
 struct StoryOptions {

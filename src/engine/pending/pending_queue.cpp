@@ -50,18 +50,12 @@ std::int64_t devices_of_one(const PendingQueue::Class& job_class) {
   return job_class.devices / std::max<std::int64_t>(job_class.key.members_waiting, 1);
 }
 
-void unlist_kind(PendingQueue::KindsByDevices& listed, const PendingQueue::Class& job_class, ClassId id) {
-  const auto kinds = listed.find(devices_of_one(job_class));
-  if (kinds == listed.end()) return;
-  const auto it = kinds->second.find({job_class.key.demand, job_class.key.constraint});
-  if (it == kinds->second.end()) return;
-  it->second.erase(id);
-  if (it->second.empty()) kinds->second.erase(it);
-  if (kinds->second.empty()) listed.erase(kinds);
+ParkedKind kind_of(const EquivalenceClass& key) {
+  return {key.demand, key.constraint, key.members_needed <= 1 && key.within.is_none()};
 }
 }  // namespace
 
-PendingQueue::KindsByDevices& PendingQueue::kinds_like(const Class& job_class) {
+ParkedKinds& PendingQueue::kinds_like(const Class& job_class) {
   return job_class.verdict.kind == VerdictKind::kNeverFits ? never_fitting_ : waiting_for_capacity_;
 }
 
@@ -104,7 +98,7 @@ void PendingQueue::list_head(ClassId id) {
   }
   if (job_class.verdict.wake_on == WakeOn::kCapacity) {
     if (!is_in_parts(job_class.key))
-      kinds_like(job_class)[devices_of_one(job_class)][{job_class.key.demand, job_class.key.constraint}].insert(id);
+      kinds_like(job_class).insert(devices_of_one(job_class), kind_of(job_class.key), head);
     else
       waiting_in_parts_.insert(id);
   } else if (job_class.verdict.wake_on == WakeOn::kQuota) {
@@ -135,7 +129,7 @@ void PendingQueue::unlist_head(ClassId id) {
     }
   }
   if (waits_for == WakeOn::kCapacity && !is_in_parts(job_class.key)) {
-    unlist_kind(kinds_like(job_class), job_class, id);
+    kinds_like(job_class).erase(devices_of_one(job_class), kind_of(job_class.key), head);
   } else if (waits_for == WakeOn::kCapacity) {
     waiting_in_parts_.erase(id);
   } else if (waits_for == WakeOn::kQuota) {

@@ -16,6 +16,7 @@
 #include "base/bitset.h"
 #include "base/id.h"
 #include "base/spare_node.h"
+#include "engine/pending/parked_kinds.h"
 #include "engine/pending/queue_heads.h"
 #include "engine/pending/queue_keys.h"
 #include "engine/pending/waiting.h"
@@ -169,14 +170,10 @@ class PendingQueue {
   std::vector<QueueId> blocked_queues() const;
   /// Queues whose blocked heads have changed since the last call, or a superset; ascending.
   std::vector<QueueId> take_changed_queues();
-  /// Parked classes of like members by the devices of one member, then by kind, so that nodes without as many are
-  /// compared with no kind.
-  using Kinds = std::map<std::pair<DemandId, ConstraintId>, std::set<ClassId>>;
-  using KindsByDevices = std::map<std::int64_t, Kinds>;
-  /// Those that wait for capacity.
-  const KindsByDevices& waiting_for_capacity() const { return waiting_for_capacity_; }
+  /// Parked classes of like members that wait for capacity.
+  const ParkedKinds& waiting_for_capacity() const { return waiting_for_capacity_; }
   /// Those that were found never to fit.
-  const KindsByDevices& never_fitting() const { return never_fitting_; }
+  const ParkedKinds& never_fitting() const { return never_fitting_; }
   /// Those that wait for quota.
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
   /// Those of them with unlike members, and those placed in part.
@@ -208,7 +205,7 @@ class PendingQueue {
   void list_head(ClassId id);
   void unlist_head(ClassId id);
   /// The list of parked classes of its verdict.
-  KindsByDevices& kinds_like(const Class& job_class);
+  ParkedKinds& kinds_like(const Class& job_class);
   void list_held(ClassId id);
   void unlist_held(ClassId id);
   void note_first(QueueId queue);
@@ -237,7 +234,7 @@ class PendingQueue {
   QueueHeads keyed_heads_;
   bool are_heads_keyed_ = false;  ///< not yet after they were listed anew
   std::uint64_t head_changes_ = 0;
-  KindsByDevices waiting_for_capacity_, never_fitting_;
+  ParkedKinds waiting_for_capacity_, never_fitting_;
   std::set<ClassId> waiting_for_quota_;
   std::set<QueueId> moved_heads_;  ///< queues with classes behind heads, whose blocked heads have changed
   std::set<ClassId> waiting_in_parts_;

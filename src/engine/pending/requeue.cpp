@@ -2,7 +2,7 @@
 // free, is new or has changed), and only for classes whose demand that node can take at all; a gang also needs capacity
 // for all its members in one of its domains. Everything else stays closed unexamined, but when nodes are added, removed
 // or changed, the classes that could never run and the blocked heads, which hold up other jobs, are re-evaluated. Cost:
-// O(freed nodes x waiting classes) of a few comparisons each.
+// O(freed nodes x waiting kinds) of a few comparisons each, and those classes that may start or are gangs.
 #include "engine/pending/requeue.h"
 
 #include <algorithm>
@@ -17,7 +17,10 @@
 #include "base/grown.h"
 #include "engine/explain/never_fits.h"
 #include "engine/pending/class_room.h"
+#include "engine/pending/impossible_heads.h"
 #include "engine/pending/quota_news.h"
+#include "engine/pending/room_on_freed.h"
+#include "engine/pending/wake_in_turn.h"
 #include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -30,39 +33,10 @@ namespace {
 
 constexpr std::size_t kProofsMax = 16;  ///< per decision, for classes found never to fit
 
-/// Whether this node could take one such member now.
-bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
-  const Cluster& cluster = state.cluster();
-  const Demand& demand = state.demand(demand_id);
-  if (!cluster.is_live(n)) return false;
-  if (demand.devices.count > 0) {
-    if (demand.devices.is_whole() ? cluster.idle_devices()[n.row()] < demand.devices.count
-                                  : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
-      return false;
-  }
-  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
-  const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
-  std::uint16_t fits = kFitsMax;
-  profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});
-  return fits > 0;
-}
-
-/// Whether the node might have as many devices free; one may be shared.
-bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
-  return devices == 0 || cluster.idle_devices()[n.row()] >= devices ||
-         (devices == 1 && cluster.free_milli()[n.row()] > 0);
-}
-
 std::int32_t most_devices(const Cluster& cluster, const std::vector<NodeId>& nodes) {
   std::int32_t most = 0;
   for (const NodeId n : nodes) most = std::max(most, cluster.is_live(n) ? cluster.devices()[n.row()] : 0);
   return most;
-}
-
-bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
-  if (key.within.is_none()) return view.room_everywhere() >= key.members_needed;
-  const auto room = view.room(state, key.within);
-  return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });
 }
 
 /// Adds the classes that were found never to fit but might on the present nodes. Cost: kProofsMax proofs; the rest
@@ -78,15 +52,6 @@ void find_possible(EngineData& e, const State& state, Cycle& cycle, std::vector<
     if (ever_fits(state, e.pending.class_at(id).jobs.begin()->job) != EverFits::kNo) found.push_back(id);
   }
   if (!e.to_prove.empty()) cycle.plan.look_again_at = cycle.plan.at;
-}
-
-/// Whether the blocked head was evaluated before nodes were added, removed or changed.
-bool is_outdated(const EngineData& e, const State& state, const PendingQueue::Head& head) {
-  if (state.cluster().live_count() == 0) return false;  // every job waits for the first node
-  const std::size_t row = head.job_class.row();
-  const bool is_judged = row < e.judged_on.size() && e.judged_on[row] == state.cluster().facts_change_count();
-  const WakeOn wake_on = e.pending.class_at(head.job_class).verdict.wake_on;
-  return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
 }  // namespace
@@ -115,32 +80,6 @@ struct News {
   std::vector<ClassId> activated;
   std::vector<ClassId> with_room;  ///< may fit on the freed nodes
 };
-
-/// The first waiting members of the class that must start together, by kind.
-std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
-  std::vector<MemberRun> runs = key.runs;
-  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
-  std::uint32_t left = key.members_needed;
-  std::vector<MemberRun> needed;
-  for (const MemberRun& run : runs) {
-    const std::uint32_t members = std::min(left, run.members);
-    left -= members;
-    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
-      return n.demand == run.demand && n.constraint == run.constraint && n.group == run.group;
-    });
-    if (same != needed.end())
-      same->members += members;
-    else if (members > 0)
-      needed.push_back({run.demand, run.constraint, members, run.group});
-  }
-  return needed;
-}
-
-/// Whether the node could take a member of any of these kinds.
-bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const MemberRun& run) { return could_take(state, profile, run.demand, run.constraint, n); });
-}
 
 /// Whether any of the jobs outranks another scheduler's nomination: no table shows the room that it would leave.
 bool any_outranks_a_nomination(const State& state, const std::set<PendingQueue::Entry>& jobs) {
@@ -214,105 +153,22 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
   });
 }
 
-/// Whether a class of like members has as many places as must start together, if any of the freed nodes can take one.
-bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key) {
-  if (key.members_needed <= 1 && key.within.is_none()) return true;
-  if (!placement_rule(*e.profile).is_room_exact) return true;
-  return has_room(state, e.fit_tables.counted(state, key.demand, key.constraint, 0), key);
-}
-
 /// Those that nodes may help which were freed; of those found never to fit, the ones that might on a new or changed
 /// node are to be proven again.
-void help_those_short_of_capacity(EngineData& e, State& state, News& news) {
-  const auto any_freed = [&](const auto& holds) {
-    return std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(), holds);
-  };
-  for (const auto& [devices, kinds] : e.pending.waiting_for_capacity()) {
-    if (!any_freed([&, least = devices](NodeId n) { return has_devices_free(state.cluster(), least, n); })) continue;
-    for (const auto& [of, classes] : kinds) {
-      const auto [demand, constraint] = of;
-      if (!any_freed([&, d = demand, c = constraint](NodeId n) { return could_take(state, *e.profile, d, c, n); }))
-        continue;
-      for (const ClassId id : classes)
-        if (has_room_with_freed(e, state, e.pending.class_at(id).key)) news.with_room.push_back(id);
-    }
-  }
+void help_those_short_of_capacity(EngineData& e, State& state, Cycle& cycle, News& news) {
+  news.with_room = list_those_with_room(e, state, cycle, news.freed_nodes);
   if (!news.has_other_nodes) return;
   const std::int32_t devices_max = most_devices(state.cluster(), news.freed_nodes);
-  for (const auto& [devices, kinds] : e.pending.never_fitting()) {
+  for (const auto& [devices, kinds] : e.pending.never_fitting().levels()) {
     if (devices > devices_max) break;  // ascending
-    for (const auto& [of, classes] : kinds) {
-      const auto could_ever = [&, demand = of.first, constraint = of.second](NodeId n) {
-        return state.cluster().is_live(n) && could_ever_take(state, demand, constraint, n);
+    for (const auto& [kind, heads] : kinds.listed) {
+      const auto could_ever = [&, &of = kind](NodeId n) {
+        return state.cluster().is_live(n) && could_ever_take(state, of.demand, of.constraint, n);
       };
-      if (any_freed(could_ever)) e.to_prove.insert(classes.begin(), classes.end());
+      if (std::none_of(news.freed_nodes.begin(), news.freed_nodes.end(), could_ever)) continue;
+      for (const PendingQueue::Head& head : heads) e.to_prove.insert(head.job_class);
     }
   }
-}
-
-/// Leaves those domains that have room for this many members too; false if none is left, or not the anchor.
-bool keep_with_room(std::vector<std::uint8_t>& has_room, std::span<const std::uint32_t> room, std::uint32_t members,
-                    DomainId anchor) {
-  has_room.resize(room.size(), 1);
-  bool has_any = false;
-  for (std::size_t d = 0; d < room.size(); ++d) {
-    has_room[d] = has_room[d] != 0 && room[d] >= members ? 1 : 0;
-    has_any = has_any || (has_room[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
-  }
-  return has_any;
-}
-
-/// Whether each kind of the needed members has room by itself, in one domain of the level that they must stay within.
-bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass& key,
-                       const std::vector<MemberRun>& needed) {
-  // A node under a placed member may have moved to another domain since the class was made.
-  const DomainId anchor =
-      key.within.is_none() || key.only.is_none() ? DomainId::none() : state.anchor(key.only, key.within);
-  std::vector<std::uint8_t> has_room;  // by domain
-  for (const MemberRun& run : needed) {
-    FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
-    if (table.room_everywhere() < run.members) return false;
-    if (key.within.is_none()) continue;
-    if (!keep_with_room(has_room, table.room(state, key.within), run.members, anchor)) return false;
-  }
-  return true;
-}
-
-/// Whether each group with a domain of its own has room in one, each of its kinds by itself; and whether the domains
-/// have room for as many groups as are of one kind.
-bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceClass& key,
-                         const std::vector<MemberRun>& needed) {
-  if (key.spec.is_none()) return true;
-  const std::vector<GangGroup>& groups = state.gang_spec(key.spec).groups;
-  std::map<std::uint32_t, std::vector<std::uint8_t>> has_room;         // by group, by domain
-  std::map<std::pair<LevelId, MemberRun>, std::uint64_t> places_left;  // for groups of that kind
-  for (const MemberRun& run : needed) {
-    const LevelId within = groups[run.group].within;
-    if (within.is_none()) continue;
-    const auto room = e.fit_tables.counted(state, run.demand, run.constraint, 0).room(state, within);
-    MemberRun kind = run;
-    kind.group = 0;
-    const auto [places, is_new] = places_left.try_emplace({within, kind}, 0);
-    if (is_new)
-      for (const std::uint32_t r : room) places->second += r / run.members;
-    if (places->second-- == 0) return false;
-    // A group that has members is of a class of its own, and stays where they are.
-    const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, within, run.group);
-    if (!keep_with_room(has_room[run.group], room, run.members, anchor)) return false;
-  }
-  return true;
-}
-
-/// Whether the freed nodes could take a member of any kind, and all kinds have room.
-bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
-  std::vector<MemberRun> needed = needed_runs(key);
-  const bool could_any =
-      std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
-  // The largest first: mostly it is for them that there is no room.
-  std::ranges::sort(needed, std::greater<>(),
-                    [&](const MemberRun& run) { return state.demand(run.demand).devices.milli_total(); });
-  return could_any && (!placement_rule(*e.profile).is_room_exact ||
-                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
 }
 
 /// Gangs of unlike members, and jobs placed in part.
@@ -432,7 +288,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   std::sort(news.freed_nodes.begin(), news.freed_nodes.end());
   news.freed_nodes.erase(std::unique(news.freed_nodes.begin(), news.freed_nodes.end()), news.freed_nodes.end());
   help_those_short_of_quota(e, state, news);
-  help_those_short_of_capacity(e, state, news);
+  help_those_short_of_capacity(e, state, cycle, news);
   help_those_in_parts(e, state, news);
   help_those_held(e, state, news);
   help_those_with_holds(e, state, news);
@@ -446,53 +302,15 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
       if (!e.pending.never_fits(id) && !std::binary_search(others.begin(), others.end(), id))
         cycle.woken_by_room.push_back(id);
     std::sort(cycle.woken_by_room.begin(), cycle.woken_by_room.end());
-    cycle.freed_nodes = std::move(news.freed_nodes);
+    cycle.freed_nodes = news.freed_nodes;
   }
   for (const ClassId id : news.with_room) e.pending.activate(id);
   for (const ClassId id : news.activated) e.pending.activate(id);
   if (news.has_other_nodes) activate_impossible_heads(e, state, cycle);
 }
 
-bool is_room_taken(EngineData& e, State& state, const Cycle& cycle, ClassId id) {
-  if (!std::binary_search(cycle.woken_by_room.begin(), cycle.woken_by_room.end(), id)) return false;
-  const PendingQueue::Class& job_class = e.pending.class_at(id);
-  const EquivalenceClass& key = job_class.key;
-  if (!key.runs.empty() || !key.only.is_none()) return !are_parts_helped(e, state, cycle.freed_nodes, key);
-  const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, key.demand, key.constraint, n); };
-  return std::none_of(cycle.freed_nodes.begin(), cycle.freed_nodes.end(), could_take_one) ||
-         !has_room_with_freed(e, state, key);
-}
-
 void pass_over_own_changes(EngineData& e, State& state, Cycle&) { e.facts_seen = state.cluster().facts_change_count(); }
 
 void activate_behind_moved_heads(EngineData& e, State&, Cycle&) { e.pending.activate_behind_moved_heads(); }
-
-bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue) {
-  bool has_activated = false;
-  if (!e.options.has_verdicts) return has_activated;  // nothing is found never to fit then
-  for (const PendingQueue::Head* first = e.pending.first_blocked(queue); first != nullptr;
-       first = e.pending.first_blocked(queue)) {
-    const PendingQueue::Head head = *first;
-    if (!is_outdated(e, state, head)) return has_activated;
-    grown(e.judged_on, head.job_class.row()) = state.cluster().facts_change_count();
-    if (ever_fits(state, head.entry.job) != EverFits::kNo) return has_activated;
-    cycle.impossible.insert(head.job_class);
-    e.pending.activate(head.job_class);
-    cycle.work.add(head);
-    has_activated = true;
-  }
-  return has_activated;
-}
-
-bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle) {
-  bool has_activated = false;
-  if (!backfill_rule(*e.profile).has_blocking_heads || !e.options.has_verdicts) return has_activated;
-  std::vector<QueueId> changed = e.pending.take_changed_queues();
-  if (std::exchange(e.heads_walked_on, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
-    changed = e.pending.blocked_queues();  // in no other queue there is a head to look at
-  for (const QueueId queue : changed)
-    has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
-  return has_activated;
-}
 
 }  // namespace ashlar

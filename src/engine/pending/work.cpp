@@ -64,12 +64,22 @@ ClassHead Work::take() {
     list_front(head.queue);
     return head;
   }
-  if (is_top_taken_) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    heap_.pop_back();
-  }
+  drop_taken_top();
   is_top_taken_ = true;
   return heap_.front();
+}
+
+const ClassHead* Work::first() {
+  if (size_ == 0) return nullptr;
+  if (keys_->are_compared()) return fronts_.first();
+  drop_taken_top();
+  return &heap_.front();
+}
+
+void Work::drop_taken_top() {
+  if (!std::exchange(is_top_taken_, false)) return;
+  std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+  heap_.pop_back();
 }
 
 }  // namespace ashlar

@@ -20,11 +20,14 @@ class Work {
   void add(const ClassHead& head);
   bool is_empty() const { return size_ == 0; }
   ClassHead take();
+  /// What take() would return; nullptr if there is nothing.
+  const ClassHead* first();
   /// The queue's key has changed.
   void rekey(QueueId queue) { fronts_.rekey(*keys_, queue); }
 
  private:
   void list_front(QueueId queue);
+  void drop_taken_top();
 
   const QueueKeys* keys_;
   std::size_t size_ = 0;

@@ -6,8 +6,10 @@
 #include "base/check.h"
 #include "engine/explain/explain.h"
 #include "engine/explain/verdicts.h"
+#include "engine/pending/impossible_heads.h"
 #include "engine/pending/rekey.h"
 #include "engine/pending/requeue.h"
+#include "engine/pending/wake_in_turn.h"
 #include "engine/place/lifted_holds.h"
 #include "engine/place/nomination.h"
 #include "engine/place/placement.h"
@@ -24,9 +26,6 @@ namespace {
 /// This many active classes may stay active behind a blocked head if reasons are not requested: looking at each costs
 /// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
-
-/// This many classes get their reason anew in a decision if the room for which they were woken is taken.
-constexpr std::size_t kExplainedAgainMax = 16;
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
@@ -183,6 +182,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
 void advance(EngineData& e, State& state, Cycle& cycle) {
   if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads());
   cycle.has_begun = true;
+  wake_in_turn(e, state, cycle);
   while (!cycle.work.is_empty()) {
     if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
       cycle.plan.look_again_at = cycle.plan.at;
@@ -202,10 +202,12 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     if (state.freed_nodes().size() != freed_before) break;
     // Jobs that it holds no more come before those behind them. After a start they were woken already.
     if (was_holder && cycle.plan.actions.size() == actions_before) wake_held_by(e, state, cycle, head.entry.job);
+    wake_in_turn(e, state, cycle);
     if (!cycle.work.is_empty()) continue;
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed
   }
+  wake_all(e, cycle);
 }
 
 }  // namespace ashlar

@@ -78,6 +78,52 @@ TEST(Wake, KindsWhoseRoomIsTakenAgainWaitAsBefore) {
   }
 }
 
+/// Many kinds are woken each in its turn: those whose turn comes when the room is taken are not looked at, but for the
+/// first few.
+struct ManyKinds {
+  static constexpr std::uint32_t kKinds = 300;
+  State s = full_cluster();
+  Engine engine;
+
+  explicit ManyKinds(EngineOptions options = {}) : engine(*builtin_profile("ashlar"), options) {
+    for (std::uint32_t k = 0; k < kKinds; ++k) {
+      tell(s, DemandDefined{DemandId(30 + k),
+                            {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+      tell(s, Submitted{workload(10 + k, 10 + k, 1, DemandId(30 + k))});
+    }
+    decide();
+  }
+  Plan decide() { return engine.decide(s, s.now()); }
+};
+
+TEST(Wake, OfManyKindsFewAreLookedAtOnceTheRoomIsTaken) {
+  constexpr std::uint32_t kExplained = 16;
+  ManyKinds many;
+  for (std::uint32_t end = 0; end < 3; ++end) {
+    tell(many.s, Ended{JobId(end)});
+    const Plan plan = many.decide();
+    ASSERT_EQ(plan.actions.size(), 1u);
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(10 + end));
+    EXPECT_EQ(plan.examined, 1 + kExplained);
+    EXPECT_LE(many.engine.pending().active_heads().size(), 1u);
+  }
+  for (std::uint32_t end = 0; end < 3; ++end) tell(many.s, Ended{JobId(10 + end)});
+  EXPECT_EQ(many.decide().actions.size(), 3u) << "the others wait as before, and are woken again";
+}
+
+TEST(Wake, ThoseWhoseTurnHasNotComeWhenADecisionEndsAreLookedAtInTheNext) {
+  ManyKinds many({.binds_per_step_max = 1});
+  for (std::uint32_t end = 0; end < 3; ++end) tell(many.s, Ended{JobId(end)});
+  for (std::uint32_t start = 0; start < 3; ++start) {
+    const Plan plan = many.decide();
+    ASSERT_EQ(plan.actions.size(), 1u) << start;
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(10 + start));
+    EXPECT_LE(plan.look_again_at, plan.at);
+  }
+  while (many.decide().look_again_at <= many.s.now()) continue;
+  EXPECT_TRUE(many.engine.pending().active_heads().empty());
+}
+
 TEST(Wake, OtherOrdersOfTheSameMembersAreOtherClasses) {
   State s = full_cluster();
   Engine engine(*builtin_profile("ashlar"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -95,6 +96,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
                                             .has_gangs = true,
                                             .has_grants = true});
   life.engine.options().has_verdicts = *rc::gen::arbitrary<bool>();
+  life.engine.limit_woken_at_once(*rc::gen::element<std::size_t>(0, 1, SIZE_MAX));
   life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
     if (plan.look_again_at <= plan.at) return;
     const std::uint64_t digest = life.state.digest();

@@ -1,0 +1,74 @@
+#include "engine/pending/impossible_heads.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/grown.h"
+#include "engine/explain/never_fits.h"
+#include "engine/reserve/backfill.h"
+
+namespace ashlar {
+namespace {
+
+/// Whether the blocked head was evaluated before nodes were added, removed or changed.
+bool is_outdated(const EngineData& e, const State& state, const PendingQueue::Head& head) {
+  if (state.cluster().live_count() == 0) return false;  // every job waits for the first node
+  const std::size_t row = head.job_class.row();
+  const bool is_judged = row < e.judged_on.size() && e.judged_on[row] == state.cluster().facts_change_count();
+  const WakeOn wake_on = e.pending.class_at(head.job_class).verdict.wake_on;
+  return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
+}
+
+bool could_take_when_empty(const State& state, const EquivalenceClass& key, NodeId n) {
+  return state.cluster().is_live(n) && could_ever_take(state, key.demand, key.constraint, n);
+}
+
+/// Whether the class's first job can never run. Of a class of single members the node is kept on which one was last
+/// seen to fit: mostly that node is as it was, and nothing else is looked at.
+bool can_never_run(EngineData& e, const State& state, const PendingQueue::Head& head) {
+  const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
+  const bool is_single =
+      key.members_needed == 1 && key.within.is_none() && key.spec.is_none() && key.runs.empty() && key.only.is_none();
+  if (!is_single) return ever_fits(state, head.entry.job) == EverFits::kNo;
+  NodeId& known = grown(e.would_fit_on, head.job_class.row());
+  const std::size_t rows = state.cluster().rows();
+  if (known.row() < rows && could_take_when_empty(state, key, known)) return false;
+  for (NodeId n(0u); n.row() < rows; ++n.value)
+    if (could_take_when_empty(state, key, n)) {
+      known = n;
+      return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue) {
+  bool has_activated = false;
+  if (!e.options.has_verdicts) return has_activated;  // nothing is found never to fit then
+  for (const PendingQueue::Head* first = e.pending.first_blocked(queue); first != nullptr;
+       first = e.pending.first_blocked(queue)) {
+    const PendingQueue::Head head = *first;
+    if (!is_outdated(e, state, head)) return has_activated;
+    grown(e.judged_on, head.job_class.row()) = state.cluster().facts_change_count();
+    if (!can_never_run(e, state, head)) return has_activated;
+    cycle.impossible.insert(head.job_class);
+    e.pending.activate(head.job_class);
+    cycle.work.add(head);
+    has_activated = true;
+  }
+  return has_activated;
+}
+
+bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle) {
+  bool has_activated = false;
+  if (!backfill_rule(*e.profile).has_blocking_heads || !e.options.has_verdicts) return has_activated;
+  std::vector<QueueId> changed = e.pending.take_changed_queues();
+  if (std::exchange(e.heads_walked_on, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
+    changed = e.pending.blocked_queues();  // in no other queue there is a head to look at
+  for (const QueueId queue : changed)
+    has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
+  return has_activated;
+}
+
+}  // namespace ashlar

@@ -1,0 +1,141 @@
+#include "engine/pending/room_on_freed.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "engine/place/placement.h"
+
+namespace ashlar {
+namespace {
+
+bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
+  if (key.within.is_none()) return view.room_everywhere() >= key.members_needed;
+  const auto room = view.room(state, key.within);
+  return std::any_of(room.begin(), room.end(), [&](std::uint32_t r) { return r >= key.members_needed; });
+}
+
+/// Leaves those domains that have room for this many members too; false if none is left, or not the anchor.
+bool keep_with_room(std::vector<std::uint8_t>& has_room, std::span<const std::uint32_t> room, std::uint32_t members,
+                    DomainId anchor) {
+  has_room.resize(room.size(), 1);
+  bool has_any = false;
+  for (std::size_t d = 0; d < room.size(); ++d) {
+    has_room[d] = has_room[d] != 0 && room[d] >= members ? 1 : 0;
+    has_any = has_any || (has_room[d] != 0 && (anchor.is_none() || anchor == DomainId(d)));
+  }
+  return has_any;
+}
+
+/// Whether each kind of the needed members has room by itself, in one domain of the level that they must stay within.
+bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass& key,
+                       const std::vector<MemberRun>& needed) {
+  // A node under a placed member may have moved to another domain since the class was made.
+  const DomainId anchor =
+      key.within.is_none() || key.only.is_none() ? DomainId::none() : state.anchor(key.only, key.within);
+  std::vector<std::uint8_t> has_room;  // by domain
+  for (const MemberRun& run : needed) {
+    FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
+    if (table.room_everywhere() < run.members) return false;
+    if (key.within.is_none()) continue;
+    if (!keep_with_room(has_room, table.room(state, key.within), run.members, anchor)) return false;
+  }
+  return true;
+}
+
+/// Whether each group with a domain of its own has room in one, each of its kinds by itself; and whether the domains
+/// have room for as many groups as are of one kind.
+bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceClass& key,
+                         const std::vector<MemberRun>& needed) {
+  if (key.spec.is_none()) return true;
+  const std::vector<GangGroup>& groups = state.gang_spec(key.spec).groups;
+  std::map<std::uint32_t, std::vector<std::uint8_t>> has_room;         // by group, by domain
+  std::map<std::pair<LevelId, MemberRun>, std::uint64_t> places_left;  // for groups of that kind
+  for (const MemberRun& run : needed) {
+    const LevelId within = groups[run.group].within;
+    if (within.is_none()) continue;
+    const auto room = e.fit_tables.counted(state, run.demand, run.constraint, 0).room(state, within);
+    MemberRun kind = run;
+    kind.group = 0;
+    const auto [places, is_new] = places_left.try_emplace({within, kind}, 0);
+    if (is_new)
+      for (const std::uint32_t r : room) places->second += r / run.members;
+    if (places->second-- == 0) return false;
+    // A group that has members is of a class of its own, and stays where they are.
+    const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, within, run.group);
+    if (!keep_with_room(has_room[run.group], room, run.members, anchor)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
+  const Cluster& cluster = state.cluster();
+  const Demand& demand = state.demand(demand_id);
+  if (!cluster.is_live(n)) return false;
+  if (demand.devices.count > 0) {
+    if (demand.devices.is_whole() ? cluster.idle_devices()[n.row()] < demand.devices.count
+                                  : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
+      return false;
+  }
+  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
+  const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
+  std::uint16_t fits = kFitsMax;
+  profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});
+  return fits > 0;
+}
+
+bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const MemberRun& run) { return could_take(state, profile, run.demand, run.constraint, n); });
+}
+
+bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
+  return devices == 0 || cluster.idle_devices()[n.row()] >= devices ||
+         (devices == 1 && cluster.free_milli()[n.row()] > 0);
+}
+
+std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
+  std::vector<MemberRun> runs = key.runs;
+  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
+  std::uint32_t left = key.members_needed;
+  std::vector<MemberRun> needed;
+  for (const MemberRun& run : runs) {
+    const std::uint32_t members = std::min(left, run.members);
+    left -= members;
+    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
+      return n.demand == run.demand && n.constraint == run.constraint && n.group == run.group;
+    });
+    if (same != needed.end())
+      same->members += members;
+    else if (members > 0)
+      needed.push_back({run.demand, run.constraint, members, run.group});
+  }
+  return needed;
+}
+
+bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key) {
+  if (key.members_needed <= 1 && key.within.is_none()) return true;
+  if (!placement_rule(*e.profile).is_room_exact) return true;
+  return has_room(state, e.fit_tables.counted(state, key.demand, key.constraint, 0), key);
+}
+
+bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
+  const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, key.demand, key.constraint, n); };
+  return std::any_of(freed.begin(), freed.end(), could_take_one) && has_room_with_freed(e, state, key);
+}
+
+bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
+  std::vector<MemberRun> needed = needed_runs(key);
+  const bool could_any =
+      std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
+  // The largest first: mostly it is for them that there is no room.
+  std::ranges::sort(needed, std::greater<>(),
+                    [&](const MemberRun& run) { return state.demand(run.demand).devices.milli_total(); });
+  return could_any && (!placement_rule(*e.profile).is_room_exact ||
+                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
+}
+
+}  // namespace ashlar

@@ -1,0 +1,28 @@
+// room_on_freed: whether the nodes freed before a decision mean room for a parked class: one of them could take a member,
+// and there are places for all that must start together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/data.h"
+
+namespace ashlar {
+
+/// Whether this node could take one such member now.
+bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n);
+/// Whether the node could take a member of any of these kinds.
+bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n);
+/// Whether the node might have as many devices free; one may be shared.
+bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n);
+/// The first waiting members of the class that must start together, by kind.
+std::vector<MemberRun> needed_runs(const EquivalenceClass& key);
+/// Whether a class of like members has as many places as must start together, if any of the freed nodes can take one.
+bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key);
+/// Whether a class of like members has room that one of these nodes has part of.
+bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
+/// Whether the freed nodes could take a member of any kind, and all kinds have room.
+bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
+
+}  // namespace ashlar
