@@ -8,6 +8,7 @@
 #include "engine/explain/verdicts.h"
 #include "engine/pending/rekey.h"
 #include "engine/pending/requeue.h"
+#include "engine/pending/wake_in_turn.h"
 #include "engine/place/advance.h"
 #include "engine/published/cadence.h"
 #include "engine/published/preempt_by_count.h"
@@ -49,6 +50,7 @@ constexpr Stage kStartJobs[kVictimRules] = {
     {"preempt and start by count", preempt_by_count, true},
 };
 constexpr Stage kAfter[] = {
+    {"wake all others", wake_all},
     {"pass over own changes", pass_over_own_changes},
     {"absorb changes of the backlog", absorb_changes},
     {"report newcomers", report_newcomers},

@@ -1,5 +1,5 @@
-// room_on_freed: whether the nodes freed before a decision mean room for a parked class: one of them could take a member,
-// and there are places for all that must start together.
+// room_on_freed: whether the nodes freed before a decision mean room for a parked class: one of them could take a
+// member, and there are places for all that must start together.
 #pragma once
 
 #include <cstdint>

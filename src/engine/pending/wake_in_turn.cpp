@@ -20,10 +20,8 @@ bool waits_for_capacity(const EngineData& e, ClassId id) {
 /// Whether classes that may have room can be woken one by one while jobs are started: in the order of jobs, and by no
 /// rule that lists them all, or looks at what stays parked behind others.
 bool may_wake_in_turn(const EngineData& e, const State& state) {
-  const Profile& profile = *e.profile;
-  return !backfill_rule(profile).is_strict && !e.pending.queue_keys().are_compared() &&
-         profile.victim == VictimRule::kNone && profile.cadence == Millis(0) && profile.order->newcomers == nullptr &&
-         state.nominations().empty() && state.yielding().empty();
+  return !backfill_rule(*e.profile).is_strict && !e.pending.queue_keys().are_compared() &&
+         e.profile->order->newcomers == nullptr && state.nominations().empty() && state.yielding().empty();
 }
 
 bool any_has_devices(const State& state, std::span<const NodeId> nodes, std::int64_t devices) {
@@ -102,7 +100,7 @@ void wake_in_turn(EngineData& e, State& state, Cycle& cycle) {
   }
 }
 
-void wake_all(EngineData& e, Cycle& cycle) {
+void wake_all(EngineData& e, State&, Cycle& cycle) {
   for (const ClassId id : cycle.in_turn.take_all(e.pending)) e.pending.activate(id);
 }
 

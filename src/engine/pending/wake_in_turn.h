@@ -11,10 +11,10 @@
 
 namespace ashlar {
 
-/// The parked classes of like members for which these nodes mean room. Returns those to be activated at once: all, unless
-/// they are many. Then the others are listed in cycle.in_turn, but for those with a reservation: what it keeps from
-/// others is computed anew only when they are awake. Cost: a few comparisons for each node and kind, and for each class
-/// of gangs.
+/// The parked classes of like members for which these nodes mean room. Returns those to be activated at once: all,
+/// unless they are many. Then the others are listed in cycle.in_turn, but for those with a reservation: what it keeps
+/// from others is computed anew only when they are awake. Cost: a few comparisons for each node and kind, and for each
+/// class of gangs.
 std::vector<ClassId> list_those_with_room(EngineData& e, State& state, Cycle& cycle, std::span<const NodeId> freed);
 /// Of a class that was activated for nothing but what the freed nodes have free: whether jobs ahead of it have left too
 /// little there, so that it waits as before. Cost: a few comparisons for each freed node.
@@ -25,7 +25,7 @@ inline constexpr std::size_t kExplainedAgainMax = 16;
 /// Those before it whose room is taken stay parked; the first few are woken all the same, so that their reasons have
 /// today's numbers. Cost: a few comparisons for each freed node, and for each kind that has no room.
 void wake_in_turn(EngineData& e, State& state, Cycle& cycle);
-/// Activates all that have not had their turn: the decision ends before it has come.
-void wake_all(EngineData& e, Cycle& cycle);
+/// Stage: activates all whose turn has not come, since no job was to start, or the decision ended early.
+void wake_all(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

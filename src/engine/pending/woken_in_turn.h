@@ -1,5 +1,5 @@
-// WokenInTurn: parked classes that the nodes freed before a decision may help. Each stays parked until its turn comes, so
-// that those whose room others take meanwhile cost nothing: whole kinds of them, of one list, are a single entry here.
+// WokenInTurn: parked classes that the nodes freed before a decision may help. Each stays parked until its turn comes,
+// so that those whose room others take meanwhile cost nothing: whole kinds of them, of one list, are a single entry.
 #pragma once
 
 #include <cstddef>

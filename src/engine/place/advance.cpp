@@ -207,7 +207,6 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed
   }
-  wake_all(e, cycle);
 }
 
 }  // namespace ashlar
