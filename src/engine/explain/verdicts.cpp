@@ -14,6 +14,22 @@ std::uint16_t mark_of(const Verdict& verdict) {
   return static_cast<std::uint16_t>(1 + static_cast<int>(verdict.kind) * 256 + static_cast<int>(code));
 }
 
+void tell(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
+  const std::uint16_t mark = mark_of(verdict);
+  EngineData::Reported& reported = grown(e.reported, job.row());
+  const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
+  const ReasonCode code = verdict.reasons.empty() ? ReasonCode::kNone : verdict.reasons.front().code;
+  const bool is_held = code == ReasonCode::kReservationHeld;
+  // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a
+  // reservation that moves slightly each second.
+  const bool is_off = is_held && std::abs(number - reported.number) > (number - verdict.at.value) / 10;
+  const bool is_new = reported.mark != mark || is_off;
+  if (!is_new && is_held && reported.number > verdict.at.value) return;
+  if (!is_new && !is_held && code != ReasonCode::kBehindHead) return;  // of those, no more than the mark is read again
+  reported = {mark, verdict.at, number};
+  if (is_new) cycle.plan.verdicts.push_back({job, verdict});
+}
+
 }  // namespace
 
 Verdict verdict_of(const EngineData& e, JobId job) {
@@ -46,17 +62,11 @@ Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
 
 void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   if (!e.options.has_verdicts) return;
-  const std::uint16_t mark = mark_of(verdict);
-  EngineData::Reported& reported = grown(e.reported, job.row());
-  const std::int64_t number = verdict.reasons.empty() ? 0 : verdict.reasons.front().numbers[0];
-  const bool is_held = !verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kReservationHeld;
-  // The time reported to a held job is kept until it is off by a tenth of the time left: thousands may depend on a
-  // reservation that moves slightly each second.
-  const bool is_off = is_held && std::abs(number - reported.number) > (number - verdict.at.value) / 10;
-  const bool is_new = reported.mark != mark || is_off;
-  if (!is_new && is_held && reported.number > verdict.at.value) return;
-  reported = {mark, verdict.at, number};
-  if (is_new) cycle.plan.verdicts.push_back({job, verdict});
+  if (verdict.kind != VerdictKind::kPlaced && e.pending.contains(job)) {
+    const ClassId id = e.pending.class_id(job);
+    if (e.pending.class_at(id).jobs.contains(e.pending.entry_of(job))) e.pending.note_told(id, 0);
+  }
+  tell(e, cycle, job, verdict);
 }
 
 void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict) {
@@ -64,15 +74,25 @@ void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Ver
   if (!e.options.has_verdicts) return;
   // A class closed for its quota was not looked at on the nodes.
   grown(e.judged_on, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster().facts_change_count();
-  for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) report(e, cycle, entry.job, verdict);
+  const std::uint16_t mark = mark_of(verdict);
+  if (verdict.wake_on != WakeOn::kHeadOfQueue && e.pending.are_all_told(id, mark)) return;
+  for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) tell(e, cycle, entry.job, verdict);
+  e.pending.note_told(id, mark);
 }
 
 void report_newcomers(EngineData& e, State& state, Cycle& cycle) {
   const std::vector<JobId> newcomers = e.pending.take_newcomers_of_parked();
   if (!e.options.has_verdicts) return;
-  for (const JobId job : newcomers)
-    if (state.is_live(job) && e.pending.contains(job) && !e.pending.class_at(e.pending.class_id(job)).is_active)
-      report(e, cycle, job, verdict_of(e, job));
+  for (const JobId job : newcomers) {
+    if (!state.is_live(job) || !e.pending.contains(job)) continue;
+    const ClassId id = e.pending.class_id(job);
+    if (e.pending.class_at(id).is_active) {
+      e.pending.note_told(id, 0);  // it may be parked before this one has had its turn
+      continue;
+    }
+    tell(e, cycle, job, verdict_of(e, job));
+    e.pending.note_newcomers_told(id);
+  }
 }
 
 }  // namespace ashlar

@@ -1,5 +1,8 @@
 #include "engine/pending/impossible_heads.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,12 @@ bool is_outdated(const EngineData& e, const State& state, const PendingQueue::He
   return !is_judged && (wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota);
 }
 
+/// One, anywhere: whether some node would fit is all there is to prove.
+bool needs_one_member(const EquivalenceClass& key) {
+  return key.members_needed == 1 && key.within.is_none() && key.spec.is_none() && key.runs.empty() &&
+         key.only.is_none();
+}
+
 bool could_take_when_empty(const State& state, const EquivalenceClass& key, NodeId n) {
   return state.cluster().is_live(n) && could_ever_take(state, key.demand, key.constraint, n);
 }
@@ -27,9 +36,7 @@ bool could_take_when_empty(const State& state, const EquivalenceClass& key, Node
 /// seen to fit: mostly that node is as it was, and nothing else is looked at.
 bool can_never_run(EngineData& e, const State& state, const PendingQueue::Head& head) {
   const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
-  const bool is_single =
-      key.members_needed == 1 && key.within.is_none() && key.spec.is_none() && key.runs.empty() && key.only.is_none();
-  if (!is_single) return ever_fits(state, head.entry.job) == EverFits::kNo;
+  if (!needs_one_member(key)) return ever_fits(state, head.entry.job) == EverFits::kNo;
   NodeId& known = grown(e.would_fit_on, head.job_class.row());
   const std::size_t rows = state.cluster().rows();
   if (known.row() < rows && could_take_when_empty(state, key, known)) return false;
@@ -41,6 +48,30 @@ bool can_never_run(EngineData& e, const State& state, const PendingQueue::Head& 
   return true;
 }
 
+std::size_t kind_count(const PendingQueue& pending) {
+  std::size_t kinds = 0;
+  for (const auto& [devices, level] : pending.waiting_for_capacity().levels()) kinds += level.listed.size();
+  return kinds;
+}
+
+/// Queues in which a head may have become impossible, ascending: all with one or, where kinds are fewer than those,
+/// the ones in which more waits than single members of kinds that still fit somewhere.
+std::vector<QueueId> queues_to_look_at(EngineData& e, const State& state) {
+  std::vector<QueueId> queues = e.pending.blocked_queues();
+  if (queues.size() <= kind_count(e.pending)) return queues;
+  queues.clear();
+  for (const auto& [devices, level] : e.pending.waiting_for_capacity().levels())
+    for (const auto& [kind, heads] : level.listed) {
+      if (kind.is_single && !can_never_run(e, state, *heads.begin())) continue;
+      for (const PendingQueue::Head& head : heads) queues.push_back(head.queue);
+    }
+  for (const std::set<ClassId>* classes : {&e.pending.waiting_for_quota(), &e.pending.waiting_in_parts()})
+    for (const ClassId id : *classes) queues.push_back(e.pending.class_at(id).key.queue);
+  std::sort(queues.begin(), queues.end());
+  queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
+  return queues;
+}
+
 }  // namespace
 
 bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, QueueId queue) {
@@ -50,7 +81,9 @@ bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle, 
        first = e.pending.first_blocked(queue)) {
     const PendingQueue::Head head = *first;
     if (!is_outdated(e, state, head)) return has_activated;
-    grown(e.judged_on, head.job_class.row()) = state.cluster().facts_change_count();
+    // Noted where a proof takes time: only those are looked at in each walk, after a restart as before it.
+    if (!needs_one_member(e.pending.class_at(head.job_class).key))
+      grown(e.judged_on, head.job_class.row()) = state.cluster().facts_change_count();
     if (!can_never_run(e, state, head)) return has_activated;
     cycle.impossible.insert(head.job_class);
     e.pending.activate(head.job_class);
@@ -65,7 +98,7 @@ bool activate_impossible_heads(EngineData& e, const State& state, Cycle& cycle) 
   if (!backfill_rule(*e.profile).has_blocking_heads || !e.options.has_verdicts) return has_activated;
   std::vector<QueueId> changed = e.pending.take_changed_queues();
   if (std::exchange(e.heads_walked_on, state.cluster().facts_change_count()) != state.cluster().facts_change_count())
-    changed = e.pending.blocked_queues();  // in no other queue there is a head to look at
+    changed = queues_to_look_at(e, state);  // those that have changed are among them
   for (const QueueId queue : changed)
     has_activated = activate_impossible_heads(e, state, cycle, queue) || has_activated;
   return has_activated;
