@@ -18,7 +18,6 @@ KNOWN_STEPS = {
     ("searched-kinds", "guest", 3): "counts prove at once that a gang does not fit on GPUs of one kind; among several kinds only the exact search does",
     ("unlike-groups", "guest", 316): "each group has a table of its own kind, which follows the places of all groups before it",
     ("unlike-groups", "guest", 1000): "each group has a table of its own kind, which follows the places of all groups before it",
-    ("waiting-groups", "ends", 32): "the ends that are measured free nodes enough for 10 groups; 32 wait on, and each end explains what each group lacks",
 }
 EVENTS = ["tick", "unrelated-node", "node-label", "guest", "ends"]  # guest: a job comes and goes, where there is one
 CAPS = {"levels": "a topology has at most 16 levels"}

@@ -69,6 +69,14 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
   return true;
 }
 
+/// Whether the devices of all nodes together have as much free as these request: no table is needed to see that not.
+bool are_devices_enough(const State& state, std::span<const MemberRun> needed) {
+  std::int64_t asked = 0, free = 0;
+  for (const MemberRun& run : needed) asked += run.members * state.demand(run.demand).devices.milli_total();
+  for (const std::int32_t milli : state.cluster().free_milli()) free += milli;
+  return asked <= free;
+}
+
 }  // namespace
 
 bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
@@ -131,11 +139,12 @@ bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed
   std::vector<MemberRun> needed = needed_runs(key);
   const bool could_any =
       std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
+  if (!could_any || !placement_rule(*e.profile).is_room_exact) return could_any;
+  if (!are_devices_enough(state, needed)) return false;
   // The largest first: mostly it is for them that there is no room.
   std::ranges::sort(needed, std::greater<>(),
                     [&](const MemberRun& run) { return state.demand(run.demand).devices.milli_total(); });
-  return could_any && (!placement_rule(*e.profile).is_room_exact ||
-                       (has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed)));
+  return has_room_for_each(e, state, key, needed) && has_room_for_groups(e, state, key, needed);
 }
 
 }  // namespace ashlar

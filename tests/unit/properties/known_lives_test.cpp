@@ -82,21 +82,21 @@ TEST(KnownLives, WithReservations) {
             "20612 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 483 GangPartial 291 "
             "InsufficientGPU 513 InsufficientResource 187 NeverFits 967 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
             "593 Placed 3284 PortTaken 113 QuotaExhausted 593 ReservationHeld 175 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 575 Waits 1877; plans 7ba38e5cdf605b28");
+            "6 TopologyFragmented 575 Waits 1877; plans 9c039a62fda9014c");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 544 GangPartial 382 InsufficientGPU 659 "
-      "InsufficientResource 192 NeverFits 544 NoMatchingDevice 3 NodesNotReady 1 Placed 3568 PortTaken 112 "
-      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2103; plans "
-      "6a5f03777a9ffea1");
+      "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 543 GangPartial 381 InsufficientGPU 659 "
+      "InsufficientResource 192 NeverFits 543 NoMatchingDevice 3 NodesNotReady 1 Placed 3568 PortTaken 112 "
+      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2102; plans "
+      "f461a7da9f2a8ad4");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20616 decisions, 5166 binds, 0 others; ExceedsClusterMax 362 ExceedsMaxQuota 488 GangPartial 281 "
-            "InsufficientGPU 502 InsufficientResource 177 NeverFits 850 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "20616 decisions, 5166 binds, 0 others; ExceedsClusterMax 361 ExceedsMaxQuota 488 GangPartial 281 "
+            "InsufficientGPU 502 InsufficientResource 177 NeverFits 849 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "595 Placed 3308 PortTaken 115 QuotaExhausted 595 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 562 Waits 1656; plans 8f7ccedae29d5253");
+            "TopologyFragmented 562 Waits 1656; plans 78b8e057769062b9");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
@@ -104,15 +104,15 @@ TEST(KnownLives, WhereTheHeadBlocks) {
             "20563 decisions, 4773 binds, 0 others; BehindHead 938 ExceedsClusterMax 448 ExceedsMaxQuota 436 "
             "GangPartial 265 InsufficientGPU 369 InsufficientResource 168 NeverFits 884 NoMatchingDevice 2 "
             "NodesNotReady 1 OverQuota 460 Placed 3024 PortTaken 88 QuotaExhausted 460 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 468 Waits 2312; plans c5da8a4bfc262a02");
+            "TaintNotTolerated 6 TopologyFragmented 468 Waits 2312; plans b253f41af1d39469");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20590 decisions, 5176 binds, 0 others; ExceedsClusterMax 365 ExceedsMaxQuota 480 GangPartial 289 "
-            "InsufficientGPU 457 InsufficientResource 186 NeverFits 845 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "584 Placed 3351 PortTaken 115 QuotaExhausted 584 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 567 Waits 1634; plans a92c35a6c7575fba");
+            "20590 decisions, 5176 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 480 GangPartial 289 "
+            "InsufficientGPU 457 InsufficientResource 186 NeverFits 844 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "583 Placed 3351 PortTaken 115 QuotaExhausted 583 SelectorMismatch 10 TaintNotTolerated 5 "
+            "TopologyFragmented 567 Waits 1634; plans 5091f82ce94ff1fe");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20614 decisions, 5150 binds, 0 others; ExceedsClusterMax 522 ExceedsMaxQuota 486 GangPartial 316 "
             "InsufficientGPU 511 InsufficientResource 178 NeverFits 1008 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
@@ -124,25 +124,25 @@ TEST(KnownLives, OfPublishedProfiles) {
             "616 Placed 3266 PortTaken 109 QuotaExhausted 616 ReservationHeld 1113 SelectorMismatch 7 "
             "TaintNotTolerated 5 TopologyFragmented 543 Waits 2676; plans 1068bd6ba7fefb7d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20620 decisions, 5160 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 482 GangPartial 303 "
-            "InsufficientGPU 500 InsufficientResource 173 NeverFits 854 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "20620 decisions, 5160 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 482 GangPartial 303 "
+            "InsufficientGPU 500 InsufficientResource 173 NeverFits 853 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "602 Placed 3342 PortTaken 112 QuotaExhausted 602 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 551 Waits 1664; plans 25f446de5473643c");
+            "TopologyFragmented 551 Waits 1664; plans 1f4b27cc6ec3db8d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 359 ExceedsMaxQuota 487 GangPartial 301 "
-            "InsufficientGPU 478 InsufficientResource 196 NeverFits 846 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 358 ExceedsMaxQuota 487 GangPartial 301 "
+            "InsufficientGPU 478 InsufficientResource 196 NeverFits 845 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "596 Placed 3351 PortTaken 108 QuotaExhausted 596 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 541 Waits 1649; plans f2935a93d6fcb54b");
+            "TopologyFragmented 541 Waits 1649; plans a1434605f10365df");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20621 decisions, 5163 binds, 0 others; ExceedsClusterMax 368 ExceedsMaxQuota 493 GangPartial 310 "
-            "InsufficientGPU 496 InsufficientResource 168 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "20621 decisions, 5163 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 493 GangPartial 310 "
+            "InsufficientGPU 496 InsufficientResource 168 NeverFits 860 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "606 Placed 3350 PortTaken 108 QuotaExhausted 606 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 562 Waits 1669; plans c2c3cd9c8173140f");
+            "TopologyFragmented 562 Waits 1669; plans 327ac4f08c5f6c17");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
             "20604 decisions, 5167 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 485 GangPartial 287 "
             "InsufficientGPU 487 InsufficientResource 176 NeverFits 857 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "592 Placed 3373 PortTaken 117 QuotaExhausted 592 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 560 Waits 1650; plans 8edebb7d8450d916");
+            "TopologyFragmented 560 Waits 1650; plans 046e24340c901ac5");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
