@@ -8,11 +8,11 @@ namespace ashlar {
 namespace {
 
 /// Of members without those of holds that yield; of these what they keep.
-bool are_classes_consistent(const State& state) {
+bool are_request_counts_consistent(const State& state) {
   const Cluster& cluster = state.cluster();
-  std::vector<DeviceClassCounts> classes(cluster.rows(), DeviceClassCounts{});
+  std::vector<DeviceRequestCounts> counts(cluster.rows(), DeviceRequestCounts{});
   const auto count = [&](std::size_t node, const DeviceRequest& request) {
-    if (request.count > 0) ++classes[node][device_class_of(request)];
+    if (request.count > 0) ++counts[node][device_request_kind(request)];
   };
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     if (!state.is_live(MemberId(row))) continue;
@@ -21,11 +21,11 @@ bool are_classes_consistent(const State& state) {
     const Hold* hold = state.hold_of(m.job);
     if (hold == nullptr || !hold->yields()) count(m.node.row(), state.demand(m.demand).devices);
   }
-  for (std::size_t n = 0; n < classes.size(); ++n)
+  for (std::size_t n = 0; n < counts.size(); ++n)
     for (const Kept& kept : kept_on(state, NodeId(n)))
       for (const Allocation& a : kept.allocations) count(n, a.demand.devices);
-  return std::equal(classes.begin(), classes.end(), cluster.device_class_counts().begin(),
-                    cluster.device_class_counts().end());
+  return std::equal(counts.begin(), counts.end(), cluster.device_request_counts().begin(),
+                    cluster.device_request_counts().end());
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> counted_gang_uses(const State& state) {
 }
 
 bool are_placements_consistent(const State& state) {
-  if (!state.cluster().counts().is_like(counted_company(state)) || !are_classes_consistent(state)) return false;
+  if (!state.cluster().counts().is_like(counted_company(state)) || !are_request_counts_consistent(state)) return false;
   std::vector<std::vector<MemberId>> on_nodes(state.cluster().rows());
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     if (!state.is_live(MemberId(row))) continue;

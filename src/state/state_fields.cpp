@@ -86,7 +86,7 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (!has_rows(c.is_live_) || !has_rows(c.idle_devices_) || !has_rows(c.free_milli_) || !has_rows(c.device_count_) ||
       !has_rows(c.device_debt_))
     return false;
-  if (!has_rows(c.first_device_) || !has_rows(c.device_class_counts_) || !has_rows(c.model_) || !has_rows(c.ports_) ||
+  if (!has_rows(c.first_device_) || !has_rows(c.device_request_counts_) || !has_rows(c.model_) || !has_rows(c.ports_) ||
       !has_rows(c.unhealthy_))
     return false;
   if (c.free_.size() != c.allocatable_.size() || c.free_.size() > resource::kColumnsMax) return false;

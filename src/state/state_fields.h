@@ -65,7 +65,7 @@ struct StateFields {
     visit(c.facts_), visit(c.is_live_), visit(c.live_count_), visit(c.free_), visit(c.allocatable_),
         visit(c.free_sums_.beyond);
     visit(c.idle_devices_), visit(c.free_milli_), visit(c.device_count_), visit(c.device_debt_), visit(c.first_device_),
-        visit(c.device_class_counts_);
+        visit(c.device_request_counts_);
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
         visit(c.ports_), visit(c.spare_devices_), visit(c.unhealthy_), visit(c.withheld_.rows);
     visit(c.layouts_.rows_), visit(c.classes_.rows_);

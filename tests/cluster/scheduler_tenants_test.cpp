@@ -15,17 +15,18 @@ class Tenants : public SchedulerWorld {
     SchedulerWorld::TearDown();
   }
   /// The server takes a moment to learn of a policy, and to forget it: waits until it refuses a pod that names its
-  /// devices, or takes it.
+  /// node and devices, or takes it.
   bool wait_until_claims_are(bool are_taken) {
     kube::PodSpec claiming = gpu_pod("claiming", 1);
     claiming.scheduler_name = "nobody";
+    claiming.node_name = "nowhere";
     claiming.annotations = {{"ashlar.dev/cards", "0-7"}};
     return wait([&] {
       const Answer answer = answer_of([&](OnAnswer done) { kube::create_pod(*api_, claiming, std::move(done)); });
       if (answer.ok())
         answer_of(
             [&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", "claiming"), 0, std::move(done)); });
-      return are_taken ? answer.ok() : is_refused(answer);
+      return are_taken ? answer.ok() : is_refused_as_saved(answer);
     });
   }
   void apply_policy() {
@@ -71,6 +72,18 @@ class Tenants : public SchedulerWorld {
         "ashlar-cards";
     return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
   }
+  static bool is_refused_as_saved(const Answer& answer) {
+    const std::string words =
+        "a new pod with spec.nodeName may not have ashlar.dev/cards, ashlar.dev/gpu-grants or "
+        "ashlar.dev/charged-queue, "
+        "which Ashlar writes when it binds a pod. Of a saved pod, remove spec.nodeName, so that Ashlar places it anew, "
+        "or the annotations: kubectl annotate --local -f FILE -o yaml ashlar.dev/cards- ashlar.dev/gpu-grants- "
+        "ashlar.dev/charged-queue-";
+    return !answer.ok() && answer.result.error().message.find(words) != std::string::npos;
+  }
+  Answer create(const kube::PodSpec& spec) {
+    return answer_of([&](OnAnswer done) { kube::create_pod(*api_, spec, std::move(done)); });
+  }
   bool has_policy_ = false;
 };
 
@@ -102,6 +115,34 @@ TEST_F(Tenants, NobodyButAshlarWritesDevicesWhereThePolicyIs) {
   EXPECT_TRUE(is_refused(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); })));
   binding.annotations.clear();
   EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(*api_, binding, std::move(done)); }).ok());
+}
+
+/// What a pod holds stands in the manifest that was saved of it. On a node that it names itself that would be a claim.
+TEST_F(Tenants, ASavedPodIsCreatedAgainAndPlacedAnewWhereThePolicyIs) {
+  post_gpu_nodes(1);
+  ASSERT_NO_FATAL_FAILURE(apply_policy());
+  kube::SchedulerOptions o = options();
+  o.leader_term.tracker.queues = {{"red"}, {"blue"}};
+  auto scheduler = start(o);
+  kube::PodSpec saved = gpu_pod("saved", 2);
+  saved.labels.emplace_back("ashlar.dev/queue", "red");
+  saved.annotations = {
+      {"ashlar.dev/cards", "6,7"}, {"ashlar.dev/charged-queue", "blue"}, {"ashlar.dev/gpu-grants", "6-7:1000"}};
+  saved.node_name = node_name(0);
+  EXPECT_TRUE(is_refused_as_saved(create(saved)));
+  saved.node_name.clear();
+  ASSERT_TRUE(create(saved).ok());
+  ASSERT_TRUE(wait_bound(1, "saved"));
+  const kube::Pod bound = pod("saved");
+  ASSERT_TRUE(bound.annotations);
+  EXPECT_EQ(*kube::find_label(*bound.annotations, "ashlar.dev/cards"), "0,1");
+  EXPECT_EQ(*kube::find_label(*bound.annotations, "ashlar.dev/gpu-grants"), "0-1:1000");
+  EXPECT_EQ(*kube::find_label(*bound.annotations, "ashlar.dev/charged-queue"), "red");
+  saved.name = "waits";
+  saved.requests = {{"nvidia.com/gpu", "8"}};
+  ASSERT_TRUE(create(saved).ok());
+  EXPECT_TRUE(patch(kube::pod_path("default", "waits"), devices_body("1")).ok()) << "it means nothing yet";
+  EXPECT_TRUE(is_refused(patch(kube::pod_path("default", "saved"), devices_body("1"))));
 }
 
 TEST_F(Tenants, DevicesThatTheOwnerChangesAreWrittenBackAndNotGivenTwiceAfterARestart) {

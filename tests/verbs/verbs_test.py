@@ -61,6 +61,10 @@ UNLIKE_NODE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":4,"i
     "domains":{},"cardGroups":[{"cards":"0,1","model":"H100","memoryMiB":81920,"island":0,"numaNode":0,"pcieSwitch":0,"sliced":false},
     {"cards":"2","model":"","memoryMiB":0,"island":1,"numaNode":0,"pcieSwitch":0,"sliced":true},
     {"cards":"3","model":"H100","memoryMiB":81920,"island":1,"numaNode":1,"pcieSwitch":2,"sliced":false}]}]}"""
+CAPABLE_NODES = """{"kind":"NodeList","nodes":[{"name":"h","model":"H100","capabilities":["fp8","nvlink"],"cards":1,"idleCards":1,"cardFreeMilli":[1000],
+    "freeMilliCores":0,"freePods":0,"domains":{}},
+    {"name":"m","model":"","cards":1,"idleCards":1,"cardFreeMilli":[1000],"freeMilliCores":0,"freePods":0,"domains":{},
+    "cardGroups":[{"cards":"0","model":"A100","capabilities":["mig"],"memoryMiB":0,"island":0,"numaNode":0,"pcieSwitch":0,"sliced":false}]}]}"""
 NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
     {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freePods":7,"domains":{}},
     {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freePods":110,
@@ -231,6 +235,9 @@ LIED_TO = [
     ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    unhealthy GPUs, which take no new pods: 2\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
     ("nodes", UNLIKE_NODE, 0, "n     H100 x3, unknown x1     4     4  ....         0          0  -\n    GPUs 0-1: H100, 80 GiB, island 0, NUMA node 0, PCIe switch 0\n"
      "    GPU 2: unknown model, island 1, NUMA node 0, PCIe switch 0, cut into slices: takes no pods\n    GPU 3: H100, 80 GiB, island 1, NUMA node 1, PCIe switch 2\n"),
+    ("nodes", CAPABLE_NODES, 0, "h     H100      1     1  .           0          0  -\nm     A100      1     1  .           0          0  -\n"
+     "    GPU 0: A100, island 0, NUMA node 0, PCIe switch 0, capabilities mig\n"),
+    ("nodes h", CAPABLE_NODES, 0, "    capabilities: fp8, nvlink\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, 'ashlar nodes: there is no node "nosuch"'),

@@ -65,6 +65,16 @@ std::string model_text(const object& node) {
   return text;
 }
 
+/// "fp8, nvlink"; empty without any.
+std::string capabilities_text(const object& devices) {
+  const boost::json::value* names = devices.if_contains("capabilities");
+  std::string text;
+  if (names != nullptr)
+    for (const boost::json::value& name : names->as_array())
+      text += (text.empty() ? "" : ", ") + std::string(name.as_string());
+  return text;
+}
+
 /// What is known of GPUs that are not all alike, a line for each kind.
 std::string devices_text_of(const object& node) {
   const boost::json::value* groups = node.if_contains("cardGroups");
@@ -80,6 +90,7 @@ std::string devices_text_of(const object& node) {
       text += ", " + amount_text(resource::kMemory, memory << 20);
     text += fmt::format(", island {}, NUMA node {}, PCIe switch {}", number_of(group, "island"),
                         number_of(group, "numaNode"), number_of(group, "pcieSwitch"));
+    if (const std::string able = capabilities_text(group); !able.empty()) text += ", capabilities " + able;
     const boost::json::value* sliced = group.if_contains("sliced");
     if (sliced != nullptr && sliced->as_bool()) text += ", cut into slices: takes no pods";
     text += '\n';
@@ -113,7 +124,8 @@ std::string nodes_text(const object& answer, const std::string& only) {
                std::to_string(number_of(n, "idleCards")), devices_picture(n),
                fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
                std::to_string(number_of(n, "freePods")), domains_text(n)});
-    table.add_lines(devices_text_of(n) + trouble_text(n));
+    const std::string able = only.empty() ? "" : capabilities_text(n);  // of all nodes the lines would be too many
+    table.add_lines((able.empty() ? "" : "    capabilities: " + able + '\n') + devices_text_of(n) + trouble_text(n));
   }
   return table.text();
 }

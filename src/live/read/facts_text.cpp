@@ -15,6 +15,13 @@ std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
   return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
 }
 
+void write_capabilities(JsonWriter& w, const ObjectNames& names, const NodeColumns& nodes, DeviceClassId device_class) {
+  if (device_class.is_none() || nodes.classes().row(device_class).capabilities.empty()) return;
+  w.key("capabilities").begin_array();
+  for (const CapabilityId id : nodes.classes().row(device_class).capabilities) w.string(names.capabilities.name(id));
+  w.end_array();
+}
+
 void write_device_groups(JsonWriter& w, const ObjectNames& names, const NodeColumns& nodes, NodeId node) {
   const DeviceLayoutId id = nodes.facts(node).devices.layout;
   if (id.is_none()) return;
@@ -29,6 +36,7 @@ void write_device_groups(JsonWriter& w, const ObjectNames& names, const NodeColu
       if (devices[i] == of) like.set(static_cast<int>(i));
     w.begin_object().member("cards", devices_text(like));
     w.member("model", of.device_class.is_none() ? std::string_view() : names.models.name(of.device_class).view());
+    write_capabilities(w, names, nodes, of.device_class);
     w.member("memoryMiB", of.memory.value).member("island", std::int64_t{of.island});
     w.member("numaNode", std::int64_t{of.numa_node}).member("pcieSwitch", std::int64_t{of.pcie_switch});
     w.member_bool("sliced", of.mode == DeviceMode::kSliced).end_object();

@@ -11,6 +11,8 @@ namespace ashlar::kube {
 
 /// "key=value:Effect", and "key:Effect" if there is no value.
 std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint);
+/// The member `capabilities` of a device class; nothing for one without any.
+void write_capabilities(JsonWriter& w, const ObjectNames& names, const NodeColumns& nodes, DeviceClassId device_class);
 /// The member `cardGroups`: the GPUs of which the same is known, together. Nothing for a node whose GPUs are all alike.
 void write_device_groups(JsonWriter& w, const ObjectNames& names, const NodeColumns& nodes, NodeId node);
 

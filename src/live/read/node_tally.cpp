@@ -64,4 +64,23 @@ std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, c
   return all;
 }
 
+const std::vector<bool>& NodeTally::classes(const Cluster& cluster) {
+  if (classes_seen_ == cluster.facts_change_count()) return classes_;
+  classes_seen_ = cluster.facts_change_count();
+  classes_.clear();
+  const auto note = [&](DeviceClassId id) {
+    if (id.is_none()) return;
+    if (id.row() >= classes_.size()) classes_.resize(id.row() + 1);
+    classes_[id.row()] = true;
+  };
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    if (!cluster.is_live(NodeId(n)) || cluster.devices()[n] == 0) continue;
+    if (const DeviceLayout* mixed = cluster.mixed_layout(NodeId(n)); mixed != nullptr)
+      for (const DeviceFacts& device : mixed->devices) note(device.device_class);
+    else
+      note(cluster.models()[n]);
+  }
+  return classes_;
+}
+
 }  // namespace ashlar::kube

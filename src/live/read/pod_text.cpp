@@ -5,12 +5,14 @@
 #include <map>
 #include <vector>
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/translate.h"
 #include "state/cluster/cluster.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
+#include "text/nearest_name.h"
 #include "text/reason_text.h"
 
 namespace ashlar::kube {
@@ -40,6 +42,37 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const bool is_share =
       demand.row() < c.state.demand_rows() && std::ranges::any_of(c.state.demand(demand).amounts, is_milli);
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
+}
+
+/// Of the classes that it accepts, the first that neither the configuration nor a node knows; none if each is known.
+DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
+  const Cluster& cluster = c.state.cluster();
+  if (id.row() >= cluster.constraint_rows()) return DeviceClassId::none();
+  for (const DeviceClassId accepted : cluster.constraint(id).models) {
+    if (c.tables.names.is_defined(accepted)) continue;
+    const std::vector<bool>& on_nodes = c.tally().classes(cluster);
+    if (accepted.row() >= on_nodes.size() || !on_nodes[accepted.row()]) return accepted;
+  }
+  return DeviceClassId::none();
+}
+
+/// The first unknown class that one of the job's pods accepts, with the known one that was probably meant, or a list of
+/// them; empty if each is known. O(pods of the job).
+std::string unknown_class_text(const TextContext& c, JobId job) {
+  const JobOwner owner = c.tables.owner(job);
+  const std::vector<PodSlot> single = owner.pod == kNoPod ? std::vector<PodSlot>() : std::vector<PodSlot>{owner.pod};
+  DeviceClassId unknown;
+  for (const PodSlot slot : owner.gang == kNoGang ? single : c.tables.gangs[owner.gang].pods)
+    if (unknown = unknown_class(c, c.tables.pods[slot].constraint); !unknown.is_none()) break;
+  if (unknown.is_none()) return {};
+  const ObjectNames& names = c.tables.names;
+  const std::vector<bool>& on_nodes = c.tally().classes(c.state.cluster());
+  std::vector<PooledString> known;
+  for (std::uint32_t row = 0; row < std::max<std::size_t>(names.defined_classes(), on_nodes.size()); ++row)
+    if (row < names.defined_classes() || on_nodes[row]) known.push_back(names.models.name(DeviceClassId(row)));
+  const std::string name = bounded_name(names.models.name(unknown).view());
+  return "no node has GPUs of \"" + name + "\", and no device class of the configuration has that name" +
+         did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
 /// The names of the objects of a job's reasons, as the API server has them.
@@ -78,6 +111,10 @@ class NamesOf final : public ReasonNames {
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
+    if (r.code == ReasonCode::kModelMismatch) {
+      const std::string unknown = unknown_class_text(c_, job_);
+      return unknown.empty() ? unknown : ": " + unknown;
+    }
     if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
     if (r.code == ReasonCode::kLimitReached) {
       const std::string limit = std::to_string(r.numbers[0]);
@@ -233,6 +270,8 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
                                                                             : "no capacity for all members at once";
   if (!prefix.empty() || !more.empty())
     text.message += " " + as_sentence(prefix + (more.empty() ? std::string(no_room) : more)) + ".";
+  if (const std::string unknown = unknown_class_text(c, job); !unknown.empty())
+    text.message += " " + as_sentence(unknown) + (unknown.ends_with('?') ? "" : ".");
   return text;
 }
 

@@ -446,6 +446,7 @@ http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerReques
     w.begin_object().member("name", tables.names.nodes.name(node).view());
     w.member("model", cluster.models()[row].is_none() ? std::string_view()
                                                       : tables.names.models.name(cluster.models()[row]).view());
+    write_capabilities(w, tables.names, cluster, cluster.models()[row]);
     w.member("cards", std::int64_t{cluster.devices()[row]})
         .member("idleCards", std::int64_t{std::max(cluster.idle_devices()[row], 0)});
     w.key("cardFreeMilli").begin_array();

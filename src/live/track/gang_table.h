@@ -89,6 +89,7 @@ struct GangRecord {
   /// all members that must start together were bound at the same time, and at least one still is; of a kGroups: each of
   /// its groups has started
   bool is_started = false;
+  bool lacked_domain = false;  ///< the engine was given it before its domain was known
   bool is_dirty = false;
   bool is_stale = false;              ///< its queue changed after it was reported to the engine
   bool has_mixed_queues = false;      ///< its waiting pods belong to several queues

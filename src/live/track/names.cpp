@@ -232,6 +232,7 @@ ObjectNames::Changes ObjectNames::take_changes() {
     c.refused_resources.push_back(refused_resources_[refused_taken_]);
   if (std::exchange(are_levels_new_, false)) c.levels = levels_;
   c.nested = nested_;
+  c.defined_classes = defined_classes_;
   return c;
 }
 
@@ -240,6 +241,7 @@ void ObjectNames::put(Changes&& c) {
     levels_ = std::move(c.levels);
     nested_ = c.nested;
   }
+  defined_classes_ = c.defined_classes;
   nodes.put(std::move(c.nodes));
   label_keys.put(std::move(c.label_keys));
   models.put(std::move(c.models));

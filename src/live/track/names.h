@@ -50,8 +50,9 @@ class ObjectNames {
   /// The class of that name, or that lists a model of that name.
   DeviceClassId device_class(const PooledString& name);
   bool is_defined(DeviceClassId id) const { return id.value < defined_classes_; }
-  Interned<CapabilityId, PooledString> capabilities;  ///< those of the classes
-  ModelNames<PooledString> class_models;              ///< the same
+  std::uint32_t defined_classes() const { return defined_classes_; }  ///< they have the first rows
+  Interned<CapabilityId, PooledString> capabilities;                  ///< those of the classes
+  ModelNames<PooledString> class_models;                              ///< the same
 
   /// The column of a resource that a node has; none if all columns are taken, see refused_resources().
   ResourceId resource(const PooledString& name);
@@ -138,6 +139,7 @@ class ObjectNames {
     std::vector<PooledString> queues, extended, refused_resources, capabilities;
     std::vector<LevelName> levels;  ///< all of them; empty: unchanged
     std::uint32_t nested = 0;       ///< with `levels`
+    std::uint32_t defined_classes = 0;
   };
   void start_journal();
   void stop_journal();

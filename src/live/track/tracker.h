@@ -108,8 +108,8 @@ class Tracker {
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests
   const ExclusionConstraints::Work& exclusion_work() const { return data_.exclusion_constraints.work(); }  // for tests
   /// Label changes of nodes for which all pods were looked at, in total.
-  std::uint64_t anti_affinity_moves() const { return data_.anti_affinity_moves; }  // for tests
-  std::uint64_t level_searches() const { return data_.level_searches; }            // for tests
+  std::uint64_t owners_moved() const { return data_.owners_moved; }      // for tests
+  std::uint64_t level_searches() const { return data_.level_searches; }  // for tests
   JobOwner owner(JobId job) const { return data_.owner(job); }
   /// The name of the queue that the pod is charged to when it is bound: its own, or its gang's.
   PooledString charged_queue(PodSlot slot) const;

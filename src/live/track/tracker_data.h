@@ -81,6 +81,7 @@ struct NodeRecord {
   std::vector<StatedDevices> stated;   ///< the same as last read
   PooledString mistaken_key;           ///< that was probably meant to be one of these annotations
   LogPace log_pace;                    ///< of lines about its annotations
+  std::vector<PodSlot> owners;         ///< the pods bound here that have required anti-affinity, in no order
   std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
 
@@ -105,9 +106,9 @@ struct TrackerData : Tables {
   AntiAffinity anti_affinity;
   ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
-  std::uint64_t anti_affinity_moves = 0;  ///< changes of a node's labels for which all pods were looked at
-  std::uint64_t bind_holds = 0;           ///< begun, in total
-  LogPaces log_paces;                     ///< by namespace, of lines about what pods claim
+  std::uint64_t owners_moved = 0;  ///< pods with anti-affinity looked at for changes of their node's labels, in total
+  std::uint64_t bind_holds = 0;    ///< begun, in total
+  LogPaces log_paces;              ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
   std::vector<DeviceClassDefined> device_classes;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings

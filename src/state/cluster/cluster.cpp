@@ -63,7 +63,7 @@ void Cluster::ensure_row(NodeId n) {
   for (auto& column : allocatable_) column.resize(count, 0);
   for (auto* column : {&idle_devices_, &free_milli_, &device_count_, &device_debt_}) column->resize(count, 0);
   first_device_.resize(count, 0);
-  device_class_counts_.resize(count, DeviceClassCounts{});
+  device_request_counts_.resize(count, DeviceRequestCounts{});
   device_values_.resize(count, 0);
   unhealthy_.resize(count);
   model_.resize(count);
@@ -334,7 +334,7 @@ void Cluster::remove_node(NodeId n) {
     allocatable_[r][row] = 0;
   }
   set_debt(row, 0);
-  device_class_counts_[row] = {};
+  device_request_counts_[row] = {};
   for (const HostPort& p : ports_[row]) digest_ -= cell(row, kColumnPorts, static_cast<std::int64_t>(port_value(p)));
   ports_[row].clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(device_count_[row]); ++i) set_device(row, i, 0, 0);
@@ -380,7 +380,7 @@ void Cluster::apply_demand(NodeId n, const Demand& demand, const DeviceMask& dev
     });
     add_device_values(row, all.value);
     free_milli_[row] += all.milli;
-    device_class_counts_[row][device_class_of(demand.devices)] += static_cast<std::uint16_t>(sign);
+    device_request_counts_[row][device_request_kind(demand.devices)] += static_cast<std::uint16_t>(sign);
     const int owed = sign * std::max(demand.devices.count - named, 0);
     if (owed != 0) set_debt(row, device_debt_[row] + owed);
     // Claims beyond a device count against the others in whole devices; that is rare, and counted from the start.

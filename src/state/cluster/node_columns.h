@@ -16,15 +16,13 @@ namespace ashlar {
 
 /// Members on a node by the kind of their device request: shares of a device, then whole devices by their number (the
 /// last kind: more than fit before it).
-inline constexpr std::size_t kDeviceClasses = 10;
-using DeviceClassCounts = std::array<std::uint16_t, kDeviceClasses>;
+inline constexpr std::size_t kDeviceRequestKinds = 10;
+using DeviceRequestCounts = std::array<std::uint16_t, kDeviceRequestKinds>;
 
 /// The kind of a request of at least one device.
-inline std::size_t device_class_of(const DeviceRequest& request) {
-  return request.is_whole() ? static_cast<std::size_t>(request.count < static_cast<std::int32_t>(kDeviceClasses) - 1
-                                                           ? request.count
-                                                           : static_cast<std::int32_t>(kDeviceClasses) - 1)
-                            : 0;
+inline std::size_t device_request_kind(const DeviceRequest& request) {
+  constexpr auto kLast = static_cast<std::int32_t>(kDeviceRequestKinds) - 1;
+  return request.is_whole() ? static_cast<std::size_t>(std::min(request.count, kLast)) : 0;
 }
 
 /// Free amounts of one device, at least 0.
@@ -146,7 +144,7 @@ class NodeColumns {
   std::span<const std::int32_t> free_milli() const { return free_milli_; }
   std::span<const std::int32_t> devices() const { return device_count_; }
   std::span<const std::uint32_t> first_device() const { return first_device_; }
-  std::span<const DeviceClassCounts> device_class_counts() const { return device_class_counts_; }
+  std::span<const DeviceRequestCounts> device_request_counts() const { return device_request_counts_; }
   /// None where it is not known, or where the devices are of several classes.
   std::span<const DeviceClassId> models() const { return model_; }
   const DeviceLayouts& layouts() const { return layouts_; }
@@ -211,7 +209,8 @@ class NodeColumns {
   std::vector<std::vector<std::int64_t>> free_, allocatable_;  ///< [resource][node]
   std::vector<std::int32_t> idle_devices_, free_milli_, device_count_;
   std::vector<std::uint32_t> first_device_;
-  std::vector<DeviceClassCounts> device_class_counts_;  ///< derived from the members; State::is_consistent recounts it
+  /// derived from the members; State::is_consistent recounts it
+  std::vector<DeviceRequestCounts> device_request_counts_;
   std::vector<std::int64_t> group_idle_devices_;
   std::vector<DeviceClassId> model_;
   std::vector<std::int32_t> device_free_milli_;

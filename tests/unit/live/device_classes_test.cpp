@@ -185,6 +185,63 @@ TEST_F(Classes, WhatCannotBeReadOrMetHoldsThePod) {
   EXPECT_EQ(where("p"), "h");
 }
 
+/// Nobody but the pod knows the class, so the pod waits until a node comes that has it; its condition names what it may have meant.
+TEST_F(Classes, AClassThatNobodyKnowsIsReportedWithTheKnownOnes) {
+  see(of_model("sxm", "H100-SXM"));
+  see(of_model("l", "L40S"));
+  const auto told = [&](const char* name) { return verdict_of(name).message; };
+  const std::string refused =
+      "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. It would not fit this cluster "
+      "even "
+      "if it were empty. No node has GPUs of ";
+  see(of_classes("typo", 1, "H10O"));
+  see(of_classes("far", 1, "MI300X"));
+  see(of_classes("second", 4, "H100,L4OS"));
+  see(selecting("selects", 1, "L40X"));
+  see(of_classes("scarce", 4, "A100"));
+  see(of_classes("model", 1, "H100-PCIe"));
+  step();
+  EXPECT_EQ(told("typo"),
+            refused + "\"H10O\", and no device class of the configuration has that name; did you mean \"H100\"?");
+  const JobId typo = record("typo").job;
+  const Reason mismatch{ReasonCode::kModelMismatch, 0, {2, 0, 0}};
+  EXPECT_EQ(
+      reason_text({tracker.tables(), state}, typo, mismatch),
+      "2 nodes have GPUs of another model: no node has GPUs of \"H10O\", and no device class of the configuration "
+      "has that name; did you mean \"H100\"?");
+  EXPECT_EQ(reason_text({tracker.tables(), state}, record("scarce").job, mismatch),
+            "2 nodes have GPUs of another model");
+  EXPECT_EQ(told("far"), refused +
+                             "\"MI300X\", and no device class of the configuration has that name; known: H100, "
+                             "A100, L40S.");
+  EXPECT_TRUE(
+      told("second").ends_with("No node has GPUs of \"L4OS\", and no device class of the configuration has "
+                               "that name; did you mean \"L40S\"?"))
+      << told("second");
+  EXPECT_TRUE(
+      told("selects").ends_with("\"L40X\", and no device class of the configuration has that name; did you mean "
+                                "\"L40S\"?"))
+      << told("selects");
+  EXPECT_EQ(told("scarce").find("No node has GPUs of"), std::string::npos) << "the configuration has it";
+  EXPECT_EQ(where("model"), "sxm") << "any model of the class will do";
+  see(of_model("mi", "MI300X"));
+  step();
+  EXPECT_EQ(where("far"), "mi");
+}
+
+TEST_F(Classes, AGangReportsAClassThatOneOfItsPodsMistakes) {
+  see(of_model("sxm", "H100-SXM", 8));
+  for (int i = 0; i < 2; ++i)
+    see(stated("g-" + std::to_string(i), 1,
+               R"("annotations":{"ashlar.dev/gang":"g","ashlar.dev/gang-size":"2")" +
+                   std::string(i == 1 ? R"(,"ashlar.dev/gpu-classes":"H10O"})" : "}")));
+  step();
+  EXPECT_TRUE(
+      verdict_of("g-0").message.ends_with("No node has GPUs of \"H10O\", and no device class of the "
+                                          "configuration has that name; did you mean \"H100\"?"))
+      << verdict_of("g-0").message;
+}
+
 /// A class whose models nobody names for a while keeps its row.
 TEST_F(Classes, KeepTheirRowsWhenNamesAreGivenBack) {
   const DeviceClassId before = tracker.names().device_class(PooledString("H100-SXM"));

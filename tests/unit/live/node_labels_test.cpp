@@ -38,6 +38,12 @@ class NodeLabels : public TrackerBench {
     p.node_name = PooledString(node_name);
     return p;
   }
+  /// One of another scheduler that keeps nobody away.
+  static Pod plain(const std::string& name, const std::string& node_name) {
+    Pod p = loner(name, node_name, "");
+    p.rules = nullptr;
+    return p;
+  }
   std::size_t labels_of(const std::string& name) {
     return state.cluster().facts(tracker.names().nodes.find(PooledString(name))).labels.size();
   }
@@ -111,19 +117,21 @@ TEST_F(NodeLabels, KeysThatOnlyPodsOfThePastAskedForAreForgotten) {
   EXPECT_EQ(where("q"), "n");
 }
 
-TEST_F(NodeLabels, AllPodsAreLookedAtOnlyIfATopologyOfATermChanges) {
+TEST_F(NodeLabels, TheNodesPodsWithATermAreLookedAtOnlyIfATopologyOfATermChanges) {
   const auto changed = [&](const std::string& power, const std::string& room) {
-    const std::uint64_t before = tracker.anti_affinity_moves();
+    const std::uint64_t before = tracker.owners_moved();
     Labels labels{label("power", power)};
     if (!room.empty()) labels.push_back(label("room", room));
     see(labelled("a", std::move(labels)));
     step();
-    return tracker.anti_affinity_moves() - before;
+    return tracker.owners_moved() - before;
   };
   changed("1", "r0");
   see(labelled("b", {label("room", "r1")}));
   EXPECT_EQ(changed("1", "r9"), 0u) << "no pod keeps others away";
+  for (int i = 0; i < 20; ++i) see(plain("plain" + std::to_string(i), "a"));
   see(loner("loner", "a", "room"));
+  see(loner("elsewhere", "b", "host"));
   step();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(changed(std::to_string(i), "r9"), 0u);
   EXPECT_EQ(changed("1", "r1"), 1u);
@@ -137,6 +145,38 @@ TEST_F(NodeLabels, AllPodsAreLookedAtOnlyIfATopologyOfATermChanges) {
   gone(loner("loner", "a", "room"));
   step();
   EXPECT_EQ(changed("1", "r3"), 0u);
+}
+
+/// The terms of a pod move with its node's labels as long as the pod is bound there, and no longer.
+TEST_F(NodeLabels, ThePodsLookedAtAreThoseThatAreBoundThereNow) {
+  int room = 0;
+  const auto moved = [&] {
+    const std::uint64_t before = tracker.owners_moved();
+    see(labelled("a", {label("room", "r" + std::to_string(++room))}));
+    step();
+    return tracker.owners_moved() - before;
+  };
+  see(labelled("a", {label("room", "r0")}));
+  see(labelled("b", {label("room", "q")}));
+  for (const char* name : {"x", "y", "z"}) see(loner(name, "a", "room"));
+  see(loner("elsewhere", "b", "room"));
+  EXPECT_EQ(moved(), 3u);
+  see(plain("y", "a"));
+  EXPECT_EQ(moved(), 2u) << "it has no terms any more";
+  see(loner("y", "a", "room"));
+  gone(loner("x", "a", "room"));
+  EXPECT_EQ(moved(), 2u);
+  tracker.take(Change<Node>{Change<Node>::Kind::kDeleted, labelled("a", {})});
+  step();
+  see(labelled("a", {label("room", "back")}));
+  step();
+  EXPECT_EQ(moved(), 2u) << "they are still bound there";
+  gone(loner("y", "a", "room"));
+  gone(loner("z", "a", "room"));
+  EXPECT_EQ(moved(), 0u);
+  see(pod("web", 1, {label("app", "web")}));
+  step();
+  EXPECT_EQ(where("web"), "a") << "none is left of its rules";
 }
 
 TEST(AskedKeys, WhatIsAskedForStaysNewsUntilItIsReported) {

@@ -686,6 +686,28 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   EXPECT_EQ(nodes("gone"), document("NodeList", R"("nodes":[])"));
 }
 
+TEST_F(Read, TheCapabilitiesOfDeviceClassesAreShownOfNodesAndOfGroups) {
+  options.tracker.device_classes = {{"H100", {"H100-SXM"}, {"fp8", "nvlink"}}, {"A100", {}, {"mig"}}, {"L4", {}, {}}};
+  begin();
+  const auto of_model = [&](const char* name, const char* model) {
+    Node n = node(name, 2);
+    n.labels = {{PooledString("nvidia.com/gpu.product"), PooledString(model)}};
+    return n;
+  };
+  see(of_model("h", "H100-SXM"));
+  see(of_model("l", "L4"));
+  Node both = node("m", 2);
+  both.annotations = {{PooledString("ashlar.dev/gpus"), PooledString("0 model=H100-SXM; 1 model=A100")}};
+  see(both);
+  leader_term->turn();
+  const auto shows = [&](const std::string& text) { return nodes().find(text) != std::string::npos; };
+  EXPECT_TRUE(shows(R"("name":"h","model":"H100","capabilities":["fp8","nvlink"],"cards":2,)")) << nodes();
+  EXPECT_TRUE(shows(R"("name":"l","model":"L4","cards":2,)")) << nodes();
+  EXPECT_TRUE(shows(R"("name":"m","model":"","cards":2,)")) << nodes();
+  EXPECT_TRUE(shows(R"({"cards":"0","model":"H100","capabilities":["fp8","nvlink"],"memoryMiB":0,)")) << nodes();
+  EXPECT_TRUE(shows(R"({"cards":"1","model":"A100","capabilities":["mig"],"memoryMiB":0,)")) << nodes();
+}
+
 TEST_F(Read, NodesWithUnlikeDevicesAreToldByGroups) {
   begin();
   Node n = node("n0", 3);

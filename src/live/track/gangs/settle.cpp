@@ -165,8 +165,17 @@ bool has_placed_pod(const TrackerData& t, const GangRecord& g) {
       g.pods, [&](PodSlot s) { return t.pods[s].phase == Phase::kBound || t.pods[s].phase == Phase::kAssumed; });
 }
 
+/// Its domain is not known yet: its PodGroup is not there or cannot be read, no node has the label, or it has no pods.
+bool lacks_domain(const Tables& t, const GangRecord& g) {
+  const bool lacks_settings = g.is_pod_group() && (g.group_uid.empty() || !g.group_problem.empty());
+  return g.pods.empty() || lacks_settings || lacks_level(t, g);
+}
+
+/// What has begun keeps the levels that it began with, unless they were not known then.
+bool has_late_levels(const TrackerData& t, const GangRecord& g) { return g.lacked_domain && has_other_levels(t, g); }
+
 /// The engine has the gang with other groups. Minima no longer matter to one that has started. A group that has begun
-/// keeps its levels, and one without pods has none: it takes them with its first pod.
+/// keeps its levels, unless they were not known then, and one without pods has none: it takes them with its first pod.
 bool has_other_groups(const TrackerData& t, const GangRecord& g) {
   if (g.kind != GangKind::kGroups || g.job.is_none()) return false;
   if (g.told_groups != g.groups) return true;
@@ -175,14 +184,23 @@ bool has_other_groups(const TrackerData& t, const GangRecord& g) {
   for (std::size_t i = 0; i < now.groups.size(); ++i) {
     const GangGroup &had = reported.groups[i], &has = now.groups[i];
     const GangRecord& group = t.gangs[g.groups[i]];
-    const bool keeps_levels = group.pods.empty() || has_placed_pod(t, group);
+    const bool keeps_levels = group.pods.empty() || (has_placed_pod(t, group) && !group.lacked_domain);
     if (!keeps_levels && (had.within != has.within || had.prefer != has.prefer)) return true;
     if (!g.is_started && had.members_min != has.members_min) return true;
   }
   return false;
 }
 
-/// A job keeps its groups: with others it becomes a new one, to which bound members are reported at once.
+/// What is known now is what it has begun with, or takes.
+void note_domains_known(TrackerData& t, GangRecord& g) {
+  g.lacked_domain = g.lacked_domain && lacks_domain(t, g);
+  for (const GangSlot slot : g.groups) {
+    GangRecord& group = t.gangs.edit(slot);
+    group.lacked_domain = group.lacked_domain && lacks_domain(t, group);
+  }
+}
+
+/// A job keeps its groups and domain: with others it becomes a new one, to which bound members are reported at once.
 void renew_job(TrackerData& t, GangRecord& g) {
   const std::vector<PodSlot> pods = g.pods;
   for (const PodSlot s : pods) withdraw_pod(t, s);
@@ -203,6 +221,8 @@ JobId job_for(TrackerData& t, GangSlot slot) {
   g.told_groups = g.groups;
   JobOwner owner{slot, kNoPod, g.within, g.prefer, GangSpecId::none()};
   if (g.kind == GangKind::kGroups) owner.spec = t.translator.gang_spec(groups_spec(t, g));
+  g.lacked_domain = lacks_domain(t, g);
+  for (const GangSlot group : g.groups) t.gangs.edit(group).lacked_domain = lacks_domain(t, t.gangs[group]);
   return add_job(t, owner);
 }
 
@@ -321,8 +341,9 @@ void evaluate_gang(TrackerData& t, GangSlot slot) {
     withdraw_waiting(t, slot);
   }
   if (((g.is_stale || has_other_levels(t, g)) && !has_begun) || g.bind_hold != 0) withdraw_waiting(t, slot);
-  const bool is_renewed = has_other_groups(t, g);
+  const bool is_renewed = has_other_groups(t, g) || has_late_levels(t, g);
   if (is_renewed && assumed == 0) renew_job(t, g);
+  if (!is_renewed) note_domains_known(t, g);
   if (bound == g.pods.size()) g.bind_failures = 0;
   g.is_stale = false;
   if (g.is_started) g.submitted = Millis(0);

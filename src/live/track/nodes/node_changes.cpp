@@ -45,15 +45,16 @@ void report_health(TrackerData& t, NodeId node, const DeviceMask& unhealthy) {
   t.out.add(DeviceHealthChanged{node, unhealthy});
 }
 
-/// Anti-affinity of the node's pods applies to the domains that the node is in now. O(pods) if it is in others.
+/// Anti-affinity of the node's pods applies to the domains that the node is in now. Cost: a few hash lookups for each
+/// pod of the node that has such terms, if the node is in other domains.
 void move_anti_affinity(TrackerData& t, NodeId node, const Labels& labels) {
-  if (!t.anti_affinity.is_by_any_of(t.nodes[node.row()].labels, labels)) return;
-  ++t.anti_affinity_moves;
-  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+  const NodeRecord& record = t.nodes[node.row()];
+  if (record.owners.empty() || !t.anti_affinity.is_by_any_of(record.labels, labels)) return;
+  for (const PodSlot slot : record.owners) {
     const PodRecord& r = t.pods[slot];
-    if (r.phase != PodRecord::Phase::kBound || r.node != node) continue;
+    ++t.owners_moved;
     t.anti_affinity.add(r.ns, r.rules, labels);  // first, so that an unchanged domain is no change
-    t.anti_affinity.remove(r.ns, r.rules, t.nodes[node.row()].labels);
+    t.anti_affinity.remove(r.ns, r.rules, record.labels);
   }
 }
 

@@ -187,7 +187,7 @@ BindHold note_undone(TrackerData& t, PodSlot slot, const std::string& words) {
   t.out.stamp();
   PodRecord& r = t.pods.edit(slot);
   if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
-  leave_node(t, r);
+  leave_node(t, slot);
   r.node_name = PooledString();
   r.devices = {};
   r.grants.reset();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "base/check.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/gangs/settle.h"
 #include "live/track/nodes/node_changes.h"
@@ -33,6 +35,27 @@ void renew_settings(TrackerData& t, PodSlot slot, const Pod& pod) {
 void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std::string text) {
   if (t.listeners.log && t.log_paces.admit(t.out.now(), ns, text))
     t.listeners.log(LogLevel::kWarning, {text, "pod", ns, name});
+}
+
+using Rules = std::shared_ptr<const PodRules>;
+
+/// The bound pod's anti-affinity applies to the domains of its node.
+void keep_away(TrackerData& t, PodSlot slot, const Rules& rules) {
+  if (!rules || rules->required_anti_affinity.empty()) return;
+  NodeRecord& node = t.nodes[t.pods[slot].node.row()];
+  node.owners.push_back(slot);
+  t.anti_affinity.add(t.pods[slot].ns, rules, node.labels);
+}
+
+/// What keep_away() did. O(owners of the node).
+void stop_keeping_away(TrackerData& t, PodSlot slot, const Rules& rules) {
+  if (!rules || rules->required_anti_affinity.empty()) return;
+  NodeRecord& node = t.nodes[t.pods[slot].node.row()];
+  const auto at = std::ranges::find(node.owners, slot);
+  ASHLAR_CHECK(at != node.owners.end());
+  std::swap(*at, node.owners.back());
+  node.owners.pop_back();
+  t.anti_affinity.remove(t.pods[slot].ns, rules, node.labels);
 }
 
 /// Whether they are at least what is requested of each GPU: a pod that says less would have others placed on its GPUs.
@@ -141,7 +164,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   // What it was bound with stays what it holds, also if it requests another amount of each device now.
   const DeviceGrants had = is_known && !r.demand.is_none() ? grants_held(t.translator, r) : DeviceGrants{};
   if (is_known && r.phase == Phase::kBound) {  // resized in place: account again
-    leave_node(t, r);
+    leave_node(t, slot);
     withdraw_pod(t, slot);
   } else if (r.is_in_engine() && r.demand != demand) {
     withdraw_pod(t, slot);
@@ -188,7 +211,7 @@ void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, con
   note_answered(t, slot);
   if (r.phase == Phase::kBound && r.node_name == node_name) return;
   r.hold = HoldReason::kNone;
-  if (r.phase == Phase::kBound) leave_node(t, r);
+  if (r.phase == Phase::kBound) leave_node(t, slot);
   const NodeId node = t.names.nodes.find(node_name);
   const bool is_confirmed = r.phase == Phase::kAssumed && r.node == node && !node.is_none();
   r.node_name = node_name;
@@ -208,7 +231,7 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   r.phase = Phase::kBound;
   r.node = node;
   set_bound_constraint(t, slot);
-  t.anti_affinity.add(r.ns, r.rules, t.nodes[node.row()].labels);
+  keep_away(t, slot, r.rules);
   if (r.closes_node) {
     ++t.closings.edit(node.row()).unread_pods;
     close_or_open(t, node);
@@ -226,9 +249,10 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
     t.out.add(bound);
 }
 
-void leave_node(TrackerData& t, PodRecord& r) {
+void leave_node(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods.edit(slot);
   if (r.phase == Phase::kBound && !r.node.is_none()) {
-    t.anti_affinity.remove(r.ns, r.rules, t.nodes[r.node.row()].labels);
+    stop_keeping_away(t, slot, r.rules);
     if (r.closes_node) {
       --t.closings.edit(r.node.row()).unread_pods;
       close_or_open(t, r.node);
@@ -238,9 +262,18 @@ void leave_node(TrackerData& t, PodRecord& r) {
   if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
 
+void change_rules(TrackerData& t, PodSlot slot, const std::shared_ptr<const PodRules>& rules) {
+  PodRecord& r = t.pods.edit(slot);
+  if (r.phase == Phase::kBound && r.rules != rules) {
+    keep_away(t, slot, rules);  // first, so that equal terms never disappear in between
+    stop_keeping_away(t, slot, r.rules);
+  }
+  r.rules = rules;
+}
+
 void note_on_unknown_node(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
-  leave_node(t, r);
+  leave_node(t, slot);
   withdraw_pod(t, slot);
   r.phase = Phase::kOnUnknownNode;
   r.node = NodeId::none();

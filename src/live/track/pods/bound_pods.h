@@ -18,7 +18,9 @@ void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, con
 /// The pod holds its requests on the node from now on.
 void enter_bound(TrackerData& t, PodSlot slot, NodeId node);
 /// It no longer holds anything there; its anti-affinity is removed with it.
-void leave_node(TrackerData& t, PodRecord& r);
+void leave_node(TrackerData& t, PodSlot slot);
+/// Its rules change; bound, it keeps those away from now on whom these refuse.
+void change_rules(TrackerData& t, PodSlot slot, const std::shared_ptr<const PodRules>& rules);
 /// It is bound to a node that is not known (yet, or any more), and holds nothing.
 void note_on_unknown_node(TrackerData& t, PodSlot slot);
 /// It no longer waits for that node.

@@ -37,12 +37,7 @@ void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   r.labels = pod.labels;
-  if (r.phase == Phase::kBound && r.rules != pod.rules) {  // what was added under the old rules is removed under them
-    const Labels& where = t.nodes[r.node.row()].labels;
-    t.anti_affinity.add(r.ns, pod.rules, where);  // first, so that equal terms never disappear in between
-    t.anti_affinity.remove(r.ns, r.rules, where);
-  }
-  r.rules = pod.rules;
+  change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
@@ -241,7 +236,7 @@ void forget_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   note_answered(t, slot);
   if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
-  leave_node(t, r);
+  leave_node(t, slot);
   withdraw_pod(t, slot);
   if (r.gang != kNoGang) leave_gang(t, slot);
   if (r.foreign_pod_of != kNoGang) leave_foreign_pods(t, slot);

@@ -16,7 +16,7 @@ void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   const NodeId node = r.node;
   const bool is_bound = r.phase == PodRecord::Phase::kBound;
   const bool was_in_engine = r.is_in_engine();
-  if (is_bound) leave_node(t, r);
+  if (is_bound) leave_node(t, slot);
   withdraw_pod(t, slot);
   set_demand(t, r, demand);
   if (is_bound) return enter_bound(t, slot, node);
