@@ -52,6 +52,10 @@ class Report(unittest.TestCase):
         measured = report.read(lines("groups", [(100, 1000.0), (316, 3162.0)], "ends"))
         self.assertEqual(["groups, ends: 316 is no step any more; mended: take it off the list"], report.problems(measured))
 
+    def test_a_known_step_that_is_nearly_one_stays_on_the_list(self):
+        self.with_known({("groups", "ends", 316): "because"})
+        self.assertEqual([], report.problems(report.read(lines("groups", [(100, 1000.0), (316, 3800.0)], "ends"))))
+
     def test_a_known_step_that_was_not_measured_is_none(self):
         self.with_known({("groups", "ends", 316): "because"})
         self.assertEqual([], report.problems(report.read(lines("groups", [(100, 1000.0)], "ends"))))
