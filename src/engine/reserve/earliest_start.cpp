@@ -35,7 +35,7 @@ bool are_free(const Cluster& cluster, NodeId node, const DeviceRequest& request,
 }  // namespace
 
 ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
-    : ends_(state.timeline().ends()), next_(ends_.begin()) {
+    : as_of_{by, now}, ends_(state.timeline().ends()), next_(ends_.begin()) {
   for (; next_ != ends_.end() && (next_->at <= now || by == EndsBy::kMedian); ++next_) {
     put_off_.push_back(*next_);
     put_off_.back().at = by == EndsBy::kMedian ? state.job(next_->job).expected_end(now) : put_off(next_->at, now);
@@ -44,7 +44,8 @@ ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
 }
 
 ExpectedEnds::ExpectedEnds(const State& state, const PutOffEnds& put_off)
-    : kept_(&put_off.ends()),
+    : as_of_{EndsBy::kLate, put_off.now()},
+      kept_(&put_off.ends()),
       next_kept_(kept_->begin()),
       ends_(state.timeline().ends()),
       next_(ends_.after(put_off.now())) {}
@@ -113,15 +114,11 @@ std::optional<Millis> EarliestStart::run(Millis before) {
   const Millis at = enough_devices();
   if (at >= before) return std::nullopt;
   std::size_t first = moments_needed(at);
-  const std::size_t count = count_before(before);
-  while (first <= count && reaches(first)) {
-    const std::size_t last = std::min(stretch_from(first), count);
-    if (const std::size_t enough = least_within(first, last); enough > 0) {
-      if (freed_ == Freed::kQuota) evict_beside(enough);
-      return moments_[enough - 1].at;
-    }
-    if (last == kAll) break;
-    first = last + 1;
+  while (reaches(first) && moments_[first - 1].at < before) {
+    const std::size_t enough = least_within(first, std::min(stretch_from(first), before));
+    if (enough == 0) continue;
+    if (freed_ == Freed::kQuota) evict_beside(enough);
+    return moments_[enough - 1].at;
   }
   return std::nullopt;
 }
@@ -166,10 +163,9 @@ std::size_t EarliestStart::moments_needed(Millis at) {
   return moments;
 }
 
-std::size_t EarliestStart::count_before(Millis before) {
-  if (before == Millis::max()) return kAll;
-  std::size_t count = 0;
-  while (reaches(count + 1) && moments_[count].at < before) ++count;
+std::size_t EarliestStart::count_before(Millis before, std::size_t most, std::size_t known) {
+  std::size_t count = known;
+  while (count < most && reaches(count + 1) && moments_[count].at < before) ++count;
   return count;
 }
 
@@ -179,8 +175,7 @@ EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservatio
   return is_over || is_before ? Presence::kApart : Presence::kBeside;
 }
 
-std::size_t EarliestStart::stretch_from(std::size_t first) {
-  if (ahead_.empty() && too_late_.empty()) return kAll;
+Millis EarliestStart::stretch_from(std::size_t first) const {
   const Millis at = moments_[first - 1].at;
   Millis until = Millis::max();  // at that time a job with a reservation starts or ends, or a hold becomes too near
   for (const Millis too_late : too_late_)
@@ -191,25 +186,20 @@ std::size_t EarliestStart::stretch_from(std::size_t first) {
     else if (at < p->at)
       until = std::min(until, p->at - lasts_ + Millis(1));
   }
-  if (until == Millis::max()) return kAll;
-  reaches(kAll - 1);
-  const auto it =
-      std::lower_bound(moments_.begin(), moments_.end(), until, [](const Moment& m, Millis t) { return m.at < t; });
-  return it == moments_.end() ? kAll : static_cast<std::size_t>(it - moments_.begin());
+  return until;
 }
 
-std::size_t EarliestStart::least_within(std::size_t first, std::size_t last) {
+std::size_t EarliestStart::least_within(std::size_t& first, Millis until) {
   // Within one stretch more ends never mean less capacity. Most searches end early in the first one, so its end, before
   // which there may be thousands, is looked at last.
   std::size_t failed = first - 1;
   std::size_t next = first;
-  for (std::size_t step = 1; failed < last; step *= 2) {
+  for (std::size_t step = 1; next > failed; step *= 2) {
     if (fits_after(next)) return between(failed, next);
     failed = next;
-    next = std::min(last, next + step);
-    if (!reaches(next)) next = moments_.size();
-    if (next == failed) break;
+    next = count_before(until, failed + step, failed);
   }
+  first = failed + 1;
   return 0;
 }
 
@@ -324,7 +314,14 @@ void EarliestStart::evict_where_it_decides(std::size_t ends) {
   for (const Reservation* p : ahead_)
     for (const Reservation::Place& place : p->places)
       if (place.node.row() < decides.size()) decides[place.node.row()] = 1;
-  evict_on(ends, [&](NodeId n) { return n.row() < decides.size() && decides[n.row()] != 0; });
+  const auto decides_on = [&](NodeId n) { return n.row() < decides.size() && decides[n.row()] != 0; };
+  for (std::size_t e = 0; e < ends; ++e) {
+    bool is_there = false;
+    state_.each_member(ends_[e].job, [&](MemberId, const Member& m) {
+      is_there = is_there || (m.is_placed() && decides_on(m.node));
+    });
+    if (is_there && ends_[e].job != job_) evict(ends_[e].job);
+  }
 }
 
 void EarliestStart::evict_beside(std::size_t moments) {
@@ -335,21 +332,23 @@ void EarliestStart::evict_beside(std::size_t moments) {
 
 void EarliestStart::evict_from(std::vector<NodeId> nodes, std::size_t moments) {
   std::sort(nodes.begin(), nodes.end());
-  evict_on(moments_[moments - 1].ends, [&](NodeId n) { return std::binary_search(nodes.begin(), nodes.end(), n); });
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  const Millis until = moments_[moments - 1].at;
+  std::vector<Timeline::End> ended;
+  for (const NodeId n : nodes)
+    state_.each_on(n, [&](const Member& m) {
+      const Job& j = state_.job(m.job);
+      if (!j.is_started || m.job == job_) return;
+      if (const Millis at = ends_.as_of().of(j); at <= until) ended.push_back({at, j.devices_total, m.job});
+    });
+  std::sort(ended.begin(), ended.end());
+  ended.erase(std::unique(ended.begin(), ended.end()), ended.end());
+  for (const Timeline::End& end : ended) evict(end.job);
 }
 
-template <class IsOn>
-void EarliestStart::evict_on(std::size_t ends, IsOn&& is_on) {
-  Trial& trial = context_.trial;
-  for (std::size_t e = 0; e < ends; ++e) {
-    if (ends_[e].job == job_) continue;
-    bool is_there = false;
-    state_.each_member(ends_[e].job,
-                       [&](MemberId, const Member& m) { is_there = is_there || (m.is_placed() && is_on(m.node)); });
-    if (!is_there) continue;
-    trial.take_quota_again(ends_[e].job);
-    trial.evict(ends_[e].job);
-  }
+void EarliestStart::evict(JobId ended) {
+  context_.trial.take_quota_again(ended);
+  context_.trial.evict(ended);
 }
 
 bool EarliestStart::seat(const Reservation& reservation) {

@@ -29,6 +29,8 @@ class ExpectedEnds {
   bool reaches(std::size_t count) const;
   /// One of those reached.
   const Timeline::End& operator[](std::size_t i) const { return listed_[i]; }
+  /// By what, and as of when, they are expected.
+  const EndsAt& as_of() const { return as_of_; }
 
   struct Iterator {
     const ExpectedEnds* ends;
@@ -45,6 +47,7 @@ class ExpectedEnds {
   const Timeline::End* next_put_off() const;
   void pass_put_off() const;
 
+  EndsAt as_of_;
   /// those that end at another time than the timeline has, and are not listed: a heap, or kept elsewhere
   mutable std::vector<Timeline::End> put_off_;
   const std::map<Timeline::End, Millis>* kept_ = nullptr;
@@ -76,17 +79,17 @@ class EarliestStart {
 
   /// Whether the reservation's job and this one, started at that time, overlap.
   Presence presence_of(const Reservation& reservation, Millis at) const;
-  static constexpr std::size_t kAll = SIZE_MAX;
 
   /// Whether there are this many moments. They are listed as far as needed so far.
   bool reaches(std::size_t count);
-  /// Number of moments before that time; kAll for max().
-  std::size_t count_before(Millis before);
-  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds begin before it
-  /// ends, as after moment number `first`; kAll: it is the last of all.
-  std::size_t stretch_from(std::size_t first);
-  /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
-  std::size_t least_within(std::size_t first, std::size_t last);
+  /// Number of moments before that time, of the first `most`; it is known of the first `known` that they are.
+  std::size_t count_before(Millis before, std::size_t most = SIZE_MAX, std::size_t known = 0);
+  /// Before that time the same jobs with reservations overlap this one, and the same holds begin before it ends, as
+  /// after moment number `first`; max(): always.
+  Millis stretch_from(std::size_t first) const;
+  /// The least number of moments before that time, from `first` on, that is enough, with the job placed; 0 if none is,
+  /// and `first` is the next one then.
+  std::size_t least_within(std::size_t& first, Millis until);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
   /// When enough devices are idle where the job needs them, at the earliest; max() if never. The trial is empty.
@@ -121,14 +124,12 @@ class EarliestStart {
   void give_back(QueueId queue, const QuotaVector& amounts);
   /// Evicts those that have ended where it matters for the job's place, or for that of one ahead.
   void evict_where_it_decides(std::size_t ends);
-  /// Evicts those of the first `ends` of which a member is on such a node.
-  template <class IsOn>
-  void evict_on(std::size_t ends, IsOn&& is_on);
   /// The job was placed on what is free now. On the nodes that it takes, those that have ended are gone too, so that it
   /// is known what it leaves over.
   void evict_beside(std::size_t moments);
-  /// The same, on these nodes.
+  /// The same, on these nodes. Cost: O(members that are there).
   void evict_from(std::vector<NodeId> nodes, std::size_t moments);
+  void evict(JobId ended);
   /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way of its devices.
   bool seat(const Reservation& reservation);
   bool seat(const Reservation& reservation, const Reservation::Place& place);
