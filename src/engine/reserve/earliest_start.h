@@ -67,7 +67,8 @@ class EarliestStart {
   /// and with the jobs with reservations that run then.
   std::optional<Millis> run(Millis before = Millis::max());
   /// Whether it is still the reserved time, found without a search: too little ends before it, and at it the reserved
-  /// nodes have room. On success the trial is as after run(). False where that does not tell.
+  /// nodes have room. On success the trial is as after run(). False where that does not tell; run() may follow in
+  /// the same state, and goes on with what is known by then.
   bool is_still(const Reservation& made);
 
  private:
@@ -96,10 +97,14 @@ class EarliestStart {
   Millis enough_devices();
   /// At least this many moments are needed: up to that time, and until there is enough quota. At least 1.
   std::size_t moments_needed(Millis at);
-  /// A lower bound on the moments needed to free as much of the job's queues as it needs.
+  /// Whether nothing ends early enough for a start before that time. False where that does not tell.
+  bool is_earliest(Millis at);
+  /// A lower bound on the moments needed to free as much of the job's queues as it needs, at least 1. The trial is
+  /// empty when it is first asked for.
   std::size_t enough_quota();
-  /// What the job's members use of a queue above it.
-  QuotaVector held_of(JobId job, QueueId queue) const;
+  std::size_t count_enough_quota();
+  /// Empties the trial.
+  void start_over();
   /// What of the jobs that have ended counts as free.
   enum class Freed : std::uint8_t {
     kQuota,  ///< their quota alone: the job is placed on what is free now
@@ -121,6 +126,8 @@ class EarliestStart {
   void free_at_once(std::size_t moments, Freed freed);
   /// Adds up what is given back by that many ends, by queue. The trial is empty.
   void sum_given_back(std::size_t ends);
+  /// Adds what the next one gives back, and returns it.
+  QuotaVector give_back_next();
   void give_back(QueueId queue, const QuotaVector& amounts);
   /// Evicts those that have ended where it matters for the job's place, or for that of one ahead.
   void evict_where_it_decides(std::size_t ends);
@@ -149,6 +156,7 @@ class EarliestStart {
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   bool waits_for_quota_ = false;
+  std::optional<std::size_t> enough_quota_;
   Freed freed_ = Freed::kAll;  ///< in the trial, by the steps up to the checkpoints
   std::vector<std::size_t> checkpoints_;
   struct GivenBack {
