@@ -48,15 +48,15 @@ ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
 
 ExpectedEnds::ExpectedEnds(const State& state, const PutOffEnds& put_off)
     : as_of_{EndsBy::kLate, put_off.now()},
-      kept_(&put_off.ends()),
-      next_kept_(kept_->begin()),
+      kept_(&put_off),
+      next_kept_(put_off.begin()),
       ends_(state.timeline().ends()),
       next_(ends_.after(put_off.now())) {
   listed_.reserve(kListedMostly);
 }
 
 const Timeline::End* ExpectedEnds::next_put_off() const {
-  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->first;
+  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->end;
   return put_off_.empty() ? nullptr : &put_off_.front();
 }
 

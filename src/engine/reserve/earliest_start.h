@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,8 +49,8 @@ class ExpectedEnds {
   EndsAt as_of_;
   /// those that end at another time than the timeline has, and are not listed: a heap, or kept elsewhere
   mutable std::vector<Timeline::End> put_off_;
-  const std::map<Timeline::End, Millis>* kept_ = nullptr;
-  mutable std::map<Timeline::End, Millis>::const_iterator next_kept_;
+  const PutOffEnds* kept_ = nullptr;
+  mutable PutOffEnds::Iterator next_kept_{nullptr};
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
