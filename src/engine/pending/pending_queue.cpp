@@ -89,7 +89,7 @@ void PendingQueue::list_head(ClassId id) {
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
       job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
     const QueueId queue = job_class.key.queue;
-    of_queue(queue).blocked.insert(head);
+    spare_head_.insert(of_queue(queue).blocked, head);
     if (queue.row() >= has_blocked_.size()) has_blocked_.resize(of_queue_.size());
     has_blocked_.set(queue.row());
     note_first(queue);
@@ -121,7 +121,7 @@ void PendingQueue::unlist_head(ClassId id) {
   const QueueId queue = job_class.key.queue;
   if (waits_for_room(job_class.verdict)) {
     OfQueue& of = of_queue(queue);
-    if (of.blocked.erase(head) != 0) {
+    if (spare_head_.erase(of.blocked, head) != 0) {
       note_changed(queue);
       if (!of.behind_heads.empty()) moved_heads_.insert(queue);
       if (of.blocked.empty()) has_blocked_.reset(queue.row());
@@ -238,9 +238,9 @@ void PendingQueue::list_held(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.held.empty()) return;
   const Head head = head_of(id, *job_class.held.begin());
-  held_classes_.insert(head);
+  spare_head_.insert(held_classes_, head);
   if (head.entry.is_surplus) return;
-  of_queue(job_class.key.queue).held.insert(head);
+  spare_head_.insert(of_queue(job_class.key.queue).held, head);
   note_first(job_class.key.queue);
 }
 
@@ -248,9 +248,9 @@ void PendingQueue::unlist_held(ClassId id) {
   const Class& job_class = classes_[id.row()];
   if (job_class.held.empty()) return;
   const Head head = head_of(id, *job_class.held.begin());
-  held_classes_.erase(head);
+  spare_head_.erase(held_classes_, head);
   if (head.entry.is_surplus) return;
-  of_queue(job_class.key.queue).held.erase(head);
+  spare_head_.erase(of_queue(job_class.key.queue).held, head);
   note_first(job_class.key.queue);
 }
 
@@ -260,8 +260,8 @@ void PendingQueue::note_first(QueueId queue) {
   if (first == nullptr ? !listed : listed == *first) return;
   ++head_changes_;
   if (!queue_keys_.are_compared()) {
-    if (listed) first_heads_.erase(*listed);
-    if (first != nullptr) first_heads_.insert(*first);
+    if (listed) spare_head_.erase(first_heads_, *listed);
+    if (first != nullptr) spare_head_.insert(first_heads_, *first);
   } else if (are_heads_keyed_) {
     if (first != nullptr)
       keyed_heads_.put(queue_keys_, queue, *first);
@@ -290,7 +290,7 @@ void PendingQueue::rekey(const QueueKeys::News& news) {
   if (may_be_reordered) ++head_changes_;
 }
 
-void PendingQueue::hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit) {
+void PendingQueue::hold(const Head& head, std::span<const Holder> holders, JobId behind, bool is_beyond_limit) {
   Class& job_class = classes_[head.job_class.row()];
   const Entry entry = entry_of(head.entry.job);  // a decision may look at jobs in an order of its own
   const bool is_head = *job_class.jobs.begin() == entry;
@@ -304,7 +304,7 @@ void PendingQueue::hold(const Head& head, const std::vector<Holder>& holders, Jo
   if (is_first) list_held(head.job_class);
   job_class.is_beyond_limit = job_class.is_beyond_limit || is_beyond_limit;
   if (job_class.holders_seen.empty() || holders.size() < job_class.holders_seen.size()) {
-    job_class.holders_seen = holders;
+    job_class.holders_seen.assign(holders.begin(), holders.end());
     job_class.behind = behind;
   }
   for (const Holder& holder : holders) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -138,7 +139,7 @@ class PendingQueue {
   /// The job could start but for these reservations: it is set aside until they change, or room beside them is freed.
   /// Until then it acts for its queue like a blocked head.
   /// `holders` ascending.
-  void hold(const Head& head, const std::vector<Holder>& holders, JobId behind, bool is_beyond_limit);
+  void hold(const Head& head, std::span<const Holder> holders, JobId behind, bool is_beyond_limit);
   /// So are those of its class behind that one, up to the first for which `is_other`, by the same reservations. Returns
   /// that one; nullptr if there is none. Cost: O(those set aside), a few ns each if they are all that is left.
   template <class Predicate>

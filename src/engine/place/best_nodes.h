@@ -57,6 +57,8 @@ class BestNodes {
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
   NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }
+  /// The next refresh begins anew.
+  void forget() { is_started_ = false, cursor_ = 0; }
   /// See FitTable::rewind.
   void rewind(std::uint64_t change_count) { cursor_ = std::min(cursor_, change_count); }
 

@@ -18,15 +18,15 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
   draw_ = draw;
   rating_.set_limit(limit);
   if (limit != nullptr && limit->editions != limit_editions_) {
-    counts_ = {};
-    best_ = {};
+    counts_.forget();
+    best_.forget();
     limit_editions_ = limit->editions;
   }
   if (redefinitions_seen_ == state.redefinitions()) return;
   redefinitions_seen_ = state.redefinitions();
   if (is_of(state)) return;
-  counts_ = {};
-  best_ = {};
+  counts_.forget();
+  best_.forget();
   edition_ = rating_.edition(state);
 }
 
@@ -38,8 +38,8 @@ NodeId FitTable::best(const State& state) {
 
 void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since) {
   if (!limit_editions_.empty()) {  // the limit is known only while it is asked for
-    if (counts_.cursor() > since) counts_ = {};
-    if (best_.cursor() > since) best_ = {};
+    if (counts_.cursor() > since) counts_.forget();
+    if (best_.cursor() > since) best_.forget();
     return;
   }
   if (counts_.cursor() > since) {

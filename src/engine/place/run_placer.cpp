@@ -9,6 +9,8 @@ namespace {
 
 /// Domains of a preferred level that are tried for all of a gang of unlike members together.
 constexpr std::size_t kPreferredTriedMax = 16;
+/// Large requests fit on fewer nodes than that in a cluster in use.
+constexpr std::size_t kNodesMostly = 128;
 
 }  // namespace
 
@@ -26,6 +28,7 @@ std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId le
     }
   }
   std::vector<DomainId> domains;
+  domains.reserve(tightness.size());
   for (std::size_t d = 0; d < tightness.size(); ++d)
     if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
   std::sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) {
@@ -215,6 +218,7 @@ bool RunPlacer::place_each(const Run& run) {
 void RunPlacer::gather(const FitTable& v, const Scope& hard, const Scope& soft) {
   const Topology& topology = state_.cluster().topology();
   nodes_.clear();
+  nodes_.reserve(kNodesMostly);
   const auto add = [&](NodeId n) {
     if (v.fits(n) > 0 && hard.holds(topology, n) && soft.holds(topology, n)) nodes_.push_back(n);
   };

@@ -11,10 +11,10 @@
 namespace ashlar {
 namespace {
 
-using Holders = std::vector<PendingQueue::Holder>;
+using Holder = PendingQueue::Holder;
 
 /// Sets the job aside and reports until when it is held. `holders`, ascending, are why; `behind` is the one reported.
-void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Holders& holders,
+void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, std::span<const Holder> holders,
           const Reservation& behind) {
   cycle.held[head.job_class] = cycle.plan.actions.size();
   e.pending.hold(head, holders, behind.entry.job, cycle.is_beyond_limit);
@@ -45,7 +45,8 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
     if (reservation.at == Millis::max() || end <= reservation.at) continue;
     cycle.binding.push_back({blocked.entry.job, 0});
     if (reservation.spares_quota_for(state, head.entry.job)) continue;
-    hold(e, cycle, head, {{blocked.entry.job, reservation.edition}}, reservation);
+    const Holder holder{blocked.entry.job, reservation.edition};
+    hold(e, cycle, head, {&holder, 1}, reservation);
     // One made behind another takes from what that one left when it was passed.
     if (binds_its_like && e.reservations.changes() == changes_before) cycle.holds_like_beyond = reservation.at;
     return false;
@@ -54,11 +55,11 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
   std::sort(cycle.binding.begin(), cycle.binding.end());
   // Another of its class was found to be held by these, or by some of them.
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
-  const Holders& seen = job_class.holders_seen;
+  const std::vector<Holder>& seen = job_class.holders_seen;
   if (seen.empty() || !std::includes(cycle.binding.begin(), cycle.binding.end(), seen.begin(), seen.end()) ||
       may_use_more_than_its_like(state, head.entry.job, now))
     return true;
-  hold(e, cycle, head, Holders(seen), *e.reservations.find(job_class.behind));
+  hold(e, cycle, head, std::vector<Holder>(seen), *e.reservations.find(job_class.behind));
   return false;
 }
 

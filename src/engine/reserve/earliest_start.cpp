@@ -17,6 +17,9 @@ namespace ashlar {
 
 namespace {
 
+/// Most searches list fewer ends and moments than that.
+constexpr std::size_t kListedMostly = 32;
+
 /// Whether the request can have exactly these devices.
 bool are_free(const Cluster& cluster, NodeId node, const DeviceRequest& request, const DeviceMask& devices) {
   if (devices.is_empty() || devices.among(cluster.devices()[node.row()]) != devices) return false;
@@ -35,7 +38,7 @@ bool are_free(const Cluster& cluster, NodeId node, const DeviceRequest& request,
 }  // namespace
 
 ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
-    : ends_(state.timeline().ends()), next_(ends_.begin()) {
+    : as_of_{by, now}, ends_(state.timeline().ends()), next_(ends_.begin()) {
   for (; next_ != ends_.end() && (next_->at <= now || by == EndsBy::kMedian); ++next_) {
     put_off_.push_back(*next_);
     put_off_.back().at = by == EndsBy::kMedian ? state.job(next_->job).expected_end(now) : put_off(next_->at, now);
@@ -44,13 +47,16 @@ ExpectedEnds::ExpectedEnds(const State& state, Millis now, EndsBy by)
 }
 
 ExpectedEnds::ExpectedEnds(const State& state, const PutOffEnds& put_off)
-    : kept_(&put_off.ends()),
-      next_kept_(kept_->begin()),
+    : as_of_{EndsBy::kLate, put_off.now()},
+      kept_(&put_off),
+      next_kept_(put_off.begin()),
       ends_(state.timeline().ends()),
-      next_(ends_.after(put_off.now())) {}
+      next_(ends_.after(put_off.now())) {
+  listed_.reserve(kListedMostly);
+}
 
 const Timeline::End* ExpectedEnds::next_put_off() const {
-  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->first;
+  if (kept_ != nullptr) return next_kept_ == kept_->end() ? nullptr : &next_kept_->end;
   return put_off_.empty() ? nullptr : &put_off_.front();
 }
 
@@ -93,6 +99,7 @@ EarliestStart::EarliestStart(const PlacementContext& context, JobId job, Expecte
   std::sort(others_.begin(), others_.end());
   for (const Hold& hold : state_.holds())
     if (hold.is_later() && lasts_ != Millis::max()) too_late_.push_back(hold.from - lasts_ + Millis(1));
+  moments_.reserve(kListedMostly);
   checkpoints_.push_back(0);
 }
 
@@ -110,18 +117,24 @@ bool EarliestStart::reaches(std::size_t count) {
 }
 
 std::optional<Millis> EarliestStart::run(Millis before) {
+  start_over();
+  // Where quota and what is free now decide, nothing need be known of what else becomes idle.
+  const std::size_t quota_moments = enough_quota();
+  if (waits_for_quota_ && reaches(quota_moments) && moments_[quota_moments - 1].at < before) {
+    if (fit_after(quota_moments, Freed::kQuota) == Fit::kPlaced) {
+      evict_beside(quota_moments);
+      return moments_[quota_moments - 1].at;
+    }
+    start_over();
+  }
   const Millis at = enough_devices();
   if (at >= before) return std::nullopt;
   std::size_t first = moments_needed(at);
-  const std::size_t count = count_before(before);
-  while (first <= count && reaches(first)) {
-    const std::size_t last = std::min(stretch_from(first), count);
-    if (const std::size_t enough = least_within(first, last); enough > 0) {
-      if (freed_ == Freed::kQuota) evict_beside(enough);
-      return moments_[enough - 1].at;
-    }
-    if (last == kAll) break;
-    first = last + 1;
+  while (reaches(first) && moments_[first - 1].at < before) {
+    const std::size_t enough = least_within(first, std::min(stretch_from(first), before));
+    if (enough == 0) continue;
+    if (freed_ == Freed::kQuota) evict_beside(enough);
+    return moments_[enough - 1].at;
   }
   return std::nullopt;
 }
@@ -129,12 +142,7 @@ std::optional<Millis> EarliestStart::run(Millis before) {
 bool EarliestStart::is_still(const Reservation& made) {
   if (!ahead_.empty() || !state_.yielding().empty() || !state_.queues().keys().empty() || !state_.nominations().empty())
     return false;
-  const Millis at = enough_devices();
-  if (at > made.at) return false;
-  if (at < made.at) {
-    const std::size_t first = moments_needed(at);
-    if (!reaches(first) || moments_[first - 1].at < made.at) return false;
-  }
+  if (!is_earliest(made.at)) return false;
   const std::size_t count = count_before(made.at + Millis(1));
   if (count == 0 || moments_[count - 1].at != made.at) return false;
   free_until(count, Freed::kQuota);
@@ -144,6 +152,21 @@ bool EarliestStart::is_still(const Reservation& made) {
   return !quota_refusal(state_, job_) && std::ranges::all_of(made.places, [&](const Reservation::Place& place) {
     return has_room(place) && seat(made, place);
   });
+}
+
+bool EarliestStart::is_earliest(Millis at) {
+  const std::size_t quota_moments = enough_quota();
+  if (!reaches(quota_moments) || moments_[quota_moments - 1].at > at) return false;
+  if (moments_[quota_moments - 1].at == at) return true;
+  const Millis idle = enough_devices();
+  if (idle >= at) return idle == at;
+  const std::size_t first = moments_needed(idle);
+  return reaches(first) && moments_[first - 1].at >= at;
+}
+
+void EarliestStart::start_over() {
+  context_.trial.rollback_to(0);
+  checkpoints_.resize(1);
 }
 
 bool EarliestStart::has_room(const Reservation::Place& place) const {
@@ -161,15 +184,14 @@ Millis EarliestStart::enough_devices() {
 }
 
 std::size_t EarliestStart::moments_needed(Millis at) {
-  std::size_t moments = std::max<std::size_t>(enough_quota(), 1);
+  std::size_t moments = enough_quota();
   while (reaches(moments) && moments_[moments - 1].at < at) ++moments;
   return moments;
 }
 
-std::size_t EarliestStart::count_before(Millis before) {
-  if (before == Millis::max()) return kAll;
-  std::size_t count = 0;
-  while (reaches(count + 1) && moments_[count].at < before) ++count;
+std::size_t EarliestStart::count_before(Millis before, std::size_t most, std::size_t known) {
+  std::size_t count = known;
+  while (count < most && reaches(count + 1) && moments_[count].at < before) ++count;
   return count;
 }
 
@@ -179,8 +201,7 @@ EarliestStart::Presence EarliestStart::presence_of(const Reservation& reservatio
   return is_over || is_before ? Presence::kApart : Presence::kBeside;
 }
 
-std::size_t EarliestStart::stretch_from(std::size_t first) {
-  if (ahead_.empty() && too_late_.empty()) return kAll;
+Millis EarliestStart::stretch_from(std::size_t first) const {
   const Millis at = moments_[first - 1].at;
   Millis until = Millis::max();  // at that time a job with a reservation starts or ends, or a hold becomes too near
   for (const Millis too_late : too_late_)
@@ -191,25 +212,20 @@ std::size_t EarliestStart::stretch_from(std::size_t first) {
     else if (at < p->at)
       until = std::min(until, p->at - lasts_ + Millis(1));
   }
-  if (until == Millis::max()) return kAll;
-  reaches(kAll - 1);
-  const auto it =
-      std::lower_bound(moments_.begin(), moments_.end(), until, [](const Moment& m, Millis t) { return m.at < t; });
-  return it == moments_.end() ? kAll : static_cast<std::size_t>(it - moments_.begin());
+  return until;
 }
 
-std::size_t EarliestStart::least_within(std::size_t first, std::size_t last) {
+std::size_t EarliestStart::least_within(std::size_t& first, Millis until) {
   // Within one stretch more ends never mean less capacity. Most searches end early in the first one, so its end, before
   // which there may be thousands, is looked at last.
   std::size_t failed = first - 1;
   std::size_t next = first;
-  for (std::size_t step = 1; failed < last; step *= 2) {
+  for (std::size_t step = 1; next > failed; step *= 2) {
     if (fits_after(next)) return between(failed, next);
     failed = next;
-    next = std::min(last, next + step);
-    if (!reaches(next)) next = moments_.size();
-    if (next == failed) break;
+    next = count_before(until, failed + step, failed);
   }
+  first = failed + 1;
   return 0;
 }
 
@@ -225,6 +241,11 @@ std::size_t EarliestStart::between(std::size_t failed, std::size_t enough) {
 }
 
 std::size_t EarliestStart::enough_quota() {
+  if (!enough_quota_) enough_quota_ = std::max<std::size_t>(count_enough_quota(), 1);
+  return *enough_quota_;
+}
+
+std::size_t EarliestStart::count_enough_quota() {
   std::optional<Reason> refusal = quota_refusal(state_, job_);
   if (!refusal || refusal->code != ReasonCode::kQuotaExhausted) return 0;
   waits_for_quota_ = true;
@@ -234,19 +255,13 @@ std::size_t EarliestStart::enough_quota() {
   std::int64_t lacking = quota_needed(state_, job_)[dimension] -
                          (state_.queues().quota(limiting)[dimension] - state_.queues().used(limiting)[dimension]);
   std::size_t count = 0;
-  for (std::size_t e = 0; lacking > 0 && reaches(count + 1); ++count)
-    for (; e < moments_[count].ends; ++e)
-      if (lacking > 0) lacking -= held_of(ends_[e].job, limiting)[dimension];
+  for (; lacking > 0 && reaches(count + 1); ++count)
+    while (ends_given_back_ < moments_[count].ends) {
+      const QueueId queue = state_.job(ends_[ends_given_back_].job).queue;
+      const QuotaVector given = give_back_next();
+      if (lacking > 0 && state_.queues().is_within(queue, limiting)) lacking -= given[dimension];
+    }
   return count;
-}
-
-QuotaVector EarliestStart::held_of(JobId job, QueueId queue) const {
-  QuotaVector held{};
-  if (job == job_ || !state_.queues().is_within(state_.job(job).queue, queue)) return held;
-  state_.each_member(job, [&](MemberId, const Member& m) {
-    if (m.is_placed()) add_saturated(held, state_.quota_of_member(m));
-  });
-  return held;
 }
 
 void EarliestStart::free_until(std::size_t moments, Freed freed) {
@@ -289,13 +304,20 @@ void EarliestStart::sum_given_back(std::size_t ends) {
     given_at_.clear();
     ends_given_back_ = 0;
   }
-  for (; ends_given_back_ < ends; ++ends_given_back_) {
-    const JobId job = ends_[ends_given_back_].job;
-    if (job == job_ || state_.job(job).is_hold) continue;
-    state_.each_member(job, [&](MemberId, const Member& m) {
-      if (m.is_placed()) give_back(state_.job(job).queue, state_.quota_of_member(m));
-    });
-  }
+  while (ends_given_back_ < ends) give_back_next();
+}
+
+QuotaVector EarliestStart::give_back_next() {
+  const JobId job = ends_[ends_given_back_++].job;
+  QuotaVector given{};
+  if (job == job_ || state_.job(job).is_hold) return given;
+  state_.each_member(job, [&](MemberId, const Member& m) {
+    if (!m.is_placed()) return;
+    const QuotaVector amounts = state_.quota_of_member(m);
+    give_back(state_.job(job).queue, amounts);
+    add_saturated(given, amounts);
+  });
+  return given;
 }
 
 /// A sum beyond int64 goes on in a second one.
@@ -324,7 +346,13 @@ void EarliestStart::evict_where_it_decides(std::size_t ends) {
   for (const Reservation* p : ahead_)
     for (const Reservation::Place& place : p->places)
       if (place.node.row() < decides.size()) decides[place.node.row()] = 1;
-  evict_on(ends, [&](NodeId n) { return n.row() < decides.size() && decides[n.row()] != 0; });
+  const auto decides_on = [&](NodeId n) { return n.row() < decides.size() && decides[n.row()] != 0; };
+  for (std::size_t e = 0; e < ends; ++e) {
+    bool is_there = false;
+    state_.each_member(
+        ends_[e].job, [&](MemberId, const Member& m) { is_there = is_there || (m.is_placed() && decides_on(m.node)); });
+    if (is_there && ends_[e].job != job_) evict(ends_[e].job);
+  }
 }
 
 void EarliestStart::evict_beside(std::size_t moments) {
@@ -335,21 +363,23 @@ void EarliestStart::evict_beside(std::size_t moments) {
 
 void EarliestStart::evict_from(std::vector<NodeId> nodes, std::size_t moments) {
   std::sort(nodes.begin(), nodes.end());
-  evict_on(moments_[moments - 1].ends, [&](NodeId n) { return std::binary_search(nodes.begin(), nodes.end(), n); });
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  const Millis until = moments_[moments - 1].at;
+  std::vector<Timeline::End> ended;
+  for (const NodeId n : nodes)
+    state_.each_on(n, [&](const Member& m) {
+      const Job& j = state_.job(m.job);
+      if (!j.is_started || m.job == job_) return;
+      if (const Millis at = ends_.as_of().of(j); at <= until) ended.push_back({at, j.devices_total, m.job});
+    });
+  std::sort(ended.begin(), ended.end());
+  ended.erase(std::unique(ended.begin(), ended.end()), ended.end());
+  for (const Timeline::End& end : ended) evict(end.job);
 }
 
-template <class IsOn>
-void EarliestStart::evict_on(std::size_t ends, IsOn&& is_on) {
-  Trial& trial = context_.trial;
-  for (std::size_t e = 0; e < ends; ++e) {
-    if (ends_[e].job == job_) continue;
-    bool is_there = false;
-    state_.each_member(ends_[e].job,
-                       [&](MemberId, const Member& m) { is_there = is_there || (m.is_placed() && is_on(m.node)); });
-    if (!is_there) continue;
-    trial.take_quota_again(ends_[e].job);
-    trial.evict(ends_[e].job);
-  }
+void EarliestStart::evict(JobId ended) {
+  context_.trial.take_quota_again(ended);
+  context_.trial.evict(ended);
 }
 
 bool EarliestStart::seat(const Reservation& reservation) {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +28,8 @@ class ExpectedEnds {
   bool reaches(std::size_t count) const;
   /// One of those reached.
   const Timeline::End& operator[](std::size_t i) const { return listed_[i]; }
+  /// By what, and as of when, they are expected.
+  const EndsAt& as_of() const { return as_of_; }
 
   struct Iterator {
     const ExpectedEnds* ends;
@@ -45,10 +46,11 @@ class ExpectedEnds {
   const Timeline::End* next_put_off() const;
   void pass_put_off() const;
 
+  EndsAt as_of_;
   /// those that end at another time than the timeline has, and are not listed: a heap, or kept elsewhere
   mutable std::vector<Timeline::End> put_off_;
-  const std::map<Timeline::End, Millis>* kept_ = nullptr;
-  mutable std::map<Timeline::End, Millis>::const_iterator next_kept_;
+  const PutOffEnds* kept_ = nullptr;
+  mutable PutOffEnds::Iterator next_kept_{nullptr};
   Timeline::Ends ends_;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
@@ -64,7 +66,8 @@ class EarliestStart {
   /// and with the jobs with reservations that run then.
   std::optional<Millis> run(Millis before = Millis::max());
   /// Whether it is still the reserved time, found without a search: too little ends before it, and at it the reserved
-  /// nodes have room. On success the trial is as after run(). False where that does not tell.
+  /// nodes have room. On success the trial is as after run(). False where that does not tell; run() may follow in
+  /// the same state, and goes on with what is known by then.
   bool is_still(const Reservation& made);
 
  private:
@@ -76,27 +79,31 @@ class EarliestStart {
 
   /// Whether the reservation's job and this one, started at that time, overlap.
   Presence presence_of(const Reservation& reservation, Millis at) const;
-  static constexpr std::size_t kAll = SIZE_MAX;
 
   /// Whether there are this many moments. They are listed as far as needed so far.
   bool reaches(std::size_t count);
-  /// Number of moments before that time; kAll for max().
-  std::size_t count_before(Millis before);
-  /// The last moment up to which the same jobs with reservations overlap this one, and the same holds begin before it
-  /// ends, as after moment number `first`; kAll: it is the last of all.
-  std::size_t stretch_from(std::size_t first);
-  /// The least number of moments in first..last that is enough, with the job placed; 0 if none is.
-  std::size_t least_within(std::size_t first, std::size_t last);
+  /// Number of moments before that time, of the first `most`; it is known of the first `known` that they are.
+  std::size_t count_before(Millis before, std::size_t most = SIZE_MAX, std::size_t known = 0);
+  /// Before that time the same jobs with reservations overlap this one, and the same holds begin before it ends, as
+  /// after moment number `first`; max(): always.
+  Millis stretch_from(std::size_t first) const;
+  /// The least number of moments before that time, from `first` on, that is enough, with the job placed; 0 if none is,
+  /// and `first` is the next one then.
+  std::size_t least_within(std::size_t& first, Millis until);
   /// The least number of moments that is enough, and the job placed after it.
   std::size_t between(std::size_t failed, std::size_t enough);
   /// When enough devices are idle where the job needs them, at the earliest; max() if never. The trial is empty.
   Millis enough_devices();
   /// At least this many moments are needed: up to that time, and until there is enough quota. At least 1.
   std::size_t moments_needed(Millis at);
-  /// A lower bound on the moments needed to free as much of the job's queues as it needs.
+  /// Whether nothing ends early enough for a start before that time. False where that does not tell.
+  bool is_earliest(Millis at);
+  /// A lower bound on the moments needed to free as much of the job's queues as it needs, at least 1. The trial is
+  /// empty when it is first asked for.
   std::size_t enough_quota();
-  /// What the job's members use of a queue above it.
-  QuotaVector held_of(JobId job, QueueId queue) const;
+  std::size_t count_enough_quota();
+  /// Empties the trial.
+  void start_over();
   /// What of the jobs that have ended counts as free.
   enum class Freed : std::uint8_t {
     kQuota,  ///< their quota alone: the job is placed on what is free now
@@ -118,17 +125,17 @@ class EarliestStart {
   void free_at_once(std::size_t moments, Freed freed);
   /// Adds up what is given back by that many ends, by queue. The trial is empty.
   void sum_given_back(std::size_t ends);
+  /// Adds what the next one gives back, and returns it.
+  QuotaVector give_back_next();
   void give_back(QueueId queue, const QuotaVector& amounts);
   /// Evicts those that have ended where it matters for the job's place, or for that of one ahead.
   void evict_where_it_decides(std::size_t ends);
-  /// Evicts those of the first `ends` of which a member is on such a node.
-  template <class IsOn>
-  void evict_on(std::size_t ends, IsOn&& is_on);
   /// The job was placed on what is free now. On the nodes that it takes, those that have ended are gone too, so that it
   /// is known what it leaves over.
   void evict_beside(std::size_t moments);
-  /// The same, on these nodes.
+  /// The same, on these nodes. Cost: O(members that are there).
   void evict_from(std::vector<NodeId> nodes, std::size_t moments);
+  void evict(JobId ended);
   /// Puts a job with a reservation on its nodes; false if something unforeseen is in the way of its devices.
   bool seat(const Reservation& reservation);
   bool seat(const Reservation& reservation, const Reservation::Place& place);
@@ -148,6 +155,7 @@ class EarliestStart {
   std::size_t ends_listed_ = 0, others_listed_ = 0;
   std::vector<Moment> moments_;
   bool waits_for_quota_ = false;
+  std::optional<std::size_t> enough_quota_;
   Freed freed_ = Freed::kAll;  ///< in the trial, by the steps up to the checkpoints
   std::vector<std::size_t> checkpoints_;
   struct GivenBack {

@@ -1,9 +1,5 @@
 #include "engine/reserve/put_off_ends.h"
 
-#include <utility>
-
-#include "base/check.h"
-
 namespace ashlar {
 
 void PutOffEnds::start_anew(const Timeline& timeline, Millis now) {
@@ -12,9 +8,14 @@ void PutOffEnds::start_anew(const Timeline& timeline, Millis now) {
   moved_.clear();
   for (const Timeline::End& end : timeline.ends()) {
     if (end.at > now) break;
-    ends_.emplace(Timeline::End{put_off(end.at, now), end.devices, end.job}, end.at);
+    add(end, now);
   }
   is_started_ = true;
+}
+
+void PutOffEnds::add(const Timeline::End& in_timeline, Millis now) {
+  const Timeline::End end{put_off(in_timeline.at, now), in_timeline.devices, in_timeline.job};
+  insert_into(ends_, PutOffEnd{end, in_timeline.at}, kBlockMax);
 }
 
 void PutOffEnds::note_move(JobId job) {
@@ -27,11 +28,9 @@ void PutOffEnds::note_move(JobId job) {
 
 void PutOffEnds::follow(const Timeline::Change& change) {
   if (change.end.at > now_) return;
+  if (change.is_new) return add(change.end, now_);
   const Timeline::End end{put_off(change.end.at, now_), change.end.devices, change.end.job};
-  if (change.is_new)
-    ends_.emplace(end, change.end.at);
-  else
-    ASHLAR_CHECK(ends_.erase(end) == 1);
+  erase_from(ends_, PutOffEnd{end, change.end.at}, kBlockMax);
 }
 
 void PutOffEnds::bring_up(const Timeline& timeline, Millis now) {
@@ -39,15 +38,13 @@ void PutOffEnds::bring_up(const Timeline& timeline, Millis now) {
     start_anew(timeline, now);
   } else {
     for (const Timeline::Change& change : timeline.changes_since(cursor_)) follow(change);
-    while (!ends_.empty() && ends_.begin()->first.at <= now) {
-      auto end = ends_.extract(ends_.begin());
-      end.key().at = put_off(end.mapped(), now);
-      note_move(end.key().job);
-      ends_.insert(std::move(end));
+    for (const PutOffEnd& passed : take_front(ends_, [&](const PutOffEnd& p) { return p.end.at <= now; })) {
+      add({passed.was, passed.end.devices, passed.end.job}, now);
+      note_move(passed.end.job);
     }
     const Timeline::Ends all = timeline.ends();
     for (auto it = all.after(now_); it != all.end() && it->at <= now; ++it) {
-      ends_.emplace(Timeline::End{put_off(it->at, now), it->devices, it->job}, it->at);
+      add(*it, now);
       note_move(it->job);
     }
   }

@@ -3,11 +3,12 @@
 // that goes, passes or is put off again.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
+#include "base/sorted_blocks.h"
 #include "state/jobs/jobs.h"
 #include "state/time/timeline.h"
 
@@ -28,14 +29,24 @@ struct EndsAt {
   }
 };
 
+/// An end that is expected later than the timeline has it.
+struct PutOffEnd {
+  Timeline::End end;  ///< as it is expected
+  Millis was;         ///< in the timeline
+  friend auto operator<=>(const PutOffEnd&, const PutOffEnd&) = default;
+};
+
 class PutOffEnds {
  public:
   /// Follows the timeline up to now. If `now` runs backwards, all is made anew.
   void bring_up(const Timeline& timeline, Millis now);
   Millis now() const { return now_; }
-  /// By their new times, all of them after now; each with its time in the timeline.
-  const std::map<Timeline::End, Millis>& ends() const { return ends_; }
+  using Iterator = BlockIterator<PutOffEnd>;
+  /// By their new times, all of them after now. Void after the next change.
+  Iterator begin() const { return begin_of(ends_); }
+  Iterator end() const { return end_of(ends_); }
 
+  static constexpr std::size_t kBlockMax = Timeline::kBlockMax;
   static constexpr std::size_t kMovesMax = 1 << 13;  ///< older ones are forgotten
   /// How often an end has passed and was put off; the jobs since `since` are moved_since(since), or any if that is too
   /// long ago or all was made anew since.
@@ -48,12 +59,13 @@ class PutOffEnds {
  private:
   void start_anew(const Timeline& timeline, Millis now);
   void follow(const Timeline::Change& change);
+  void add(const Timeline::End& in_timeline, Millis now);
   void note_move(JobId job);
 
   bool is_started_ = false;
   std::uint64_t cursor_ = 0;  ///< Timeline::change_count() up to which this is current
   Millis now_;
-  std::map<Timeline::End, Millis> ends_;
+  Blocks<PutOffEnd> ends_;
   std::vector<JobId> moved_;
   std::uint64_t move_base_ = 0;
 };

@@ -22,6 +22,22 @@ void undo(const PlacementContext& context, std::uint64_t changes_before) {
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
 }
 
+/// The trial holds the job as it will start at that time.
+void note_found(const PlacementContext& context, Millis at, EndsBy by, Reservation& made) {
+  const State& state = context.trial.state();
+  const JobId job = made.entry.job;
+  made.at = at;
+  made.lasts = state.job(job).late_end_if_started(at);
+  made.ends = by == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(at);
+  each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
+    const bool is_mixed = state.cluster().mixed_layout(step.node) != nullptr;
+    if (state.member(step.member).job == job)
+      made.places.push_back({step.member, step.node, is_mixed ? step.devices : DeviceMask{}});
+  });
+  made.note_spares(state, context.trial.steps());
+  made.note_quota_spares(state);
+}
+
 }  // namespace
 
 template <class Predicate>
@@ -136,6 +152,7 @@ Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const Pen
     if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting)) return true;
     ahead.is_beyond_limit = ahead.heads.size() == kMax;
     if (ahead.is_beyond_limit) return false;
+    if (ahead.heads.empty()) ahead.heads.reserve(kMax);
     ahead.heads.push_back(first);
     return true;
   });
@@ -161,11 +178,21 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   const JobId job = blocked.entry.job;
   const auto it = std::find_if(reservations_.begin(), reservations_.end(),
                                [&](const Reservation& p) { return p.entry.job == job; });
-  const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
-  if (is_kept(state, pending, blocked, now) &&
+  if (it != reservations_.end() && !it->is_due(state, now) && is_of(*it, pending, blocked) &&
       (!std::exchange(it->may_be_earlier, false) || !can_be_earlier(context, pending, *it, now)))
     return *it;
-  if (it != reservations_.end() && renew(context, pending, blocked, now, *it)) return *it;
+  const QueueId limiting = this->limiting(pending, blocked, it == reservations_.end() ? nullptr : &*it);
+  const std::uint64_t changes_before = state.cluster().change_count();
+  std::vector<const Reservation*> ahead;
+  std::optional<EarliestStart> search;
+  if (it != reservations_.end() && may_be_renewed(state, pending, blocked, now, *it)) {
+    ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
+    search.emplace(context, job, expected_ends(state, now), availability_, ahead);
+    if (renew(context, *search, now, *it)) {
+      undo(context, changes_before);
+      return *it;
+    }
+  }
   std::vector<Reservation> claimed;  // those that make room for this job, as they are now
   for (const Reservation& p : reservations_)
     if (p.entry.job != job && p.has_claims_of(job)) claimed.push_back(p);
@@ -191,20 +218,13 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .spares = {},
                    .quota_spares = {},
                    .quota_claims = {}};
-  const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
+  if (!search || !ahead.empty()) {
+    ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
+    search.emplace(context, job, expected_ends(state, now), availability_, ahead);
+  }
   const QuotaVector counted = quota_needed(state, job);
-  const std::uint64_t changes_before = state.cluster().change_count();
-  if (const auto at = EarliestStart(context, job, expected_ends(state, now), availability_, ahead).run()) {
-    made.at = *at;
-    made.lasts = state.job(job).late_end_if_started(*at);
-    made.ends = by_ == EndsBy::kLate ? made.lasts : state.job(job).end_if_started(*at);
-    each_placement(context.trial.steps(), [&](const Trial::Placement& step) {
-      const bool is_mixed = state.cluster().mixed_layout(step.node) != nullptr;
-      if (state.member(step.member).job == job)
-        made.places.push_back({step.member, step.node, is_mixed ? step.devices : DeviceMask{}});
-    });
-    made.note_spares(state, context.trial.steps());
-    made.note_quota_spares(state);
+  if (const auto at = search->run()) {
+    note_found(context, *at, by_, made);
     claim_from_those_ahead(state, made, ahead, counted);
   }
   undo(context, changes_before);
@@ -232,32 +252,31 @@ void Reservations::claim_from_those_ahead(const State& state, const Reservation&
   }
 }
 
-bool Reservations::renew(const PlacementContext& context, const PendingQueue& pending,
-                         const PendingQueue::Head& blocked, Millis now, Reservation& made) {
+bool Reservations::may_be_renewed(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked,
+                                  Millis now, const Reservation& made) const {
+  return by_ == EndsBy::kLate && is_of(made, pending, blocked) &&
+         made.queue_changes_seen == state.queues().change_count() && made.at > now && made.at != Millis::max() &&
+         made.lasts == state.job(blocked.entry.job).late_end_if_started(made.at);
+}
+
+bool Reservations::renew(const PlacementContext& context, EarliestStart& search, Millis now, Reservation& made) {
   const State& state = context.trial.state();
-  const JobId job = blocked.entry.job;
-  const bool is_of_today = is_of(made, pending, blocked) && made.queue_changes_seen == state.queues().change_count() &&
-                           made.at > now && made.at != Millis::max() &&
-                           made.lasts == state.job(job).late_end_if_started(made.at);
-  if (!is_of_today || by_ != EndsBy::kLate) return false;
-  const std::vector<const Reservation*> ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
-  const std::uint64_t changes_before = state.cluster().change_count();
-  const bool is_still = EarliestStart(context, job, expected_ends(state, now), availability_, ahead).is_still(made);
-  if (is_still) {
-    const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
-    const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
-    made.made_at = now;
-    made.unforeseen_frees_seen = state.unforeseen_frees();
-    made.note_spares(state, context.trial.steps());
-    made.note_quota_spares(state);
-    for (const Reservation::Spare& before : spares_before)
-      for (const Reservation::Claim& claim : before.claims)
-        if (Reservation::Spare* spare = made.find(before.node); spare != nullptr && claim.job != job)
-          spare->claims.push_back(claim);
-    if (made.spares != spares_before || made.quota_spares != quota_before) made.edition = next_edition_++;
+  if (!search.is_still(made)) {
+    context.trial.rollback_to(0);
+    return false;
   }
-  undo(context, changes_before);
-  return is_still;
+  const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
+  const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
+  made.made_at = now;
+  made.unforeseen_frees_seen = state.unforeseen_frees();
+  made.note_spares(state, context.trial.steps());
+  made.note_quota_spares(state);
+  for (const Reservation::Spare& before : spares_before)
+    for (const Reservation::Claim& claim : before.claims)
+      if (Reservation::Spare* spare = made.find(before.node); spare != nullptr && claim.job != made.entry.job)
+        spare->claims.push_back(claim);
+  if (made.spares != spares_before || made.quota_spares != quota_before) made.edition = next_edition_++;
+  return true;
 }
 
 ExpectedEnds Reservations::expected_ends(const State& state, Millis now) {

@@ -75,10 +75,12 @@ class Reservations {
                               const QuotaVector& counted);
   /// Whether it was made for that head as it waits now.
   bool is_of(const Reservation& made, const PendingQueue& pending, const PendingQueue::Head& blocked) const;
+  /// Whether it is worth to ask whether its time and places have changed, before it is made anew.
+  bool may_be_renewed(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now,
+                      const Reservation& made) const;
   /// Brings a reservation up to date whose time and places have not changed, without a search; false if it must be made
-  /// anew. `context.trial` is empty and stays so.
-  bool renew(const PlacementContext& context, const PendingQueue& pending, const PendingQueue::Head& blocked,
-             Millis now, Reservation& made);
+  /// anew.
+  bool renew(const PlacementContext& context, EarliestStart& search, Millis now, Reservation& made);
   /// Also the availability, as of now. Void after the next call.
   ExpectedEnds expected_ends(const State& state, Millis now);
   /// The queue whose quota that head waits for: its reservation binds only jobs of that queue; none: it binds all. A

@@ -113,13 +113,31 @@ bool QueueTree::is_consistent() const {
          are_sums_sound();
 }
 
+namespace {
+
+/// False, and nothing is added, if a sum is beyond what a column shows.
+bool add_within_shown(QuotaVector& used, const QuotaVector& by) {
+  QuotaVector sums{};
+  bool are_shown = true;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+    const bool is_beyond = __builtin_add_overflow(used[d], by[d], &sums[d]);
+    are_shown = are_shown && !is_beyond && sums[d] >= -ExactSums::kShownMax && sums[d] <= ExactSums::kShownMax;
+  }
+  if (are_shown) used = sums;
+  return are_shown;
+}
+
+}  // namespace
+
 void QueueTree::charge(QueueId queue, const QuotaVector& amounts, int sign) {
   ensure_row(queue);
   note_usage_change(queue);
+  QuotaVector by = amounts;
+  for (std::int64_t& amount : by) amount *= sign;
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
     QuotaVector& used = used_[q.row()];
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      used[d] = used_sums_.add(sum_cell(d, q), used[d], sign * amounts[d]);
+    if (used_sums_.beyond.empty() && add_within_shown(used, by)) continue;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d) used[d] = used_sums_.add(sum_cell(d, q), used[d], by[d]);
   }
 }
 

@@ -110,8 +110,6 @@ class Timeline {
 
  private:
   friend struct StateFields;
-  /// The first block whose last end is not before that one; the number of blocks if there is none.
-  std::size_t block_for(const End& end) const;
   void note(const End& end, bool is_new);
 
   std::vector<Block> blocks_;  ///< none is empty

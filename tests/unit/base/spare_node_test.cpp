@@ -42,6 +42,20 @@ TEST(SpareNode, TakesAnotherKeyAndValueIntoAMap) {
   EXPECT_EQ(map, (std::map<int, int>{{5, 50}, {7, 70}}));
 }
 
+TEST(SpareNode, ServesSeveralTrees) {
+  std::set<int> first{1}, second{1};
+  const int* const in_first = &*first.begin();
+  const int* const in_second = &*second.begin();
+  SpareNode<std::set<int>> spare;
+  EXPECT_EQ(spare.erase(first, 1), 1u);
+  EXPECT_EQ(spare.erase(second, 1), 1u);
+  spare.insert(first, 2);
+  spare.insert(first, 3);
+  std::set<const int*> used;
+  for (const int& value : first) used.insert(&value);
+  EXPECT_EQ(used, (std::set<const int*>{in_first, in_second}));
+}
+
 TEST(SpareNode, IsNotCopied) {
   std::set<int> set{1};
   SpareNode<std::set<int>> spare;
