@@ -64,7 +64,7 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   if (!e.options.has_verdicts) return;
   if (verdict.kind != VerdictKind::kPlaced && e.pending.contains(job)) {
     const ClassId id = e.pending.class_id(job);
-    if (e.pending.class_at(id).jobs.contains(e.pending.entry_of(job))) e.pending.note_told(id, 0);
+    if (e.pending.class_at(id).jobs.contains(e.pending.entry_of(job))) e.pending.note_reported(id, 0);
   }
   tell(e, cycle, job, verdict);
 }
@@ -75,9 +75,9 @@ void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Ver
   // A class closed for its quota was not looked at on the nodes.
   grown(e.judged_on, id.row()) = verdict.wake_on == WakeOn::kQuota ? 0 : state.cluster().facts_change_count();
   const std::uint16_t mark = mark_of(verdict);
-  if (verdict.wake_on != WakeOn::kHeadOfQueue && e.pending.are_all_told(id, mark)) return;
+  if (verdict.wake_on != WakeOn::kHeadOfQueue && e.pending.are_all_reported(id, mark)) return;
   for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) tell(e, cycle, entry.job, verdict);
-  e.pending.note_told(id, mark);
+  e.pending.note_reported(id, mark);
 }
 
 void report_newcomers(EngineData& e, State& state, Cycle& cycle) {
@@ -87,11 +87,11 @@ void report_newcomers(EngineData& e, State& state, Cycle& cycle) {
     if (!state.is_live(job) || !e.pending.contains(job)) continue;
     const ClassId id = e.pending.class_id(job);
     if (e.pending.class_at(id).is_active) {
-      e.pending.note_told(id, 0);  // it may be parked before this one has had its turn
+      e.pending.note_reported(id, 0);  // it may be parked before this one has had its turn
       continue;
     }
     tell(e, cycle, job, verdict_of(e, job));
-    e.pending.note_newcomers_told(id);
+    e.pending.note_newcomers_reported(id);
   }
 }
 

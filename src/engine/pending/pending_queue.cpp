@@ -155,7 +155,7 @@ void PendingQueue::enter(const State& state, JobId job) {
     Class& made = classes_[made_id.row()];
     made = {};
     made.key = key;
-    note_told(made_id, 0);
+    note_reported(made_id, 0);
     state.each_member(job, [&](MemberId, const Member& m) {
       if (!m.is_placed()) made.devices += state.demand(m.demand).devices.count;
     });
@@ -173,9 +173,9 @@ void PendingQueue::enter(const State& state, JobId job) {
   ++size_;
   // it may now come before the head that blocks the others
   if (is_head && job_class.verdict.wake_on == WakeOn::kHeadOfQueue) activate(id);
-  if (job_class.is_active) return note_told(id, 0);
+  if (job_class.is_active) return note_reported(id, 0);
   newcomers_of_parked_.push_back(job);
-  grown(told_, id.row()).has_newcomers = true;
+  grown(reported_, id.row()).has_newcomers = true;
 }
 
 void PendingQueue::leave(JobId job) {
@@ -340,7 +340,7 @@ void PendingQueue::wake_held_from(ClassId id, const Entry& from) {
   ASHLAR_CHECK(first != job_class.held.begin());
   unlist_head(id);
   for (auto it = first; it != job_class.held.end();) job_class.jobs.insert(job_class.held.extract(it++));
-  note_told(id, 0);
+  note_reported(id, 0);
   list_head(id);
 }
 
@@ -358,7 +358,7 @@ void PendingQueue::wake_held(ClassId id) {
   unlist_head(id);
   unlist_held(id);
   forget_holders(job_class);
-  note_told(id, 0);
+  note_reported(id, 0);
   if (job_class.jobs.size() < job_class.held.size()) job_class.jobs.swap(job_class.held);
   job_class.jobs.merge(job_class.held);
   ASHLAR_CHECK(job_class.held.empty());

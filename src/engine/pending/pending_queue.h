@@ -89,14 +89,14 @@ class PendingQueue {
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
-  /// All of its jobs were told a verdict of that mark; 0: one of them was told another.
-  void note_told(ClassId id, std::uint16_t mark) { grown(told_, id.row()) = {mark, false}; }
-  bool are_all_told(ClassId id, std::uint16_t mark) const {
-    const Told told = value_at(told_, id.row());
-    return told.mark == mark && !told.has_newcomers;
+  /// All of its jobs were given a verdict of that mark; 0: one of them was given another.
+  void note_reported(ClassId id, std::uint16_t mark) { grown(reported_, id.row()) = {mark, false}; }
+  bool are_all_reported(ClassId id, std::uint16_t mark) const {
+    const Reported reported = value_at(reported_, id.row());
+    return reported.mark == mark && !reported.has_newcomers;
   }
-  /// Those that have entered it were told what the others were told.
-  void note_newcomers_told(ClassId id) { grown(told_, id.row()).has_newcomers = false; }
+  /// Those that have entered it were given what the others were given.
+  void note_newcomers_reported(ClassId id) { grown(reported_, id.row()).has_newcomers = false; }
   /// The class should be looked at again.
   void activate(ClassId id);
   /// Only the given event can help it. With WakeOn::kHeadOfQueue that is a change among the blocked heads of its queue.
@@ -208,8 +208,8 @@ class PendingQueue {
     std::optional<Head> first;       ///< as it is among the first heads
     bool has_changed = false;        ///< is among the changed queues
   };
-  /// What the jobs of a class that are to be looked at, or are parked, were told.
-  struct Told {
+  /// Verdicts given to the jobs of a class that are to be looked at, or are parked.
+  struct Reported {
     std::uint16_t mark = 0;  ///< 0: not all the same
     bool has_newcomers = false;
   };
@@ -254,7 +254,7 @@ class PendingQueue {
   std::set<QueueId> moved_heads_;  ///< queues with classes behind heads, whose blocked heads have changed
   std::set<ClassId> waiting_in_parts_;
   std::vector<JobId> newcomers_of_parked_;
-  std::vector<Told> told_;  ///< [class]; lost in a snapshot: all are told again then, which is no news
+  std::vector<Reported> reported_;  ///< [class]; lost in a snapshot: all get theirs again then, which is no news
   std::size_t size_ = 0;
   SpareNode<Ids> spare_id_;
   SpareNode<std::set<Entry>> spare_entry_;
