@@ -319,8 +319,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1496u);
   EXPECT_EQ(sizeof(State), 2704u);
-  EXPECT_EQ(sizeof(PendingQueue), 960u);
-  EXPECT_EQ(sizeof(EngineData), 1560u);
+  EXPECT_EQ(sizeof(PendingQueue), 992u);
+  EXPECT_EQ(sizeof(EngineData), 1568u);
 }
 
 }  // namespace
