@@ -5,6 +5,7 @@
 
 #include "engine/pending/room_on_freed.h"
 #include "engine/reserve/backfill.h"
+#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -100,8 +101,15 @@ void wake_in_turn(EngineData& e, State& state, Cycle& cycle) {
   }
 }
 
-void wake_all(EngineData& e, State&, Cycle& cycle) {
-  for (const ClassId id : cycle.in_turn.take_all(e.pending)) e.pending.activate(id);
+void wake_all(EngineData& e, State& state, Cycle& cycle) {
+  const std::vector<ClassId> others = cycle.in_turn.take_all(e.pending);
+  if (others.empty()) return;
+  if (!cycle.has_begun) {
+    for (const ClassId id : others) e.pending.activate(id);
+    return;
+  }
+  for (const NodeId n : cycle.freed_nodes) Ledger(state).note_freed(n);
+  cycle.plan.look_again_at = cycle.plan.at;
 }
 
 }  // namespace ashlar

@@ -25,7 +25,8 @@ inline constexpr std::size_t kExplainedAgainMax = 16;
 /// Those before it whose room is taken stay parked; the first few are woken all the same, so that their reasons have
 /// today's numbers. Cost: a few comparisons for each freed node, and for each kind that has no room.
 void wake_in_turn(EngineData& e, State& state, Cycle& cycle);
-/// Stage: activates all whose turn has not come, since no job was to start, or the decision ended early.
+/// Stage: those whose turn has not come. If no job was to start they are activated. If the decision ended early they
+/// stay parked, and the next one wakes those in their turn for which the same nodes still mean room.
 void wake_all(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

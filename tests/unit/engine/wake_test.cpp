@@ -2,6 +2,8 @@
 // the jobs looked at.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "../state/small_state.h"
 #include "engine/engine.h"
 #include "engine/quota.h"
@@ -122,6 +124,52 @@ TEST(Wake, ThoseWhoseTurnHasNotComeWhenADecisionEndsAreLookedAtInTheNext) {
   }
   while (many.decide().look_again_at <= many.s.now()) continue;
   EXPECT_TRUE(many.engine.pending().active_heads().empty());
+}
+
+TEST(Wake, OfManyKindsFewAreLookedAtWhereDecisionsEndEarly) {
+  constexpr std::uint32_t kExplained = 16;
+  ManyKinds many({.binds_per_step_max = 1});
+  while (many.decide().look_again_at <= many.s.now()) continue;
+  for (std::uint32_t end = 0; end < 3; ++end) tell(many.s, Ended{JobId(end)});
+  std::size_t starts = 0;
+  std::uint32_t examined = 0;
+  for (bool is_over = false; !is_over;) {
+    const Plan plan = many.decide();
+    starts += plan.actions.size();
+    examined += plan.examined;
+    is_over = plan.look_again_at > plan.at;
+  }
+  EXPECT_EQ(starts, 3u);
+  EXPECT_LE(examined, 3 + kExplained);
+  EXPECT_TRUE(many.engine.pending().active_heads().empty());
+}
+
+/// The first of each kind is compared with the others; those behind it in its kind follow once it has had its turn.
+TEST(Wake, ClassesOfOneKindAreWokenOneAfterTheOtherInTheOrderOfJobs) {
+  constexpr std::uint32_t kQueues = 100;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  for (std::uint32_t q = 0; q < kQueues; ++q) {
+    tell(s, QueueDefined{QueueId(1 + q), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+    Workload w = workload(10 + q, 10 + q, 1, kWholeNode);
+    w.queue = QueueId(1 + q);
+    tell(s, Submitted{w});
+  }
+  engine.decide(s, s.now());
+  for (std::uint32_t k = 0; k < kQueues; ++k) {  // come later, and first
+    tell(s, DemandDefined{DemandId(30 + k),
+                          {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    Workload w = workload(200 + k, 200 + k, 1, DemandId(30 + k));
+    w.priority = k < 1 ? 1 : -1;
+    tell(s, Submitted{w});
+  }
+  engine.decide(s, s.now());
+  for (std::uint32_t end = 0; end < 4; ++end) tell(s, Ended{JobId(end)});
+  const Plan plan = engine.decide(s, s.now());
+  std::vector<JobId> started;
+  for (const Action& action : plan.actions) started.push_back(std::get<Bind>(action).job);
+  EXPECT_EQ(started, (std::vector<JobId>{JobId(200u), JobId(10u), JobId(11u), JobId(12u)}));
+  EXPECT_EQ(plan.examined, 4 + 16u) << "and those that are explained";
 }
 
 TEST(Wake, OtherOrdersOfTheSameMembersAreOtherClasses) {
