@@ -367,8 +367,8 @@ ConditionText LeaderTerm::job_text(JobId job) {
     key = hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code));
     for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
   }
-  // Besides its verdict, a text depends on what stands in the rows that this names, some of them another's after the next
-  // decision; on the gang and how much of it is placed; and on the device class that a pod names and nobody knows.
+  // Besides its verdict, a text depends on what stands in the rows that this names, some of them another's after the
+  // next decision; on the gang and how much of it is placed; and on the device class that a pod names and nobody knows.
   key = hash_combine(key, steps_);
   const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);

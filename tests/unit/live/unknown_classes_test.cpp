@@ -1,4 +1,4 @@
-// Classes of GPUs that nobody knows, as many and as long as a tenant can write them: each pod is told of its own, in a
+// Classes of GPUs that nobody knows, as many and as long as a tenant can write them: each pod hears of its own, in a
 // few words, and nothing of them stays.
 #include "term_bench.h"
 #include "tracker_bench.h"
@@ -24,7 +24,7 @@ class UnknownClassesOfATerm : public ::testing::Test, public TermBench {
   std::string told(const std::string& name) { return condition_of(name).message; }
 };
 
-TEST_F(UnknownClassesOfATerm, EachPodIsToldOfItsOwn) {
+TEST_F(UnknownClassesOfATerm, EachPodHearsOfItsOwn) {
   begin();
   see(of_model("h", "H100"));
   see(of_classes("p", "tenant-a-secret"));
