@@ -367,12 +367,15 @@ ConditionText LeaderTerm::job_text(JobId job) {
     key = hash_combine(key, (std::uint64_t{r.subject} << 8) | static_cast<std::uint64_t>(r.code));
     for (const std::int64_t number : r.numbers) key = hash_combine(key, static_cast<std::uint64_t>(number));
   }
-  // Besides its verdict, a text depends on the nodes, and on the gang and how much of it is placed.
-  key = hash_combine(key, state_->cluster().live_count());
+  // Besides its verdict, a text depends on what stands in the rows that this names, some of them another's after the
+  // next decision; on the gang and how much of it is placed; and on the device class that a pod names and nobody knows.
+  key = hash_combine(key, steps_);
   const JobOwner owner = tracker_.owner(job);
   const Job& j = state_->job(job);
   if (owner.gang != kNoGang)
     key = hash_combine(hash_combine(key, owner.gang + 1), std::uint64_t{j.members_placed} << 32 | j.members_present);
+  else if (owner.pod != kNoPod)
+    key = hash_combine(key, unknown_class(text_context(), tracker_.pods()[owner.pod].constraint).value);
   if (key != text_key_) {
     text_ = verdict_text(text_context(), job, verdict);
     ++texts_made_;

@@ -44,18 +44,6 @@ std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   return std::string(is_share ? kGpuMilliResource : kGpuResource);
 }
 
-/// Of the classes that it accepts, the first that neither the configuration nor a node knows; none if each is known.
-DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
-  const Cluster& cluster = c.state.cluster();
-  if (id.row() >= cluster.constraint_rows()) return DeviceClassId::none();
-  for (const DeviceClassId accepted : cluster.constraint(id).models) {
-    if (c.tables.names.is_defined(accepted)) continue;
-    const std::vector<bool>& on_nodes = c.tally().classes(cluster);
-    if (accepted.row() >= on_nodes.size() || !on_nodes[accepted.row()]) return accepted;
-  }
-  return DeviceClassId::none();
-}
-
 /// The first unknown class that one of the job's pods accepts, with the known one that was probably meant, or a list of
 /// them; empty if each is known. O(pods of the job).
 std::string unknown_class_text(const TextContext& c, JobId job) {
@@ -176,6 +164,17 @@ std::string availability(const TextContext& c, JobId job, const Verdict& verdict
 
 std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   return ashlar::reason_text(r, NamesOf(c, job));
+}
+
+DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
+  const Cluster& cluster = c.state.cluster();
+  if (id.row() >= cluster.constraint_rows()) return DeviceClassId::none();
+  for (const DeviceClassId accepted : cluster.constraint(id).models) {
+    if (c.tables.names.is_defined(accepted)) continue;
+    const std::vector<bool>& on_nodes = c.tally().classes(cluster);
+    if (accepted.row() >= on_nodes.size() || !on_nodes[accepted.row()]) return accepted;
+  }
+  return DeviceClassId::none();
 }
 
 bool waits_for_pods_to_leave(const Verdict& verdict) {

@@ -30,6 +30,9 @@ struct TextContext {
 /// "0/64 nodes are available: 60 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {team: blue}. ..." for a
 /// waiting job, or "QuotaExhausted: queue team uses 8 of its 8 GPUs".
 ConditionText verdict_text(const TextContext& context, JobId job, const Verdict& verdict);
+/// Of the classes that the constraint accepts, the first that neither the configuration nor a node knows; none if each
+/// is known. The text of a job names it.
+DeviceClassId unknown_class(const TextContext& context, ConstraintId constraint);
 /// True if the anti-affinity of bound pods keeps it off nodes. Then "never fits" means: not as long as they stay.
 bool waits_for_pods_to_leave(const Verdict& verdict);
 /// The reasons worth reporting: a pod short of devices is also short of the resource that counts them, which is

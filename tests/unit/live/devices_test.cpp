@@ -277,6 +277,15 @@ TEST_F(Devices, AClaimOfAnotherNumberOfDevicesCountsByNumberAndIsSaid) {
             "GPUs these are");
 }
 
+/// A manifest that was saved of a pod with GPUs, with the GPUs taken out: its binding writes no devices.
+TEST_F(Devices, APodWithoutDevicesClaimsNoneWhateverItsManifestSays) {
+  see(granted(pod("p", 0), "6,7", "6-7:1000"));
+  see(holding(pod("q", 0), "0-7"));
+  step();
+  EXPECT_EQ(idle_devices("n"), 8);
+  EXPECT_EQ(said, std::vector<std::string>());
+}
+
 TEST_F(Devices, DevicesThatTheNodeDoesNotHaveAreCountedByNumber) {
   see(holding(pod("p", 2), "7,8"));
   see(holding(pod("q", 1), "99"));

@@ -87,8 +87,10 @@ std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const
   return std::nullopt;
 }
 
-/// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible.
+/// The devices that a bound pod of ours claims to hold; nothing if the claim is impossible. Of a pod without devices a
+/// binding writes none: what its manifest says of them is left of another.
 PodDevices claimed_devices(TrackerData& t, const Pod& pod, const Demand& demand) {
+  if (demand.devices.count == 0) return {};
   // annotations of other schedulers' pods are not our decisions
   if (!pod.annotations || scheduler_index(t, pod.scheduler_name) >= t.scheduler_names.size()) return {};
   if (std::optional<DeviceGrants> grants = claimed_grants(t, pod, demand); grants)

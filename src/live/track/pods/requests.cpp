@@ -61,12 +61,12 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
 void set_bound_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   const bool has_terms = r.rules && !r.rules->required_anti_affinity.empty();
-  ConstraintId constraint = r.constraint;
-  if (has_terms)
-    constraint = t.translator.keeping_away(r.ns, r.rules->required_anti_affinity);
-  else if (constraint.is_none() || t.translator.keeps_away(constraint))
-    constraint = t.translator.anywhere();
-  if (constraint == r.constraint) return;
+  // The engine keeps what a placed member waited under, unless one of the two keeps others away.
+  const bool may_stay = !r.constraint.is_none() && !t.translator.keeps_away(r.constraint);
+  if (may_stay && !has_terms) return;
+  const ConstraintId constraint =
+      has_terms ? t.translator.keeping_away(r.ns, r.rules->required_anti_affinity) : t.translator.anywhere();
+  if (constraint == r.constraint || (may_stay && !t.translator.keeps_away(constraint))) return;
   set_constraint(t, r, constraint);
   if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});
 }
