@@ -76,6 +76,10 @@ class PendingQueue {
     std::int64_t devices = 0;  ///< devices of one job
 
     bool is_empty() const { return jobs.empty() && held.empty(); }
+    /// Parked for capacity that it might have some day.
+    bool waits_for_capacity() const {
+      return !is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
+    }
     std::size_t count() const { return jobs.size() + held.size(); }
     template <class Visit>
     void each_job(Visit&& visit) const {

@@ -247,8 +247,7 @@ void help_those_with_holds(EngineData& e, State& state, News& news) {
   const LiftedHolds lifted(trial, held);
   std::vector<ClassId> woken;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-    const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity &&
-                                    job_class.verdict.kind != VerdictKind::kNeverFits;
+    const bool waits_for_capacity = job_class.waits_for_capacity();
     if ((!waits_for_capacity && job_class.held.empty()) || !may_use_holds(e.pending, state, id, news.now)) return;
     const std::vector<MemberRun> needed = needed_runs(job_class.key);
     const bool could_any = std::any_of(news.freed_nodes.begin(), news.freed_nodes.end(),
@@ -262,10 +261,8 @@ void help_those_with_holds(EngineData& e, State& state, News& news) {
 void help_those_that_outrank_a_nomination(const EngineData& e, const State& state, News& news) {
   if (news.freed_nodes.empty() || state.nominations().empty()) return;
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-    const Verdict& verdict = job_class.verdict;
-    const bool may_fit =
-        !job_class.is_active && verdict.wake_on == WakeOn::kCapacity && verdict.kind != VerdictKind::kNeverFits;
-    if (may_fit && any_outranks_a_nomination(state, job_class.jobs)) news.activated.push_back(id);
+    if (job_class.waits_for_capacity() && any_outranks_a_nomination(state, job_class.jobs))
+      news.activated.push_back(id);
   });
 }
 

@@ -10,11 +10,9 @@
 namespace ashlar {
 namespace {
 
-/// Whether the class is parked for capacity that it might have some day, and its members are alike.
-bool waits_for_capacity(const EngineData& e, ClassId id) {
-  const PendingQueue::Class& job_class = e.pending.class_at(id);
-  return !job_class.is_active && !job_class.jobs.empty() && job_class.verdict.wake_on == WakeOn::kCapacity &&
-         job_class.verdict.kind != VerdictKind::kNeverFits && job_class.key.runs.empty() &&
+/// Whether the class is among the parked kinds that wait for capacity: its members are alike.
+bool is_parked_by_kind(const PendingQueue::Class& job_class) {
+  return job_class.waits_for_capacity() && !job_class.jobs.empty() && job_class.key.runs.empty() &&
          job_class.key.only.is_none();
 }
 
@@ -62,8 +60,8 @@ std::vector<ClassId> list_those_with_room(EngineData& e, State& state, Cycle& cy
   for (const Reservation& reservation : e.reservations.all()) {
     if (!e.pending.contains(reservation.entry.job)) continue;
     const ClassId id = e.pending.class_id(reservation.entry.job);
-    if (waits_for_capacity(e, id) && has_room_on_freed(e, state, freed, e.pending.class_at(id).key))
-      at_once.push_back(id);
+    const PendingQueue::Class& job_class = e.pending.class_at(id);
+    if (is_parked_by_kind(job_class) && has_room_on_freed(e, state, freed, job_class.key)) at_once.push_back(id);
   }
   return at_once;
 }
@@ -80,12 +78,12 @@ void wake_in_turn(EngineData& e, State& state, Cycle& cycle) {
     const ClassHead* other = cycle.work.first();
     if (other != nullptr && *other < next->head) return;
     const ClassHead head = next->head;
-    if (!waits_for_capacity(e, head.job_class) || *e.pending.class_at(head.job_class).jobs.begin() != head.entry) {
+    const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    if (!is_parked_by_kind(job_class) || *job_class.jobs.begin() != head.entry) {
       cycle.in_turn.pass(e.pending);  // something else has woken it
       continue;
     }
-    const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
-    const bool has_room = has_room_on_freed(e, state, cycle.freed_nodes, key);
+    const bool has_room = has_room_on_freed(e, state, cycle.freed_nodes, job_class.key);
     const bool is_explained = e.options.has_verdicts && cycle.explained_again < kExplainedAgainMax;
     if (has_room || is_explained) {
       if (!has_room) ++cycle.explained_again;
