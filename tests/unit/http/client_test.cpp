@@ -93,12 +93,15 @@ TEST(Client, RefusedConnectionsAreUnavailable) {
 }
 
 TEST(Client, SilenceEndsInATimeout) {
-  Loopback silent([](Wire&) { std::this_thread::sleep_for(std::chrono::milliseconds(400)); });
-  const auto start = steady_clock::now();
+  std::atomic<bool> is_over{false};
+  Loopback silent([&](Wire&) {
+    const auto patience = steady_clock::now() + std::chrono::seconds(10);
+    while (!is_over && steady_clock::now() < patience) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
   Result<Response> answer = ask(*client_of(silent.url()), {.path = "/", .timeout = Millis(100)});
+  is_over = true;
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().kind, Error::Kind::kTimeout);
-  EXPECT_LT(steady_clock::now() - start, std::chrono::milliseconds(350));
+  EXPECT_EQ(answer.error().kind, Error::Kind::kTimeout) << "not cut off by the server";
 }
 
 TEST(Client, BrokenOffAnswersAreUnavailable) {
@@ -252,10 +255,10 @@ TEST(Client, OtherThreadsCanWakeItAndPostWork) {
     client->post([&] { ran_on = std::this_thread::get_id(); });
   });
   const auto start = steady_clock::now();
-  while (ran_on == std::thread::id()) client->poll(Millis(500));
+  while (ran_on == std::thread::id()) client->poll(Millis(20'000));
   other.join();
   EXPECT_EQ(ran_on, owner);
-  EXPECT_LT(steady_clock::now() - start, std::chrono::milliseconds(400)) << "poll() was woken, not timed out";
+  EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(10)) << "poll() was woken, not timed out";
 }
 
 TEST(Client, UnusableOptionsAreRefusedAtCreation) {

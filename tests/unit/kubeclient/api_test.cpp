@@ -193,9 +193,9 @@ TEST_F(Credentials, TimersRunInOrderAndCanBeCancelled) {
   const std::uint64_t cancelled = (*api)->after(Millis(20), [&] { order += "x"; });
   (*api)->cancel_timer(cancelled);
   const auto start = std::chrono::steady_clock::now();
-  while (order.size() < 2) (*api)->poll(Millis(500));
+  while (order.size() < 2) (*api)->poll(Millis(20'000));
   EXPECT_EQ(order, "ab");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(400)) << "poll() wakes for timers";
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << "poll() wakes for timers";
 }
 
 TEST(Api, ABrokenPipeIsNotTheEndOfAProcessThatUsesIt) {
