@@ -62,7 +62,8 @@ function(ashlar_batches of target size)
 endfunction()
 
 # ashlar_library(NAME DEPENDS ... [IN_BATCHES]): all sources below the current folder become the static library ashlar_NAME; a folder of
-# headers only becomes an interface library. *.proto files are compiled by protoc; include them as "NAME/file.pb.h".
+# headers only becomes an interface library. *.proto files below its folder
+# proto/ are compiled by protoc; include them as "NAME/proto/file.pb.h".
 function(ashlar_library name)
   cmake_parse_arguments(arg "IN_BATCHES" "" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -81,7 +82,7 @@ function(ashlar_library name)
   target_include_directories(ashlar_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(ashlar_${name} PUBLIC ${targets})
   if(protos)
-    ashlar_protos(ashlar_${name} ${protos})
+    ashlar_protos(${name} ${protos})
   endif()
   ashlar_precompile(ashlar_${name} usual)
   # Only the folders whose code meets in the decision gain from being optimised across files; objects stay usable without it, for tests.
@@ -90,21 +91,23 @@ function(ashlar_library name)
   endif()
 endfunction()
 
-# Adds the code that protoc makes of `ARGN` to `target`, without our warnings.
-function(ashlar_protos target)
+# Adds the code that protoc makes of `ARGN`, all below the folder proto/ of the library `name`, without our warnings. They import each other
+# by their paths in that folder.
+function(ashlar_protos name)
+  set(root ${CMAKE_CURRENT_SOURCE_DIR}/proto)
+  set(out ${PROJECT_BINARY_DIR}/generated/${name}/proto)
+  file(MAKE_DIRECTORY ${out})
   foreach(proto IN LISTS ARGN)
-    file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR}/src ${proto})
+    file(RELATIVE_PATH relative ${root} ${proto})
     string(REGEX REPLACE "\\.proto$" "" stem ${relative})
-    set(generated ${PROJECT_BINARY_DIR}/generated/${stem}.pb)
     add_custom_command(
-      OUTPUT ${generated}.cc ${generated}.h
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated
-      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src --cpp_out=${PROJECT_BINARY_DIR}/generated ${relative}
-      DEPENDS ${proto} VERBATIM)
-    set_source_files_properties(${generated}.cc PROPERTIES COMPILE_OPTIONS -w SKIP_PRECOMPILE_HEADERS ON)
-    target_sources(${target} PRIVATE ${generated}.cc ${generated}.h)
+      OUTPUT ${out}/${stem}.pb.cc ${out}/${stem}.pb.h
+      COMMAND protobuf::protoc --proto_path=${root} --cpp_out=${out} ${relative}
+      DEPENDS ${ARGN} VERBATIM)
+    set_source_files_properties(${out}/${stem}.pb.cc PROPERTIES COMPILE_OPTIONS -w SKIP_PRECOMPILE_HEADERS ON)
+    target_sources(ashlar_${name} PRIVATE ${out}/${stem}.pb.cc ${out}/${stem}.pb.h)
   endforeach()
-  target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
+  target_include_directories(ashlar_${name} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated ${out})
 endfunction()
 
 # ashlar_embed(NAME FUNCTION FILES...): puts files into the library ashlar_NAME. The folder declares

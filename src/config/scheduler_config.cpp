@@ -308,13 +308,34 @@ void read_quarantine(YamlReader& reader, const YAML::Node& root, SchedulerConfig
                 "quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine");
 }
 
+/// "PodSpec.44": a message and the number of a field.
+bool is_field_name(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == text.size()) return false;
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dot), is_letter) &&
+         std::all_of(text.begin() + static_cast<std::ptrdiff_t>(dot) + 1, text.end(), is_digit);
+}
+
+void read_accepted_fields(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
+  if (!root["acceptUnknownFields"].IsDefined()) return;
+  config.accepted_fields = reader.texts(root, "acceptUnknownFields");
+  for (std::size_t i = 0; reader.is_ok() && i < config.accepted_fields.size(); ++i)
+    if (!is_field_name(config.accepted_fields[i]))
+      reader.fail(root["acceptUnknownFields"][i],
+                  "acceptUnknownFields: expected a message and the number of a field, as the pod's condition names it "
+                  "(PodSpec.45), got \"" +
+                      config.accepted_fields[i] + "\"");
+}
+
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
   reader.refuse_other_kind(root, "SchedulerConfiguration");
-  if (!reader.is_map(
-          root, "the configuration",
-          {"apiVersion", "kind", "schedulerNames", "profile", "deviceClasses", "queues", "namespaces", "topology",
-           "leaderElection", "listen", "healthProbeBindAddress", "decisionLog", "logging", "batch", "quarantineFile"}))
+  if (!reader.is_map(root, "the configuration",
+                     {"apiVersion", "kind", "schedulerNames", "profile", "deviceClasses", "queues", "namespaces",
+                      "topology", "leaderElection", "listen", "healthProbeBindAddress", "decisionLog", "logging",
+                      "batch", "quarantineFile", "acceptUnknownFields"}))
     return config;
   reader.expect_kind(root, "SchedulerConfiguration");
   if (root["schedulerNames"].IsDefined()) {
@@ -341,6 +362,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
     reader.fail(root["healthProbeBindAddress"], "healthProbeBindAddress needs a port of its own, not that of listen");
   read_operation(reader, root, config);
   read_quarantine(reader, root, config);
+  read_accepted_fields(reader, root, config);
   return config;
 }
 

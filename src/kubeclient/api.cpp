@@ -86,13 +86,13 @@ Answer to_answer(Result<http::Response> response) {
   }
   answer.status = response->status;
   answer.retry_after = response->retry_after;
+  answer.is_protobuf = response->content_type.find("protobuf") != std::string::npos;
   if (response->status >= 200 && response->status < 300) {
     answer.body = std::move(response->body);
     return answer;
   }
-  const bool is_protobuf = response->content_type.find("protobuf") != std::string::npos;
   std::string message = "HTTP " + std::to_string(response->status);
-  Result<StatusText> status = decode_status(response->body, is_protobuf ? Encoding::kProtobuf : Encoding::kJson);
+  Result<StatusText> status = decode_status(response->body, answer.is_protobuf ? Encoding::kProtobuf : Encoding::kJson);
   if (status && !status->message.empty()) {
     answer.reason = status->reason;
     message += ": " + status->message;

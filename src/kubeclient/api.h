@@ -22,8 +22,9 @@ namespace ashlar::kube {
 /// 400/405/406/413/415/422, kUnavailable 429/5xx or no connection, kTimeout (also 504: the effect is unknown).
 struct Answer {
   Result<void> result;
-  int status = 0;         ///< HTTP status; 0 if there was no answer
-  std::string body;       ///< of a success; for failures the message is in `result`
+  int status = 0;    ///< HTTP status; 0 if there was no answer
+  std::string body;  ///< of a success; for failures the message is in `result`
+  bool is_protobuf = false;
   std::string reason;     ///< metav1.Status.reason of a failure, e.g. "AlreadyExists"
   Millis retry_after{0};  ///< requested by the server on 429/503; 0: none
   bool ok() const { return result.ok(); }

@@ -43,6 +43,10 @@ struct Resources {
 /// 0 if absent.
 std::int64_t amount_of(const Resources& resources, std::string_view extended_name);
 
+/// What a node's kubelet declares to support (status.declaredFeatures) is kept as labels with this prefix and no value,
+/// and what a pod needs of it as its node selector. No label of a user can have such a key.
+inline constexpr std::string_view kDeclaredFeaturePrefix = "status.declaredFeatures/";
+
 enum class SelectorOp : unsigned char { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
 
 struct Requirement {
@@ -122,6 +126,9 @@ struct PodRules {
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
+  /// fields of the spec that only newer releases of Kubernetes have, as "PodSpec.44" (message and number); of pods read
+  /// from protobuf
+  std::vector<PooledString> unknown_fields = {};
   /// a field of the pod that was too large to be kept, with its size and the limit (size_limits.h); empty: none
   PooledString too_large;
   std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
@@ -164,6 +171,7 @@ struct Pod {
   PooledString problem;  ///< the part of it that could not be read: "field: why"; empty: it was read whole
   /// with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
   bool lacks_amounts = false;
+  PooledString unknown_fields;  ///< as of PodRules, but outside the spec: "PodStatus.22, ObjectMeta.18"; empty: none
 
   Pod();
   bool is_terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -180,7 +188,7 @@ struct Node {
   Resources allocatable;
   std::int64_t pods_max = 0;  ///< allocatable "pods"
   Millis created, deletion_requested;
-  PooledString problem;  ///< as of Pod
+  PooledString problem, unknown_fields;  ///< as of Pod, of the whole object
   friend bool operator==(const Node&, const Node&) = default;
 };
 

@@ -10,59 +10,6 @@
 namespace ashlar::kube {
 namespace {
 
-/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay
-/// within int64.
-constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
-
-std::int64_t capped_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? kAmountMax : std::min(sum, kAmountMax);
-}
-
-/// Calls `merge(mine, theirs)` for every amount that either side has; absent ones count as 0.
-template <class Merge>
-void merge_into(Resources& into, const Resources& from, Merge&& merge) {
-  into.cpu.value = merge(into.cpu.value, from.cpu.value);
-  into.memory.value = merge(into.memory.value, from.memory.value);
-  into.ephemeral_storage.value = merge(into.ephemeral_storage.value, from.ephemeral_storage.value);
-  for (const Amount& amount : from.extended) {
-    const auto at = std::lower_bound(into.extended.begin(), into.extended.end(), amount,
-                                     [](const Amount& a, const Amount& b) { return a.name < b.name; });
-    if (at != into.extended.end() && at->name == amount.name)
-      at->value = merge(at->value, amount.value);
-    else
-      into.extended.insert(at, {amount.name, merge(0, amount.value)});
-  }
-}
-
-void add(Resources& into, const Resources& from) { merge_into(into, from, capped_add); }
-void raise(Resources& into, const Resources& from) {
-  merge_into(into, from, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-}
-
-/// The request counted for a container: the larger of its spec and its status; only the status while a resize is
-/// infeasible.
-Resources counted(const ContainerBuilder& container, const std::vector<ContainerBuilder>& statuses,
-                  bool resize_infeasible) {
-  for (const ContainerBuilder& status : statuses) {
-    if (!(status.name == container.name) || !status.has_requests) continue;
-    Resources amounts = status.requests;
-    // Extended resources cannot be resized; they may be absent from the status.
-    if (resize_infeasible) {
-      for (const Amount& amount : container.requests.extended)
-        if (amount_of(amounts, amount.name) == 0) {
-          Resources one;
-          one.extended.push_back(amount);
-          raise(amounts, one);
-        }
-      return amounts;
-    }
-    raise(amounts, container.requests);
-    return amounts;
-  }
-  return container.requests;
-}
-
 template <class T, std::size_t N>
 std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], std::size_t& next, T&& value) {
   for (const std::shared_ptr<const T>& known : remembered)
@@ -87,14 +34,7 @@ void PodBuilder::reset() {
   rules = PodRules();
   labels.clear();
   annotations.clear();
-  containers.clear();
-  init_containers.clear();
-  statuses.clear();
-  init_statuses.clear();
-  overhead = Resources();
-  pod_level = Resources();
-  pod_level_names.clear();
-  has_pod_level = resize_infeasible = false;
+  request.reset();
 }
 
 void PodBuilder::ignore(std::string_view path) {
@@ -110,51 +50,11 @@ std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) {
   return share_among(rules_, next_rules_, std::move(rules));
 }
 
-Resources effective_request(const PodBuilder& builder) {
-  Resources running, sidecars, starting;
-  for (const ContainerBuilder& container : builder.containers)
-    add(running, counted(container, builder.statuses, builder.resize_infeasible));
-  for (const ContainerBuilder& init : builder.init_containers) {
-    const Resources amounts = counted(init, builder.init_statuses, builder.resize_infeasible);
-    if (init.is_sidecar) {
-      add(running, amounts);
-      add(sidecars, amounts);
-      raise(starting, sidecars);
-    } else {
-      Resources together = sidecars;
-      add(together, amounts);
-      raise(starting, together);
-    }
-  }
-  raise(running, starting);
-  if (builder.has_pod_level) {
-    for (const PooledString& name : builder.pod_level_names) {
-      if (name == "cpu")
-        running.cpu = builder.pod_level.cpu;
-      else if (name == "memory")
-        running.memory = builder.pod_level.memory;
-      else if (name.view().starts_with("hugepages-")) {
-        const auto same = [&](const Amount& a) { return a.name == name; };
-        running.extended.erase(std::remove_if(running.extended.begin(), running.extended.end(), same),
-                               running.extended.end());
-        Resources one;
-        one.extended.push_back({name, amount_of(builder.pod_level, name)});
-        add(running, one);
-      }
-    }
-  }
-  add(running, builder.overhead);
-  running.extended.shrink_to_fit();
-  return running;
-}
-
-Resources larger_of(Resources a, const Resources& b) {
-  raise(a, b);
-  return a;
-}
-
 Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
-  builder.pod.requests = effective_request(builder);
+  builder.pod.requests = effective_request(builder.request);
+  for (const Amount& amount : builder.pod.requests.extended)
+    if (amount.value > 0 && amount.name.view().starts_with(kDeviceClassResourcePrefix))
+      builder.refuse("spec.containers[].resources.requests (" + amount.name.str() + ")");
   keep_within_limits(builder);
   sort_by_key(builder.labels);
   sort_by_key(builder.annotations);

@@ -8,27 +8,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kubeclient/effective_request.h"
 #include "kubeclient/objects.h"
 
 namespace ashlar::kube {
-
-/// Amounts of one container or status.
-struct ContainerBuilder {
-  PooledString name;
-  bool is_sidecar = false;  ///< init container with restartPolicy Always
-  Resources requests;
-  bool has_requests = false;
-};
 
 struct PodBuilder {
   Pod pod;  ///< metadata and plain fields, filled directly
   PodRules rules;
   Labels labels, annotations;
-  std::vector<ContainerBuilder> containers, init_containers;
-  std::vector<ContainerBuilder> statuses, init_statuses;  ///< larger of allocatedResources and resources.requests
-  Resources overhead, pod_level;
-  bool has_pod_level = false, resize_infeasible = false;
-  std::vector<PooledString> pod_level_names;
+  RequestParts request;
 
   void reset();
   /// Records a hard field that is not evaluated; the first one stays.
@@ -54,14 +43,9 @@ class SharedParts {
 /// Computes the effective request and shares what can be shared; `builder` is empty afterwards.
 Pod finish_pod(PodBuilder& builder, SharedParts& shared);
 
-/// Kubernetes' effective request (component-helpers resource.PodRequests): max(sum of containers + sidecars, max over
-/// init containers of that one + the sidecars before it), each container at the larger of spec and status (in-place
-/// resize) unless the resize is infeasible; pod-level requests replace cpu, memory and hugepages; overhead is added.
-Resources effective_request(const PodBuilder& builder);  // for tests
-
-/// The larger amount of each resource.
-Resources larger_of(Resources a, const Resources& b);
-
+/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay within
+/// int64.
+inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
 /// malformed or negative.
 Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);
@@ -77,6 +61,8 @@ ConditionStatus read_condition_status(std::string_view text);
 std::uint64_t read_resource_version(std::string_view text);
 /// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
 Result<Millis> read_time(std::string_view text);
+/// Of resources that Dynamic Resource Allocation serves by the name of a DeviceClass: no node has an amount of them.
+inline constexpr std::string_view kDeviceClassResourcePrefix = "deviceclass.resource.kubernetes.io/";
 inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
 bool is_our_annotation(std::string_view key);
 /// Path of a volume source that binds late or has hard placement rules, empty for the harmless ones.

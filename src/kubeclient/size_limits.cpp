@@ -84,6 +84,7 @@ void limit_rules(PodBuilder& builder) {
                                      "a pod's selectors, affinity, tolerations and host ports");
   PodRules kept;
   kept.unsupported = rules.unsupported;
+  kept.unknown_fields = std::move(rules.unknown_fields);
   kept.ignored_soft = std::move(rules.ignored_soft);
   if (builder.pod.node_name.empty()) {
     rules = std::move(kept);

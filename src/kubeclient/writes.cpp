@@ -7,7 +7,7 @@
 #include "http/url.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/json_writer.h"
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 
 namespace ashlar::kube {
 namespace {

@@ -18,6 +18,8 @@ enum class Encoding : unsigned char { kJson, kProtobuf };
 /// The media types of the two.
 inline constexpr const char* kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
+/// For what may be answered in either, protobuf preferred: JSON tells less, see PodRules::unknown_fields.
+inline constexpr const char* kEitherType = "application/vnd.kubernetes.protobuf, application/json";
 
 /// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
 template <class T>

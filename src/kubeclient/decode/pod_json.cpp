@@ -1,5 +1,8 @@
 // The pod half of the JSON decoders: spec and status field by field into a PodBuilder, one pass, about 6 us for the 1.7
 // KB of a small pod. Fields that no placement depends on are skipped by the parser.
+#include <algorithm>
+#include <iterator>
+
 #include "kubeclient/decode/json.h"
 
 namespace ashlar::kube::json {
@@ -206,21 +209,23 @@ void read_container(Value value, bool is_init, PodBuilder& builder, std::string&
   });
   if (!is_init || container.is_sidecar)
     builder.rules.host_ports.insert(builder.rules.host_ports.end(), ports.begin(), ports.end());
-  (is_init ? builder.init_containers : builder.containers).push_back(std::move(container));
+  (is_init ? builder.request.init_containers : builder.request.containers).push_back(std::move(container));
 }
 
-void read_pod_level(Value value, PodBuilder& builder, std::string& problem) {
+void read_named(Value value, NamedAmounts& into, std::string_view where, bool& is_sound, std::string& problem) {
+  each_field(value, [&](std::string_view name, Value quantity) {
+    const std::string kept(name);
+    if (const Result<void> added = add_quantity(into, kept, quantity_of(quantity)); !added) {
+      note(problem, where, added.error());
+      is_sound = false;
+    }
+  });
+}
+
+void read_named_requests(Value value, NamedAmounts& into, std::string_view where, bool& is_sound,
+                         std::string& problem) {
   each_field(value, [&](std::string_view key, Value member) {
-    if (key != "requests") return;
-    each_field(member, [&](std::string_view name, Value quantity) {
-      builder.has_pod_level = true;
-      const PooledString kept(name);
-      builder.pod_level_names.push_back(kept);
-      if (Result<void> added = add_quantity(builder.pod_level, kept, quantity_of(quantity)); !added) {
-        note(problem, "spec.resources.requests", added.error());
-        builder.pod.lacks_amounts = true;
-      }
-    });
+    if (key == "requests") read_named(member, into, where, is_sound, problem);
   });
 }
 
@@ -244,26 +249,18 @@ void read_volumes(Value value, PodBuilder& builder) {
   });
 }
 
-void read_container_status(Value value, std::vector<ContainerBuilder>& into, std::string& problem) {
-  ContainerBuilder status;
-  Resources allocated, actual;
+void read_container_status(Value value, std::vector<ContainerStatusBuilder>& into, std::string& problem) {
+  ContainerStatusBuilder status;
+  bool is_sound = true;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "name")
       status.name = text_of(member);
-    else if (key == "allocatedResources") {
-      read_quantities(member, allocated, "status.containerStatuses[].allocatedResources", problem);
-      status.has_requests = true;
-    } else if (key == "resources") {
-      each_field(member, [&](std::string_view inner, Value part) {
-        if (inner != "requests") return;
-        read_quantities(part, actual, "status.containerStatuses[].resources", problem);
-        status.has_requests = true;
-      });
-    }
+    else if (key == "allocatedResources")
+      read_named(member, status.allocated, "status.containerStatuses[].allocatedResources", is_sound, problem);
+    else if (key == "resources")
+      read_named_requests(member, status.in_force, "status.containerStatuses[].resources", is_sound, problem);
   });
-  if (!status.has_requests) return;
-  status.requests = larger_of(allocated, actual);
-  into.push_back(std::move(status));
+  if (!status.allocated.empty() || !status.in_force.empty()) into.push_back(std::move(status));
 }
 
 }  // namespace
@@ -312,10 +309,12 @@ void read_spec(Value value, PodBuilder& builder, std::string& problem) {
     else if (key == "affinity")
       read_affinity(member, builder);
     else if (key == "overhead") {
-      if (!read_quantities(member, builder.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
-    } else if (key == "resources")
-      read_pod_level(member, builder, problem);
-    else if (key == "volumes")
+      if (!read_quantities(member, builder.request.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
+    } else if (key == "resources") {
+      bool is_sound = true;
+      read_named_requests(member, builder.request.pod_level, "spec.resources.requests", is_sound, problem);
+      pod.lacks_amounts |= !is_sound;
+    } else if (key == "volumes")
       read_volumes(member, builder);
     else if (key == "topologySpreadConstraints")
       read_spread(member, builder);
@@ -334,26 +333,35 @@ void read_spec(Value value, PodBuilder& builder, std::string& problem) {
 }
 
 void read_status(Value value, PodBuilder& builder, std::string& problem) {
+  RequestParts& request = builder.request;
+  std::vector<ContainerStatusBuilder> init_statuses;  // after the others, in whatever order they come
+  bool is_sound = true;
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "phase")
       builder.pod.phase = read_phase(text_of(member));
     else if (key == "nominatedNodeName")
       builder.pod.nominated_node_name = text_of(member);
     else if (key == "containerStatuses")
-      each_item(member, [&](Value item) { read_container_status(item, builder.statuses, problem); });
+      each_item(member, [&](Value item) { read_container_status(item, request.statuses, problem); });
     else if (key == "initContainerStatuses")
-      each_item(member, [&](Value item) { read_container_status(item, builder.init_statuses, problem); });
-    else if (key == "conditions") {
+      each_item(member, [&](Value item) { read_container_status(item, init_statuses, problem); });
+    else if (key == "allocatedResources")
+      read_named(member, request.pod_level_allocated, "status.allocatedResources", is_sound, problem);
+    else if (key == "resources" && !is_null(member)) {
+      request.has_status_resources = true;
+      read_named_requests(member, request.pod_level_in_force, "status.resources.requests", is_sound, problem);
+    } else if (key == "conditions") {
       each_item(member, [&](Value item) {
         Condition condition;
         const std::string type = read_condition(item, condition, problem);
         if (type == "PodScheduled")
           builder.pod.scheduled = std::move(condition);
         else if (type == "PodResizePending")
-          builder.resize_infeasible = condition.reason == "Infeasible";
+          request.is_resize_infeasible = condition.reason == "Infeasible";
       });
     }
   });
+  std::move(init_statuses.begin(), init_statuses.end(), std::back_inserter(request.statuses));
 }
 
 void read_object(Value value, Pod& pod, std::string& problem) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kubeclient/decode/object_protobuf.h"
 #include "kubeclient/pod_builder.h"
-#include "kubeclient/proto/kubernetes.pb.h"
 
 namespace ashlar::kube::proto {
 namespace {
@@ -69,264 +69,19 @@ class Parsed {
   bool is_sound_ = false;
 };
 
-void note(std::string& problem, std::string_view where, const Error& error) {
-  if (problem.empty()) problem = std::string(where) + ": " + error.message;
-}
-
-Millis millis_of(const pb::Time& time) {
-  constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int64_t>::max() / 2000;
-  return Millis(std::clamp(time.seconds(), -kSecondsMax, kSecondsMax) * 1000 + time.nanos() / 1'000'000);
-}
-
-template <class Pairs>
-void read_labels(const Pairs& pairs, Labels& into) {
-  into.reserve(into.size() + static_cast<std::size_t>(pairs.size()));
-  for (const pb::StringPair& pair : pairs) into.push_back({pair.key(), pair.value()});
-}
-
-/// False if an amount could not be read.
-template <class Pairs>
-bool read_quantities(const Pairs& pairs, Resources& into, std::string_view where, std::string& problem) {
-  bool is_sound = true;
-  for (const pb::QuantityPair& pair : pairs) {
-    const Result<void> added = add_quantity(into, pair.key(), pair.value().string());
-    if (added) continue;
-    note(problem, where, added.error());
-    is_sound = false;
-  }
-  return is_sound;
-}
-
-template <class T>
-void read_meta(const pb::ObjectMeta& meta, T& object) {
-  object.ns = meta.namespace_();
-  object.name = meta.name();
-  object.uid = meta.uid();
-  object.resource_version = read_resource_version(meta.resourceversion());
-  object.created = millis_of(meta.creationtimestamp());
-  if (meta.has_deletiontimestamp()) object.deletion_requested = millis_of(meta.deletiontimestamp());
-}
-
-void read_annotations(const pb::ObjectMeta& meta, Labels& into) {
-  for (const pb::StringPair& pair : meta.annotations())
-    if (is_our_annotation(pair.key())) into.push_back({pair.key(), pair.value()});
-}
-
-template <class Requirements>
-bool read_requirements(const Requirements& requirements, std::vector<Requirement>& into) {
-  bool known = true;
-  for (const pb::LabelSelectorRequirement& from : requirements) {
-    Requirement& requirement = into.emplace_back();
-    requirement.key = from.key();
-    known &= read_selector_op(from.operator_(), requirement.op);
-    for (const std::string& value : from.values()) requirement.values.emplace_back(value);
-  }
-  return known;
-}
-
-bool read_node_term(const pb::NodeSelectorTerm& from, NodeTerm& term) {
-  const bool known = read_requirements(from.matchexpressions(), term.expressions);
-  return read_requirements(from.matchfields(), term.fields) && known;
-}
-
-void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& builder) {
-  selector.present = true;
-  read_labels(from.matchlabels(), selector.match_labels);
-  sort_by_key(selector.match_labels);
-  if (!read_requirements(from.matchexpressions(), selector.expressions)) builder.refuse("labelSelector: operator");
-}
-
-void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& builder) {
-  if (affinity.has_required()) {
-    builder.rules.has_required_affinity = true;
-    for (const pb::NodeSelectorTerm& term : affinity.required().nodeselectorterms())
-      if (!read_node_term(term, builder.rules.required_affinity.emplace_back()))
-        builder.refuse("spec.affinity.nodeAffinity.required: operator");
-  }
-  for (const pb::PreferredSchedulingTerm& preferred : affinity.preferred()) {
-    PreferredTerm term;
-    term.weight = preferred.weight();
-    if (read_node_term(preferred.preference(), term.term))
-      builder.rules.preferred_affinity.push_back(std::move(term));
-    else
-      builder.ignore("spec.affinity.nodeAffinity.preferred: operator");
-  }
-}
-
-void read_affinity(const pb::Affinity& affinity, PodBuilder& builder) {
-  if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), builder);
-  if (affinity.podaffinity().required_size() > 0) builder.refuse("spec.affinity.podAffinity.required");
-  if (affinity.podaffinity().preferred_size() > 0) builder.ignore("spec.affinity.podAffinity.preferred");
-  if (affinity.podantiaffinity().preferred_size() > 0) builder.ignore("spec.affinity.podAntiAffinity.preferred");
-  for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().required()) {
-    PodAffinityTerm& term = builder.rules.required_anti_affinity.emplace_back();
-    if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, builder);
-    if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, builder);
-    for (const std::string& ns : from.namespaces()) term.namespaces.emplace_back(ns);
-    term.topology_key = from.topologykey();
-    builder.refuse("spec.affinity.podAntiAffinity.required");
-  }
-}
-
-void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
-  Toleration toleration;
-  toleration.key = from.key();
-  toleration.value = from.value();
-  const std::string& op = from.operator_();
-  toleration.exists = op == "Exists";
-  const bool known =
-      read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
-  if (known)
-    builder.rules.tolerations.push_back(std::move(toleration));
-  else
-    builder.ignore("spec.tolerations[]: operator or effect");
-}
-
-void read_container(const pb::Container& from, bool is_init, PodBuilder& builder, std::string& problem) {
-  ContainerBuilder container;
-  container.name = from.name();
-  container.is_sidecar = is_init && from.restartpolicy() == "Always";
-  const bool is_sound =
-      read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
-  if (!is_sound) builder.pod.lacks_amounts = true;
-  if (!is_init || container.is_sidecar) {
-    for (const pb::ContainerPort& port : from.ports()) {
-      if (port.hostport() == 0) continue;
-      HostPort& host_port = builder.rules.host_ports.emplace_back();
-      host_port.port = static_cast<std::uint16_t>(port.hostport());
-      if (port.hostip() != "0.0.0.0") host_port.host_ip = port.hostip();
-      const std::string& protocol = port.protocol();
-      host_port.protocol = protocol == "UDP"    ? HostPort::Protocol::kUdp
-                           : protocol == "SCTP" ? HostPort::Protocol::kSctp
-                                                : HostPort::Protocol::kTcp;
-    }
-  }
-  (is_init ? builder.init_containers : builder.containers).push_back(std::move(container));
-}
-
-void read_volume(const pb::VolumeSource& source, PodBuilder& builder) {
-  const auto refuse_if = [&](bool present, std::string_view name) {
-    if (present) builder.refuse(hard_volume_source(name));
-  };
-  refuse_if(source.has_persistentvolumeclaim(), "persistentVolumeClaim");
-  refuse_if(source.has_ephemeral(), "ephemeral");
-  refuse_if(source.has_gcepersistentdisk(), "gcePersistentDisk");
-  refuse_if(source.has_awselasticblockstore(), "awsElasticBlockStore");
-  refuse_if(source.has_azuredisk(), "azureDisk");
-  refuse_if(source.has_iscsi(), "iscsi");
-  refuse_if(source.has_rbd(), "rbd");
-}
-
-void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& problem) {
-  Pod& pod = builder.pod;
-  pod.node_name = spec.nodename();
-  pod.scheduler_name = spec.schedulername();
-  pod.priority = spec.priority();
-  pod.priority_class = spec.priorityclassname();
-  pod.group_name = spec.schedulinggroup().podgroupname();
-  pod.scheduling_gates = static_cast<std::uint8_t>(std::min(255, spec.schedulinggates_size()));
-  for (const pb::Container& container : spec.containers()) read_container(container, false, builder, problem);
-  for (const pb::Container& container : spec.initcontainers()) read_container(container, true, builder, problem);
-  for (const pb::Toleration& toleration : spec.tolerations()) read_toleration(toleration, builder);
-  read_labels(spec.nodeselector(), builder.rules.node_selector);
-  if (spec.has_affinity()) read_affinity(spec.affinity(), builder);
-  if (!read_quantities(spec.overhead(), builder.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
-  for (const pb::QuantityPair& pair : spec.resources().requests()) {
-    builder.has_pod_level = true;
-    builder.pod_level_names.emplace_back(pair.key());
-  }
-  if (!read_quantities(spec.resources().requests(), builder.pod_level, "spec.resources.requests", problem))
-    pod.lacks_amounts = true;
-  for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), builder);
-  for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
-    if (spread.whenunsatisfiable() == "ScheduleAnyway")
-      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-    else
-      builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
-  }
-  if (spec.resourceclaims_size() > 0) builder.refuse("spec.resourceClaims");
-  if (spec.has_workloadref()) builder.refuse("spec.workloadRef");
-}
-
-template <class Statuses>
-void read_container_statuses(const Statuses& statuses, std::vector<ContainerBuilder>& into, std::string& problem) {
-  for (const pb::ContainerStatus& from : statuses) {
-    if (from.allocatedresources_size() == 0 && from.resources().requests_size() == 0) continue;
-    ContainerBuilder& status = into.emplace_back();
-    status.name = from.name();
-    status.has_requests = true;
-    Resources allocated, actual;
-    read_quantities(from.allocatedresources(), allocated, "status.containerStatuses[].allocatedResources", problem);
-    read_quantities(from.resources().requests(), actual, "status.containerStatuses[].resources", problem);
-    status.requests = larger_of(std::move(allocated), actual);
-  }
-}
-
-void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& problem) {
-  builder.pod.phase = read_phase(status.phase());
-  builder.pod.nominated_node_name = status.nominatednodename();
-  read_container_statuses(status.containerstatuses(), builder.statuses, problem);
-  read_container_statuses(status.initcontainerstatuses(), builder.init_statuses, problem);
-  for (const pb::Condition& condition : status.conditions()) {
-    if (condition.type() == "PodScheduled") {
-      builder.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(),
-                               millis_of(condition.lasttransitiontime())};
-    } else if (condition.type() == "PodResizePending") {
-      builder.resize_infeasible = condition.reason() == "Infeasible";
-    }
-  }
-}
-
-void read_object(const pb::Pod& from, Pod& pod, std::string& problem) {
-  thread_local PodBuilder builder;
-  thread_local SharedParts shared;
-  builder.reset();
-  read_meta(from.metadata(), builder.pod);
-  bool has_controller = false;
-  for (const pb::OwnerReference& owner : from.metadata().ownerreferences()) {
-    if (has_controller || (!builder.pod.owner_uid.empty() && !owner.controller())) continue;
-    has_controller = owner.controller();
-    builder.pod.owner_uid = owner.uid();
-    builder.pod.owner_kind = owner.kind();
-  }
-  read_labels(from.metadata().labels(), builder.labels);
-  read_annotations(from.metadata(), builder.annotations);
-  read_spec(from.spec(), builder, problem);
-  read_status(from.status(), builder, problem);
-  pod = finish_pod(builder, shared);
-  if (problem.empty()) problem = pod.problem.str();
-}
-
-void read_object(const pb::Node& from, Node& node, std::string& problem) {
-  read_meta(from.metadata(), node);
-  read_labels(from.metadata().labels(), node.labels);
-  sort_by_key(node.labels);
-  read_annotations(from.metadata(), node.annotations);
-  sort_by_key(node.annotations);
-  node.unschedulable = from.spec().unschedulable();
-  for (const pb::Taint& taint : from.spec().taints()) {
-    TaintEffect effect = TaintEffect::kNoSchedule;
-    if (!read_taint_effect(taint.effect(), effect) || effect == TaintEffect::kAny) effect = TaintEffect::kNoSchedule;
-    node.taints.push_back({taint.key(), taint.value(), effect});
-  }
-  for (const pb::QuantityPair& pair : from.status().allocatable())
-    if (Result<void> added = add_allocatable(node, pair.key(), pair.value().string()); !added)
-      note(problem, "status.allocatable", added.error());
-  for (const pb::Condition& condition : from.status().conditions())
-    if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
-}
-
 template <class T>
 struct Wire;
 template <>
 struct Wire<Pod> {
   using Object = pb::Pod;
   using List = pb::PodList;
+  static constexpr std::string_view kObject = "Pod", kList = "PodList";
 };
 template <>
 struct Wire<Node> {
   using Object = pb::Node;
   using List = pb::NodeList;
+  static constexpr std::string_view kObject = "Node", kList = "NodeList";
 };
 
 /// The part of a message that is valid by itself; an empty one if it is not.
@@ -359,10 +114,10 @@ T read_identity(std::string_view raw) {
 
 /// Reads one parsed message; kInvalid if it has no name.
 template <class T>
-Result<T> convert(const typename Wire<T>::Object& from) {
+Result<T> convert(const typename Wire<T>::Object& from, const UnknownFields& unknown = {}) {
   T object;
   std::string problem;
-  read_object(from, object, problem);
+  read_object(from, unknown, object, problem);
   if (object.name.empty()) return invalid(problem.empty() ? "metadata.name is missing" : problem);
   object.problem = problem;
   return object;
@@ -372,7 +127,7 @@ Result<T> convert(const typename Wire<T>::Object& from) {
 template <class T>
 Result<T> read_alone(std::string_view raw) {
   const Parsed<typename Wire<T>::Object> parsed(raw);
-  if (parsed.is_sound()) return convert<T>(*parsed);
+  if (parsed.is_sound()) return convert<T>(*parsed, find_unknown_fields(raw, Wire<T>::kObject));
   T object = read_identity<T>(raw);
   object.problem = "it is not a valid protobuf message";
   if (object.name.empty()) return invalid(object.problem.str());
@@ -412,7 +167,7 @@ Result<ListPage<T>> decode_list(std::string_view body) {
       page.nameless.push_back(object.error().message);
   };
   const Error is_no_list = invalid("the answer is not a list: metadata.resourceVersion is missing");
-  if (raw->size() <= kWholeListBytesMax) {
+  if (raw->size() <= kWholeListBytesMax && !has_unknown_fields(*raw, Wire<T>::kList)) {
     const Parsed<typename Wire<T>::List> parsed(*raw);
     if (parsed.is_sound()) {
       if (!take_head(parsed->metadata(), parsed->items_size())) return is_no_list;
@@ -420,7 +175,8 @@ Result<ListPage<T>> decode_list(std::string_view body) {
       return page;
     }
   }
-  // It is large, an item is no valid message, or the whole list is garbage: reading each item separately shows which.
+  // It is large, has fields that are not known, an item is no valid message, or the whole list is garbage: reading each
+  // item separately shows which.
   const Parsed<pb::RawList> list(*raw);
   if (!list.is_sound()) return invalid("the list is not a valid protobuf message");
   if (!take_head(list->metadata(), list->items_size())) return is_no_list;

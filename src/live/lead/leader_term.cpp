@@ -44,7 +44,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
     : options_(std::move(options)),
       api_(api),
       metrics_(metrics),
-      clock_([&api] { return api.now(); }),
+      clock_([&api] { return api.now(); }, [&api] { return api.monotonic(); }),
       source_(clock_),
       tracker_(tracker_options(options_), source_,
                {.on_condition_due = [this](PodSlot slot) { status_writer_.want_condition(slot, false); },
@@ -180,6 +180,7 @@ TermNumbers LeaderTerm::numbers() const {
           .binds_waiting = binder_.queued(),
           .binds_slow = binder_.slow_under_way(),
           .status_writes_waiting = status_writer_.depth(),
+          .unknown_fields = tracker_.unknown_fields_count(),
           .steps = steps_,
           .pending_since = pending_since_};
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kubeclient/server_fields.h"
 #include "live/read/read_api.h"
 #include "live/read/readers.h"
 #include "live/watch/watch_thread.h"
@@ -98,6 +99,7 @@ struct Scheduler::Loop {
   void look_at_threads();
   Millis silence_of(const Watched& thread) const { return options.monotonic() - Millis(thread.moved_at.load()); }
   void mend_readers();
+  void log_unknown_fields();
 
   // ---- queries ------------------------------------------------------------------------------------------------------
   Result<void> listen();
@@ -215,8 +217,21 @@ void Scheduler::Loop::take_changes() {
         "caches are synced; nodes: " + std::to_string(seen.nodes) + ", pods: " + std::to_string(seen.pods));
 }
 
+/// What a newer server has; best effort, since what pods say of it is found in any case.
+void Scheduler::Loop::log_unknown_fields() {
+  ask_unknown_server_fields(*api, [this](const Result<std::vector<std::string>>& unknown) {
+    if (!unknown) return log(Level::kDebug, "unknown fields are not listed: " + unknown.error().message);
+    if (unknown->empty()) return;
+    std::string names;
+    for (const std::string& name : *unknown) names += (names.empty() ? "" : ", ") + name;
+    log(Level::kWarning, "the API server has fields that this release does not know: " + bounded_words(names, 1000) +
+                             "; pods that use such a field of their spec are not placed");
+  });
+}
+
 void Scheduler::Loop::run() {
   look_at_threads();
+  log_unknown_fields();
   leader->start();
   while (!must_stop && !must_abandon) {
     const Millis next = turn();

@@ -354,6 +354,8 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
     add_largest_gangs(snapshot, *replica);
     snapshot.set("ashlar_snapshot_age_seconds", "Age of the oldest change that the engine has not processed", {},
                  static_cast<double>(replica->snapshot_age().value) * 1e-3);
+    snapshot.set("ashlar_unknown_fields", "Fields of objects that only a newer Kubernetes has", {},
+                 static_cast<double>(replica->numbers().unknown_fields));
     snapshot.set("ashlar_nodes", "Nodes known to the engine", {},
                  static_cast<double>(replica->state().cluster().live_count()));
     snapshot.set("ashlar_pods", "Pods known to the scheduler", {}, static_cast<double>(replica->tables().pods.size()));

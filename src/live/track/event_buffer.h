@@ -11,15 +11,28 @@
 
 namespace ashlar::kube {
 
-/// Milliseconds since 1970. If the clock is set back, it stands still until the old time is reached again.
+/// Milliseconds since 1970. If the clock is set back, as after a jump ahead, it goes on at half its speed until the wall
+/// clock has caught up: everything that waits for a time waits twice as long, not for the size of the jump. Without a
+/// steady clock it stands still meanwhile.
 class WallClock final : public Clock {
  public:
-  explicit WallClock(std::function<Millis()> wall) : wall_(std::move(wall)) {}
-  Millis now() override { return last_ = std::max(last_, wall_()); }
+  explicit WallClock(std::function<Millis()> wall, std::function<Millis()> steady = {})
+      : wall_(std::move(wall)), steady_(std::move(steady)) {}
+  Millis now() override {
+    const Millis wall = wall_(), steady = steady_ ? steady_() : Millis(0);
+    if (wall >= last_) {
+      ahead_ = last_ = wall;
+      ahead_at_ = steady;
+    } else {
+      last_ = std::max(last_, ahead_ + Millis((steady - ahead_at_).value / 2));
+    }
+    return last_;
+  }
 
  private:
-  std::function<Millis()> wall_;
+  std::function<Millis()> wall_, steady_;
   Millis last_;
+  Millis ahead_, ahead_at_;  ///< when the wall clock was last ahead: the time then, and the steady clock's
 };
 
 class EventBuffer final : public EventSource {

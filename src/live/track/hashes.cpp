@@ -103,6 +103,7 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.host_ports);
   hash.add(rules.required_anti_affinity);
   hash.add(rules.unsupported);
+  hash.add(rules.unknown_fields);
   hash.add(rules.too_large);
   hash.add(rules.ignored_soft);
   hash.add(rules.gpu_classes);

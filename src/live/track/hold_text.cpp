@@ -22,6 +22,10 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kUnsupported:
       return detail +
              " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
+    case HoldReason::kUnknownField:
+      return "the pod's spec has what this release of Ashlar does not know (" + detail +
+             "), so the pod is not placed: use a newer release or another scheduler; an administrator may list it in "
+             "acceptUnknownFields";
     case HoldReason::kMalformed:
     case HoldReason::kQueueForbidden:
       return detail;
@@ -63,10 +67,10 @@ ConditionText hold_in_words(const Tables& t, HoldReason reason, const std::strin
 
 ConditionText hold_condition(const Tables& t, const PodRecord& pod) {
   if (pod.phase == PodRecord::Phase::kHeld) {
-    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kMalformed ||
-                                 pod.hold == HoldReason::kUnreadable || pod.hold == HoldReason::kQueueUnknown ||
-                                 pod.hold == HoldReason::kQueueForbidden || pod.hold == HoldReason::kQuarantined ||
-                                 pod.hold == HoldReason::kBindFailed;
+    const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
+                                 pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
+                                 pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQueueForbidden ||
+                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
     return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -90,6 +94,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Deleting";
     case HoldReason::kUnsupported:
       return "FieldNotEvaluated";
+    case HoldReason::kUnknownField:
+      return "FieldUnknown";
     case HoldReason::kMalformed:
       return "Misconfigured";
     case HoldReason::kQueueUnknown:

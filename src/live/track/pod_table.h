@@ -31,9 +31,10 @@ inline constexpr GangSlot kNoGang = 0xffffffffu;
 /// Why a pod of ours is not shown to the engine.
 enum class HoldReason : std::uint8_t {
   kNone,
-  kGated,        ///< spec.schedulingGates
-  kDeleting,     ///< deletion was requested
-  kUnsupported,  ///< a hard field that is not evaluated; detail = its path
+  kGated,         ///< spec.schedulingGates
+  kDeleting,      ///< deletion was requested
+  kUnsupported,   ///< a hard field that is not evaluated; detail = its path
+  kUnknownField,  ///< its spec has fields of a newer Kubernetes; detail = their names
   /// one of our own labels or annotations cannot be read, or a field is too large; detail says which and why
   kMalformed,
   kQueueUnknown,    ///< detail = the queue's name

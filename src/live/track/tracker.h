@@ -124,6 +124,8 @@ class Tracker {
   ConditionText hold_condition(const GangRecord& gang) const;
   std::uint32_t members_present(const GangRecord& gang) const;
   std::size_t on_unknown_nodes_count() const;  // for tests
+  /// Kinds of fields seen that only a newer Kubernetes has.
+  std::size_t unknown_fields_count() const { return data_.unknown_fields.size(); }
 
  private:
   void give_back_unused_names();

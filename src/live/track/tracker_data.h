@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ struct TrackerOptions {
   std::vector<LevelName> levels;      ///< outermost first
   std::vector<QueueSettings> queues;  ///< parents before children; `default` is added if missing
   std::map<std::string, std::string> queue_of_namespace;
+  /// of newer releases of Kubernetes, as PodRules::unknown_fields names them: pods with them are placed all the same
+  std::set<std::string> accepted_fields = {};
   Quarantine* quarantine = nullptr;  ///< pods to keep out of the engine; outlives the tracker
   bool has_readers = false;          ///< changes of the tables are noted for the readers' copy
   std::vector<StatedClass> device_classes = {};
@@ -118,10 +121,14 @@ struct TrackerData : Tables {
   boost::unordered_flat_map<PooledString, std::uint32_t, std::hash<PooledString>> unanswered_nodes;
   /// labels already logged as exceeding the limit of levels
   boost::unordered_flat_set<PooledString, std::hash<PooledString>> levels_told;
+  /// of newer releases of Kubernetes, as they were logged
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> unknown_fields;
   bool are_all_levels_named = false;  ///< no level is unused, as far as was searched
   std::uint64_t level_searches = 0;   ///< for an unused one, in total
   bool has_level_news = false;        ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
+  /// other schedulers' pods that were nominated to nodes not known yet, by namespace and name
+  std::map<std::pair<PooledString, PooledString>, Pod> nominated_early;
   boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;
   Rows<JobId> job_rows;
   Rows<MemberId> member_rows;

@@ -4,7 +4,7 @@
 #include "envelope.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_builder.h"
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 
 namespace ashlar::kube {
 namespace {
@@ -177,13 +177,23 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
        [](pb::PodSpec& s) {
          s.mutable_affinity()
              ->mutable_nodeaffinity()
-             ->add_preferred()
+             ->add_preferredduringschedulingignoredduringexecution()
              ->mutable_preference()
              ->add_matchexpressions()
              ->set_operator_("Near");
        }},
       {R"("resourceClaims":[{"name":"x"}])", "spec.resourceClaims", "", [](pb::PodSpec& s) { s.add_resourceclaims(); }},
-      {R"("workloadRef":{"name":"x"})", "spec.workloadRef", "", [](pb::PodSpec& s) { s.mutable_workloadref(); }},
+      {R"("containers":[{"resources":{"requests":{"deviceclass.resource.kubernetes.io/gpu":"1"}}}])",
+       "spec.containers[].resources.requests (deviceclass.resource.kubernetes.io/gpu)", "",
+       [](pb::PodSpec& s) {
+         put(s.add_containers()->mutable_resources()->mutable_requests(), "deviceclass.resource.kubernetes.io/gpu",
+             "1");
+       }},
+      {R"("containers":[{"resources":{"requests":{"deviceclass.resource.kubernetes.io/gpu":"0"}}}])", "", "",
+       [](pb::PodSpec& s) {
+         put(s.add_containers()->mutable_resources()->mutable_requests(), "deviceclass.resource.kubernetes.io/gpu",
+             "0");
+       }},
   };
   for (const Case& c : cases) {
     pb::Pod message;
@@ -201,7 +211,10 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
 
 TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {
   pb::Pod message;
-  auto& term = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity()->add_required();
+  auto& term = *message.mutable_spec()
+                    ->mutable_affinity()
+                    ->mutable_podantiaffinity()
+                    ->add_requiredduringschedulingignoredduringexecution();
   auto& expression = *term.mutable_labelselector()->add_matchexpressions();
   expression.set_key("k");
   expression.set_operator_("Near");

@@ -3,7 +3,7 @@
 
 #include "envelope.h"
 #include "kubeclient/decode/decode.h"
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 #include "whole_objects.h"
 
 namespace ashlar::kube {
@@ -93,7 +93,7 @@ pb::Pod whole_pod() {
   status.set_nominatednodename("m");
   say_condition(status.mutable_conditions(), "Ready", "True");
   say_condition(status.mutable_conditions(), "PodScheduled", "True");
-  pb::Condition& scheduled = *status.mutable_conditions(1);
+  pb::PodCondition& scheduled = *status.mutable_conditions(1);
   scheduled.set_reason("r");
   scheduled.set_message("m");
   scheduled.mutable_lasttransitiontime()->set_seconds(3);
@@ -119,27 +119,31 @@ pb::Pod asking_pod() {
     toleration.set_effect(effect);
   }
   pb::NodeAffinity& nodes = *spec.mutable_affinity()->mutable_nodeaffinity();
-  pb::NodeSelectorTerm& first = *nodes.mutable_required()->add_nodeselectorterms();
+  pb::NodeSelectorTerm& first =
+      *nodes.mutable_requiredduringschedulingignoredduringexecution()->add_nodeselectorterms();
   require(first.mutable_matchexpressions(), "a", "In", {"1", "2"});
   require(first.mutable_matchexpressions(), "b", "Gt", {"5"});
   require(first.mutable_matchfields(), "metadata.name", "NotIn", {"n"});
-  require(nodes.mutable_required()->add_nodeselectorterms()->mutable_matchexpressions(), "c", "Exists", {});
-  pb::PreferredSchedulingTerm& seven = *nodes.add_preferred();
+  require(nodes.mutable_requiredduringschedulingignoredduringexecution()
+              ->add_nodeselectorterms()
+              ->mutable_matchexpressions(),
+          "c", "Exists", {});
+  pb::PreferredSchedulingTerm& seven = *nodes.add_preferredduringschedulingignoredduringexecution();
   seven.set_weight(7);
   require(seven.mutable_preference()->mutable_matchexpressions(), "d", "DoesNotExist", {});
-  pb::PreferredSchedulingTerm& eight = *nodes.add_preferred();
+  pb::PreferredSchedulingTerm& eight = *nodes.add_preferredduringschedulingignoredduringexecution();
   eight.set_weight(8);
   require(eight.mutable_preference()->mutable_matchfields(), "e", "Lt", {"1"});
-  pb::PodAffinity& apart = *spec.mutable_affinity()->mutable_podantiaffinity();
-  pb::PodAffinityTerm& term = *apart.add_required();
+  pb::PodAntiAffinity& apart = *spec.mutable_affinity()->mutable_podantiaffinity();
+  pb::PodAffinityTerm& term = *apart.add_requiredduringschedulingignoredduringexecution();
   put(term.mutable_labelselector()->mutable_matchlabels(), {{"q", "1"}, {"p", "2"}});
   require(term.mutable_labelselector()->mutable_matchexpressions(), "f", "In", {"3"});
   put(term.mutable_namespaceselector()->mutable_matchlabels(), {{"n", "4"}});
   for (const char* ns : {"x", "y"}) term.add_namespaces(ns);
   term.set_topologykey("rack");
-  apart.add_required()->set_topologykey("zone");
-  apart.add_preferred();
-  spec.mutable_affinity()->mutable_podaffinity()->add_preferred();
+  apart.add_requiredduringschedulingignoredduringexecution()->set_topologykey("zone");
+  apart.add_preferredduringschedulingignoredduringexecution();
+  spec.mutable_affinity()->mutable_podaffinity()->add_preferredduringschedulingignoredduringexecution();
   spec.add_topologyspreadconstraints()->set_whenunsatisfiable("ScheduleAnyway");
   return pod;
 }
@@ -221,29 +225,35 @@ TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
   EXPECT_EQ(pod_of(pod).scheduling_gates, 255);
   EXPECT_EQ(pod_of(pod).created, Millis(5'007));
   EXPECT_EQ(pod_of(pod).deletion_requested, Millis(0));
-  pb::Presence* (pb::VolumeSource::*const sources[])() = {&pb::VolumeSource::mutable_persistentvolumeclaim,
-                                                          &pb::VolumeSource::mutable_ephemeral,
-                                                          &pb::VolumeSource::mutable_gcepersistentdisk,
-                                                          &pb::VolumeSource::mutable_awselasticblockstore,
-                                                          &pb::VolumeSource::mutable_azuredisk,
-                                                          &pb::VolumeSource::mutable_iscsi,
-                                                          &pb::VolumeSource::mutable_rbd};
+  void (*const sources[])(pb::VolumeSource&) = {[](pb::VolumeSource& v) { v.mutable_persistentvolumeclaim(); },
+                                                [](pb::VolumeSource& v) { v.mutable_ephemeral(); },
+                                                [](pb::VolumeSource& v) { v.mutable_gcepersistentdisk(); },
+                                                [](pb::VolumeSource& v) { v.mutable_awselasticblockstore(); },
+                                                [](pb::VolumeSource& v) { v.mutable_azuredisk(); },
+                                                [](pb::VolumeSource& v) { v.mutable_iscsi(); },
+                                                [](pb::VolumeSource& v) { v.mutable_rbd(); }};
   const char* const names[] = {
       "persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
   for (std::size_t i = 0; i < std::size(sources); ++i) {
     pb::Pod one;
     one.mutable_metadata()->set_name("p");
     one.mutable_spec()->add_volumes();
-    (one.mutable_spec()->add_volumes()->mutable_volumesource()->*sources[i])();
+    sources[i](*one.mutable_spec()->add_volumes()->mutable_volumesource());
     EXPECT_EQ(pod_of(one).rules->unsupported.str(), "spec.volumes[]." + std::string(names[i]));
   }
   pb::Pod together;
   together.mutable_metadata()->set_name("p");
-  together.mutable_spec()->mutable_affinity()->mutable_podaffinity()->add_required();
+  together.mutable_spec()
+      ->mutable_affinity()
+      ->mutable_podaffinity()
+      ->add_requiredduringschedulingignoredduringexecution();
   EXPECT_EQ(pod_of(together).rules->unsupported, "spec.affinity.podAffinity.required");
   pb::Pod near;
   near.mutable_metadata()->set_name("p");
-  auto& terms = *near.mutable_spec()->mutable_affinity()->mutable_nodeaffinity()->mutable_required();
+  auto& terms = *near.mutable_spec()
+                     ->mutable_affinity()
+                     ->mutable_nodeaffinity()
+                     ->mutable_requiredduringschedulingignoredduringexecution();
   require(terms.add_nodeselectorterms()->mutable_matchfields(), "k", "Near", {});
   EXPECT_EQ(pod_of(near).rules->unsupported, "spec.affinity.nodeAffinity.required: operator");
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 
 namespace ashlar::kube {
 

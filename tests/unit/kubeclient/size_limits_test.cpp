@@ -7,7 +7,7 @@
 
 #include "envelope.h"
 #include "kubeclient/decode/decode.h"
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 
 namespace ashlar::kube {
 namespace {
@@ -37,7 +37,7 @@ void add_affinity(pb::Pod& message, int values) {
   auto& expression = *message.mutable_spec()
                           ->mutable_affinity()
                           ->mutable_nodeaffinity()
-                          ->mutable_required()
+                          ->mutable_requiredduringschedulingignoredduringexecution()
                           ->add_nodeselectorterms()
                           ->add_matchexpressions();
   expression.set_key("k");
@@ -67,7 +67,7 @@ TEST(PodLimits, TheLimitIsTheLastSizeThatIsKept) {
       message.mutable_spec()
           ->mutable_affinity()
           ->mutable_nodeaffinity()
-          ->mutable_required()
+          ->mutable_requiredduringschedulingignoredduringexecution()
           ->mutable_nodeselectorterms(0)
           ->mutable_matchexpressions(0)
           ->add_values(std::string(rest, 'x'));
@@ -81,7 +81,10 @@ TEST(PodLimits, TheLimitIsTheLastSizeThatIsKept) {
 
 TEST(PodLimits, EmptyTermsAndValuesCountToo) {
   const Kept terms = kept([](pb::Pod& message) {
-    auto& required = *message.mutable_spec()->mutable_affinity()->mutable_nodeaffinity()->mutable_required();
+    auto& required = *message.mutable_spec()
+                          ->mutable_affinity()
+                          ->mutable_nodeaffinity()
+                          ->mutable_requiredduringschedulingignoredduringexecution();
     for (int i = 0; i < kMany; ++i) required.add_nodeselectorterms();
   });
   EXPECT_FALSE(terms.pod.rules->too_large.empty());
@@ -96,7 +99,10 @@ TEST(PodLimits, WhatNoLongerMattersOfABoundPodIsLeftOutWithoutAWord) {
   const Kept bound = kept([](pb::Pod& message) {
     add_affinity(message, kMany);
     message.mutable_spec()->set_nodename("n");
-    auto& term = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity()->add_required();
+    auto& term = *message.mutable_spec()
+                      ->mutable_affinity()
+                      ->mutable_podantiaffinity()
+                      ->add_requiredduringschedulingignoredduringexecution();
     term.set_topologykey("rack");
     auto& port = *message.mutable_spec()->add_containers()->add_ports();
     port.set_hostport(80);
@@ -112,7 +118,10 @@ TEST(PodLimits, HugeAntiAffinityOfABoundPodCountsAgainstEveryPod) {
   const Kept bound = kept([](pb::Pod& message) {
     message.mutable_spec()->set_nodename("n");
     for (const char* key : {"rack", "zone", "rack"}) {
-      auto& term = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity()->add_required();
+      auto& term = *message.mutable_spec()
+                        ->mutable_affinity()
+                        ->mutable_podantiaffinity()
+                        ->add_requiredduringschedulingignoredduringexecution();
       term.set_topologykey(key);
       auto& expression = *term.mutable_labelselector()->add_matchexpressions();
       expression.set_key("k");
@@ -134,7 +143,10 @@ TEST(PodLimits, ABoundPodWithMoreTopologyKeysThanAreKeptClosesItsNode) {
   const Kept bound = kept([](pb::Pod& message) {
     message.mutable_spec()->set_nodename("n");
     for (int i = 0; i < kMany; ++i) {
-      auto& term = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity()->add_required();
+      auto& term = *message.mutable_spec()
+                        ->mutable_affinity()
+                        ->mutable_podantiaffinity()
+                        ->add_requiredduringschedulingignoredduringexecution();
       term.set_topologykey(value(i));
       term.mutable_labelselector();
     }

@@ -189,14 +189,10 @@ ContainerBuilder container(const char* name, Resources requests, bool is_sidecar
   c.requests = std::move(requests);
   return c;
 }
-ContainerBuilder status(const char* name, Resources requests) {
-  ContainerBuilder c = container(name, std::move(requests));
-  c.has_requests = true;
-  return c;
-}
+ContainerStatusBuilder status(const char* name, Resources granted) { return {name, {std::move(granted), {"cpu"}}, {}}; }
 
 TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {container("a", request(1, 10, 100, {{"a/a", 1}, {"c/c", 2}})),
                       container("b", request(2, 20, 200, {{"b/b", 4}, {"c/c", 8}}))};
   EXPECT_EQ(effective_request(draft), request(3, 30, 300, {{"a/a", 1}, {"b/b", 4}, {"c/c", 10}}));
@@ -212,23 +208,23 @@ TEST(RequestTable, EveryKindOfAmountIsAddedAndRaised) {
 }
 
 TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {container("a", request(4, 10, 0, {{"x/x", 1}, {"y/y", 2}})), container("b", request(1, 1))};
   draft.init_containers = {container("a", request(1, 1), true)};
-  draft.statuses = {container("a", request(90, 90)), status("a", request(2, 40, 7, {{"y/y", 1}}))};
-  draft.init_statuses = {status("b", request(80, 80)), status("a", request(3, 1))};
-  EXPECT_EQ(effective_request(draft), request(4 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 2}}));
-  draft.resize_infeasible = true;
-  EXPECT_EQ(effective_request(draft), request(2 + 1 + 3, 40 + 1 + 1, 7, {{"x/x", 1}, {"y/y", 1}}))
+  draft.statuses = {status("a", request(2, 40, 7, {{"y/y", 1}})), status("c", request(80, 80)),
+                    status("a", request(3, 1))};
+  EXPECT_EQ(effective_request(draft), request(6, 40 + 1 + 40, 14, {{"x/x", 1}, {"y/y", 2}}))
+      << "the first of this name, for each container of it";
+  draft.is_resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), request(2 + 1 + 2, 40 + 1 + 40, 14, {{"x/x", 1}, {"y/y", 2}}))
       << "what its status says, it holds";
 }
 
 TEST(RequestTable, AmountsOfTheWholePod) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {container("a", request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}}))};
-  draft.pod_level = request(9, 90, 900, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 2}, {"x/x", 7}});
+  draft.pod_level.amounts = request(9, 90, 900, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 2}, {"x/x", 7}});
   EXPECT_EQ(effective_request(draft), draft.containers[0].requests) << "where nothing is said of the whole";
-  draft.has_pod_level = true;
   const std::pair<std::vector<PooledString>, Resources> cases[] = {
       {{}, request(5, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
       {{"cpu"}, request(9, 50, 500, {{"hugepages-2Mi", 8}, {"x/x", 1}})},
@@ -238,7 +234,7 @@ TEST(RequestTable, AmountsOfTheWholePod) {
       {{"hugepages-1Gi", "cpu"}, request(9, 50, 500, {{"hugepages-1Gi", 3}, {"hugepages-2Mi", 8}, {"x/x", 1}})},
   };
   for (const auto& [names, expected] : cases) {
-    draft.pod_level_names = names;
+    draft.pod_level.names = names;
     EXPECT_EQ(effective_request(draft), expected);
   }
 }
@@ -250,14 +246,14 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   draft.labels = {{"b", "1"}, {"a", "2"}};
   draft.annotations = {{"d", "3"}, {"c", "4"}};
   draft.rules.node_selector = {{"f", "5"}, {"e", "6"}};
-  draft.containers = {container("a", request(1, 1))};
-  draft.init_containers = {container("i", request(2, 2))};
-  draft.statuses = {status("a", request(3, 3))};
-  draft.init_statuses = {status("i", request(4, 4))};
-  draft.overhead = request(1, 1);
-  draft.pod_level = request(9, 9);
-  draft.pod_level_names = {"cpu"};
-  draft.has_pod_level = true;
+  draft.request.containers = {container("a", request(1, 1))};
+  draft.request.init_containers = {container("i", request(2, 2))};
+  draft.request.statuses = {status("a", request(3, 3))};
+  draft.request.statuses.push_back(status("i", request(4, 4)));
+  draft.request.overhead = request(1, 1);
+  draft.request.pod_level = {request(9, 9), {"cpu"}};
+  draft.request.pod_level_allocated = draft.request.pod_level_in_force = {request(8, 8), {"cpu"}};
+  draft.request.has_status_resources = true;
   draft.ignore("soft");
   draft.ignore("softer");
   draft.ignore("soft");
@@ -270,13 +266,12 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   EXPECT_EQ(pod.rules->unsupported, "first");
   EXPECT_EQ(pod.rules->ignored_soft, (std::vector<PooledString>{"soft", "softer"}));
   EXPECT_EQ(pod.requests, request(10, 5));
-  draft.resize_infeasible = true;
+  draft.request.is_resize_infeasible = true;
   draft.pod = Pod();
   draft.reset();
-  EXPECT_FALSE(draft.resize_infeasible);
-  draft.containers = {container("a", request(1, 1))};
-  draft.init_containers = {container("i", request(0, 0))};
-  draft.pod_level_names.clear();
+  EXPECT_FALSE(draft.request.is_resize_infeasible);
+  draft.request.containers = {container("a", request(1, 1))};
+  draft.request.init_containers = {container("i", request(0, 0))};
   const Pod next = finish_pod(draft, shared);
   EXPECT_EQ(next.requests, request(1, 1));
   EXPECT_EQ(*next.rules, PodRules());

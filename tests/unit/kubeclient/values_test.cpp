@@ -122,14 +122,14 @@ Resources amounts(std::int64_t cpu, std::int64_t memory, std::int64_t gpus = 0) 
 }
 
 TEST(EffectiveRequest, IsTheLargerOfRunningAndStarting) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {{"a", false, amounts(500, 10, 1)}, {"b", false, amounts(700, 20, 2)}};
   draft.init_containers = {{"init", false, amounts(2000, 5)}};
   EXPECT_EQ(effective_request(draft), amounts(2000, 30, 3));
 }
 
 TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {{"main", false, amounts(1000, 100)}};
   draft.init_containers = {
       {"first", false, amounts(1500, 0)}, {"sidecar", true, amounts(300, 50)}, {"second", false, amounts(1200, 10)}};
@@ -138,31 +138,61 @@ TEST(EffectiveRequest, CountsSidecarsForAllThatFollows) {
 }
 
 TEST(EffectiveRequest, AddsOverheadAndLetsPodLevelAmountsReplaceCpuAndMemory) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {{"main", false, amounts(1000, 100, 1)}};
   draft.overhead = amounts(10, 7);
-  draft.has_pod_level = true;
-  draft.pod_level = amounts(300, 0);
-  draft.pod_level_names = {"cpu"};
+  draft.pod_level = {amounts(300, 0), {"cpu"}};
   EXPECT_EQ(effective_request(draft), amounts(310, 107, 1));
 }
 
 TEST(EffectiveRequest, TakesTheLargerOfSpecAndStatusWhileAResizeIsUnderWay) {
-  PodBuilder draft;
+  RequestParts draft;
   draft.containers = {{"main", false, amounts(1000, 400, 1)}};
-  draft.statuses = {{"main", false, amounts(2000, 100), true}};
+  draft.statuses = {{"main", {amounts(2000, 100), {"cpu", "memory"}}, {}}};
   EXPECT_EQ(effective_request(draft), amounts(2000, 400, 1));
-  draft.resize_infeasible = true;
+  draft.is_resize_infeasible = true;
   EXPECT_EQ(effective_request(draft), amounts(2000, 100, 1))
       << "an infeasible spec does not count, extended resources stay";
 }
 
 TEST(EffectiveRequest, OfAllContainersTogetherIsCappedLikeThatOfOne) {
-  PodBuilder draft;
+  RequestParts draft;
   constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a pod of 8,192 containers would otherwise wrap a node's sum
   draft.containers.assign(8'192, {"a", false, amounts(kMost, 1)});
   draft.overhead = amounts(std::numeric_limits<std::int64_t>::max(), 2);
   EXPECT_EQ(effective_request(draft), amounts(kMost, 8'194));
+}
+
+TEST(EffectiveRequest, IsTheLargestSumNotTheSumOfTheLargest) {
+  RequestParts draft;
+  draft.containers = {{"a", false, amounts(1000, 0)}, {"b", false, amounts(2000, 0)}};
+  draft.statuses = {{"a", {amounts(2000, 0), {"cpu"}}, {}}, {"b", {amounts(1000, 0), {"cpu"}}, {}}};
+  EXPECT_EQ(effective_request(draft), amounts(3000, 0)) << "one shrinks, the other grows";
+  draft.statuses[1].in_force = {amounts(1500, 0), {"cpu"}};
+  EXPECT_EQ(effective_request(draft), amounts(3500, 0)) << "a as granted, b as it is";
+}
+
+TEST(EffectiveRequest, AShrinkOfTheWholePodCountsOnceItIsInForce) {
+  RequestParts draft;
+  draft.containers = {{"main", false, amounts(100, 10, 2)}};
+  draft.pod_level = {amounts(1000, 0), {"cpu"}};
+  draft.pod_level_allocated = {amounts(1000, 0, 2), {"cpu", "nvidia.com/gpu"}};
+  EXPECT_EQ(effective_request(draft).cpu, MilliCores(1000)) << "status.resources is not there";
+  draft.has_status_resources = true;
+  draft.pod_level_in_force = {amounts(90'000, 20, 2), {"cpu", "memory", "nvidia.com/gpu"}};
+  EXPECT_EQ(effective_request(draft), amounts(90'000, 20, 2)) << "the kubelet has not taken them away yet";
+  draft.pod_level.amounts.cpu = MilliCores(200'000);
+  EXPECT_EQ(effective_request(draft).cpu, MilliCores(200'000));
+  draft.is_resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), amounts(90'000, 20, 2)) << "what will never be granted does not count";
+}
+
+TEST(EffectiveRequest, AnInfeasibleResizeKeepsWhatCannotBeResized) {
+  RequestParts draft;
+  draft.containers = {{"main", false, amounts(5000, 10, 4)}, {"new", false, amounts(7, 0)}};
+  draft.statuses = {{"main", {amounts(1000, 10), {"cpu", "memory"}}, {}}};
+  draft.is_resize_infeasible = true;
+  EXPECT_EQ(effective_request(draft), amounts(1007, 10, 4)) << "a container without a status holds what it asks for";
 }
 
 TEST(LabelSelector, FollowsKubernetes) {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "http/server.h"
-#include "kubeclient/proto/kubernetes.pb.h"
+#include "kubeclient/proto/messages.h"
 
 namespace ashlar::kube {
 namespace {

@@ -16,6 +16,30 @@ TEST(WallClock, StandsStillWhileTheWallClockIsSetBack) {
   EXPECT_EQ(clock.now(), Millis(1'001));
 }
 
+TEST(WallClock, GoesOnAtHalfItsSpeedAfterAJumpAheadThatIsCorrected) {
+  Millis wall(1'000'000), steady(50);
+  WallClock clock([&] { return wall; }, [&] { return steady; });
+  EXPECT_EQ(clock.now(), Millis(1'000'000));
+  wall = Millis(4'600'000);  // an hour ahead
+  steady = Millis(60);
+  EXPECT_EQ(clock.now(), Millis(4'600'000));
+  wall = Millis(1'000'020);
+  EXPECT_EQ(clock.now(), Millis(4'600'000));
+  for (int i = 0; i < 100'000; ++i) {  // every millisecond
+    wall += Millis(1);
+    steady += Millis(1);
+    clock.now();
+  }
+  EXPECT_EQ(clock.now(), Millis(4'650'000));
+  wall += Millis(7'100'000);
+  steady += Millis(7'100'000);
+  EXPECT_EQ(clock.now(), wall) << "caught up";
+  wall -= Millis(10);
+  EXPECT_EQ(clock.now(), wall + Millis(10));
+  steady += Millis(4);
+  EXPECT_EQ(clock.now(), wall + Millis(12));
+}
+
 TEST(EventBuffer, HandsOverInOrderWithTheTimeOfTheLastStamp) {
   Millis wall(1'000);
   WallClock clock([&] { return wall; });

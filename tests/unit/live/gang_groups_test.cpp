@@ -159,6 +159,22 @@ TEST_F(GangGroups, HaveTheHighestPriorityThatOneOfThemStates) {
   EXPECT_EQ(job_of("workers-0").priority, 7);
 }
 
+/// Admission of Kubernetes 1.37 writes the priority 0 to a PodGroup without a class.
+TEST_F(GangGroups, APriorityOfZeroIsOne) {
+  see_racks();
+  PodGroup low = group("low", 1, {});
+  low.priority = 0;
+  see(low);
+  Pod pod_of_low = member("low", 0, 1), pod_of_old = member("old", 0, 1);
+  pod_of_low.priority = pod_of_old.priority = 9;
+  see(pod_of_low);
+  see(group("old", 1, {}));
+  see(pod_of_old);
+  step();
+  EXPECT_EQ(job_of("low-0").priority, 0);
+  EXPECT_EQ(job_of("old-0").priority, 9) << "of a server that states none";
+}
+
 TEST_F(GangGroups, OneThatIsAddedBeforeItsPodsKeepsToItsDomain) {
   see(node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
   see(node("n1", 8, {{PooledString("l/rack"), PooledString("r1")}}));

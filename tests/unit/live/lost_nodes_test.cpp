@@ -35,6 +35,25 @@ TEST_F(LostNodes, APlaceKeptOnAGoneNodeIsForgotten) {
   EXPECT_EQ(where("p"), "n0");
 }
 
+TEST_F(LostNodes, APlaceKeptOnANodeThatIsNotKnownYetCountsOnceItIs) {
+  for (const char* name : {"here", "changed", "gone"}) see(nominated(name, "n0"));
+  see(nominated("changed", "n2"));
+  gone(nominated("gone", "n0"));
+  EXPECT_EQ(tracker.pods().size(), 0u);
+  see(node("n0", 8));
+  see(pod("p", 8));
+  step();
+  EXPECT_EQ(record("here").phase, PodRecord::Phase::kNominated);
+  EXPECT_EQ(where("p"), "") << "the node is another pod's";
+  see(node("n2", 8));
+  step();
+  EXPECT_EQ(record("changed").phase, PodRecord::Phase::kNominated);
+  EXPECT_EQ(where("p"), "");
+  gone(nominated("here", "n0"));
+  step();
+  EXPECT_EQ(where("p"), "n0");
+}
+
 TEST_F(LostNodes, ABindingToAGoneNodeIsOfAnOldTurnAndThePodWaitsAgain) {
   is_answering = false;
   see(node("n0", 8));

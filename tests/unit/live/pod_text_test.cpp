@@ -25,6 +25,9 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kDeleting, "SchedulerError", "Deleting", "the pod is being deleted"},
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
        "X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
+      {HoldReason::kUnknownField, "SchedulerError", "FieldUnknown",
+       "the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use a newer release "
+       "or another scheduler; an administrator may list it in acceptUnknownFields"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
       {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown",
        "queue X is not configured; `ashlar queue` lists the configured queues"},
@@ -456,6 +459,9 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
       {HoldReason::kUnsupported,
        "FieldNotEvaluated: X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another "
        "scheduler"},
+      {HoldReason::kUnknownField,
+       "FieldUnknown: the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use a "
+       "newer release or another scheduler; an administrator may list it in acceptUnknownFields"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
       {HoldReason::kQueueUnknown,

@@ -107,6 +107,7 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   for (const std::string& label : config.topology_levels)
     tracker.levels.push_back({kube::PooledString(config::level_name(label)), kube::PooledString(label)});
   tracker.device_classes = config.device_classes;
+  tracker.accepted_fields.insert(config.accepted_fields.begin(), config.accepted_fields.end());
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent =
         queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;

@@ -1,6 +1,7 @@
 #include "live/track/gangs/settle.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "live/track/gangs/gang_hold.h"
@@ -69,11 +70,12 @@ void sum_up_estimate(TrackerData& t, GangRecord& g, bool has_begun) {
   if (!g.job.is_none()) t.out.add(EstimateChanged{g.job, estimate});
 }
 
-/// The priority that the PodGroup states, itself or by its class; 0: none.
-std::int32_t stated_priority(const TrackerData& t, const GangRecord& g) {
-  if (g.stated_priority) return *g.stated_priority;
+/// The priority that the PodGroup states, itself or by its class: 0 is one, since admission of 1.37 writes it to every
+/// PodGroup without a class.
+std::optional<std::int32_t> stated_priority(const TrackerData& t, const GangRecord& g) {
+  if (g.stated_priority) return g.stated_priority;
   const auto of_class = t.classes.known.find(g.priority_class);
-  return of_class == t.classes.known.end() ? 0 : of_class->second;
+  return of_class == t.classes.known.end() ? std::nullopt : std::optional(of_class->second);
 }
 
 /// What its pods determine about the gang: queue, priority. A started gang stays in the queue that its members are
@@ -84,14 +86,14 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
   bool is_by_binding = false;
   std::int32_t priority = INT32_MIN;
   const bool has_groups = g.kind == GangKind::kGroups;
-  const std::int32_t of_gang = has_groups ? 0 : stated_priority(t, g);
+  const std::optional<std::int32_t> of_gang = has_groups ? std::nullopt : stated_priority(t, g);
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
     g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != t.pods[g.pods.front()].scheduler;
     g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
     if (r.phase == Phase::kHeld || r.phase == Phase::kOnUnknownNode) continue;
-    const std::int32_t stated = has_groups ? stated_priority(t, t.gangs[r.group]) : of_gang;
-    priority = std::max(priority, stated != 0 ? stated : r.priority);
+    const std::optional<std::int32_t> stated = has_groups ? stated_priority(t, t.gangs[r.group]) : of_gang;
+    priority = std::max(priority, stated.value_or(r.priority));
     if (has_begun && r.phase == Phase::kWaiting) continue;
     if (queue.is_none() || (has_begun && r.has_charged_queue && !is_by_binding)) {
       queue = r.queue;

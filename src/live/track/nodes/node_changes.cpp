@@ -8,6 +8,7 @@
 #include "live/track/pods/foreign_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/requests.h"
+#include "live/track/unknown_fields.h"
 
 namespace ashlar::kube {
 
@@ -80,6 +81,7 @@ void log_refused_resources(TrackerData& t, std::size_t from, const PooledString&
 }  // namespace
 
 void upsert_node(TrackerData& t, const Node& node) {
+  note_unknown_fields(t, node);
   if (!node.problem.empty()) return see_unread_node(t, node);
   NodeId id = t.names.nodes.find(node.name);
   const bool is_new = id.is_none();
@@ -105,6 +107,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   if (is_heartbeat) return;
   log_refused_resources(t, refused, node.name);
   if (t.names.column_count() != columns || t.names.refused_resources().size() != refused) renew_demands(t);
+  if (is_new && !t.nominated_early.empty()) take_nominated_early(t, node.name);
   const auto on_unknown_node = is_new ? t.on_unknown_node.find(node.name) : t.on_unknown_node.end();
   if (on_unknown_node == t.on_unknown_node.end()) return;
   const TrackerData::OnUnknownNode waiting = std::move(on_unknown_node->second);

@@ -9,10 +9,21 @@ namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
 
+namespace {
+
+/// Who may write pods' status may nominate them to nodes that never come.
+constexpr std::size_t kNominatedEarlyMax = 1024;
+
+}  // namespace
+
 void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   const NodeId node = t.names.nodes.find(pod.nominated_node_name);
-  if (node.is_none() || pod.deletion_requested.value != 0) return lose_nomination(t, slot);
+  if (node.is_none() || pod.deletion_requested.value != 0) {
+    const bool may_come = pod.deletion_requested.value == 0 && !pod.nominated_node_name.empty();
+    if (may_come && t.nominated_early.size() < kNominatedEarlyMax) t.nominated_early[{pod.ns, pod.name}] = pod;
+    return lose_nomination(t, slot);
+  }
   if (r.phase == Phase::kNominated && r.node == node) return;
   const DemandId demand = t.translator.held_by(pod);
   if (!r.is_in_engine()) {
@@ -24,6 +35,16 @@ void see_nominated(TrackerData& t, PodSlot slot, const Pod& pod) {
   r.node = node;
   r.phase = Phase::kNominated;
   t.out.add(Nominated{r.member, node, pod.priority});
+}
+
+void take_nominated_early(TrackerData& t, const PooledString& node_name) {
+  std::vector<Pod> pods;
+  std::erase_if(t.nominated_early, [&](auto& entry) {
+    if (entry.second.nominated_node_name != node_name) return false;
+    pods.push_back(std::move(entry.second));
+    return true;
+  });
+  for (Pod& pod : pods) take_pod(t, {Change<Pod>::Kind::kModified, std::move(pod)});
 }
 
 /// It no longer holds a place. It holds its PodGroup's gang as long as it exists.

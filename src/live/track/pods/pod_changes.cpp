@@ -11,6 +11,7 @@
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
+#include "live/track/unknown_fields.h"
 
 #include "live/track/hold_text.h"
 #include "text/duration_text.h"
@@ -90,6 +91,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (t.options.quarantine != nullptr && t.options.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, t.options.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
+  if (std::string unknown = refused_unknown_fields(t.options, pod); !unknown.empty())
+    return {HoldReason::kUnknownField, std::move(unknown)};
   const Result<DemandId> demand = t.translator.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
   if (std::string problem = t.translator.problem_of_device_settings(pod, *demand); !problem.empty())
@@ -138,6 +141,8 @@ void take_pod(TrackerData& t, Change<Pod>&& change) {
   if (change.kind == Change<Pod>::Kind::kSynced) return;
   t.out.stamp();
   const Pod& pod = change.object;
+  note_unknown_fields(t, pod);
+  if (!t.nominated_early.empty()) t.nominated_early.erase({pod.ns, pod.name});
   PodSlot slot = t.pods.find(pod.ns, pod.name);
   if (change.kind == Change<Pod>::Kind::kDeleted || pod.is_terminal()) {
     if (slot != kNoPod && (pod.uid.empty() || t.pods[slot].uid == pod.uid)) forget_pod(t, slot);

@@ -1,0 +1,297 @@
+#include "kubeclient/decode/object_protobuf.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kubeclient/pod_builder.h"
+
+namespace ashlar::kube::proto {
+namespace {
+
+void note(std::string& problem, std::string_view where, const Error& error) {
+  if (problem.empty()) problem = std::string(where) + ": " + error.message;
+}
+
+Millis millis_of(const pb::Time& time) {
+  constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int64_t>::max() / 2000;
+  return Millis(std::clamp(time.seconds(), -kSecondsMax, kSecondsMax) * 1000 + time.nanos() / 1'000'000);
+}
+
+template <class Pairs>
+void read_labels(const Pairs& pairs, Labels& into) {
+  into.reserve(into.size() + static_cast<std::size_t>(pairs.size()));
+  for (const pb::StringPair& pair : pairs) into.push_back({pair.key(), pair.value()});
+}
+
+/// False if an amount could not be read.
+template <class Pairs, class Amounts>
+bool read_quantities(const Pairs& pairs, Amounts& into, std::string_view where, std::string& problem) {
+  bool is_sound = true;
+  for (const pb::QuantityPair& pair : pairs) {
+    const Result<void> added = add_quantity(into, pair.key(), pair.value().string());
+    if (added) continue;
+    note(problem, where, added.error());
+    is_sound = false;
+  }
+  return is_sound;
+}
+
+template <class T>
+void read_meta(const pb::ObjectMeta& meta, T& object) {
+  object.ns = meta.namespace_();
+  object.name = meta.name();
+  object.uid = meta.uid();
+  object.resource_version = read_resource_version(meta.resourceversion());
+  object.created = millis_of(meta.creationtimestamp());
+  if (meta.has_deletiontimestamp()) object.deletion_requested = millis_of(meta.deletiontimestamp());
+}
+
+void read_annotations(const pb::ObjectMeta& meta, Labels& into) {
+  for (const pb::StringPair& pair : meta.annotations())
+    if (is_our_annotation(pair.key())) into.push_back({pair.key(), pair.value()});
+}
+
+template <class Requirements>
+bool read_requirements(const Requirements& requirements, std::vector<Requirement>& into) {
+  bool known = true;
+  for (const auto& from : requirements) {
+    Requirement& requirement = into.emplace_back();
+    requirement.key = from.key();
+    known &= read_selector_op(from.operator_(), requirement.op);
+    for (const std::string& value : from.values()) requirement.values.emplace_back(value);
+  }
+  return known;
+}
+
+bool read_node_term(const pb::NodeSelectorTerm& from, NodeTerm& term) {
+  const bool known = read_requirements(from.matchexpressions(), term.expressions);
+  return read_requirements(from.matchfields(), term.fields) && known;
+}
+
+void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& builder) {
+  selector.present = true;
+  read_labels(from.matchlabels(), selector.match_labels);
+  sort_by_key(selector.match_labels);
+  if (!read_requirements(from.matchexpressions(), selector.expressions)) builder.refuse("labelSelector: operator");
+}
+
+void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& builder) {
+  if (affinity.has_requiredduringschedulingignoredduringexecution()) {
+    builder.rules.has_required_affinity = true;
+    for (const pb::NodeSelectorTerm& term :
+         affinity.requiredduringschedulingignoredduringexecution().nodeselectorterms())
+      if (!read_node_term(term, builder.rules.required_affinity.emplace_back()))
+        builder.refuse("spec.affinity.nodeAffinity.required: operator");
+  }
+  for (const pb::PreferredSchedulingTerm& preferred : affinity.preferredduringschedulingignoredduringexecution()) {
+    PreferredTerm term;
+    term.weight = preferred.weight();
+    if (read_node_term(preferred.preference(), term.term))
+      builder.rules.preferred_affinity.push_back(std::move(term));
+    else
+      builder.ignore("spec.affinity.nodeAffinity.preferred: operator");
+  }
+}
+
+void read_affinity(const pb::Affinity& affinity, PodBuilder& builder) {
+  if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), builder);
+  if (affinity.podaffinity().requiredduringschedulingignoredduringexecution_size() > 0)
+    builder.refuse("spec.affinity.podAffinity.required");
+  if (affinity.podaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
+    builder.ignore("spec.affinity.podAffinity.preferred");
+  if (affinity.podantiaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
+    builder.ignore("spec.affinity.podAntiAffinity.preferred");
+  for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().requiredduringschedulingignoredduringexecution()) {
+    PodAffinityTerm& term = builder.rules.required_anti_affinity.emplace_back();
+    if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, builder);
+    if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, builder);
+    for (const std::string& ns : from.namespaces()) term.namespaces.emplace_back(ns);
+    term.topology_key = from.topologykey();
+    builder.refuse("spec.affinity.podAntiAffinity.required");
+  }
+}
+
+void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
+  Toleration toleration;
+  toleration.key = from.key();
+  toleration.value = from.value();
+  const std::string& op = from.operator_();
+  toleration.exists = op == "Exists";
+  const bool known =
+      read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
+  if (known)
+    builder.rules.tolerations.push_back(std::move(toleration));
+  else
+    builder.ignore("spec.tolerations[]: operator or effect");
+}
+
+/// A feature that the pod's node must declare, by the name that kubelets give it.
+void need_feature(PodBuilder& builder, std::string_view name) {
+  const PooledString key(std::string(kDeclaredFeaturePrefix) + std::string(name));
+  if (find_label(builder.rules.node_selector, key.view()) == nullptr) builder.rules.node_selector.push_back({key, {}});
+}
+
+/// Of a container of any kind.
+template <class Container>
+void read_mounts(const Container& from, PodBuilder& builder) {
+  for (const pb::VolumeMount& mount : from.volumemounts())
+    if (mount.bindmountoptions_size() > 0) need_feature(builder, "VolumeBindMountOptions");
+}
+
+void read_container(const pb::Container& from, bool is_init, PodBuilder& builder, std::string& problem) {
+  ContainerBuilder container;
+  container.name = from.name();
+  container.is_sidecar = is_init && from.restartpolicy() == "Always";
+  const bool is_sound =
+      read_quantities(from.resources().requests(), container.requests, "spec.containers[].resources.requests", problem);
+  if (!is_sound) builder.pod.lacks_amounts = true;
+  if (!is_init || container.is_sidecar) {
+    for (const pb::ContainerPort& port : from.ports()) {
+      if (port.hostport() == 0) continue;
+      HostPort& host_port = builder.rules.host_ports.emplace_back();
+      host_port.port = static_cast<std::uint16_t>(port.hostport());
+      if (port.hostip() != "0.0.0.0") host_port.host_ip = port.hostip();
+      const std::string& protocol = port.protocol();
+      host_port.protocol = protocol == "UDP"    ? HostPort::Protocol::kUdp
+                           : protocol == "SCTP" ? HostPort::Protocol::kSctp
+                                                : HostPort::Protocol::kTcp;
+    }
+  }
+  for (const pb::ContainerRestartRule& rule : from.restartpolicyrules())
+    if (rule.action() == "RestartAllContainers") need_feature(builder, "RestartAllContainersOnContainerExits");
+  read_mounts(from, builder);
+  (is_init ? builder.request.init_containers : builder.request.containers).push_back(std::move(container));
+}
+
+void read_volume(const pb::VolumeSource& source, PodBuilder& builder) {
+  const auto refuse_if = [&](bool present, std::string_view name) {
+    if (present) builder.refuse(hard_volume_source(name));
+  };
+  refuse_if(source.has_persistentvolumeclaim(), "persistentVolumeClaim");
+  refuse_if(source.has_ephemeral(), "ephemeral");
+  refuse_if(source.has_gcepersistentdisk(), "gcePersistentDisk");
+  refuse_if(source.has_awselasticblockstore(), "awsElasticBlockStore");
+  refuse_if(source.has_azuredisk(), "azureDisk");
+  refuse_if(source.has_iscsi(), "iscsi");
+  refuse_if(source.has_rbd(), "rbd");
+  // Only the limits of CSINode count them.
+  if (source.has_csi() || source.has_cinder() || source.has_portworxvolume() || source.has_vspherevolume())
+    builder.ignore("spec.volumes[] (volume limits)");
+}
+
+void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& problem) {
+  Pod& pod = builder.pod;
+  pod.node_name = spec.nodename();
+  pod.scheduler_name = spec.schedulername();
+  pod.priority = spec.priority();
+  pod.priority_class = spec.priorityclassname();
+  pod.group_name = spec.schedulinggroup().podgroupname();
+  pod.scheduling_gates = static_cast<std::uint8_t>(std::min(255, spec.schedulinggates_size()));
+  for (const pb::Container& container : spec.containers()) read_container(container, false, builder, problem);
+  for (const pb::Container& container : spec.initcontainers()) read_container(container, true, builder, problem);
+  for (const pb::EphemeralContainer& container : spec.ephemeralcontainers())
+    read_mounts(container.ephemeralcontainercommon(), builder);
+  if (spec.hostnetwork() && spec.has_hostusers() && !spec.hostusers())
+    need_feature(builder, "UserNamespacesHostNetworkSupport");
+  for (const pb::Toleration& toleration : spec.tolerations()) read_toleration(toleration, builder);
+  read_labels(spec.nodeselector(), builder.rules.node_selector);
+  if (spec.has_affinity()) read_affinity(spec.affinity(), builder);
+  if (!read_quantities(spec.overhead(), builder.request.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
+  if (!read_quantities(spec.resources().requests(), builder.request.pod_level, "spec.resources.requests", problem))
+    pod.lacks_amounts = true;
+  for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), builder);
+  for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
+    if (spread.whenunsatisfiable() == "ScheduleAnyway")
+      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+    else
+      builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+  }
+  if (spec.resourceclaims_size() > 0) builder.refuse("spec.resourceClaims");
+}
+
+template <class Statuses>
+void read_container_statuses(const Statuses& statuses, RequestParts& request, std::string& problem) {
+  for (const pb::ContainerStatus& from : statuses) {
+    if (from.allocatedresources_size() == 0 && from.resources().requests_size() == 0) continue;
+    ContainerStatusBuilder& status = request.statuses.emplace_back();
+    status.name = from.name();
+    read_quantities(from.allocatedresources(), status.allocated, "status.containerStatuses[].allocatedResources",
+                    problem);
+    read_quantities(from.resources().requests(), status.in_force, "status.containerStatuses[].resources", problem);
+  }
+}
+
+void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& problem) {
+  RequestParts& request = builder.request;
+  builder.pod.phase = read_phase(status.phase());
+  builder.pod.nominated_node_name = status.nominatednodename();
+  read_container_statuses(status.containerstatuses(), request, problem);
+  read_container_statuses(status.initcontainerstatuses(), request, problem);
+  read_quantities(status.allocatedresources(), request.pod_level_allocated, "status.allocatedResources", problem);
+  read_quantities(status.resources().requests(), request.pod_level_in_force, "status.resources.requests", problem);
+  request.has_status_resources = status.has_resources();
+  for (const pb::PodCondition& condition : status.conditions()) {
+    if (condition.type() == "PodScheduled") {
+      builder.pod.scheduled = {read_condition_status(condition.status()), condition.reason(), condition.message(),
+                               millis_of(condition.lasttransitiontime())};
+    } else if (condition.type() == "PodResizePending") {
+      request.is_resize_infeasible = condition.reason() == "Infeasible";
+    }
+  }
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+void read_object(const pb::Pod& from, const UnknownFields& unknown, Pod& pod, std::string& problem) {
+  thread_local PodBuilder builder;
+  thread_local SharedParts shared;
+  builder.reset();
+  read_meta(from.metadata(), builder.pod);
+  bool has_controller = false;
+  for (const pb::OwnerReference& owner : from.metadata().ownerreferences()) {
+    if (has_controller || (!builder.pod.owner_uid.empty() && !owner.controller())) continue;
+    has_controller = owner.controller();
+    builder.pod.owner_uid = owner.uid();
+    builder.pod.owner_kind = owner.kind();
+  }
+  read_labels(from.metadata().labels(), builder.labels);
+  read_annotations(from.metadata(), builder.annotations);
+  read_spec(from.spec(), builder, problem);
+  read_status(from.status(), builder, problem);
+  for (const std::string& field : unknown.in_spec) builder.rules.unknown_fields.emplace_back(field);
+  builder.pod.unknown_fields = joined(unknown.elsewhere);
+  pod = finish_pod(builder, shared);
+  if (problem.empty()) problem = pod.problem.str();
+}
+
+void read_object(const pb::Node& from, const UnknownFields& unknown, Node& node, std::string& problem) {
+  read_meta(from.metadata(), node);
+  read_labels(from.metadata().labels(), node.labels);
+  for (const std::string& feature : from.status().declaredfeatures())
+    node.labels.push_back({PooledString(std::string(kDeclaredFeaturePrefix) + feature), {}});
+  sort_by_key(node.labels);
+  read_annotations(from.metadata(), node.annotations);
+  sort_by_key(node.annotations);
+  node.unschedulable = from.spec().unschedulable();
+  for (const pb::Taint& taint : from.spec().taints()) {
+    TaintEffect effect = TaintEffect::kNoSchedule;
+    if (!read_taint_effect(taint.effect(), effect) || effect == TaintEffect::kAny) effect = TaintEffect::kNoSchedule;
+    node.taints.push_back({taint.key(), taint.value(), effect});
+  }
+  for (const pb::QuantityPair& pair : from.status().allocatable())
+    if (Result<void> added = add_allocatable(node, pair.key(), pair.value().string()); !added)
+      note(problem, "status.allocatable", added.error());
+  for (const pb::NodeCondition& condition : from.status().conditions())
+    if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
+  std::vector<std::string> fields = unknown.in_spec;
+  fields.insert(fields.end(), unknown.elsewhere.begin(), unknown.elsewhere.end());
+  node.unknown_fields = joined(fields);
+}
+
+}  // namespace ashlar::kube::proto

@@ -1,0 +1,25 @@
+// unknown_fields: what a newer API server says that this release does not know. A message that was generated from the
+// pinned release skips it; a pod may depend on it. Private to the folder.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ashlar::kube::proto {
+
+/// "PodSpec.44": message and number; each once, in the order of the bytes, at most kUnknownFieldsMax of each list.
+struct UnknownFields {
+  std::vector<std::string> in_spec;    ///< below the object's field `spec`
+  std::vector<std::string> elsewhere;  ///< in its metadata, its status or itself
+  bool empty() const { return in_spec.empty() && elsewhere.empty(); }
+};
+inline constexpr std::size_t kUnknownFieldsMax = 16;
+
+/// Walks the raw bytes of a message of this name at all depths. Of bytes that are no such message: those before the
+/// error. O(bytes) at most; texts and amounts are skipped.
+UnknownFields find_unknown_fields(std::string_view raw, std::string_view message);
+/// Whether there is any; ends at the first.
+bool has_unknown_fields(std::string_view raw, std::string_view message);
+
+}  // namespace ashlar::kube::proto

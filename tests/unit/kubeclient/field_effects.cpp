@@ -1,0 +1,181 @@
+#include "field_effects.h"
+
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace ashlar::kube {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+namespace {
+
+std::string trimmed_cell(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+/// Calls `visit` with every message that the fields of the path lead to, repeated ones one by one.
+void each_at(Message& at, const std::vector<const FieldDescriptor*>& path, std::size_t depth,
+             const std::function<void(Message&)>& visit) {
+  if (depth == path.size()) return visit(at);
+  const Reflection& reflection = *at.GetReflection();
+  const FieldDescriptor* field = path[depth];
+  if (!field->is_repeated()) {
+    if (reflection.HasField(at, field)) each_at(*reflection.MutableMessage(&at, field), path, depth + 1, visit);
+    return;
+  }
+  for (int i = 0; i < reflection.FieldSize(at, field); ++i)
+    each_at(*reflection.MutableRepeatedMessage(&at, field, i), path, depth + 1, visit);
+}
+
+void set_something(Message& message, const FieldDescriptor* field) {
+  const Reflection& reflection = *message.GetReflection();
+  const bool is_list = field->is_repeated();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return is_list ? reflection.AddString(&message, field, "x") : reflection.SetString(&message, field, "x");
+    case FieldDescriptor::CPPTYPE_INT32:
+      return is_list ? reflection.AddInt32(&message, field, 7) : reflection.SetInt32(&message, field, 7);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return is_list ? reflection.AddInt64(&message, field, 7) : reflection.SetInt64(&message, field, 7);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return is_list ? reflection.AddBool(&message, field, true) : reflection.SetBool(&message, field, true);
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      if (is_list)
+        reflection.AddMessage(&message, field);
+      else
+        reflection.MutableMessage(&message, field);
+      return;
+    default:
+      FAIL() << field->full_name() << " has a type that this test does not know";
+  }
+}
+
+}  // namespace
+
+FieldRows read_field_rows(const std::string& file) {
+  FieldRows rows;
+  std::ifstream in(file);
+  EXPECT_TRUE(in.good()) << file;
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() < 3 || line[0] != '|' || std::isupper(static_cast<unsigned char>(line[2])) == 0) continue;
+    std::istringstream cells(line.substr(1));
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, '|');) row.push_back(trimmed_cell(cell));
+    EXPECT_EQ(row.size(), 4u) << line;
+    if (row.size() != 4) continue;
+    EXPECT_FALSE(row[3].empty()) << line;
+    EXPECT_TRUE(rows.emplace(std::pair(row[0], row[1]), FieldRow{row[2], row[3]}).second) << "twice: " << line;
+  }
+  return rows;
+}
+
+ApiMessages::ApiMessages(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  google::protobuf::FileDescriptorSet set;
+  EXPECT_TRUE(set.ParseFromIstream(&in)) << file;
+  for (const google::protobuf::FileDescriptorProto& described : set.file())
+    EXPECT_NE(pool_.BuildFile(described), nullptr) << described.name();
+}
+
+const Descriptor* ApiMessages::type(const std::string& name) const {
+  return pool_.FindMessageTypeByName("k8s.io.api.core.v1." + name);
+}
+
+std::unique_ptr<Message> ApiMessages::message(const std::string& name, const std::string& text) {
+  std::unique_ptr<Message> made(factory_.GetPrototype(type(name))->New());
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, made.get())) << name;
+  return made;
+}
+
+FieldEffects::FieldEffects(const FieldRows& rows, std::vector<Example> examples, Decode decode)
+    : rows_(rows), examples_(std::move(examples)), decode_(std::move(decode)) {
+  for (const Example& example : examples_) kept_.push_back(decode_(example->SerializeAsString()));
+  Path path;
+  std::set<std::string> above;
+  walk(examples_.front()->GetDescriptor(), path, above);
+  for (const auto& [key, effect] : effects_) judge(key, effect);
+}
+
+bool FieldEffects::has_rows(const Descriptor* type) const {
+  const auto it = rows_.lower_bound({type->name(), ""});
+  return it != rows_.end() && it->first.first == type->name();
+}
+
+void FieldEffects::walk(const Descriptor* type, Path& path, std::set<std::string>& above) {
+  if (!above.insert(type->full_name()).second) return;
+  for (int i = 0; i < type->field_count(); ++i) {
+    const FieldDescriptor* field = type->field(i);
+    const std::pair<std::string, std::string> key(type->name(), field->name());
+    visited_.insert(key);
+    const auto row = rows_.find(key);
+    if (row == rows_.end()) {
+      complaints_.push_back(key.first + "." + key.second + " has no row");
+      continue;
+    }
+    try_field(path, field, effects_[key]);
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    const bool is_read = row->second.use == "evaluated" ||
+                         (row->second.use == "refused" && is_message && has_rows(field->message_type()));
+    if (!is_message || !is_read) continue;
+    path.push_back(field);
+    walk(field->message_type(), path, above);
+    path.pop_back();
+  }
+  above.erase(type->full_name());
+}
+
+void FieldEffects::note(const std::string& bytes, const Kept& before, Effect& effect) {
+  const Kept after = decode_(bytes);
+  effect.is_tried = true;
+  effect.changes = effect.changes || after.all != before.all;
+  effect.refuses = effect.refuses || (before.refused.empty() && !after.refused.empty());
+  effect.ignores = effect.ignores || after.ignored != before.ignored;
+}
+
+void FieldEffects::try_field(const Path& path, const FieldDescriptor* field, Effect& effect) {
+  for (std::size_t e = 0; e < examples_.size(); ++e) {
+    std::size_t places = 0;
+    each_at(*examples_[e], path, 0, [&](Message&) { ++places; });
+    for (std::size_t place = 0; place < places; ++place) {
+      const auto changed = [&](const std::function<void(Message&)>& change) {
+        const std::unique_ptr<Message> copy(examples_[e]->New());
+        copy->CopyFrom(*examples_[e]);
+        std::size_t at = 0;
+        each_at(*copy, path, 0, [&](Message& m) {
+          if (at++ == place) change(m);
+        });
+        note(copy->SerializeAsString(), kept_[e], effect);
+      };
+      changed([&](Message& m) { m.GetReflection()->ClearField(&m, field); });
+      changed([&](Message& m) { set_something(m, field); });
+    }
+  }
+}
+
+void FieldEffects::judge(const std::pair<std::string, std::string>& key, const Effect& effect) {
+  const std::string& use = rows_.at(key).use;
+  const std::string name = key.first + "." + key.second;
+  if (!effect.is_tried)
+    complaints_.push_back(name + ": no example has a " + key.first);
+  else if (use == "evaluated" && !effect.changes)
+    complaints_.push_back(name + " changes nothing, but is said to be evaluated");
+  else if (use == "refused" && !effect.refuses)
+    complaints_.push_back(name + " is said to be refused, but is not");
+  else if (use == "ignored" && !effect.ignores)
+    complaints_.push_back(name + " is said to be ignored and named, but is not named");
+  else if (use == "irrelevant" && effect.changes)
+    complaints_.push_back(name + " is said to be irrelevant, but changes what is kept");
+  else if (use != "evaluated" && use != "refused" && use != "ignored" && use != "irrelevant")
+    complaints_.push_back(name + ": unknown use " + use);
+}
+
+}  // namespace ashlar::kube

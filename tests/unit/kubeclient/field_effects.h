@@ -1,0 +1,78 @@
+// What a decoder makes of each field of a message: for the page of fields. The messages are made from the descriptions
+// that protoc prints, so that a field cannot be forgotten.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/dynamic_message.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ashlar::kube {
+
+/// A row of docs/reference/fields.md.
+struct FieldRow {
+  std::string use, reason;
+};
+using FieldRows = std::map<std::pair<std::string, std::string>, FieldRow>;  ///< by message and field
+FieldRows read_field_rows(const std::string& file);
+
+/// What the decoder keeps of an object.
+struct Kept {
+  std::string all;      ///< everything in words
+  std::string refused;  ///< the hard field that is not evaluated
+  std::string ignored;  ///< preferences that are not evaluated
+};
+
+/// Messages of the API by their descriptions.
+class ApiMessages {
+ public:
+  explicit ApiMessages(const std::string& file);
+  /// The message of core/v1, written in protobuf's text format.
+  std::unique_ptr<google::protobuf::Message> message(const std::string& name, const std::string& text);
+  const google::protobuf::Descriptor* type(const std::string& name) const;
+
+ private:
+  google::protobuf::DescriptorPool pool_;
+  google::protobuf::DynamicMessageFactory factory_{&pool_};
+};
+
+/// Walks one kind of object from its top, wherever the rows say that a field is evaluated, and tries each field in each
+/// of the examples: it is cleared where it is set and set where it is not.
+class FieldEffects {
+ public:
+  using Decode = std::function<Kept(const std::string& bytes)>;
+  using Example = std::unique_ptr<google::protobuf::Message>;
+  FieldEffects(const FieldRows& rows, std::vector<Example> examples, Decode decode);
+
+  /// Field by field what contradicts its row.
+  const std::vector<std::string>& complaints() const { return complaints_; }
+  const std::set<std::pair<std::string, std::string>>& visited() const { return visited_; }
+
+ private:
+  using Path = std::vector<const google::protobuf::FieldDescriptor*>;
+  /// What changes of a field have done, in any example and at any place.
+  struct Effect {
+    bool is_tried = false, changes = false, refuses = false, ignores = false;
+  };
+  void walk(const google::protobuf::Descriptor* type, Path& path, std::set<std::string>& above);
+  void try_field(const Path& path, const google::protobuf::FieldDescriptor* field, Effect& effect);
+  void note(const std::string& bytes, const Kept& before, Effect& effect);
+  bool has_rows(const google::protobuf::Descriptor* type) const;
+  void judge(const std::pair<std::string, std::string>& key, const Effect& effect);
+
+  const FieldRows& rows_;
+  std::vector<Example> examples_;
+  std::vector<Kept> kept_;  ///< of the examples
+  Decode decode_;
+  std::map<std::pair<std::string, std::string>, Effect> effects_;
+  std::vector<std::string> complaints_;
+  std::set<std::pair<std::string, std::string>> visited_;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,315 @@
+// The page of fields: every field of pods and nodes is on it, and the decoder treats each as the page says.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "field_effects.h"
+#include "folders.h"
+#include "kubeclient/decode/decode.h"
+
+namespace ashlar::kube {
+namespace {
+
+const char* const kPage = ASHLAR_SOURCE_DIR "/docs/reference/fields.md";
+const char* const kDescriptors = ASHLAR_BINARY_DIR "/../generated/kubeclient_descriptors.pb";
+
+/// A pod of ours that waits, with whatever is evaluated of it.
+const char* const kWaiting = R"pb(
+  metadata {
+    name: "p"
+    namespace: "ns"
+    uid: "u"
+    resourceVersion: "7"
+    creationTimestamp { seconds: 5 nanos: 7000000 }
+    labels { key: "a" value: "1" }
+    annotations { key: "ashlar.dev/queue" value: "q" }
+    ownerReferences { kind: "ReplicaSet" uid: "o1" }
+    ownerReferences { kind: "Job" uid: "o2" controller: true }
+  }
+  spec {
+    volumes {
+      name: "v"
+      volumeSource { csi { driver: "d" } }
+    }
+    initContainers {
+      name: "i"
+      restartPolicy: "Always"
+      ports { hostPort: 90 protocol: "UDP" hostIP: "1.2.3.4" }
+      resources {
+        requests {
+          key: "memory"
+          value { string: "5" }
+        }
+      }
+    }
+    containers {
+      name: "c"
+      resources {
+        requests {
+          key: "cpu"
+          value { string: "1" }
+        }
+      }
+      restartPolicyRules { action: "RestartAllContainers" }
+    }
+    nodeSelector { key: "z" value: "1" }
+    hostNetwork: true
+    hostUsers: false
+    affinity {
+      nodeAffinity {
+        requiredDuringSchedulingIgnoredDuringExecution {
+          nodeSelectorTerms {
+            matchExpressions { key: "a" operator: "NotIn" values: "1" }
+            matchFields { key: "metadata.name" operator: "NotIn" values: "n" }
+          }
+        }
+        preferredDuringSchedulingIgnoredDuringExecution {
+          weight: 7
+          preference { matchExpressions { key: "d" operator: "DoesNotExist" } }
+        }
+      }
+      podAffinity {}
+      podAntiAffinity {}
+    }
+    schedulerName: "ashlar"
+    tolerations { key: "k" operator: "Exists" value: "v" effect: "NoSchedule" }
+    priorityClassName: "high"
+    priority: 3
+    overhead {
+      key: "cpu"
+      value { string: "10m" }
+    }
+    topologySpreadConstraints { whenUnsatisfiable: "ScheduleAnyway" }
+    schedulingGates { name: "g" }
+    schedulingGroup { podGroupName: "g" }
+  }
+  status {
+    phase: "Running"
+    nominatedNodeName: "m"
+    conditions {
+      type: "PodScheduled"
+      status: "False"
+      reason: "r"
+      message: "m"
+      lastTransitionTime { seconds: 3 nanos: 9000000 }
+    }
+    containerStatuses {
+      name: "c"
+      allocatedResources {
+        key: "cpu"
+        value { string: "2" }
+      }
+      resources {
+        requests {
+          key: "memory"
+          value { string: "9" }
+        }
+      }
+    }
+    initContainerStatuses {
+      name: "i"
+      allocatedResources {
+        key: "memory"
+        value { string: "11" }
+      }
+    }
+  }
+)pb";
+
+/// A bound pod that keeps others away, and is being deleted.
+const char* const kOwner = R"pb(
+  metadata {
+    name: "p"
+    deletionTimestamp { seconds: 5 }
+  }
+  spec {
+    ephemeralContainers { ephemeralContainerCommon { volumeMounts { bindMountOptions: "noexec" } } }
+    nodeName: "n"
+    affinity {
+      podAntiAffinity {
+        requiredDuringSchedulingIgnoredDuringExecution {
+          labelSelector {
+            matchLabels { key: "q" value: "1" }
+            matchExpressions { key: "f" operator: "NotIn" values: "3" }
+          }
+          namespaces: "x"
+          topologyKey: "rack"
+          namespaceSelector { matchLabels { key: "n" value: "4" } }
+        }
+      }
+    }
+  }
+)pb";
+
+/// A pod whose requests are those of the whole, and are being changed.
+const char* const kResized = R"pb(
+  metadata { name: "p" }
+  spec {
+    containers { volumeMounts { bindMountOptions: "noexec" } }
+    resources {
+      requests {
+        key: "cpu"
+        value { string: "1" }
+      }
+    }
+  }
+  status {
+    allocatedResources {
+      key: "cpu"
+      value { string: "3" }
+    }
+    resources {
+      requests {
+        key: "cpu"
+        value { string: "2" }
+      }
+      requests {
+        key: "memory"
+        value { string: "8" }
+      }
+    }
+    conditions { type: "PodResizePending" reason: "Infeasible" }
+  }
+)pb";
+
+const char* const kNodes = R"pb(
+  metadata {
+    name: "n"
+    namespace: "odd"
+    uid: "u"
+    resourceVersion: "7"
+    creationTimestamp { seconds: 5 nanos: 7000000 }
+    deletionTimestamp { seconds: 9 }
+    labels { key: "a" value: "1" }
+    annotations { key: "ashlar.dev/unhealthy-gpus" value: "0" }
+  }
+  spec {
+    unschedulable: true
+    taints { key: "k" value: "v" effect: "NoExecute" }
+  }
+  status {
+    allocatable {
+      key: "cpu"
+      value { string: "4" }
+    }
+    conditions { type: "Ready" status: "True" }
+    declaredFeatures: "RestartAllContainersOnContainerExits"
+  }
+)pb";
+
+class Words {
+ public:
+  template <class T>
+  Words& operator<<(const T& word) {
+    text_ << word << ';';
+    return *this;
+  }
+  Words& operator<<(const PooledString& word) { return *this << word.view(); }
+  Words& operator<<(const KeyValue& pair) { return *this << pair.key << pair.value; }
+  Words& operator<<(const Amount& amount) { return *this << amount.name << amount.value; }
+  Words& operator<<(const Requirement& r) { return *this << r.key << static_cast<int>(r.op) << r.values; }
+  Words& operator<<(const NodeTerm& term) { return *this << term.expressions << term.fields; }
+  Words& operator<<(const PreferredTerm& p) { return *this << p.weight << p.term; }
+  Words& operator<<(const Toleration& t) { return *this << t.key << t.value << t.exists << static_cast<int>(t.effect); }
+  Words& operator<<(const Taint& t) { return *this << t.key << t.value << static_cast<int>(t.effect); }
+  Words& operator<<(const HostPort& p) { return *this << static_cast<int>(p.protocol) << p.port << p.host_ip; }
+  Words& operator<<(const LabelSelector& s) { return *this << s.present << s.match_labels << s.expressions; }
+  Words& operator<<(const PodAffinityTerm& t) {
+    return *this << t.selector << t.namespace_selector << t.namespaces << t.topology_key;
+  }
+  Words& operator<<(const Resources& r) {
+    return *this << r.cpu.value << r.memory.value << r.ephemeral_storage.value << r.extended;
+  }
+  Words& operator<<(const Condition& c) {
+    return *this << static_cast<int>(c.status) << c.reason << c.message << c.last_transition.value;
+  }
+  template <class T>
+  Words& operator<<(const std::vector<T>& list) {
+    *this << list.size();
+    for (const T& one : list) *this << one;
+    return *this;
+  }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+};
+
+std::string enveloped(const std::string& bytes) {
+  std::string length;
+  for (std::size_t rest = bytes.size(); length.empty() || rest > 0; rest >>= 7)
+    length += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+  return std::string("k8s\0\x12", 5) + length + bytes;
+}
+
+Kept kept_of_pod(const std::string& bytes) {
+  const Result<Pod> read = decode_object<Pod>(enveloped(bytes), Encoding::kProtobuf);
+  if (!read) return {read.error().message, "", ""};
+  const Pod& p = *read;
+  const PodRules& r = *p.rules;
+  Words all;
+  all << p.ns << p.name << p.uid << p.resource_version << p.scheduler_name << p.node_name << p.nominated_node_name
+      << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.priority << static_cast<int>(p.phase)
+      << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value << p.requests << *p.labels
+      << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
+  all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
+      << r.host_ports << r.required_anti_affinity << r.unsupported << r.unknown_fields << r.too_large << r.ignored_soft
+      << r.gpu_classes << r.gpu_capabilities;
+  return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
+}
+
+Kept kept_of_node(const std::string& bytes) {
+  const Result<Node> read = decode_object<Node>(enveloped(bytes), Encoding::kProtobuf);
+  if (!read) return {read.error().message, "", ""};
+  const Node& n = *read;
+  Words all;
+  all << n.ns << n.name << n.uid << n.resource_version << n.labels << n.annotations << n.taints << n.unschedulable
+      << static_cast<int>(n.ready) << n.allocatable << n.pods_max << n.created.value << n.deletion_requested.value
+      << n.problem << n.unknown_fields;
+  return {all.text(), "", ""};
+}
+
+std::string lines(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& line : list) text += line + "\n";
+  return text;
+}
+
+TEST(Fields, AreTreatedAsTheirPageSays) {
+  const FieldRows rows = read_field_rows(kPage);
+  ApiMessages api(kDescriptors);
+  std::vector<FieldEffects::Example> pods, nodes;
+  for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
+  nodes.push_back(api.message("Node", kNodes));
+  const FieldEffects of_pods(rows, std::move(pods), kept_of_pod), of_nodes(rows, std::move(nodes), kept_of_node);
+  EXPECT_EQ(lines(of_pods.complaints()), "");
+  EXPECT_EQ(lines(of_nodes.complaints()), "");
+  for (const auto& [key, row] : rows)
+    EXPECT_TRUE(of_pods.visited().contains(key) || of_nodes.visited().contains(key))
+        << key.first << "." << key.second << " is on the page, but nothing evaluated leads to it";
+}
+
+TEST(Fields, APageThatIsWrongIsFound) {
+  ApiMessages api(kDescriptors);
+  const FieldRows right = read_field_rows(kPage);
+  const auto complaints = [&](const char* message, const char* field, const char* use) {
+    FieldRows rows = right;
+    if (*use == '\0')
+      rows.erase({message, field});
+    else
+      rows[{message, field}].use = use;
+    std::vector<FieldEffects::Example> pods;
+    for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
+    return FieldEffects(rows, std::move(pods), kept_of_pod).complaints();
+  };
+  EXPECT_EQ(complaints("PodSpec", "priority", ""), std::vector<std::string>{"PodSpec.priority has no row"});
+  for (const auto& [field, use] : {std::pair("priority", "irrelevant"),
+                                   {"hostname", "evaluated"},
+                                   {"hostname", "refused"},
+                                   {"hostname", "ignored"},
+                                   {"hostname", "unheard-of"}})
+    EXPECT_EQ(complaints("PodSpec", field, use).size(), 1u) << field << " " << use;
+}
+
+}  // namespace
+}  // namespace ashlar::kube
