@@ -259,5 +259,12 @@ TEST(BusyWorlds, NoJobSleepsWhereEachIsWokenInItsTurn) {
   EXPECT_GT(counts.with_starts, 1000);
 }
 
+TEST(BusyWorlds, NoJobSleepsWhereEachDecisionExplainsOneKind) {
+  const Counts counts =
+      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.explained_max = 1; });
+  EXPECT_EQ(counts.cut_short, 0);
+  EXPECT_GT(counts.with_starts, 1000);
+}
+
 }  // namespace
 }  // namespace ashlar::oracle::busy

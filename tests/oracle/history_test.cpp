@@ -106,6 +106,17 @@ TEST(Histories, WhereEachIsWokenInItsTurnKeepEveryRuleAndAreTheSameTwice) {
   EXPECT_GT(counts.from_snapshots, 100);
 }
 
+TEST(Histories, WhereADecisionExplainsOneKindKeepEveryRuleAndAreTheSameTwice) {
+  Counts counts;
+  for (std::uint64_t seed = 0; seed < kGangHistories && !::testing::Test::HasFailure(); ++seed) {
+    Story story = draw_story(seed);
+    story.explained_max = 1;
+    play_twice(story, counts);
+  }
+  EXPECT_GT(counts.placed, 3'000);
+  EXPECT_GT(counts.from_snapshots, 100);
+}
+
 TEST(Histories, OfGangsOfGroupsKeepEveryRuleAndAreTheSameTwice) {
   Counts counts;
   const StoryOptions options{.has_groups = true};

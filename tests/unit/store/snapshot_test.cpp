@@ -320,7 +320,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Cluster), 1496u);
   EXPECT_EQ(sizeof(State), 2704u);
   EXPECT_EQ(sizeof(PendingQueue), 992u);
-  EXPECT_EQ(sizeof(EngineData), 1568u);
+  EXPECT_EQ(sizeof(EngineData), 1576u);
 }
 
 }  // namespace
