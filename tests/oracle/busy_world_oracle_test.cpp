@@ -261,7 +261,7 @@ TEST(BusyWorlds, NoJobSleepsWhereEachIsWokenInItsTurn) {
 
 TEST(BusyWorlds, NoJobSleepsWhereEachDecisionExplainsOneKind) {
   const Counts counts =
-      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.explained_max = 1; });
+      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.nodes_explained_max = 1; });
   EXPECT_EQ(counts.cut_short, 0);
   EXPECT_GT(counts.with_starts, 1000);
 }

@@ -110,7 +110,7 @@ TEST(Histories, WhereADecisionExplainsOneKindKeepEveryRuleAndAreTheSameTwice) {
   Counts counts;
   for (std::uint64_t seed = 0; seed < kGangHistories && !::testing::Test::HasFailure(); ++seed) {
     Story story = draw_story(seed);
-    story.explained_max = 1;
+    story.nodes_explained_max = 1;
     play_twice(story, counts);
   }
   EXPECT_GT(counts.placed, 3'000);

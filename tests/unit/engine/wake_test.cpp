@@ -148,7 +148,7 @@ TEST(Wake, ADecisionThatHasExplainedManyKindsGoesOnInTheNext) {
   constexpr std::uint32_t kKinds = 120;
   State s = full_cluster();
   Engine engine(*builtin_profile("ashlar"));
-  engine.limit_explained(50);
+  engine.limit_explained(50 * 4);
   for (std::uint32_t k = 0; k < kKinds; ++k) {
     tell(s, DemandDefined{DemandId(30 + k),
                           {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
