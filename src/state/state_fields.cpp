@@ -130,7 +130,8 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
     const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax &&
-                             c.facts_[n].devices.count == c.device_count_[n];
+                             c.facts_[n].devices.count == c.device_count_[n] &&
+                             c.facts_[n].devices.device_class == c.model_[n];
     if (!has_devices || c.first_device_[n] > devices ||
         devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n]))
       return false;
@@ -315,6 +316,11 @@ bool StateFields::are_sound(const State& s) {
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
       if (at.row() >= queues || ++depth > queues) return false;
   }
+  const auto is_node = [&](NodeId n) { return n.row() < s.cluster_.rows(); };
+  const auto is_of_a_job = [&](const BacklogChange& change) { return change.job.row() < s.jobs_.size(); };
+  if (!all_of(s.freed_nodes_, is_node) || !all_of(s.changed_nodes_, is_node) ||
+      !all_of(s.backlog_changes_, is_of_a_job))
+    return false;
   return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) &&
          is_company_sound(s) && are_jobs_sound(s);
 }

@@ -2,6 +2,7 @@
 // engine that go on.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
