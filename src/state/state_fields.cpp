@@ -44,7 +44,7 @@ bool is_sound_demand(const Demand& d) {
          });
 }
 
-/// Whether each node of the column is in the list of its row and in no other, ascending: it is found there when it moves.
+/// Whether each node of the column is in the list of its row and in no other, ascending: it is found when it moves.
 template <class Row>
 bool are_lists_of(const std::vector<Row>& row_of, const std::vector<std::vector<NodeId>>& lists) {
   std::size_t listed = 0;

@@ -43,7 +43,7 @@ std::int32_t idle_for(const PackingNode& node, std::size_t group) {
   return idle;
 }
 
-/// By kind of the node's devices: idle ones that members of the group may take, of it and of the kinds behind it; then 0.
+/// By kind of the node's devices: idle ones that the group may take, of it and of the kinds behind it; then 0.
 std::vector<std::int32_t> idle_from_kinds(const PackingNode& node, std::size_t group) {
   std::vector<std::int32_t> idle(node.kinds.size() + 1, 0);
   for (std::size_t k = node.kinds.size(); k-- > 0;)
@@ -278,8 +278,7 @@ SmallPacking::Outcome SmallPacking::place_on(const Turn& turn, std::size_t node,
 }
 
 /// Whole devices of a node with several kinds: every number of each kind, the kinds one after the other, of which those
-/// left have as many as are missing. Without that a node of 40 kinds would have 2^40 choices that lead nowhere, and none
-/// of them is a step.
+/// left have as many as are missing. Else a node of 40 kinds has 2^40 choices that lead nowhere, and none is a step.
 SmallPacking::Outcome SmallPacking::place_by_kind(const Turn& turn, std::size_t node, const Choice& choice,
                                                   std::uint32_t& steps) {
   const PackingNode& here = nodes_[node];

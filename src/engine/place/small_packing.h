@@ -53,8 +53,8 @@ class SmallPacking {
   SmallPacking(std::vector<PackingNode> nodes, std::span<const PackingGroup> groups)
       : nodes_(std::move(nodes)), groups_(groups) {}
 
-  /// Takes from `steps`, one for each member put on a node, more where that has many kinds of devices; groups are placed
-  /// in the order given.
+  /// Takes from `steps`, one for each member put on a node, more where that has many kinds of devices; groups are
+  /// placed in the order given.
   Outcome search(std::uint32_t& steps);
   /// After kFound: the node of each member, by its index in `nodes`, group after group.
   const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }

@@ -66,8 +66,8 @@ class ObjectNames {
   /// None if it has no column.
   ResourceId find_resource(const PooledString& name) const;
   PooledString resource_name(ResourceId id) const;
-  /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance. Beyond this many they
-  /// are like those that no node has: a node may list tens of thousands, and others at each report.
+  /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance. Beyond this many
+  /// they are like those that no node has: a node may list tens of thousands, and others at each report.
   static constexpr std::size_t kRefusedMax = 1024;
   const std::vector<PooledString>& refused_resources() const { return refused_resources_.all(); }
   bool is_refused(const PooledString& resource_name) const { return !refused_resources_.find(resource_name).is_none(); }

@@ -81,8 +81,8 @@ DeviceMask named_devices(const Pod& pod, const DeviceRequest& request) {
   return named.count() == request.count ? named : DeviceMask{};
 }
 
-/// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be. `named`: what
-/// counts then, and is written to it, see correct_grants.
+/// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be. `named`:
+/// what counts then, and is written to it, see correct_grants.
 std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const Demand& demand,
                                            const DeviceMask& named) {
   const PooledString* text = find_label(*pod.annotations, kGrantsAnnotation);
