@@ -54,7 +54,7 @@ bool has_begun(const Tables& tables, const GangRecord& gang, std::int64_t number
 std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangRecord* gang) {
   const ObjectNames& names = replica.tables().names;
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
-                                                 names.label_keys.find(PooledString("metadata.name"))};
+                                                 names.label_keys.find(names.node_name_key())};
   std::vector<Remedy> found =
       find_remedies(replica.state(), replica.engine(), job,
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
