@@ -115,6 +115,20 @@ TEST_F(ReservedBehind, OneUnderAQuotaOfAClassMovesWithTheEndOfWhoHasIt) {
   EXPECT_EQ(of(3)->at, Millis(400'000));
 }
 
+/// There is no quota beside the first one, whose devices count as idle once it has ended.
+TEST_F(ReservedBehind, OneThatNeedsDevicesOfTheFirstStartsAtItsEnd) {
+  tell(state_, QueueDefined{kLimited, kAll, gpus(6)});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  submit({.job = 1, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  submit({.job = 2, .demand = kSixDevices, .queue = kBelow, .seconds = 1000});
+  ask(10, kBelow);
+  decide_at(Millis(0));
+  ASSERT_NE(of(1), nullptr);
+  ASSERT_NE(of(2), nullptr);
+  EXPECT_EQ(of(1)->at, Millis(100'000));
+  EXPECT_EQ(of(2)->at, Millis(1'100'000));
+}
+
 /// The search for the second one seats the first, finds no quota beside it, and asks when six devices become idle, with
 /// changes of nodes seen that were undone. What comes next are other changes.
 TEST_F(ReservedBehind, WhatEndsAfterASearchThatWasUndoneIsSeenByTheNext) {
