@@ -247,6 +247,13 @@ TEST(BusyWorlds, NoJobSleepsThatWouldStartIfAllWereAwake) {
   EXPECT_LE(counts.overtaken, kOvertaken);
 }
 
+/// Its limit by class was lifted: it had room where it outranks a nomination.
+TEST(BusyWorlds, NoJobSleepsWhoseLimitByClassIsLifted) {
+  constexpr std::uint64_t kLifted = 42497;
+  Counts counts;
+  EXPECT_EQ(slept_through(draw_busy_story(kLifted), counts), "");
+}
+
 /// At the limit of rounds a decision ends; the next one, a second later at most, wakes the jobs that it did not.
 TEST(BusyWorlds, NoJobSleepsAfterADecisionThatIsCutShort) {
   const Counts counts =
