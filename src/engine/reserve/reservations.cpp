@@ -16,10 +16,11 @@ bool is_before(const PendingQueue& pending, const Reservation& a, const Reservat
   return pending.is_before(a.entry, a.job_class.queue, b.entry, b.job_class.queue);
 }
 
-/// Undoes all that was tried in the trial, since `changes_before` of the cluster; no fit table looks at it again.
-void undo(const PlacementContext& context, std::uint64_t changes_before) {
+/// Undoes all that was tried in the trial, since `changes_before` of the cluster; no cache looks at it again.
+void undo(const PlacementContext& context, Availability& availability, std::uint64_t changes_before) {
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  availability.forget_undone_changes(context.trial.state().cluster());
 }
 
 /// The trial holds the job as it will start at that time.
@@ -189,7 +190,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
     search.emplace(context, job, expected_ends(state, now), availability_, ahead);
     if (renew(context, *search, now, *it)) {
-      undo(context, changes_before);
+      undo(context, availability_, changes_before);
       return *it;
     }
   }
@@ -227,7 +228,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     note_found(context, *at, by_, made);
     claim_from_those_ahead(state, made, ahead, counted);
   }
-  undo(context, changes_before);
+  undo(context, availability_, changes_before);
   for (Reservation& p : reservations_)
     for (const Reservation& before : claimed)
       if (p.entry.job == before.entry.job && p.is_like(before)) p.edition = before.edition;
@@ -294,7 +295,7 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Pending
   const bool can = EarliestStart(context, reservation.entry.job, expected_ends(state, now), availability_, ahead)
                        .run(reservation.at)
                        .has_value();
-  undo(context, changes_before);
+  undo(context, availability_, changes_before);
   return can;
 }
 
