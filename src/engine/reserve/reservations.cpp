@@ -16,6 +16,21 @@ bool is_before(const PendingQueue& pending, const Reservation& a, const Reservat
   return pending.is_before(a.entry, a.job_class.queue, b.entry, b.job_class.queue);
 }
 
+/// The queue for whose quota the head waits; none if it waits for anything else.
+QueueId limit_of_verdict(const PendingQueue& pending, const PendingQueue::Head& blocked) {
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
+  return job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
+}
+
+bool is_against_all(const Reservation& made) { return made.at != Millis::max() && made.limiting.is_none(); }
+
+std::vector<JobId> jobs_against_all(std::span<const Reservation> reservations) {
+  std::vector<JobId> jobs;
+  for (const Reservation& made : reservations)
+    if (is_against_all(made)) jobs.push_back(made.entry.job);
+  return jobs;
+}
+
 /// Undoes all that was tried in the trial, since `changes_before` of the cluster; no cache looks at it again.
 void undo(const PlacementContext& context, Availability& availability, std::uint64_t changes_before) {
   context.trial.rollback_to(0);
@@ -136,21 +151,25 @@ std::vector<const Reservation*> Reservations::ahead_of(const State& state, const
 
 QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked,
                                const Reservation* made) const {
-  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
-  const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
+  const QueueId limiting = limit_of_verdict(pending, blocked);
   if (limiting.is_none()) return limiting;
   if (made == nullptr) made = find(blocked.entry.job);
-  const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
-  return is_against_all ? QueueId::none() : limiting;
+  return made != nullptr && is_against_all(*made) ? QueueId::none() : limiting;
 }
 
 Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const PendingQueue& pending,
                                                    const PendingQueue::Head& head) const {
   HeadsAhead ahead;
+  std::optional<std::vector<JobId>> against_all;  // there may be as many reservations as there are limits
+  const auto binds_all = [&](JobId job) {
+    if (!against_all) against_all = jobs_against_all(reservations_);
+    return std::ranges::find(*against_all, job) != against_all->end();
+  };
   pending.each_first_head([&](const PendingQueue::Head& first) {
     if (!pending.is_before(first, head)) return false;
-    const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting)) return true;
+    const QueueId limiting = limit_of_verdict(pending, first);
+    if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting) && !binds_all(first.entry.job))
+      return true;
     ahead.is_beyond_limit = ahead.heads.size() == kMax;
     if (ahead.is_beyond_limit) return false;
     if (ahead.heads.empty()) ahead.heads.reserve(kMax);
