@@ -56,6 +56,11 @@ class Demo:
         variables = dict(word.split("=", 1) for word in self.lines[start].split()[1:])
         return variables, [line for line in self.lines[start + 1:start + 4] if line]
 
+    def names_that_why_knows(self, proposed):
+        """Do its news call the job that can never run as it proposes to ask for it?"""
+        asked = next(line for line in proposed if " why " in line).rsplit(" ", 1)[-1]
+        return any(f"~ {asked} (" in line for line in self.lines)
+
     def end(self, kubeconfig):
         """As Ctrl-C does; says what is wrong afterwards."""
         self.process.send_signal(signal.SIGINT)
@@ -85,7 +90,8 @@ def run_beside_demo(program, environment, marked):
     demo.wait_until_it_waits()
     variables, commands = demo.proposals()
     environment = dict(environment, **variables)
-    results = []
+    results = [demo.names_that_why_knows(commands)]
+    print(f"{'ok    ' if results[0] else 'FAILED'} the demo's news name a job as it is to be asked for")
     for command in commands:
         about_the_impossible = f" || test $? = {NEVER_FITS}" if " why " in command else ""
         results.append(run("what the demo proposes: " + command.rsplit("/bin/", 1)[-1], command + about_the_impossible, environment))
