@@ -18,6 +18,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh (run(?: cluster)?)\n(.*?)^```", re.M | re.S)
 DEMO_PATIENCE_SECONDS = 180
 BLOCK_PATIENCE_SECONDS = 120
+# kwok's stages run pods for what `ashlar.dev/duration` says, also in forms that Go does not know.
+DURATIONS = """
+for pod in seconds=3600 days=2d; do cat <<EOF | kubectl apply -f -
+apiVersion: v1
+kind: Pod
+metadata: {name: "runs-${pod%=*}", annotations: {ashlar.dev/duration: "${pod#*=}"}}
+spec: {schedulerName: ashlar, containers: [{name: main, image: none}]}
+EOF
+done
+kubectl wait pod/runs-seconds pod/runs-days --for=jsonpath={.status.phase}=Running --timeout=20s
+sleep 2
+test "$(kubectl get pod runs-seconds runs-days -o jsonpath='{.items[*].status.phase}')" = "Running Running"
+"""
 NEVER_FITS = 5  # exit status of `ashlar why` about a job that cannot run
 
 
@@ -95,7 +108,7 @@ def run_beside_demo(program, environment, marked):
     for command in commands:
         about_the_impossible = f" || test $? = {NEVER_FITS}" if " why " in command else ""
         results.append(run("what the demo proposes: " + command.rsplit("/bin/", 1)[-1], command + about_the_impossible, environment))
-    results += [run(where, commands, environment) for where, commands in marked]
+    results += [run(where, commands, environment) for where, commands in [*marked, ("deploy/kwok-stages.yaml", DURATIONS)]]
     trouble = demo.end(variables["KUBECONFIG"])
     print(trouble or "ok     the demo's end")
     return [*results, not trouble]
