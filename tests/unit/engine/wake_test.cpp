@@ -164,7 +164,7 @@ TEST(Wake, ADecisionThatHasExplainedManyKindsGoesOnInTheNext) {
   tell(s, Submitted{std::move(urgent)});
   tell(s, Ended{JobId(0u)});
   const Plan second = engine.decide(s, s.now());
-  ASSERT_EQ(second.actions.size(), 1u) << "whoever is ahead has a turn between two of them";
+  ASSERT_EQ(second.actions.size(), 1u) << "a job that is ahead has a turn between two of them";
   EXPECT_EQ(std::get<Bind>(second.actions[0]).job, JobId(5u));
   std::size_t decisions = 2;
   for (bool is_over = false; !is_over; ++decisions) {
