@@ -316,7 +316,7 @@ TEST_F(Tenants, ANodeThatLiesTakesNothingFromOthers) {
   for (kube::PodSpec& member : gang) {
     member.labels = {{"ashlar.dev/gang", "g"}, {"ashlar.dev/gang-size", "2"}};
     member.node_selector = {{"metadata.name", "node-000"}};  // the liar alone has that label
-    member.requests.front() = {"cpu", "50"};  // each fits alone
+    member.requests.front() = {"cpu", "50"};                 // each fits alone
   }
   post_pods(gang);
   kube::PodSpec pinned = gpu_pod("pinned", 1);

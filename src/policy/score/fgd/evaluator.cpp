@@ -15,7 +15,7 @@
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kLanes = 16;            ///< columns are padded to a multiple of this
+constexpr std::size_t kLanes = 16;  ///< columns are padded to a multiple of this
 constexpr std::size_t kClassesMax = kMixClassesMax;
 constexpr std::size_t kDevicesForShort = 32;  ///< 16-bit sums hold the free milli-GPU of this many devices
 
