@@ -79,7 +79,7 @@ double measure(const Growing& quantity, int size) {
   const double before = cpu_seconds();
   Subject subject = quantity.make(size);
   World& w = subject.world;
-  w.decide();
+  w.settle();
   const auto print = [&](const char* event, double micros) {
     std::printf("%s %d %s %.1f\n", quantity.name, size, event, micros);
     std::fflush(stdout);

@@ -69,7 +69,7 @@ Subject with_held(int size) {
   w.fill(0.6, 16);
   w.tell(NodeSeen{NodeId(kNodes), without_devices()});
   w.submit({.demand = w.demand(8, 128'000), .members = kNodes, .priority = 10, .duration = Millis(7'200'000)});
-  w.decide();
+  w.settle();
   std::vector<DemandId> kinds;
   for (int k = 0; k < std::min(size, 10); ++k) kinds.push_back(demand_number(w, 1, k));
   for (int i = 0; i < size; ++i)

@@ -34,7 +34,7 @@ void take_all(World& w, std::uint32_t nodes, int devices) {
   const DemandId all = w.demand(devices, 64'000);
   for (std::uint32_t n = 0; n < nodes; ++n)
     w.tell(Bound{w.state.job(w.submit({.demand = all, .duration = Millis(3'600'000 + n)})).first, NodeId(n), {}});
-  w.decide();
+  w.settle();
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Subject with_device_kinds(int size) {
   for (std::uint32_t n = 0; n < kNodes; ++n)
     w.tell(Bound{w.state.job(w.submit({.demand = two, .duration = Millis(3'600'000 + n)})).first, NodeId(n), {}});
   w.submit({.demand = w.demand(kOnNode - 1, 8000), .members = kNodes, .priority = 10, .duration = kTwoDays});
-  w.decide();
+  w.settle();
   const DemandId one = w.demand(1, 4000);
   std::vector<ConstraintId> of;
   for (int k = 0; k < size; ++k) of.push_back(constraint_of_class(w, k));
@@ -100,7 +100,7 @@ Subject with_device_kinds_in_search(int size) {
   const JobId first = w.submit({.demand = three, .duration = Millis(3'600'000)});
   for (std::uint32_t n = 1; n < kFew; ++n) w.submit({.demand = three, .duration = Millis(3'600'000)});
   for (std::uint32_t n = 0; n < kFew; ++n) w.tell(Bound{w.state.job(JobId(first.value + n)).first, NodeId(n), {}});
-  w.decide();
+  w.settle();
   Subject s = with_unrelated_node(std::move(w), kFew);
   Workload gang = s.world.workload({.demand = five, .members = 11, .duration = kTwoDays});
   for (std::size_t m = 0; m < 4; ++m) gang.members[m].demand = nine;
@@ -127,7 +127,7 @@ Subject with_queue_depth(int size) {
     const JobId job = w.submit({.demand = all, .queue = innermost, .duration = Millis(3'600'000 + n)});
     w.tell(Bound{w.state.job(job).first, NodeId(n), {}});
   }
-  w.decide();
+  w.settle();
   submit_waiting(w, w.demand(4, 8000), innermost);
   Subject s = with_unrelated_node(std::move(w), kNodes);
   s.guest = s.world.workload({.demand = all, .queue = innermost, .duration = kTwoDays});
@@ -163,7 +163,7 @@ Subject with_reservations(int size) {
   const DemandId all = w.demand(kDevices, 8000);
   for (int q = 1; q <= size; ++q)
     w.submit({.demand = all, .members = 8, .queue = QueueId(static_cast<std::uint32_t>(q)), .duration = kTwoDays});
-  w.decide();
+  w.settle();
   const DemandId one = w.demand(1, 4000);
   std::vector<ConstraintId> of;
   for (int k = 0; k < 4; ++k) of.push_back(constraint_of_class(w, k));

@@ -31,7 +31,7 @@ Subject half_full() {
   const DemandId eight = w.demand(kDevices, 64'000);
   for (std::uint32_t n = 0; n < kNodes; ++n)
     w.tell(Bound{w.state.job(w.submit({.demand = eight, .duration = Millis(3'600'000 + n)})).first, NodeId(n), {}});
-  w.decide();
+  w.settle();
   return with_unrelated_node(std::move(w), 2 * kNodes);
 }
 

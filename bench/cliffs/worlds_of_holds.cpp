@@ -39,7 +39,7 @@ Subject held_devices(int holds, const std::function<void(World&, Hold&, int)>& s
                                 .duration = Millis(3'600'000 + n)});
     w.tell(Bound{w.state.job(job).first, NodeId(n), rest});
   }
-  w.decide();
+  w.settle();
   for (int i = 0; i < holds; ++i) {
     const auto row = static_cast<std::uint32_t>(i);
     Hold hold = hold_of(w, by_devices[1], {{NodeId(row % kHeldNodes), static_cast<int>(row / kHeldNodes)}});
@@ -142,7 +142,7 @@ Subject with_parts_of_a_hold(int size) {
   hold.job = JobId(w.next_job++);
   hold.owner.queue = kOwner;
   w.tell(HoldPlaced{hold});
-  w.decide();
+  w.settle();
   Subject s = with_unrelated_node(std::move(w), kOfAll);
   submit_waiting(s.world, eight, kOther);
   s.guest = s.world.workload({.demand = eight,

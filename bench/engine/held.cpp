@@ -21,7 +21,7 @@ World behind_a_reservation() {
   cpu_only.allocatable = {1000, std::int64_t{1} << 30, 0, 250};
   w.tell(NodeSeen{NodeId(kNodes), cpu_only});
   w.submit({.demand = w.demand(8, 128'000), .members = kNodes, .priority = 10, .duration = Millis(7'200'000)});
-  w.decide();
+  w.settle();
   return w;
 }
 
@@ -58,7 +58,7 @@ void measure_held(Report& report) {
   World w = behind_a_reservation();
   const DemandId one = w.demand(1, 4000);
   for (int i = 0; i < 50'000; ++i) w.submit({.demand = one, .duration = kTwoDays + Millis(50'000 - i)});
-  w.decide();
+  w.settle();
   report.at_most("50,000 held jobs of one kind, falling durations, a tick", tick_seconds(w) * 1e3, "ms", 1);
   report.at_most("  looked at in it", w.tick(Millis(1)).examined, "jobs", 0);
 }

@@ -14,7 +14,7 @@ constexpr LabelKeyId kRelease{1u};
 void add_waiting_kinds(World& w, int kinds) {
   for (int k = 0; k < kinds; ++k)
     w.submit({.demand = w.demand(8, 32'000 + k), .members = 200, .within = kBlock, .duration = Millis(3'600'000)});
-  w.decide();
+  w.settle();
 }
 
 /// An idle node is cordoned and returns.
@@ -62,7 +62,7 @@ double label_change_seconds(World& w, int changes) {
 /// 10,000 gangs of as many kinds that can never run; then a node changes that could take members of all of them.
 double impossible_event_seconds(World& w) {
   for (int g = 0; g < 10'000; ++g) w.submit({.demand = w.demand(8, 32'000 + g), .members = 40, .within = kRack});
-  w.decide();
+  w.settle();
   NodeFacts facts = w.state.cluster().facts(NodeId(0u));
   std::uint32_t release = 0;
   return best_of(5, [&] {
@@ -111,7 +111,7 @@ double copy_seconds(World& w) {
   }
   for (std::uint32_t n = 0; n < w.state.cluster().rows(); ++n)
     for (int d = 0; d < kDevices; ++d) w.tell(Bound{w.state.job(w.submit({.demand = one})).first, NodeId(n), {}});
-  w.decide();
+  w.settle();
   return best_of(20, [&] {
     return seconds([&] {
       const State state = w.state;

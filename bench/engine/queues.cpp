@@ -54,8 +54,8 @@ double change_of_usage_seconds(World w, std::uint32_t queues) {
     w.tell(Bound{w.state.job(running.back()).first, cores, {}});
     for (int j = 0; j < 100; ++j) w.submit({.demand = node, .queue = queue, .duration = Millis(3'600'000)});
   }
-  w.decide();
-  w.decide();
+  w.settle();
+  w.settle();
   return best_of(50, [&] {
     const JobId ended = running.back();
     running.pop_back();

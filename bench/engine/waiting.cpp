@@ -15,12 +15,12 @@ double unrelated_event_seconds(World& w, int kinds) {
   for (int k = 0; k < kinds; ++k) demands.push_back(w.demand(8, 64'000 + k));
   for (int g = 0; g < 10'000; ++g)
     w.submit({.demand = demands[static_cast<std::size_t>(g % kinds)], .members = 5000, .within = kBlock});
-  w.decide();
+  w.settle();
   NodeFacts cpu_only;
   cpu_only.allocatable = {64'000, std::int64_t{1} << 38, 0, 250};
   const NodeId n(w.state.cluster().rows());
   w.tell(NodeSeen{n, cpu_only});
-  w.decide();
+  w.settle();
   return best_of(5, [&] {
     cpu_only.allocatable[0] += 1000;
     return seconds([&] {
@@ -44,7 +44,7 @@ double leaders_seconds(World& w, int gangs) {
     gang.members[0].demand = leader;
     w.submit(std::move(gang));
   }
-  w.decide();
+  w.settle();
   return best_of(static_cast<int>(small.size()), [&] {
     const JobId ended = small.back();
     small.pop_back();
@@ -68,10 +68,10 @@ double over_quota_seconds(int pending) {
   std::vector<JobId> running;
   for (std::uint32_t i = 0; i < 8 * kQueues; ++i)
     running.push_back(w.submit({.demand = one, .queue = QueueId(1 + i % kQueues)}));
-  w.decide();
+  w.settle();
   for (int i = 0; i < pending; ++i)
     w.submit({.demand = one, .priority = i % 10, .queue = QueueId(1 + static_cast<std::uint32_t>(i) % kQueues)});
-  w.decide();
+  w.settle();
   return best_of(20, [&] {
     const JobId ended = running.back();
     running.pop_back();

@@ -44,6 +44,10 @@ struct World {
   }
   void tell(EventBody body) { apply(state, Event{state.now(), std::move(body)}); }
   Plan decide() { return engine.decide(state, state.now()); }
+  /// Until no decision is due at once: one that has explained many kinds goes on in the next.
+  void settle() {
+    while (decide().look_again_at <= state.now()) continue;
+  }
   /// Time passes and the engine is asked again.
   Plan tick(Millis by) {
     apply(state, Event{state.now() + by, Tick{}});

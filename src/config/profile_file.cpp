@@ -4,6 +4,7 @@
 #include <array>
 
 #include "config/yaml/profile.h"
+#include "policy/score/fgd/mix_limit.h"
 #include "text/nearest_name.h"
 #include "text/text_file.h"
 
@@ -162,7 +163,10 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
 }
 
 Result<void> ProfileSpec::check_mix() const {
-  if (!profile.needs_mix() || !sample.empty() || !profile.mix.is_empty()) return {};
+  if (!profile.needs_mix()) return {};
+  if (const std::string problem = mix_problem(make_mix(sample)); !problem.empty())
+    return invalid("profile \"" + profile.name + "\": " + problem);
+  if (!sample.empty() || !profile.mix.is_empty()) return {};
   return invalid(
       "profile \"" + profile.name +
       "\" scores by fgd, which needs a mix of expected pods: use a profile file with mix.podList or mix.classes");

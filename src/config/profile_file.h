@@ -25,7 +25,7 @@ struct ProfileSpec {
   bool has_seed = false;           ///< the file states `seed`
   std::vector<std::string> files;  ///< what was read: the profile's file, its pod list; none of a built-in one
 
-  /// Nothing, or an Error if one of its policies needs a mix (fgd) and there is none.
+  /// Nothing, or an Error if one of its policies needs a mix (fgd) and there is none, or one that is too large.
   Result<void> check_mix() const;
 };
 

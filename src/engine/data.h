@@ -72,6 +72,9 @@ struct EngineData {
   std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests
   /// this many classes that may have room are woken at once, others each in its turn; fewer for tests
   std::size_t woken_at_once_max = 64;
+  /// A decision ends after it has looked at this many nodes for reasons, as for those of 512 classes on 5,000 nodes,
+  /// and goes on in the next one: in between the lease is renewed and new jobs get their turn. Fewer for tests.
+  std::size_t nodes_explained_max = 2'560'000;
   std::vector<Reported> reported;  ///< by job
 };
 

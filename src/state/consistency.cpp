@@ -7,25 +7,49 @@
 namespace ashlar {
 namespace {
 
-/// Of members without those of holds that yield; of these what they keep.
-bool are_request_counts_consistent(const State& state) {
-  const Cluster& cluster = state.cluster();
-  std::vector<DeviceRequestCounts> counts(cluster.rows(), DeviceRequestCounts{});
-  const auto count = [&](std::size_t node, const DeviceRequest& request) {
-    if (request.count > 0) ++counts[node][device_request_kind(request)];
-  };
+/// Calls `visit(NodeId, const Demand&)` for what is taken of the nodes: by members, but those of holds that yield; by
+/// these what they keep.
+template <class Visit>
+void each_taken(const State& state, Visit&& visit) {
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     if (!state.is_live(MemberId(row))) continue;
     const Member& m = state.member(MemberId(row));
     if (!m.is_placed()) continue;
     const Hold* hold = state.hold_of(m.job);
-    if (hold == nullptr || !hold->yields()) count(m.node.row(), state.demand(m.demand).devices);
+    if (hold == nullptr || !hold->yields()) visit(m.node, state.demand(m.demand));
   }
-  for (std::size_t n = 0; n < counts.size(); ++n)
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n)
     for (const Kept& kept : kept_on(state, NodeId(n)))
-      for (const Allocation& a : kept.allocations) count(n, a.demand.devices);
+      for (const Allocation& a : kept.allocations) visit(NodeId(n), a.demand);
+}
+
+bool are_request_counts_consistent(const State& state) {
+  const Cluster& cluster = state.cluster();
+  std::vector<DeviceRequestCounts> counts(cluster.rows(), DeviceRequestCounts{});
+  each_taken(state, [&](NodeId n, const Demand& demand) {
+    if (demand.devices.count > 0) ++counts[n.row()][device_request_kind(demand.devices)];
+  });
   return std::equal(counts.begin(), counts.end(), cluster.device_request_counts().begin(),
                     cluster.device_request_counts().end());
+}
+
+bool are_ports_consistent(const State& state) {
+  std::vector<std::vector<HostPort>> left;
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
+    const auto taken = state.cluster().ports_taken(NodeId(n));
+    left.emplace_back(taken.begin(), taken.end());
+  }
+  bool are_there = true;
+  each_taken(state, [&](NodeId n, const Demand& demand) {
+    for (const HostPort& port : demand.ports) {
+      const auto it = std::ranges::find(left[n.row()], port);
+      if (it == left[n.row()].end())
+        are_there = false;
+      else
+        left[n.row()].erase(it);
+    }
+  });
+  return are_there && std::ranges::all_of(left, [](const auto& ports) { return ports.empty(); });
 }
 
 }  // namespace
@@ -53,7 +77,9 @@ std::vector<std::uint32_t> counted_gang_uses(const State& state) {
 }
 
 bool are_placements_consistent(const State& state) {
-  if (!state.cluster().counts().is_like(counted_company(state)) || !are_request_counts_consistent(state)) return false;
+  if (!state.cluster().counts().is_like(counted_company(state)) || !are_request_counts_consistent(state) ||
+      !are_ports_consistent(state))
+    return false;
   std::vector<std::vector<MemberId>> on_nodes(state.cluster().rows());
   for (std::size_t row = 0; row < state.member_rows(); ++row) {
     if (!state.is_live(MemberId(row))) continue;

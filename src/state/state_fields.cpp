@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/grown.h"
+
 namespace ashlar {
 namespace {
 
@@ -31,12 +33,40 @@ bool is_mib(std::int64_t v) { return v >= -(std::int64_t{1} << 50) && v <= (std:
 /// Saturated amounts exist: a pod may request more than exists anywhere. Only what is placed is added up.
 bool is_amount(std::int64_t v) { return is_number(v) || v == INT64_MAX; }
 
+/// How many members fit is found by division by what each requests.
 bool is_sound_demand(const Demand& d) {
-  return d.devices.count >= 0 && d.devices.count <= kDevicesPerNodeMax && d.devices.milli_each.value >= 0 &&
-         d.devices.milli_each.value <= kWholeDevice && d.devices.memory_each.value >= 0 &&
-         is_mib(d.devices.memory_each.value) && all_of(d.amounts, [](const ResourceAmount& a) {
-           return a.resource.row() < resource::kRowsMax && is_amount(a.amount);
+  const bool has_share = d.devices.count == 0 || d.devices.milli_each.value > 0;
+  return has_share && d.devices.count >= 0 && d.devices.count <= kDevicesPerNodeMax &&
+         d.devices.milli_each.value >= 0 && d.devices.milli_each.value <= kWholeDevice &&
+         d.devices.memory_each.value >= 0 && is_mib(d.devices.memory_each.value) &&
+         all_of(d.amounts, [](const ResourceAmount& a) {
+           return a.resource.row() < resource::kRowsMax && is_amount(a.amount) && a.amount > 0;
          });
+}
+
+/// Whether each node of the column is in the list of its row and in no other, ascending: it is found when it moves.
+template <class Row>
+bool are_lists_of(const std::vector<Row>& row_of, const std::vector<std::vector<NodeId>>& lists) {
+  std::size_t listed = 0;
+  for (std::size_t row = 0; row < lists.size(); ++row) {
+    const auto is_of_row = [&](NodeId n) { return n.row() < row_of.size() && row_of[n.row()] == Row(row); };
+    const auto is_behind = [](NodeId a, NodeId b) { return !(a < b); };
+    if (!all_of(lists[row], is_of_row) || std::ranges::adjacent_find(lists[row], is_behind) != lists[row].end())
+      return false;
+    listed += lists[row].size();
+  }
+  const auto in_any = std::ranges::count_if(row_of, [](Row row) { return !row.is_none(); });
+  return listed == static_cast<std::size_t>(in_any);
+}
+
+/// False if the range is not there, or a part of it is another's.
+bool take_range(std::vector<bool>& is_taken, std::size_t first, std::size_t count) {
+  if (first > is_taken.size() || is_taken.size() - first < count) return false;
+  const auto begin = is_taken.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(count);
+  if (std::find(begin, end, true) != end) return false;
+  std::fill(begin, end, true);
+  return true;
 }
 
 bool is_sound_job(const Job& j) {
@@ -100,7 +130,8 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   if (c.device_free_mib_.size() != devices || c.spare_devices_.size() > kDevicesPerNodeMax + 1) return false;
   for (std::size_t n = 0; n < rows; ++n) {
     const bool has_devices = c.device_count_[n] >= 0 && c.device_count_[n] <= kDevicesPerNodeMax &&
-                             c.facts_[n].devices.count == c.device_count_[n];
+                             c.facts_[n].devices.count == c.device_count_[n] &&
+                             c.facts_[n].devices.device_class == c.model_[n];
     if (!has_devices || c.first_device_[n] > devices ||
         devices - c.first_device_[n] < static_cast<std::size_t>(c.device_count_[n]))
       return false;
@@ -110,9 +141,11 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
   const auto has_sound_capabilities = [](const auto& row) { return is_capability_list(row.capabilities); };
   if (!all_of(c.classes_.rows_, has_sound_capabilities) || !all_of(c.constraints_, has_sound_capabilities))
     return false;
+  std::vector<bool> is_taken(devices);
+  for (std::size_t n = 0; n < rows; ++n)
+    if (!take_range(is_taken, c.first_device_[n], static_cast<std::size_t>(c.device_count_[n]))) return false;
   for (std::size_t width = 0; width < c.spare_devices_.size(); ++width)
-    if (!all_of(c.spare_devices_[width],
-                [&](std::uint32_t first) { return first <= devices && devices - first >= width; }))
+    if (!all_of(c.spare_devices_[width], [&](std::uint32_t first) { return take_range(is_taken, first, width); }))
       return false;
   return std::ranges::equal(c.withheld_.rows, c.counted_unhealthy(), {}, &WithheldDevice::device) &&
          is_topology_sound(c);
@@ -121,23 +154,22 @@ bool StateFields::is_cluster_sound(const Cluster& c) {
 bool StateFields::is_topology_sound(const Cluster& c) {
   const Topology& t = c.topology_;
   const std::size_t rows = c.facts_.size();
-  const auto are_nodes = [&](const std::vector<NodeId>& nodes) {
-    return all_of(nodes, [&](NodeId n) { return n.row() < rows; });
-  };
   if (t.domain_of_.size() != t.nodes_of_.size() || t.domain_of_.size() > Topology::kLevelsMax ||
       t.nested_ > t.domain_of_.size())
     return false;
   for (std::size_t l = 0; l < t.domain_of_.size(); ++l) {
-    if (t.domain_of_[l].size() > rows || !all_of(t.nodes_of_[l], are_nodes)) return false;
-    if (!all_of(t.domain_of_[l], [&](DomainId d) { return is_row_or_none(d, t.nodes_of_[l].size()); })) return false;
+    if (t.domain_of_[l].size() > rows || !are_lists_of(t.domain_of_[l], t.nodes_of_[l])) return false;
   }
   const std::size_t groups = t.nodes_of_group_.size();
   const auto is_group = [&](GroupId g) { return is_row_or_none(g, groups); };
   if (t.group_of_.size() > rows || !all_of(t.group_of_, is_group) || !all_of(t.group_of_domain_, is_group) ||
       !all_of(t.group_of_chunk_, is_group))
     return false;
-  if (!all_of(t.nodes_of_group_, are_nodes) || c.group_idle_devices_.size() > groups) return false;
-  for (std::size_t n = 0; n < rows; ++n) {  // counters of the ready nodes' groups exist
+  if (!are_lists_of(t.group_of_, t.nodes_of_group_) || c.group_idle_devices_.size() > groups) return false;
+  for (std::size_t n = 0; n < rows;
+       ++n) {  // a node in no group is in no domain; counters of the ready nodes' groups exist
+    const auto is_in_a_domain = [&](const auto& level) { return !value_at(level, n).is_none(); };
+    if (t.group_of(NodeId(n)).is_none() && std::ranges::any_of(t.domain_of_, is_in_a_domain)) return false;
     if (c.is_live_[n] == 0 || !c.facts_[n].is_ready) continue;
     const GroupId group = t.group_of(NodeId(n));
     if (group.row() >= c.group_idle_devices_.size()) return false;
@@ -284,6 +316,11 @@ bool StateFields::are_sound(const State& s) {
     for (QueueId at(row); !at.is_none(); at = q.parent_[at.row()])
       if (at.row() >= queues || ++depth > queues) return false;
   }
+  const auto is_node = [&](NodeId n) { return n.row() < s.cluster_.rows(); };
+  const auto is_of_a_job = [&](const BacklogChange& change) { return change.job.row() < s.jobs_.size(); };
+  if (!all_of(s.freed_nodes_, is_node) || !all_of(s.changed_nodes_, is_node) ||
+      !all_of(s.backlog_changes_, is_of_a_job))
+    return false;
   return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) &&
          is_company_sound(s) && are_jobs_sound(s);
 }

@@ -1,7 +1,9 @@
 // A profile as bytes: policies by their names, rules by their codes, the FGD mix by its classes. Read back, the names
 // are looked up again.
+#include <optional>
 #include <utility>
 
+#include "policy/score/fgd/mix_limit.h"
 #include "store/codec.h"
 #include "store/fields.h"
 
@@ -102,6 +104,8 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (!queue_order) return queue_order.error();
   if (w.grace < Millis(0) || w.grace > Profile::kGraceMax) return invalid("the profile's grace is impossible");
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
+  if (w.mix.size() > kMixClassesMax)
+    return invalid("the profile's mix has more than " + std::to_string(kMixClassesMax) + " classes");
   for (const FgdClass& c : w.mix) {
     const bool is_possible = c.cpu_milli >= 0 && c.cpu_milli <= kNumberMax && c.devices >= 0 &&
                              c.devices <= kDevicesPerNodeMax && c.milli_each >= 0 && c.milli_each <= kWholeDevice &&
@@ -120,6 +124,10 @@ Result<Profile> profile_of(std::string_view bytes) {
   profile.mix.classes = std::move(w.mix);
   profile.seed = w.seed;
   profile.is_default_domain_search = w.is_default_domain_search;
+  Profile with_all_rules = profile;  // one that was added since is no fault of the log's
+  add_mandatory_rules(with_all_rules.feasible);
+  if (const std::optional<ProfileProblem> problem = validate(with_all_rules))
+    return invalid("the profile cannot decide: " + problem->text);
   return profile;
 }
 

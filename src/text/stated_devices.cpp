@@ -12,6 +12,8 @@
 namespace ashlar {
 namespace {
 
+/// Of a model. A node may write 256 KiB, and conditions of pods list the models that are known.
+constexpr std::size_t kModelBytesMax = 253;
 constexpr std::string_view kWords[] = {"model=", "memory=", "island=", "numa=", "switch=", "sliced"};
 
 /// The first part up to one of these characters; takes it, and them, from `rest`.
@@ -48,6 +50,10 @@ std::optional<Error> take_word(std::string_view word, StatedDevices& into) {
     into.is_sliced = true;
   } else if (key == "model=") {
     if (value.empty()) return invalid("\"model=\" needs the name of a model");
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (value.size() > kModelBytesMax || std::ranges::any_of(value, is_control))
+      return invalid(in_quotes(word) + " is not the name of a model: it has control characters, or more than " +
+                     std::to_string(kModelBytesMax) + " bytes");
     into.model = std::string(value);
   } else if (key == "memory=") {
     const Result<MiB> memory = parse_gpu_memory(value);

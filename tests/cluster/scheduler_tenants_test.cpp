@@ -1,5 +1,5 @@
-// What one tenant can do to others, against a real kube-apiserver: invented names, and other devices in the annotation
-// of a pod.
+// What one tenant, or one node that lies, can do to others, against a real kube-apiserver: invented names, and other
+// devices in the annotation of a pod.
 #include "cluster/scheduler_world.h"
 #include "envtest/fault_proxy.h"
 
@@ -187,6 +187,26 @@ TEST_F(Tenants, WhatThePodHoldsIsWrittenBackAndCountsAfterARestart) {
       << "what was changed while no scheduler ran is believed, as of the older annotation";
 }
 
+/// Nobody else could: the policy forbids it to the administrator, too.
+TEST_F(Tenants, GrantsThatCannotBeAreCorrectedByAshlarWhereThePolicyIs) {
+  post_gpu_nodes(1);
+  kube::PodSpec understated = gpu_pod("one", 1);
+  understated.node_name = node_name(0);
+  understated.annotations = {{"ashlar.dev/cards", "3"}, {"ashlar.dev/gpu-grants", "3:1"}};
+  post_pod(understated);
+  ASSERT_NO_FATAL_FAILURE(apply_policy());
+  EXPECT_TRUE(is_refused(
+      patch(kube::pod_path("default", "one"), R"({"metadata":{"annotations":{"ashlar.dev/gpu-grants":null}}})")));
+  auto scheduler = start();
+  EXPECT_TRUE(wait([&] {
+    const kube::Pod p = pod("one");
+    return *kube::find_label(*p.annotations, "ashlar.dev/gpu-grants") == "3:1000";
+  }));
+  EXPECT_TRUE(
+      has_logged("annotation ashlar.dev/gpu-grants of pod default/one says less than the pod requests of each"));
+  EXPECT_EQ(devices_of("one"), "3");
+}
+
 TEST_F(Tenants, ALabelChangedWhileItRunsMovesNoUsageAfterARestart) {
   post_gpu_nodes(1);
   kube::SchedulerOptions o = options();
@@ -273,6 +293,40 @@ TEST_F(Tenants, InventedResourcesAndLevelsTakeNothingFromOthers) {
   post_pods(specs);
   ASSERT_TRUE(wait_bound(3, "honest"));
   for (const char* name : {"honest", "honest-0", "honest-1"}) EXPECT_EQ(pod(name).node_name, "with-rdma") << name;
+}
+
+/// The first of the list, with more resources than are tracked; called as another node by its label; with GPUs of as many
+/// kinds as it has. A kubelet may say all of that of its own node.
+TEST_F(Tenants, ANodeThatLiesTakesNothingFromOthers) {
+  post_gpu_nodes(1);
+  post_nodes(1, [](std::size_t) {
+    kube::NodeSpec spec;
+    spec.name = "a-liar";
+    spec.labels = {{"metadata.name", "node-000"}};
+    std::string gpus;
+    for (int i = 0; i < 40; ++i) gpus += std::to_string(i) + " memory=" + std::to_string(i + 1) + "Gi;";
+    spec.annotations = {{"ashlar.dev/gpus", gpus}};
+    spec.allocatable = {{"cpu", "96"}, {"memory", "768Gi"}, {"pods", "110"}};
+    for (int i = 0; i < 70; ++i) spec.allocatable.emplace_back("example.com/r" + std::to_string(i), "1");
+    spec.allocatable.emplace_back("nvidia.com/gpu", "40");
+    return spec;
+  });
+  auto scheduler = start();
+  std::vector<kube::PodSpec> gang{gpu_pod("g-0", 40), gpu_pod("g-1", 0)};
+  for (kube::PodSpec& member : gang) {
+    member.labels = {{"ashlar.dev/gang", "g"}, {"ashlar.dev/gang-size", "2"}};
+    member.node_selector = {{"metadata.name", "node-000"}};  // the liar alone has that label
+    member.requests.front() = {"cpu", "50"};                 // each fits alone
+  }
+  post_pods(gang);
+  kube::PodSpec pinned = gpu_pod("pinned", 1);
+  pinned.extra_spec_json =
+      R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)"
+      R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["node-000"]}]}]}}})";
+  post_pods({pinned, gpu_pod("honest", 7)});
+  ASSERT_TRUE(wait_bound(1, "honest"));
+  ASSERT_TRUE(wait_bound(1, "pinned"));
+  EXPECT_EQ(pod("pinned").node_name, "node-000");
 }
 
 /// As a webhook of one namespace that does not answer makes it: every binding there takes ten seconds.

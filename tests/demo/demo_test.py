@@ -106,7 +106,7 @@ class DemoWithoutControlPlane(unittest.TestCase):
 
     def test_the_program_is_built_first_and_plays_until_the_control_plane_is_there(self):
         status, printed = self.finish(self.start("seconds 5", "--no-wait", "--short"))
-        order = [printed.find(words) for words in ("built release ashlar", IS_SIMULATED, "+ vision/fill-0  8 x 6 GPUs in rack", "language/foundation  waits: gang",
+        order = [printed.find(words) for words in ("built release ashlar", IS_SIMULATED, "+ demo/fill-0 (vision)  8 x 6 GPUs in rack", "~ demo/foundation (language)  waits: the best rack",
                                                    REAL_BEGINS, "starting etcd and kube-apiserver")]
         self.assertNotIn(-1, order, printed)
         self.assertEqual(order, sorted(order), printed)
@@ -138,7 +138,7 @@ class DemoWithoutControlPlane(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number.name):
                 process = self.start("seconds 300", "--short")
-                self.await_words("+ vision/fill-0")
+                self.await_words("+ demo/fill-0 (vision)")
                 os.killpg(process.pid, number)
                 _, printed = self.finish(process)
                 self.assertNotIn(REAL_BEGINS, printed)

@@ -10,8 +10,10 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "busy_story.h"
 #include "busy_text.h"
@@ -245,6 +247,13 @@ TEST(BusyWorlds, NoJobSleepsThatWouldStartIfAllWereAwake) {
   EXPECT_LE(counts.overtaken, kOvertaken);
 }
 
+/// Its limit by class was lifted: it had room where it outranks a nomination.
+TEST(BusyWorlds, NoJobSleepsWhoseLimitByClassIsLifted) {
+  constexpr std::uint64_t kLifted = 42497;
+  Counts counts;
+  EXPECT_EQ(slept_through(draw_busy_story(kLifted), counts), "");
+}
+
 /// At the limit of rounds a decision ends; the next one, a second later at most, wakes the jobs that it did not.
 TEST(BusyWorlds, NoJobSleepsAfterADecisionThatIsCutShort) {
   const Counts counts =
@@ -257,6 +266,48 @@ TEST(BusyWorlds, NoJobSleepsWhereEachIsWokenInItsTurn) {
       played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.woken_at_once_max = 0; });
   EXPECT_EQ(counts.cut_short, 0);
   EXPECT_GT(counts.with_starts, 1000);
+}
+
+TEST(BusyWorlds, NoJobSleepsWhereEachDecisionExplainsOneKind) {
+  const Counts counts =
+      played(number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds), [](Story& story) { story.nodes_explained_max = 1; });
+  EXPECT_EQ(counts.cut_short, 0);
+  EXPECT_GT(counts.with_starts, 1000);
+}
+
+bool are_same(std::span<const Reservation> made, std::span<const Reservation> anew) {
+  return std::ranges::equal(made, anew, [](const Reservation& a, const Reservation& b) {
+    return a.entry == b.entry && a.edition == b.edition && a.is_like(b);
+  });
+}
+
+/// Empty, or how the copy differs that has made anew all that is in no snapshot.
+std::string difference_of_caches(const Story& story, long& reservations) {
+  LookedAtAll anew;
+  PlayOptions options{.has_checks = false};
+  options.before = [&](const State& state, const Engine& engine, Millis now) {
+    anew = decide_anew(state, engine, now);
+  };
+  options.after = [&](const State& state, const Engine& engine, const Plan& plan) -> std::string {
+    const std::vector<Reservation> made(engine.reservations().begin(), engine.reservations().end());
+    reservations += std::ssize(made);
+    if (started_by(plan) != anew.started) return "the copy starts " + text_of(anew.started);
+    if (are_same(made, anew.reservations)) return "";
+    return "reserved:" + texts_of(state, made) + "\n   the copy's" + texts_of(state, anew.reservations);
+  };
+  return play(story, options).fault;
+}
+
+TEST(BusyWorlds, DecisionsAndReservationsDoNotRestOnWhatIsCached) {
+  constexpr std::uint64_t kOnceDifferent[] = {28040, 29295, 31055};  // reserved too late, or never
+  const std::uint64_t first = number_of("ASHLAR_FIRST_BUSY_WORLD", 0);
+  const std::uint64_t worlds = number_of("ASHLAR_BUSY_WORLDS", kBusyWorlds);
+  std::vector<std::uint64_t> seeds(std::begin(kOnceDifferent), std::end(kOnceDifferent));
+  for (std::uint64_t seed = first; seed < first + worlds; ++seed) seeds.push_back(seed);
+  long reservations = 0;
+  for (const std::uint64_t seed : seeds)
+    EXPECT_EQ(difference_of_caches(draw_busy_story(seed), reservations), "") << "ASHLAR_FIRST_BUSY_WORLD=" << seed;
+  if (worlds == kBusyWorlds) EXPECT_GT(reservations, 10'000);
 }
 
 }  // namespace

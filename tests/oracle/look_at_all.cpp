@@ -36,6 +36,27 @@ void keep_reservations(Engine& engine, const State& state, Millis now) {
   });
 }
 
+/// Copies with what is in a snapshot alone.
+struct Anew {
+  State state;
+  Engine engine;
+
+  Anew(const State& of, const Engine& engine_of) : state(of), engine(engine_of.profile(), engine_of.options()) {
+    StateFields::forget_caches(state);
+    std::vector<const void*> fields;
+    EngineFields::each(engine_of, [&](const auto& field) { fields.push_back(&field); });
+    std::size_t at = 0;
+    EngineFields::each(engine, [&](auto& field) {
+      field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]);
+    });
+  }
+  LookedAtAll decide(Millis now) {
+    LookedAtAll looked{started_by(engine.decide(state, now)), {}};
+    looked.reservations.assign(engine.reservations().begin(), engine.reservations().end());
+    return looked;
+  }
+};
+
 }  // namespace
 
 std::map<std::uint32_t, int> started_by(const Plan& plan) {
@@ -46,20 +67,17 @@ std::map<std::uint32_t, int> started_by(const Plan& plan) {
 }
 
 LookedAtAll look_at_all(const State& state, const Engine& engine, Millis now, Renewal renewal) {
-  State copy = state;
-  StateFields::forget_caches(copy);
-  Engine other(engine.profile(), engine.options());
-  std::vector<const void*> fields;
-  EngineFields::each(engine, [&](const auto& field) { fields.push_back(&field); });
-  std::size_t at = 0;
-  EngineFields::each(
-      other, [&](auto& field) { field = *static_cast<const std::remove_reference_t<decltype(field)>*>(fields[at++]); });
-  if (renewal == Renewal::kNone) keep_reservations(other, state, now);
-  EngineFields::rebuild(other);
-  open_everything(copy);
-  LookedAtAll looked{started_by(other.decide(copy, now)), {}};
-  looked.reservations.assign(other.reservations().begin(), other.reservations().end());
-  return looked;
+  Anew copy(state, engine);
+  if (renewal == Renewal::kNone) keep_reservations(copy.engine, state, now);
+  EngineFields::rebuild(copy.engine);
+  open_everything(copy.state);
+  return copy.decide(now);
+}
+
+LookedAtAll decide_anew(const State& state, const Engine& engine, Millis now) {
+  Anew copy(state, engine);
+  EngineFields::rebuild(copy.engine);
+  return copy.decide(now);
 }
 
 std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now) {

@@ -18,6 +18,8 @@ struct LookedAtAll {
 };
 enum class Renewal : std::uint8_t { kAsDue, kNone };
 LookedAtAll look_at_all(const State& state, const Engine& engine, Millis now, Renewal renewal = Renewal::kAsDue);
+/// What it decides that looks at the same jobs, and has made anew all that is in no snapshot.
+LookedAtAll decide_anew(const State& state, const Engine& engine, Millis now);
 /// What it would start; reservations are kept as they were made.
 std::map<std::uint32_t, int> started_by_looking_at_all(const State& state, const Engine& engine, Millis now);
 

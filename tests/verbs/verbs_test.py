@@ -55,6 +55,8 @@ QUEUE = "sim queue --policy fifo"
 NEVER_FITS = """{"kind":"Why","name":"a/b","state":"Never","headline":"ExceedsClusterMax: too small (now: 1 node is short)","exitStatus":0,
     "reasons":[{"code":"ExceedsClusterMax","message":"too small"},{"code":"InsufficientGPU","message":"1 node is short"},
     {"code":"TaintNotTolerated","message":"2 nodes"}]}"""
+ONE_POD = """{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"requests":{"gpus":1},
+    "gang":{"name":"b","size":1,"present":1,"bound":1,"held":0,"uniform":true,"within":"rack","prefer":""}}"""
 NODE_IN_TROUBLE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":4,"idleCards":1,"cardFreeMilli":[0,1000,0,0],"freeMilliCores":0,"freePods":0,
     "domains":{},"closed":"pod ns/p: spec: odd","closedCards":"0,3","unhealthyCards":"2","taints":["team=blue:NoSchedule","gone:NoExecute"]}]}"""
 UNLIKE_NODE = """{"kind":"NodeList","nodes":[{"name":"n","model":"","cards":4,"idleCards":4,"cardFreeMilli":[1000,1000,1000,1000],"freeMilliCores":0,"freePods":0,
@@ -100,7 +102,7 @@ q      cpu                   1.5     64
 q      cpu@H10O                0      1
 q      memory@H100          1GiB   1TiB
 q      example.com/nic         2      8
-no node has GPUs of the model H10O (label nvidia.com/gpu.product): limits on it have no effect
+no node has GPUs of the class or model H10O: limits on it have no effect
 
 NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU
@@ -242,7 +244,11 @@ LIED_TO = [
     ("queue", QUEUES_OF_ALL_LENGTHS, 0, QUEUES_TABLE),
     ("nodes nosuch", '{"kind":"NodeList","nodes":[]}', 2, 'ashlar nodes: there is no node "nosuch"'),
     ("nodes nosuch -o json", '{"kind":"NodeList","nodes":[]}', 2, 'ashlar nodes: there is no node "nosuch"'),
-    ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, 'ashlar queue: there is no queue "nosuch"'),
+    ("queue nosuch", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, 'ashlar queue: there is no queue "nosuch"; known: default\n'),
+    ("queue defualt", '{"kind":"QueueList","queues":[{"name":"default","quotaMilliGpu":null}],"jobs":[]}', 2, 'there is no queue "defualt"; did you mean "default"?'),
+    ("why a/b", ONE_POD, 0, "a/b   1 GPU within one rack   BOUND\n"),
+    ("why a/b", ONE_POD.replace('"present":1', '"present":2'), 0, "a/b   gang of 1 x 1 GPU within one rack (2 exist, 1 bound)   BOUND\n"),
+    ("why a/b", ONE_POD.replace('"size":1', '"size":2'), 0, "a/b   gang of 2 x 1 GPU within one rack (1 exists, 1 bound)   BOUND\n"),
     ("nodes", "<html>", 1, "the answer is not JSON"),
     ("load pods.csv --kubeconfig config", "<html>hello</html>", 1, "but created nothing; is it an API server?"),
 ]

@@ -44,6 +44,11 @@ void on_interrupt(int) { is_interrupted = true; }
   throw CLI::RuntimeError(kFailed);
 }
 
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
 /// While it lives, what is printed for people goes to stderr, and stdout is left for a document.
 class PeopleOnStderr {
  public:
@@ -176,24 +181,6 @@ bool has_yardstick(pid_t builder) {
                                              [] { return !is_interrupted; });
 }
 
-void print_header() {
-  std::printf("  %-39s %10s  %-24s %6s %10s %8s %5s\n", "", "GPU-hours", "gangs that waited", "split", "GPU-hours",
-              "time to", "jobs");
-  std::printf("  %-39s %10s  %-24s %6s %10s %8s %5s\n", "", "lost", "(mean, longest)", "gangs", "twice", "finish",
-              "left");
-}
-
-void print_row(const demo::Score& s) {
-  const auto seconds = [](Millis time) { return static_cast<long long>((time.value + 500) / 1000); };
-  char waited[64];
-  std::snprintf(waited, sizeof waited, "%d of %d (%lld s, %lld s)", s.gangs_waited, s.gangs, seconds(s.mean_wait()),
-                seconds(s.wait_max));
-  const std::string finish = (s.jobs_left > 0 ? "> " : "") + std::to_string(seconds(s.finished)) + " s";
-  std::printf("  %-39s %10.2f  %-24s %6d %10.2f %8s %5d\n", s.label.c_str(), s.lost_gpu_seconds / 3600, waited,
-              s.gangs_split, s.double_booked_gpu_seconds / 3600, finish.c_str(), s.jobs_left);
-  std::fflush(stdout);
-}
-
 /// Nodes are filled one by one, as the documentation of kube-scheduler proposes under "resource bin packing": its
 /// default spreads pods, and so leaves no node whole for the gangs.
 std::string yardstick_config(const std::string& kubeconfig) {
@@ -215,14 +202,7 @@ std::vector<demo::Score> compare(Stage& stage, const demo::Script& script, pid_t
         "build/controlplane.log).\n");
     return {};
   }
-  std::printf(
-      "\nA busy minute of %zu jobs that need %.1f GPU-hours, first on kube-scheduler, then on Ashlar: the same pods "
-      "in\n"
-      "the same order with the same priorities, no preemption, no quotas. kube-scheduler fills nodes one by one, as "
-      "its\n"
-      "documentation proposes for scarce resources.\n\n",
-      script.acts.size(), script.gpu_hours());
-  print_header();
+  say("\n" + demo::comparison_head(script));
   const std::string config = stage.plane->folder() + "/kube-scheduler.yaml";
   std::ofstream(config) << yardstick_config(stage.plane->kubeconfig());
   auto yardstick =
@@ -232,10 +212,11 @@ std::vector<demo::Score> compare(Stage& stage, const demo::Script& script, pid_t
   std::vector<demo::Score> scores;
   const auto row = [&](const std::string& label, demo::PlayOptions options) {
     if (is_interrupted) return;
+    say("  " + label + "\n");
     demo::Score score = play(stage, script, std::move(options), nullptr);
     score.label = label;
     if (is_interrupted) return;
-    print_row(score);
+    say(demo::comparison_row(score));
     scores.push_back(std::move(score));
   };
   row("kube-scheduler, PodGroups with topology", {.ns = "compare-kube",
@@ -251,10 +232,7 @@ std::vector<demo::Score> compare(Stage& stage, const demo::Script& script, pid_t
   (*yardstick)->stop();
   row("Ashlar",
       {.ns = "compare-ashlar", .scheduler_name = "ashlar", .has_groups = true, .has_queues = false, .on_frame = {}});
-  std::printf(
-      "\n  lost: held by members of gangs whose other members had no place; waited: more than 2 s, to the last bind or "
-      "the\n  end; split: over several racks although one could hold the gang; twice: GPUs given to whole-GPU pods "
-      "and to\n  shares at once. See docs/benchmarks.md.\n");
+  if (!scores.empty()) say("\n" + demo::comparison_legend());
   return scores;
 }
 
@@ -263,9 +241,10 @@ void say_goodbye(const Stage& stage) {
   std::printf(
       "\nThe cluster keeps running. In another terminal:\n\n  export KUBECONFIG=%s ASHLAR_SERVER=http://127.0.0.1:%d\n "
       " %s nodes\n  %s queue\n  %s "
-      "why demo/impossible-0\n\n"
+      "why %s/impossible\n\n"
       "Ctrl-C ends it and removes everything.\n",
-      stage.plane->kubeconfig().c_str(), static_cast<int>(stage.port), program, program, program);
+      stage.plane->kubeconfig().c_str(), static_cast<int>(stage.port), program, program, program,
+      demo::kStoryNamespace);
   std::fflush(stdout);
 }
 
@@ -295,7 +274,7 @@ void await_control_plane(const DemoOptions& options, const demo::Script& script,
 }
 
 void print_summary(const demo::Score& score) {
-  std::printf("%d of %d gangs started, %d split across racks without need, %.0f idle GPU-seconds while work waited\n",
+  std::printf("%d of %d gangs started, %d split across racks without need;\n%.0f GPU-seconds idle while work waited\n",
               score.gangs_started, score.gangs, score.gangs_split, score.idle_gpu_seconds);
 }
 
@@ -303,7 +282,7 @@ void play_story(Stage& stage, const demo::Script& script, bool has_colour) {
   demo::Score score;
   {
     demo::Screen screen(cli::is_screen(STDOUT_FILENO), has_colour);
-    score = play(stage, script, {.ns = "demo", .keeps_waiting_jobs = true, .on_frame = {}}, &screen);
+    score = play(stage, script, {.keeps_waiting_jobs = true, .on_frame = {}}, &screen);
   }
   print_summary(score);
   if (score.gangs_started == 0 && !is_interrupted)
@@ -366,7 +345,9 @@ void run_demo(const DemoOptions& options) {
 void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* verb = app.add_subcommand(
-      "demo", "Run two minutes of jobs on a real API server with 64 fake nodes, then compare it with kube-scheduler");
+      "demo",
+      "Run two minutes of jobs on a real API server with 64 fake nodes, then compare Ashlar with kube-scheduler for "
+      "about four minutes");
   CLI::Option* brief =
       verb->add_flag("--short", options->is_short, "Run a few seconds, one job of each kind, without the comparison");
   verb->add_flag("--no-wait", options->has_no_wait, "Exit at the end of the script instead of waiting for Ctrl-C");

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/ashlar/shared/ask.h"
 #include "apps/ashlar/shared/table.h"
@@ -14,6 +16,7 @@
 #include "model/demand.h"
 #include "text/amount_text.h"
 #include "text/duration_text.h"
+#include "text/nearest_name.h"
 
 namespace ashlar {
 namespace {
@@ -44,10 +47,10 @@ std::map<std::string, Waiting> waiting_by_queue(const boost::json::array& queues
 
 std::string queues_text(const object& answer, const std::string& only) {
   const boost::json::array& queues = answer.at("queues").as_array();
-  const bool is_known = std::any_of(queues.begin(), queues.end(), [&](const boost::json::value& q) {
-    return text_of(q.as_object(), "name") == only;
-  });
-  if (!only.empty() && !is_known) refuse_name("queue", only);
+  std::vector<std::string> names;
+  for (const boost::json::value& q : queues) names.push_back(text_of(q.as_object(), "name"));
+  if (!only.empty() && std::find(names.begin(), names.end(), only) == names.end())
+    refuse_name("queue", only, did_you_mean(only, std::vector<std::string_view>(names.begin(), names.end())));
   std::map<std::string, Waiting> waiting = waiting_by_queue(queues);
   Table table({"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"});
   for (const boost::json::value& value : queues) {
@@ -88,7 +91,7 @@ std::string limits_text(const object& answer) {
   }
   std::string text = has_any ? '\n' + table.text() : std::string();
   for (const std::string& model : unknown)
-    text += "no node has GPUs of the model " + model + " (label nvidia.com/gpu.product): limits on it have no effect\n";
+    text += "no node has GPUs of the class or model " + model + ": limits on it have no effect\n";
   return text;
 }
 

@@ -25,24 +25,32 @@ std::string requests_text(const object& why) {
   return milli > 0 ? quota_text(static_cast<std::int64_t>(QuotaDimension::kMilliGpu), milli) : std::string();
 }
 
+/// "2 exist".
+std::string existing(std::int64_t members) { return std::to_string(members) + (members == 1 ? " exists" : " exist"); }
+
+/// "   gang of 4 x 8 GPUs within one rack (4 exist, 0 bound)"; a gang that is one pod is described as a pod.
+std::string gang_text(const object& gang, const std::string& requests) {
+  const std::string level = text_of(gang, "within"), within = level.empty() ? "" : " within one " + level;
+  const std::int64_t size = number_of(gang, "size"), held = number_of(gang, "held");
+  const std::int64_t present = number_of(gang, "present") + held;
+  if (size == 1 && present == 1 && !gang.contains("groups"))
+    return requests.empty() ? within : "   " + requests + within;
+  const boost::json::value* uniform = gang.if_contains("uniform");
+  const bool is_uniform = uniform == nullptr || uniform->as_bool();
+  std::string text = "   gang of " + std::to_string(size);
+  if (!requests.empty() && is_uniform) text += " x " + requests;
+  text += within + " (" + existing(present) + (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " +
+          std::to_string(number_of(gang, "bound")) + " bound)";
+  return requests.empty() || is_uniform ? text : text + ", this pod " + requests;
+}
+
 std::string headline(const object& why) {
   std::string line = text_of(why, "name");
-  std::string requests = requests_text(why);
-  if (const boost::json::value* gang = why.if_contains("gang")) {
-    const object& g = gang->as_object();
-    line += "   gang of " + std::to_string(number_of(g, "size"));
-    const boost::json::value* uniform = g.if_contains("uniform");
-    const bool is_uniform = uniform == nullptr || uniform->as_bool();
-    if (!requests.empty() && is_uniform) line += " x " + requests;
-    if (!text_of(g, "within").empty()) line += " within one " + text_of(g, "within");
-    const std::int64_t held = number_of(g, "held");
-    line += " (" + std::to_string(number_of(g, "present") + held) + " exist" +
-            (held > 0 ? ", " + std::to_string(held) + " held" : "") + ", " + std::to_string(number_of(g, "bound")) +
-            " bound)";
-    if (!requests.empty() && !is_uniform) line += ", this pod " + requests;
-  } else if (!requests.empty()) {
+  const std::string requests = requests_text(why);
+  if (const boost::json::value* gang = why.if_contains("gang"))
+    line += gang_text(gang->as_object(), requests);
+  else if (!requests.empty())
     line += "   " + requests;
-  }
   std::string state = text_of(why, "state");
   for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   line += "   " + state;
@@ -63,8 +71,7 @@ std::string groups_text(const object& why) {
     lines += "GROUP " + std::to_string(++number) + "     " + text_of(g, "name") + " of " +
              std::to_string(number_of(g, "size"));
     if (!text_of(g, "within").empty()) lines += " within one " + text_of(g, "within");
-    lines += " (" + std::to_string(number_of(g, "present")) + " exist, " + std::to_string(number_of(g, "bound")) +
-             " bound)\n";
+    lines += " (" + existing(number_of(g, "present")) + ", " + std::to_string(number_of(g, "bound")) + " bound)\n";
   }
   return lines;
 }

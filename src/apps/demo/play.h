@@ -17,7 +17,7 @@ namespace ashlar::demo {
 std::string_view file(std::string_view name);
 
 struct PlayOptions {
-  std::string ns = "demo";
+  std::string ns = kStoryNamespace;
   std::string scheduler_name = "ashlar";
   bool keeps_waiting_jobs = false;             ///< those that wait at the end stay, for `ashlar why`
   bool has_groups = true;                      ///< gangs get a PodGroup

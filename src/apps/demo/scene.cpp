@@ -12,6 +12,19 @@ std::string clipped(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 1) + "…";
 }
 
+/// Without "Gang train of 8: ", since the line names the job already; so more of the reason fits a terminal.
+std::string without_gang(std::string words, const Act& act) {
+  const std::string gang = "ang " + act.name + " of " + std::to_string(act.members) + ": ";
+  const std::size_t at = words.find(gang);
+  const bool is_named = at != std::string::npos && at > 0 && (words[at - 1] == 'g' || words[at - 1] == 'G');
+  return is_named ? words.erase(at - 1, gang.size() + 1) : words;
+}
+
+/// "demo/train (vision)": the job as `ashlar why` knows it, by its PodGroup or its only pod, and its team.
+std::string job_and_team(const Act& act) {
+  return std::string(kStoryNamespace) + "/" + act.name + (act.is_gang() ? "" : "-0") + " (" + act.team + ")";
+}
+
 }  // namespace
 
 int Job::racks() const {
@@ -52,7 +65,7 @@ void Scene::bind(Job& job, std::size_t member, int node, std::string devices, Mi
                                                 : std::to_string(job.racks()) + " racks")
                         : "node " + std::to_string(job.node_of_member[0]);
   const auto waited = (job.last_bound_at - job.created_at).value;
-  tell("+ " + job.act.team + "/" + job.act.name + "  " + where +
+  tell("+ " + job_and_team(job.act) + "  " + where +
        (waited > 1500 ? "  after " + std::to_string(waited / 1000) + " s" : ""));
   job.waits_because.clear();
 }
@@ -60,7 +73,7 @@ void Scene::bind(Job& job, std::size_t member, int node, std::string devices, Mi
 void Scene::note_wait(Job& job, const std::string& words) {
   if (job.is_bound() || job.waits_because == words) return;
   job.waits_because = words;
-  tell("~ " + job.act.team + "/" + job.act.name + "  waits: " + clipped(words, 220));
+  tell("~ " + job_and_team(job.act) + "  waits: " + clipped(without_gang(words, job.act), 220));
 }
 
 bool Scene::is_over() const {

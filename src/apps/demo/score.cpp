@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 
 #include "kubeclient/json_writer.h"
 
@@ -52,6 +53,14 @@ double lost_gpu_seconds(const Job& job, Millis end) {
   return lost;
 }
 
+/// A line of the comparison's table.
+std::string in_columns(const std::array<std::string, 6>& cells) {
+  char line[160];
+  std::snprintf(line, sizeof line, "%14s  %-23s %6s %10s %8s %6s\n", cells[0].c_str(), cells[1].c_str(),
+                cells[2].c_str(), cells[3].c_str(), cells[4].c_str(), cells[5].c_str());
+  return line;
+}
+
 }  // namespace
 
 void ScoreKeeper::look(const Scene& scene, Millis now) {
@@ -80,6 +89,39 @@ Score ScoreKeeper::finish(const Scene& scene, Millis start, Millis end) {
     score_.wait_max = std::max(score_.wait_max, waited);
   }
   return score_;
+}
+
+std::string comparison_head(const Script& script) {
+  char played[64];
+  std::snprintf(played, sizeof played, "%zu jobs that need %.1f GPU-hours", script.acts.size(), script.gpu_hours());
+  return "A busy minute of " + std::string(played) +
+         ", twice on kube-scheduler,\n"
+         "then on Ashlar: the same pods in the same order with the same priorities, no\n"
+         "preemption, no quotas. kube-scheduler fills nodes one by one, as its\n"
+         "documentation proposes for scarce resources. Each takes about a minute.\n\n" +
+         in_columns({"GPU-hours", "gangs that waited", "split", "GPU-hours", "time to", "jobs"}) +
+         in_columns({"lost", "(mean, longest)", "gangs", "twice", "finish", "left"});
+}
+
+std::string comparison_row(const Score& s) {
+  const auto whole = [](Millis time) { return std::to_string((time.value + 500) / 1000) + " s"; };
+  const auto hours = [](double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", seconds / 3600);
+    return std::string(text);
+  };
+  return in_columns({hours(s.lost_gpu_seconds),
+                     std::to_string(s.gangs_waited) + " of " + std::to_string(s.gangs) + " (" + whole(s.mean_wait()) +
+                         ", " + whole(s.wait_max) + ")",
+                     std::to_string(s.gangs_split), hours(s.double_booked_gpu_seconds),
+                     (s.jobs_left > 0 ? "> " : "") + whole(s.finished), std::to_string(s.jobs_left)});
+}
+
+std::string comparison_legend() {
+  return "  lost: held by members of gangs whose other members had no place; waited: more\n"
+         "  than 2 s, to the last bind or the end; split: over several racks although one\n"
+         "  could hold the gang; twice: GPUs given to whole-GPU pods and to shares at\n"
+         "  once. See docs/benchmarks.md.\n";
 }
 
 std::string comparison_json(const Script& script, std::span<const Score> scores) {

@@ -30,6 +30,12 @@ struct Score {
   Millis mean_wait() const { return gangs_waited == 0 ? Millis(0) : Millis(wait_sum.value / gangs_waited); }
 };
 
+/// The comparison as people read it, in lines of at most 79 columns: what is played, with the heads of the columns; the
+/// numbers of one scheduler, for which its name is the line above; what the columns mean.
+std::string comparison_head(const Script& script);
+std::string comparison_row(const Score& score);
+std::string comparison_legend();
+
 /// The scores of one script, one for each scheduler, as JSON (docs/reference/json.md, DemoComparison), on one line.
 std::string comparison_json(const Script& script, std::span<const Score> scores);
 

@@ -20,6 +20,8 @@ inline constexpr int kCoresPerPod = 2, kMemoryGibPerPod = 8;
 /// The priority class of urgent jobs.
 inline constexpr const char* kCriticalClass = "demo-critical";
 inline constexpr int kCriticalPriority = 1'000'000;
+/// Where the story plays; the comparison has other namespaces.
+inline constexpr const char* kStoryNamespace = "demo";
 
 struct Team {
   std::string name;

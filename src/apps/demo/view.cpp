@@ -138,8 +138,8 @@ void draw_teams(const Scene& scene, const Devices& devices, const ViewOptions& o
     std::string line = coloured(text, kTeamColours[t], o.has_colour) +
                        bar(used, team.quota_gpus, std::clamp(o.width - kBesideBar, kBarMin, kBarMax), o.has_colour,
                            static_cast<int>(t));
-    std::snprintf(text, sizeof text, "  %3d of %s GPUs   %d waiting", used,
-                  team.quota_gpus > 0 ? std::to_string(team.quota_gpus).c_str() : "any", waiting);
+    const std::string quota = team.quota_gpus > 0 ? "of " + std::to_string(team.quota_gpus) + " GPUs" : "GPUs";
+    std::snprintf(text, sizeof text, "  %3d %-11s   %d waiting", used, quota.c_str(), waiting);
     out += cut(line += text, o.width) + "\n";
   }
 }

@@ -147,7 +147,7 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
   // finds none without the nominations that it outranks may be within a limit by device class where those are.
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
-    const bool may_be_within = waits_for_capacity && state.queues().is_limited_by_key(job_class.key.queue) &&
+    const bool may_be_within = waits_for_capacity && !state.queues().keys().empty() &&  // the limit may be lifted
                                any_outranks_a_nomination(state, job_class.jobs);
     if (may_be_within || (waits_for_capacity && exceeds_quota(state, job_class))) news.activated.push_back(id);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "engine/place/placement.h"
@@ -106,21 +107,24 @@ bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
 }
 
 std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
-  std::vector<MemberRun> runs = key.runs;
-  if (runs.empty()) runs.push_back({key.demand, key.constraint, key.members_waiting});
   std::uint32_t left = key.members_needed;
+  if (key.runs.empty()) return {{key.demand, key.constraint, std::min(left, key.members_waiting)}};
   std::vector<MemberRun> needed;
-  for (const MemberRun& run : runs) {
-    const std::uint32_t members = std::min(left, run.members);
-    left -= members;
-    const auto same = std::find_if(needed.begin(), needed.end(), [&](const MemberRun& n) {
-      return n.demand == run.demand && n.constraint == run.constraint && n.group == run.group;
-    });
-    if (same != needed.end())
-      same->members += members;
-    else if (members > 0)
-      needed.push_back({run.demand, run.constraint, members, run.group});
+  for (auto run = key.runs.begin(); run != key.runs.end() && left > 0; ++run) {
+    needed.push_back(*run);
+    needed.back().members = std::min(left, run->members);
+    left -= needed.back().members;
   }
+  const auto kind = [](const MemberRun& run) { return std::tuple(run.demand, run.constraint, run.group); };
+  if (!std::ranges::is_sorted(needed, {}, kind)) std::ranges::stable_sort(needed, {}, kind);
+  std::size_t kinds = 0;
+  for (const MemberRun& run : needed) {
+    if (kinds > 0 && kind(needed[kinds - 1]) == kind(run))
+      needed[kinds - 1].members += run.members;
+    else
+      needed[kinds++] = run;
+  }
+  needed.resize(kinds);
   return needed;
 }
 

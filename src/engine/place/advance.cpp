@@ -33,6 +33,7 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
+    cycle.nodes_explained += state.cluster().live_count();
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons)
       e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
@@ -184,7 +185,8 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
   cycle.has_begun = true;
   wake_in_turn(e, state, cycle);
   while (!cycle.work.is_empty()) {
-    if (cycle.plan.actions.size() >= e.options.binds_per_step_max) {
+    const bool has_explained_enough = cycle.nodes_explained >= e.nodes_explained_max && !cycle.is_listed_whole;
+    if (cycle.plan.actions.size() >= e.options.binds_per_step_max || has_explained_enough) {
       cycle.plan.look_again_at = cycle.plan.at;
       break;
     }

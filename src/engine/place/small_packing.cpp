@@ -12,6 +12,8 @@ namespace {
 
 /// more members on so few nodes are many small ones, which heuristics place well
 constexpr std::size_t kPackingMembersMax = 256;
+/// the kinds of a node's devices are counted for each member: as many more cost another step
+constexpr std::uint32_t kKindsOfOneStep = 8;
 
 bool is_idle(const PackingNode& node, std::size_t device) {
   return node.milli[device] == kWholeDevice && node.mib[device] == node.full_mib[device];
@@ -38,6 +40,14 @@ std::int32_t idle_for(const PackingNode& node, std::size_t group) {
   std::int32_t idle = 0;
   for (const DeviceMask& kind : node.kinds)
     if (kind.is_within(node.usable[group])) idle += idle_among(node, kind);
+  return idle;
+}
+
+/// By kind of the node's devices: idle ones that the group may take, of it and of the kinds behind it; then 0.
+std::vector<std::int32_t> idle_from_kinds(const PackingNode& node, std::size_t group) {
+  std::vector<std::int32_t> idle(node.kinds.size() + 1, 0);
+  for (std::size_t k = node.kinds.size(); k-- > 0;)
+    idle[k] = idle[k + 1] + (node.kinds[k].is_within(node.usable[group]) ? idle_among(node, node.kinds[k]) : 0);
   return idle;
 }
 
@@ -241,8 +251,12 @@ SmallPacking::Outcome SmallPacking::place_on(const Turn& turn, std::size_t node,
   if (demand.devices.count <= 0) return place_there(next, {}, steps);
   if (demand.devices.is_whole() && here.kinds.empty())
     return place_there(next, first_idle(here, demand.devices.count), steps);
-  if (demand.devices.is_whole())
-    return place_by_kind(turn, node, {.missing = demand.devices.count, .is_as_before = !turn.counts.empty()}, steps);
+  if (demand.devices.is_whole()) {
+    const std::vector<std::int32_t> idle = idle_from_kinds(here, turn.group);
+    const bool is_as_before = !turn.counts.empty();
+    return place_by_kind(turn, node, {.idle_from = idle, .missing = demand.devices.count, .is_as_before = is_as_before},
+                         steps);
+  }
   for (std::size_t c = turn.device; c < here.milli.size(); ++c) {
     if (!takes_share(here, {demand, turn.group}, c)) continue;
     const auto is_like = [&](std::size_t other) {
@@ -263,7 +277,8 @@ SmallPacking::Outcome SmallPacking::place_on(const Turn& turn, std::size_t node,
   return Outcome::kImpossible;
 }
 
-/// Whole devices of a node with several kinds: every number of each kind, the kinds one after the other.
+/// Whole devices of a node with several kinds: every number of each kind, the kinds one after the other, of which those
+/// left have as many as are missing. Else a node of 40 kinds has 2^40 choices that lead nowhere, and none is a step.
 SmallPacking::Outcome SmallPacking::place_by_kind(const Turn& turn, std::size_t node, const Choice& choice,
                                                   std::uint32_t& steps) {
   const PackingNode& here = nodes_[node];
@@ -273,10 +288,10 @@ SmallPacking::Outcome SmallPacking::place_by_kind(const Turn& turn, std::size_t 
     return place_there({.group = turn.group, .placed = turn.placed + 1, .node = node, .counts = choice.counts},
                        choice.devices, steps);
   }
-  const bool is_usable = here.kinds[kind].is_within(here.usable[turn.group]);
-  std::int32_t most = is_usable ? std::min(idle_among(here, here.kinds[kind]), choice.missing) : 0;
+  const std::int32_t behind = choice.idle_from[kind + 1];
+  std::int32_t most = std::min(choice.idle_from[kind] - behind, choice.missing);
   if (choice.is_as_before) most = std::min(most, turn.counts[kind]);
-  for (std::int32_t count = most; count >= 0; --count) {
+  for (std::int32_t count = most; count >= std::max(choice.missing - behind, 0); --count) {
     Choice with = choice;
     with.counts.push_back(count);
     with.missing -= count;
@@ -296,8 +311,8 @@ SmallPacking::Outcome SmallPacking::place_by_kind(const Turn& turn, std::size_t 
 /// The member before `next` takes these devices of the node; then the others are placed.
 SmallPacking::Outcome SmallPacking::place_there(const Turn& next, const DeviceMask& devices, std::uint32_t& steps) {
   if (steps == 0) return Outcome::kBudgetSpent;
-  --steps;
   PackingNode& here = nodes_[next.node];
+  steps -= std::min(steps, 1 + static_cast<std::uint32_t>(here.kinds.size()) / kKindsOfOneStep);
   const Demand& demand = *groups_[next.group].demand;
   const PackingNode before = here;
   take(here, demand);

@@ -53,7 +53,8 @@ class SmallPacking {
   SmallPacking(std::vector<PackingNode> nodes, std::span<const PackingGroup> groups)
       : nodes_(std::move(nodes)), groups_(groups) {}
 
-  /// Takes from `steps`, one for each member put on a node; groups are placed in the order given.
+  /// Takes from `steps`, one for each member put on a node, more where that has many kinds of devices; groups are
+  /// placed in the order given.
   Outcome search(std::uint32_t& steps);
   /// After kFound: the node of each member, by its index in `nodes`, group after group.
   const std::vector<std::uint32_t>& node_of_member() const { return chosen_; }
@@ -72,10 +73,11 @@ class SmallPacking {
   };
   /// Whole devices of a node that are being chosen, kind by kind.
   struct Choice {
-    DeviceMask devices;
-    std::vector<std::int32_t> counts;  ///< by kind
+    std::span<const std::int32_t> idle_from;  ///< by kind: idle devices to take of it and of those behind it; then 0
     std::int32_t missing = 0;
     bool is_as_before = false;  ///< so far the same as those of the member before
+    DeviceMask devices = {};
+    std::vector<std::int32_t> counts = {};  ///< by kind
   };
   Outcome place(const Turn& turn, std::uint32_t& steps);
   Outcome place_on(const Turn& turn, std::size_t node, std::uint32_t& steps);

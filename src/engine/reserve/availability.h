@@ -32,6 +32,10 @@ class Availability {
   /// max() if never. Never too late; too early where members share devices, or where other resources are short. What
   /// is placed in a trial must have been seen by bring_up().
   Millis earliest_fit(const State& state, const SlotRequest& request);
+  /// See AvailabilityProfile.
+  void forget_undone_changes(const Cluster& cluster) {
+    for (AvailabilityProfile& profile : profiles_) profile.forget_undone_changes(cluster);
+  }
 
  private:
   AvailabilityProfile& profile(const SlotKind& kind);

@@ -4,6 +4,7 @@
 // since; O(nodes) at first, or after more changes than the logs remember.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -22,6 +23,10 @@ class AvailabilityProfile {
 
   /// As of these ends; those that were put off must be so up to the same time.
   void bring_up(const State& state, const PutOffEnds& put_off, const EndsAt& ends);
+  /// The cluster has forgotten changes that were undone exactly: those that come next are others.
+  void forget_undone_changes(const Cluster& cluster) {
+    cluster_seen_ = std::min(cluster_seen_, cluster.change_count());
+  }
   /// Whether that costs less than a look at all nodes.
   bool is_close(const State& state, const PutOffEnds& put_off, const EndsAt& ends) const;
   /// The first time by which that many slots are open in one domain; max() if never. After bring_up() of this state.

@@ -426,11 +426,12 @@ void Reservation::note_quota_spares(const State& state) {
 }
 
 bool Reservation::has_places_of(std::span<const Trial::Step> steps) const {
-  return std::all_of(places.begin(), places.end(), [&](const Place& place) {
-    return std::any_of(steps.begin(), steps.end(), [&](const Trial::Step& step) {
-      const auto* placement = std::get_if<Trial::Placement>(&step);
-      return placement != nullptr && placement->member == place.member && placement->node == place.node;
-    });
+  std::vector<std::pair<MemberId, NodeId>> taken;
+  taken.reserve(steps.size());
+  each_placement(steps, [&](const Trial::Placement& step) { taken.emplace_back(step.member, step.node); });
+  std::ranges::sort(taken);
+  return std::ranges::all_of(places, [&](const Place& place) {
+    return std::ranges::binary_search(taken, std::pair(place.member, place.node));
   });
 }
 

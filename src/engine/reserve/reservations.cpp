@@ -16,10 +16,26 @@ bool is_before(const PendingQueue& pending, const Reservation& a, const Reservat
   return pending.is_before(a.entry, a.job_class.queue, b.entry, b.job_class.queue);
 }
 
-/// Undoes all that was tried in the trial, since `changes_before` of the cluster; no fit table looks at it again.
-void undo(const PlacementContext& context, std::uint64_t changes_before) {
+/// The queue for whose quota the head waits; none if it waits for anything else.
+QueueId limit_of_verdict(const PendingQueue& pending, const PendingQueue::Head& blocked) {
+  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
+  return job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
+}
+
+bool is_against_all(const Reservation& made) { return made.at != Millis::max() && made.limiting.is_none(); }
+
+std::vector<JobId> jobs_against_all(std::span<const Reservation> reservations) {
+  std::vector<JobId> jobs;
+  for (const Reservation& made : reservations)
+    if (is_against_all(made)) jobs.push_back(made.entry.job);
+  return jobs;
+}
+
+/// Undoes all that was tried in the trial, since `changes_before` of the cluster; no cache looks at it again.
+void undo(const PlacementContext& context, Availability& availability, std::uint64_t changes_before) {
   context.trial.rollback_to(0);
   context.fit_tables.pass_over_undone_changes(context.trial.state(), changes_before);
+  availability.forget_undone_changes(context.trial.state().cluster());
 }
 
 /// The trial holds the job as it will start at that time.
@@ -135,21 +151,25 @@ std::vector<const Reservation*> Reservations::ahead_of(const State& state, const
 
 QueueId Reservations::limiting(const PendingQueue& pending, const PendingQueue::Head& blocked,
                                const Reservation* made) const {
-  const PendingQueue::Class& job_class = pending.class_at(blocked.job_class);
-  const QueueId limiting = job_class.is_active ? QueueId::none() : limiting_queue(job_class.verdict);
+  const QueueId limiting = limit_of_verdict(pending, blocked);
   if (limiting.is_none()) return limiting;
   if (made == nullptr) made = find(blocked.entry.job);
-  const bool is_against_all = made != nullptr && made->at != Millis::max() && made->limiting.is_none();
-  return is_against_all ? QueueId::none() : limiting;
+  return made != nullptr && is_against_all(*made) ? QueueId::none() : limiting;
 }
 
 Reservations::HeadsAhead Reservations::heads_ahead(const State& state, const PendingQueue& pending,
                                                    const PendingQueue::Head& head) const {
   HeadsAhead ahead;
+  std::optional<std::vector<JobId>> against_all;  // there may be as many reservations as there are limits
+  const auto binds_all = [&](JobId job) {
+    if (!against_all) against_all = jobs_against_all(reservations_);
+    return std::ranges::find(*against_all, job) != against_all->end();
+  };
   pending.each_first_head([&](const PendingQueue::Head& first) {
     if (!pending.is_before(first, head)) return false;
-    const QueueId limiting = this->limiting(pending, first, nullptr);
-    if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting)) return true;
+    const QueueId limiting = limit_of_verdict(pending, first);
+    if (!limiting.is_none() && !state.queues().is_within(head.queue, limiting) && !binds_all(first.entry.job))
+      return true;
     ahead.is_beyond_limit = ahead.heads.size() == kMax;
     if (ahead.is_beyond_limit) return false;
     if (ahead.heads.empty()) ahead.heads.reserve(kMax);
@@ -189,7 +209,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
     search.emplace(context, job, expected_ends(state, now), availability_, ahead);
     if (renew(context, *search, now, *it)) {
-      undo(context, changes_before);
+      undo(context, availability_, changes_before);
       return *it;
     }
   }
@@ -227,7 +247,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
     note_found(context, *at, by_, made);
     claim_from_those_ahead(state, made, ahead, counted);
   }
-  undo(context, changes_before);
+  undo(context, availability_, changes_before);
   for (Reservation& p : reservations_)
     for (const Reservation& before : claimed)
       if (p.entry.job == before.entry.job && p.is_like(before)) p.edition = before.edition;
@@ -294,7 +314,7 @@ bool Reservations::can_be_earlier(const PlacementContext& context, const Pending
   const bool can = EarliestStart(context, reservation.entry.job, expected_ends(state, now), availability_, ahead)
                        .run(reservation.at)
                        .has_value();
-  undo(context, changes_before);
+  undo(context, availability_, changes_before);
   return can;
 }
 

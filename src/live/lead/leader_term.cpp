@@ -233,7 +233,7 @@ void LeaderTerm::note_placed(JobId job, const Plan& plan) {
   const std::string pods = std::to_string(count) + (count == 1 ? " pod" : " pods");
   const std::string in_all = count == j.members_placed ? " " : ", " + std::to_string(j.members_placed) + " in total, ";
   const std::string_view kind = gang.is_lone_pod() ? "pod" : "gang";
-  const PooledString name(gang.name.view().substr(gang.is_lone_pod() ? kLonePodPrefix.size() : 0));
+  const PooledString name = gang.own_name();
   options_.log(LogLevel::kInfo, {"placed " + std::string(kind) + " " + gang.ns.str() + "/" + name.str() + ": " + pods +
                                      in_all + place.words,
                                  kind, gang.ns, name});

@@ -26,16 +26,15 @@ std::string not_run_for(const char* thread, Millis silent) {
   return std::string(thread) + " has not run for " + std::to_string(silent.value / 1000) + " s";
 }
 
-/// A thread as the main loop sees it.
-struct Watched {
-  const char* name;
-  std::atomic<std::int64_t> moved_at{0};  ///< monotonic; 0: it was not looked at yet
-  bool is_stuck = false;                  ///< when it was last looked at
-};
-
 }  // namespace
 
 struct Scheduler::Loop {
+  /// A thread as the main loop sees it.
+  struct Watched {
+    const char* name;
+    std::atomic<std::int64_t> moved_at{0};  ///< monotonic; 0: it was not looked at yet
+    bool is_stuck = false;                  ///< when it was last looked at
+  };
   using Level = SchedulerOptions::LogLevel;
 
   explicit Loop(SchedulerOptions o) : options(std::move(o)) {

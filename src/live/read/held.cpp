@@ -24,7 +24,7 @@ void each_held(const Tables& tables, Visit&& visit) {
   for (GangSlot slot = 0; slot < tables.gangs.slots(); ++slot) {
     const GangRecord& gang = tables.gangs[slot];
     if (!gang.is_used || gang.is_group()) continue;
-    HeldThing held{gang.ns, gang.name, QueueId::none(), Millis::max(), 0, HoldReason::kNone, kNoPod, slot};
+    HeldThing held{gang.ns, gang.own_name(), QueueId::none(), Millis::max(), 0, HoldReason::kNone, kNoPod, slot};
     for (const PodSlot s : gang.pods) {
       if (pods[s].phase != PodRecord::Phase::kWaiting || pods[s].is_in_engine()) continue;
       if (held.pods++ == 0) held.queue = pods[s].queue;

@@ -149,6 +149,10 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
   return counts;
 }
 
+/// Where each node has a taint of its own there are as many parts as nodes, and the API server takes no condition of a
+/// PodGroup with more than 32 KiB.
+constexpr std::size_t kAvailabilityBytesMax = 8'000;
+
 std::string availability(const TextContext& c, JobId job, const Verdict& verdict) {
   const std::size_t nodes = c.state.cluster().live_count();
   if (nodes == 0) return "no nodes available to schedule pods";
@@ -157,7 +161,7 @@ std::string availability(const TextContext& c, JobId job, const Verdict& verdict
   std::sort(parts.begin(), parts.end());
   std::string text = "0/" + std::to_string(nodes) + " nodes are available";
   for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? ": " : ", ") + parts[i];
-  return text + ".";
+  return bounded_words(text + ".", kAvailabilityBytesMax);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ bool has_begun(const Tables& tables, const GangRecord& gang, std::int64_t number
 std::vector<Remedy> remedies_for(ReadReplica& replica, JobId job, const GangRecord* gang) {
   const ObjectNames& names = replica.tables().names;
   const std::array<LabelKeyId, 2> of_one_node = {names.label_keys.find(PooledString("kubernetes.io/hostname")),
-                                                 names.label_keys.find(PooledString("metadata.name"))};
+                                                 names.label_keys.find(names.node_name_key())};
   std::vector<Remedy> found =
       find_remedies(replica.state(), replica.engine(), job,
                     {.counts_devices = names.find_resource(PooledString(kGpuResource)), .node_names = of_one_node});
@@ -149,7 +149,8 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
   switch (pod.phase) {
     case PodRecord::Phase::kBound: {
       if (subject.named != kNoGang) return {"Bound", "runs on " + nodes_of(tables, tables.gangs[subject.named]), 0};
-      const std::string devices = pod.devices.is_empty() ? "" : ", GPUs " + held_devices(replica, pod);
+      const std::string gpus = pod.devices.count() == 1 ? ", GPU " : ", GPUs ";
+      const std::string devices = pod.devices.is_empty() ? "" : gpus + held_devices(replica, pod);
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kOnUnknownNode:
@@ -214,7 +215,7 @@ void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
     is_uniform = is_uniform && pod.demand == tables.pods[g.pods.front()].demand;
   }
   const auto level = [&](LevelId l) { return l.is_none() ? std::string() : tables.names.levels()[l.row()].name.str(); };
-  w.key("gang").begin_object().member("name", g.name.view()).member("size", std::int64_t{g.size});
+  w.key("gang").begin_object().member("name", g.own_name().view()).member("size", std::int64_t{g.size});
   w.member("present", std::int64_t{members_present(tables, g)})
       .member("bound", bound)
       .member("held", held)
@@ -244,7 +245,9 @@ http::ServerResponse standby_answer(const std::string& holder, const std::string
   return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
 }
 
-http::ServerResponse not_ready_answer() { return failure(503, "NotReady", "the caches are not synced yet"); }
+http::ServerResponse not_ready_answer() {
+  return failure(503, "NotReady", "the caches are not synced yet; ask again in a few seconds");
+}
 
 http::ServerResponse differing_answer() {
   return failure(500, "InternalError",
@@ -265,8 +268,9 @@ std::string unknown_text(const std::string& name, const std::string& kind, const
   if (subject.namesakes.empty())
     return "no " + (kind.empty() ? "pod or gang" : kind) + " " + name +
            " known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has ended";
-  const std::string other(why_kind_name(subject.namesakes.front()));
-  return "there is no " + kind + " \"" + name + "\"; a " + other + " has that name";
+  const auto in_words = [](std::string_view of) { return std::string(of == "podgroup" ? "PodGroup" : of); };
+  const std::string other = in_words(why_kind_name(subject.namesakes.front()));
+  return "there is no " + in_words(kind) + " \"" + name + "\"; a " + other + " has that name";
 }
 
 }  // namespace
@@ -356,7 +360,7 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
   const bool is_gang = owner.gang != kNoGang;
   if (!is_gang && owner.pod == kNoPod) return;
   const PooledString ns = is_gang ? tables.gangs[owner.gang].ns : tables.pods[owner.pod].ns;
-  const PooledString name = is_gang ? tables.gangs[owner.gang].name : tables.pods[owner.pod].name;
+  const PooledString name = is_gang ? tables.gangs[owner.gang].own_name() : tables.pods[owner.pod].name;
   const Job& j = replica.state().job(job.entry.job);
   const std::vector<Reason> reported = reported_reasons(context, job.verdict);
   w.begin_object()

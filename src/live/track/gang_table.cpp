@@ -97,7 +97,7 @@ Result<GangSettings> read_gang_settings(const Pod& pod) {
     return invalid("ashlar.dev/gang is not a valid name: it has a slash");
   setting.name = *name;
   if (size == nullptr)
-    return invalid("has the label ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
+    return invalid("has ashlar.dev/gang but not ashlar.dev/gang-size; state how many pods start together");
   const std::string_view text = size->view();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), setting.size);
   if (error != std::errc() || end != text.data() + text.size() || setting.size == 0 || setting.size > kGangSizeMax)

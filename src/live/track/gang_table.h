@@ -110,6 +110,10 @@ struct GangRecord {
   bool is_group() const { return whole != kNoGang; }
   /// A single pod with a hard topology requirement is placed as a gang of one, under a name that no label can have.
   bool is_lone_pod() const { return name.view().starts_with(kLonePodPrefix); }
+  /// As users know it: of a lone pod the pod's.
+  PooledString own_name() const {
+    return is_lone_pod() ? PooledString(name.view().substr(kLonePodPrefix.size())) : name;
+  }
   /// "gang g", "pod p", "PodGroup g"
   std::string said() const {
     if (is_group()) return "PodGroup " + name.str();

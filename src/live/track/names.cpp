@@ -7,10 +7,12 @@ namespace ashlar::kube {
 
 namespace {
 constexpr std::string_view kFixedResources[] = {"cpu", "memory", "ephemeral-storage", "pods"};
+/// The key of a label has no space: a node that is labelled metadata.name=b does not pass for node b.
+constexpr std::string_view kNodeNameKey = "field metadata.name";
 }  // namespace
 
 ObjectNames::ObjectNames(std::vector<LevelName> nested)
-    : nested_(static_cast<std::uint32_t>(nested.size())), levels_(std::move(nested)), node_name_key_("metadata.name") {
+    : nested_(static_cast<std::uint32_t>(nested.size())), levels_(std::move(nested)), node_name_key_(kNodeNameKey) {
   domains_.resize(levels_.size());
 }
 
@@ -38,13 +40,13 @@ DeviceClassId ObjectNames::configured_model(const PooledString& name) {
 
 ResourceId ObjectNames::resource(const PooledString& name) {
   if (const ResourceId known = find_resource(name); !known.is_none()) return known;
-  if (column_count() < resource::kColumnsMax) return ResourceId(extended_.of(name).value + resource::kFirstExtended);
-  if (!is_refused(name)) refused_resources_.push_back(name);
+  std::size_t kept = 0;
+  for (const std::string_view of_gpus : {kGpuResource, kGpuMilliResource})
+    kept += name != of_gpus && extended_.find(PooledString(of_gpus)).is_none() ? 1 : 0;
+  if (column_count() + kept < resource::kColumnsMax)
+    return ResourceId(extended_.of(name).value + resource::kFirstExtended);
+  if (refused_resources_.size() < kRefusedMax) refused_resources_.of(name);
   return ResourceId::none();
-}
-
-bool ObjectNames::is_refused(const PooledString& name) const {
-  return std::find(refused_resources_.begin(), refused_resources_.end(), name) != refused_resources_.end();
 }
 
 ResourceId ObjectNames::wished_resource(const PooledString& name) {
@@ -228,8 +230,7 @@ ObjectNames::Changes ObjectNames::take_changes() {
   c.queues = new_in(queues, queues_taken_, [](std::size_t row) { return QueueId(row); });
   c.capabilities = new_in(capabilities, capabilities_taken_, [](std::size_t row) { return CapabilityId(row); });
   c.extended = new_in(extended_, extended_taken_, [](std::size_t row) { return ResourceId(row); });
-  for (; refused_taken_ < refused_resources_.size(); ++refused_taken_)
-    c.refused_resources.push_back(refused_resources_[refused_taken_]);
+  c.refused_resources = new_in(refused_resources_, refused_taken_, [](std::size_t row) { return RefusedId(row); });
   if (std::exchange(are_levels_new_, false)) c.levels = levels_;
   c.nested = nested_;
   c.defined_classes = defined_classes_;
@@ -252,7 +253,7 @@ void ObjectNames::put(Changes&& c) {
   for (const PooledString& name : c.queues) queues.of(name);
   for (const PooledString& name : c.extended) extended_.of(name);
   for (const PooledString& name : c.capabilities) capabilities.of(name);
-  for (PooledString& name : c.refused_resources) refused_resources_.push_back(std::move(name));
+  for (const PooledString& name : c.refused_resources) refused_resources_.of(name);
 }
 
 }  // namespace ashlar::kube

@@ -32,7 +32,11 @@ struct LevelName {
   PooledString label;  ///< node label key whose values are the domains
 };
 
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
+
 using AddressId = Id<struct AddressTag>;
+using RefusedId = Id<struct RefusedTag>;
 
 class ObjectNames {
  public:
@@ -54,23 +58,26 @@ class ObjectNames {
   Interned<CapabilityId, PooledString> capabilities;                  ///< those of the classes
   ModelNames<PooledString> class_models;                              ///< the same
 
-  /// The column of a resource that a node has; none if all columns are taken, see refused_resources().
+  /// The column of a resource that a node has; none if all columns are taken, see refused_resources(). Two are kept for
+  /// GPUs, whatever resources the first node has.
   ResourceId resource(const PooledString& name);
   /// The column of a resource, or a row without a column if no node has it (yet).
   ResourceId wished_resource(const PooledString& name);
   /// None if it has no column.
   ResourceId find_resource(const PooledString& name) const;
   PooledString resource_name(ResourceId id) const;
-  /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance.
-  const std::vector<PooledString>& refused_resources() const { return refused_resources_; }
-  bool is_refused(const PooledString& resource_name) const;
+  /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance. Beyond this many
+  /// they are like those that no node has: a node may list tens of thousands, and others at each report.
+  static constexpr std::size_t kRefusedMax = 1024;
+  const std::vector<PooledString>& refused_resources() const { return refused_resources_.all(); }
+  bool is_refused(const PooledString& resource_name) const { return !refused_resources_.find(resource_name).is_none(); }
   std::size_t column_count() const { return resource::kFirstExtended + extended_.size(); }
 
   RowNames<NamespaceId, PooledString> namespaces;
   LabelId label(const PooledString& key, const PooledString& value);
   /// "key=value"
   std::string label_text(LabelId id) const;
-  /// Key of the synthetic label that holds a node's own name.
+  /// Key of the synthetic label that holds a node's own name; no label of a node has it.
   const PooledString& node_name_key() const { return node_name_key_; }
 
   // ---- topology -----------------------------------------------------------------------------------------------------
@@ -154,7 +161,7 @@ class ObjectNames {
   std::vector<LevelName> levels_;
   Interned<ResourceId, PooledString> extended_;
   NameRows<ResourceId> absent_;  ///< resources that pods request and no node has: rows from kColumnsMax on
-  std::vector<PooledString> refused_resources_;
+  Interned<RefusedId, PooledString> refused_resources_;
   std::uint32_t configured_models_ = 0, defined_classes_ = 0;
   RowNames<AddressId, PooledString> addresses_;
   NameRows<LabelId, LabelPair, PairHash> labels_;

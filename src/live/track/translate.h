@@ -23,8 +23,6 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
-inline constexpr std::string_view kGpuMilliResource = "ashlar.dev/gpu-milli";
 inline constexpr std::string_view kGpuMemoryAsk = "ashlar.dev/gpu-memory";
 inline constexpr std::string_view kUnhealthyAnnotation = "ashlar.dev/unhealthy-gpus";
 inline constexpr std::string_view kStatedDevicesAnnotation = "ashlar.dev/gpus";

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/driver.h"
+#include "policy/score/fgd/mix_limit.h"
 #include "sim/world/clock.h"
 #include "sim/world/world.h"
 
@@ -75,6 +76,7 @@ Result<PackingTrace> PackingTrace::make(std::vector<OpenbNode> nodes, std::vecto
   samples.reserve(classes.size());
   for (auto& [key, sample] : classes) samples.push_back(std::move(sample));
   trace.mix_ = make_mix(std::move(samples));
+  if (const std::string problem = mix_problem(trace.mix_); !problem.empty()) return invalid(problem);
   return trace;
 }
 

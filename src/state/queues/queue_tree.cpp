@@ -9,7 +9,14 @@
 namespace ashlar {
 namespace {
 constexpr QueueId kRoot{0u};
+
+/// Of a queue below that one: the number of queues from there up, without the root.
+int depth_below(const std::vector<QueueId>& parents, QueueId parent) {
+  int depth = 1;
+  for (; parent != kRoot; parent = parents[parent.row()]) ++depth;
+  return depth;
 }
+}  // namespace
 
 QuotaVector quota_of(const Demand& demand) {
   return {demand.devices.milli_total(), amount_of(demand, resource::kCpu), amount_of(demand, resource::kMemory)};
@@ -35,7 +42,7 @@ void QueueTree::forget_usage_changes() {
 
 void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits) {
   ensure_row(queue);
-  is_known_[queue.row()] = 1;
+  const bool is_new = std::exchange(is_known_[queue.row()], std::uint8_t{1}) == 0;
   for (std::vector<std::int64_t>& of_key : key_limits_)
     if (queue.row() < of_key.size()) of_key[queue.row()] = kUnlimited;
   for (const QuotaLimit& limit : limits) {
@@ -54,7 +61,10 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, 
     wanted_parent_[queue.row()] = parent.is_none() ? kRoot : parent;
     // Others may hang below it now, or where it was; none of them can make room for another.
     const QueueId wanted = wanted_parent_[queue.row()];
-    hang(queue, may_hang(queue, wanted) ? wanted : kRoot);
+    // Below a new one there is none, so its height need not be counted.
+    const bool may = is_new && wanted != queue ? is_known(wanted) && depth_below(parent_, wanted) <= kDepthMax
+                                               : may_hang(queue, wanted);
+    hang(queue, may ? wanted : kRoot);
     std::erase(displaced_, queue);
     std::erase_if(displaced_, [&](QueueId q) {
       const bool may = may_hang(q, wanted_parent_[q.row()]);

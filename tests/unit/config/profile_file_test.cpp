@@ -71,6 +71,24 @@ TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   EXPECT_EQ(p.mix.classes[0].frequency, 120.0 / 264.0 / (260.0 / 264.0));
 }
 
+/// A pod list of a cluster in which hardly two pods request the same.
+TEST(ProfileFile, AMixOfMoreClassesThanAreComparedIsRefused) {
+  const auto of_classes = [](int count) {
+    std::string list = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n";
+    for (int i = 0; i < count; ++i) list += "p," + std::to_string(1000 + i) + ",1,1,1000\n";
+    Result<ProfileSpec> spec = parse_profile(kProfileHead + "base: fgd\n", "p.yaml");
+    spec->sample = parse_pod_list(list, "pods.csv").value();
+    return *std::move(spec);
+  };
+  EXPECT_TRUE(of_classes(1077).check_mix().ok()) << "1024 of them are 95 %";
+  EXPECT_EQ(of_classes(1080).check_mix().error().message,
+            "profile \"fgd\": 1026 classes of pods make up 95 % of the mix, and at most 1024 are compared; round what "
+            "they request, so that more pods are alike");
+  ProfileSpec unused = of_classes(1080);
+  unused.profile = builtin_profile("ashlar").value();
+  EXPECT_TRUE(unused.check_mix().ok());
+}
+
 TEST(ProfileFile, TheQueueOrderIsTheDefaultUnlessNamed) {
   EXPECT_EQ(parse_profile(kProfileHead + "base: ashlar\n", "p.yaml")->profile.queue_order->name, "by-job");
   EXPECT_EQ(
@@ -115,10 +133,11 @@ TEST(ProfileFile, NoProfileGoesWithoutTheRulesAboutNodes) {
 }
 
 TEST(ProfileFile, SettingsOfAPaperAreData) {
-  const Result<ProfileSpec> read = parse_profile(kProfileHead +
-                                                     "base: fifo\norder: srtf\nplacement: consolidate\nvictim: "
-                                                     "by-quota-unverified\ngrace: 30s\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
-                                                 "p.yaml");
+  const Result<ProfileSpec> read =
+      parse_profile(kProfileHead +
+                        "base: fifo\norder: srtf\nplacement: consolidate\nvictim: "
+                        "by-quota-unverified\ngrace: 30s\ncadence: 1s\nseed: 7\ndomainSearch: false\n",
+                    "p.yaml");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->profile.victim, VictimRule::kByQuotaUnverified);
   EXPECT_EQ(read->profile.grace, Millis(30'000));

@@ -34,8 +34,10 @@ TEST(SimulatedPlay, TheEngineDecidesTheSameScript) {
   EXPECT_EQ(job_of(play.scene(), "fill-0").bound, kNodesPerRack);
   EXPECT_EQ(job_of(play.scene(), "chat").devices_of_member[0].size(), 1u) << "the device is named";
   EXPECT_EQ(job_of(play.scene(), "foundation").bound, 0) << "it is all or nothing";
-  EXPECT_TRUE(has_news(play.scene(), "gang foundation of 8: the best rack (rack-0) has capacity for 7 of 8 members"));
-  EXPECT_TRUE(has_news(play.scene(), "impossible of 12: it would not fit this cluster even if it were empty"));
+  EXPECT_TRUE(has_news(play.scene(),
+                       "~ demo/foundation (language)  waits: the best rack (rack-0) has capacity for 7 of 8 members"));
+  EXPECT_TRUE(has_news(play.scene(),
+                       "~ demo/impossible (serving)  waits: it would not fit this cluster even if it were empty"));
   EXPECT_FALSE(play.is_over());
   play.advance_to(Millis(13'000));
   EXPECT_TRUE(job_of(play.scene(), "foundation").is_over);
@@ -50,7 +52,7 @@ TEST(SimulatedPlay, EveryJobOfTheStoryThatCanRunDoes) {
   play.advance_to(script.length);
   ASSERT_EQ(play.scene().jobs().size(), script.acts.size());
   for (const Job& job : play.scene().jobs()) EXPECT_EQ(job.is_bound(), job.act.can_ever_run()) << job.act.name;
-  EXPECT_TRUE(has_news(play.scene(), "QuotaExhausted: gang render of 8: queue vision uses"));
+  EXPECT_TRUE(has_news(play.scene(), "~ demo/render (vision)  waits: QuotaExhausted: queue vision uses"));
 }
 
 TEST(SimulatedPlay, TimeInSmallStepsOrInOneChangesNothing) {
@@ -125,7 +127,7 @@ TEST_F(RehearsalTest, EndsWhenNothingLacksAnyMore) {
   EXPECT_TRUE(outcome_.ok());
   EXPECT_EQ(looks_, 4);
   EXPECT_TRUE(printed.starts_with("same engine, simulated; Kubernetes is being built: 0 of about 1 min\n")) << printed;
-  EXPECT_NE(printed.find("+ research/notebook-0  node 0"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("+ demo/notebook-0-0 (research)  node 0"), std::string::npos) << printed;
 }
 
 TEST_F(RehearsalTest, ShowsNothingIfNothingLacks) {
@@ -171,7 +173,8 @@ TEST_F(RehearsalTest, StartsAgainOnlyWhereThePictureIsDrawnInPlace) {
       .length = Millis(5'000)};
   rehearsal_.lacking = [this] { return ++looks_ < 8 ? "kwok" : ""; };
   const std::string printed = rehearse_and_print();
-  EXPECT_EQ(printed.find("research/one"), printed.rfind("research/one")) << printed;
+  EXPECT_NE(printed.find("demo/one-0"), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("demo/one-0"), printed.rfind("demo/one-0")) << printed;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "apps/demo/simulated_play.h"
 #include "documented/documented.h"
@@ -80,6 +81,34 @@ TEST(Comparison, AsJsonHasTheDocumentedFieldsInMilliseconds) {
       R"({"scheduler":"two","lostGpuMillis":0,"gangs":0,"gangsStarted":0,"gangsWaited":0,"meanWaitMillis":0,"longestWaitMillis":0,)"
       R"("gangsSplit":0,"doubleBookedGpuMillis":0,"idleGpuMillis":0,"finishedMillis":0,"jobsLeft":0}]})"
       "\n");
+}
+
+/// The columns of each line of a text.
+std::vector<std::size_t> widths(const std::string& text) {
+  std::vector<std::size_t> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) found.push_back(line.size());
+  return found;
+}
+
+TEST(Comparison, FitsATerminalOfEightyColumns) {
+  Score worst{.gangs = 21,
+              .gangs_waited = 21,
+              .wait_sum = Millis(21 * 75'000),
+              .wait_max = Millis(75'000),
+              .gangs_split = 21,
+              .lost_gpu_seconds = 512.0 * 75,
+              .double_booked_gpu_seconds = 512.0 * 75,
+              .finished = Millis(75'000),
+              .jobs_left = 173};
+  const std::string row = comparison_row(worst);
+  EXPECT_EQ(row, "         10.67  21 of 21 (75 s, 75 s)       21      10.67   > 75 s    173\n");
+  worst.jobs_left = 0;
+  EXPECT_TRUE(comparison_row(worst).ends_with("  75 s      0\n"));
+  const std::string head = comparison_head(contended());
+  EXPECT_EQ(widths(head).back(), widths(row).back()) << head << row;
+  EXPECT_TRUE(head.starts_with("A busy minute of 173 jobs that need 5.1 GPU-hours, twice on kube-scheduler,\n"));
+  for (const std::size_t width : widths(head + row + comparison_legend())) EXPECT_LE(width, 79u) << head << row;
 }
 
 TEST_F(ScoreTest, ShortWaitsAndSinglePodsAreNotCountedAsWaitingGangs) {

@@ -52,7 +52,7 @@ TEST_F(ViewTest, ANoteStandsBelowTheFirstLine) {
 
 TEST_F(ViewTest, NoLineIsWiderThanTheTerminal) {
   scene_.add(job("train", teams().front().name, 2, 8, {0, 9}));
-  scene_.tell("+ language/train  2 x 8 GPUs in rack 0 and in another one");
+  scene_.tell("+ demo/train (language)  2 x 8 GPUs in rack 0 and in another one");
   for (const int width : {20, 39, 79})
     for (const std::string& line : lines({.has_colour = false, .width = width, .note = "same engine, simulated"})) {
       const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
@@ -63,6 +63,12 @@ TEST_F(ViewTest, NoLineIsWiderThanTheTerminal) {
 TEST_F(ViewTest, ATeamsBarLeavesRoomForItsNumbers) {
   const std::vector<std::string> shown = lines({.has_colour = false, .width = 60, .news_lines = 3});
   EXPECT_TRUE(std::ranges::any_of(shown, [](const std::string& line) { return line.ends_with(" 0 waiting"); }));
+  const auto with = [&](const std::string& words) {
+    return std::ranges::find_if(shown, [&](const std::string& line) { return line.find(words) != line.npos; });
+  };
+  ASSERT_NE(with("0 of 224 GPUs   0 waiting"), shown.end());
+  ASSERT_NE(with("  0 GPUs          0 waiting"), shown.end()) << "a team without a quota";
+  EXPECT_EQ(with("0 of 224 GPUs")->size(), with("  0 GPUs  ")->size());
 }
 
 TEST(Screen, WithoutATerminalPrintsANoteOnceAndNoNewsTwice) {
@@ -91,6 +97,21 @@ TEST_F(ViewTest, CountsWhoWaitsAndTellsTheLatestNews) {
   EXPECT_EQ(shown.back(), "  ~ news 4");
   EXPECT_EQ(shown[shown.size() - 2], "  ~ news 3");
   EXPECT_EQ(shown[shown.size() - 3], "latest decisions");
+}
+
+TEST_F(ViewTest, NewsCallJobsAsWhyDoesAndDoNotRepeatThemInTheReason) {
+  scene_.add({.name = "train", .team = "vision", .members = 8, .gpus = 8}, Millis(0));
+  scene_.add({.name = "notebook", .team = "research", .gpus = 1}, Millis(0));
+  Job &gang = scene_.jobs()[0], &single = scene_.jobs()[1];
+  scene_.note_wait(gang, "Gang train of 8: no capacity.");
+  scene_.note_wait(gang, "QuotaExhausted: gang train of 8: queue vision uses 8 of its 8 GPUs");
+  scene_.note_wait(gang, "gang train of 80: another gang's words");
+  scene_.bind(single, 0, 3, "", Millis(0));
+  const std::vector<std::string> expected = {
+      "~ demo/train (vision)  waits: no capacity.",
+      "~ demo/train (vision)  waits: QuotaExhausted: queue vision uses 8 of its 8 GPUs",
+      "~ demo/train (vision)  waits: gang train of 80: another gang's words", "+ demo/notebook-0 (research)  node 3"};
+  EXPECT_EQ(std::vector<std::string>(scene_.news().begin(), scene_.news().end()), expected);
 }
 
 TEST_F(ViewTest, SharesFillTheDeviceThatTheSchedulerNamed) {

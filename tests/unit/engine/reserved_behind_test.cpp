@@ -115,5 +115,51 @@ TEST_F(ReservedBehind, OneUnderAQuotaOfAClassMovesWithTheEndOfWhoHasIt) {
   EXPECT_EQ(of(3)->at, Millis(400'000));
 }
 
+/// There is no quota beside the first one, whose devices count as idle once it has ended.
+TEST_F(ReservedBehind, OneThatNeedsDevicesOfTheFirstStartsAtItsEnd) {
+  tell(state_, QueueDefined{kLimited, kAll, gpus(6)});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  submit({.job = 1, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  submit({.job = 2, .demand = kSixDevices, .queue = kBelow, .seconds = 1000});
+  ask(10, kBelow);
+  decide_at(Millis(0));
+  ASSERT_NE(of(1), nullptr);
+  ASSERT_NE(of(2), nullptr);
+  EXPECT_EQ(of(1)->at, Millis(100'000));
+  EXPECT_EQ(of(2)->at, Millis(1'100'000));
+}
+
+/// The search for the second one seats the first, finds no quota beside it, and asks when six devices become idle, with
+/// changes of nodes seen that were undone. What comes next are other changes.
+TEST_F(ReservedBehind, WhatEndsAfterASearchThatWasUndoneIsSeenByTheNext) {
+  tell(state_, QueueDefined{kLimited, kAll, gpus(6)});
+  for (std::uint32_t n = 1; n < 4; ++n) tell(state_, NodeSeen{NodeId(n), eight_devices()});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  run({.job = 1, .demand = kFourDevices, .queue = kFree, .seconds = 100}, NodeId(0u));
+  run({.job = 2, .demand = kFourDevices, .queue = kFree, .seconds = 500}, NodeId(1u));
+  run({.job = 3, .demand = kSixDevices, .queue = kFree, .seconds = 300}, NodeId(2u));
+  run({.job = 4, .demand = kSixDevices, .queue = kFree, .seconds = 150}, NodeId(3u));
+  for (std::uint32_t job = 20; job < 30; ++job)
+    run({.job = job, .demand = kNothing, .queue = kFree, .seconds = 700}, NodeId(1u));
+  submit({.job = 5, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  submit({.job = 6, .demand = kSixDevices, .queue = kBelow, .seconds = 1000});
+  ask(10, kBelow);
+  engine_.options().has_verdicts = false;  // no reasons are searched for: they would look at the same nodes
+  decide_at(Millis(0));
+  ASSERT_NE(of(6), nullptr);
+  EXPECT_EQ(of(6)->at, Millis(1'100'000));
+
+  tell(state_, Ended{JobId(3u)}, Millis(500));
+  for (std::uint32_t job = 20; job < 30; ++job) tell(state_, Ended{JobId(job)}, Millis(500));
+  Workload gang = workload(7, 40, 2, kSixDevices);
+  gang.queue = kFree;
+  gang.estimate = {Millis(1'000'000), Millis(1'000'000)};
+  tell(state_, Submitted{gang}, Millis(500));
+  ask(11, kFree);
+  decide_at(Millis(500));
+  ASSERT_NE(of(7), nullptr);
+  EXPECT_EQ(of(7)->at, Millis(100'000)) << "by then two nodes have six idle devices";
+}
+
 }  // namespace
 }  // namespace ashlar

@@ -225,6 +225,37 @@ TEST(SmallPacking, OfUnlikeDevicesFindsTheRightOnesExactlyWhereThereAreSome) {
   EXPECT_LT(feasible, kSeeds * 9 / 10);
 }
 
+/// A node may say that each of its devices is of a kind of its own. There is one choice of all 40, and then no room for
+/// the other member: that must not be sought among the 2^40 choices of fewer, which no budget counts.
+TEST(SmallPacking, EndsWhereEachDeviceIsOfItsOwnKind) {
+  constexpr std::int32_t kDevices = 40;
+  DeviceLayout layout;
+  for (std::uint32_t i = 0; i < kDevices; ++i) layout.devices.push_back({.device_class = DeviceClassId(i)});
+  Cluster cluster;
+  cluster.define(DeviceLayoutId(0), layout);
+  NodeFacts facts;
+  facts.allocatable = {10, 0, 0, 100};
+  facts.devices = devices_with(DeviceLayoutId(0), layout);
+  cluster.upsert_node(NodeId(0), facts);
+  std::vector<PackingNode> nodes{node_as_it_is(cluster, NodeId(0))};
+  nodes[0].allows = {1, 1};
+  const Constraint any;
+  Demand all{.amounts = {{resource::kCpu, 6}}, .devices = {kDevices}, .ports = {}};
+  const Demand none{.amounts = {{resource::kCpu, 6}}, .devices = {}, .ports = {}};
+  const auto search = [&](std::uint32_t& steps) {
+    const PackingGroup groups[] = {{&all, 1, &any}, {&none, 1, &any}};
+    return SmallPacking(nodes, groups).search(steps);
+  };
+  std::uint32_t steps = 1000;
+  EXPECT_EQ(search(steps), SmallPacking::Outcome::kImpossible);
+  EXPECT_EQ(steps, 1000u - 6) << "as of 40 kinds";
+  all.amounts.front().amount = 4;
+  EXPECT_EQ(search(steps), SmallPacking::Outcome::kFound);
+  all.amounts.front().amount = 6;
+  all.devices.count = kDevices / 2;
+  EXPECT_EQ(search(steps), SmallPacking::Outcome::kBudgetSpent) << "what is tried is counted";
+}
+
 TEST(SmallPacking, LeavesManySmallMembersToTheHeuristics) {
   Demand small;
   small.amounts = {{resource::kCpu, 1}};

@@ -144,6 +144,40 @@ TEST(Wake, OfManyKindsFewAreLookedAtWhereDecisionsEndEarly) {
   EXPECT_TRUE(many.engine.pending().active_heads().empty());
 }
 
+TEST(Wake, ADecisionThatHasExplainedManyKindsGoesOnInTheNext) {
+  constexpr std::uint32_t kKinds = 120;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_explained(50 * 4);
+  for (std::uint32_t k = 0; k < kKinds; ++k) {
+    tell(s, DemandDefined{DemandId(30 + k),
+                          {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    tell(s, Submitted{workload(10 + k, 10 + k, 1, DemandId(30 + k))});
+  }
+  const Plan first = engine.decide(s, s.now());
+  EXPECT_EQ(first.examined, 50u);
+  EXPECT_LE(first.look_again_at, first.at);
+  EXPECT_EQ(engine.verdict_of(JobId(10u)).reasons.at(0).code, ReasonCode::kInsufficientGpu);
+  EXPECT_EQ(engine.verdict_of(JobId(10 + kKinds - 1)).kind, VerdictKind::kPending);
+  Workload urgent = workload(5, 5, 1, kWholeNode);
+  urgent.priority = 1000;
+  tell(s, Submitted{std::move(urgent)});
+  tell(s, Ended{JobId(0u)});
+  const Plan second = engine.decide(s, s.now());
+  ASSERT_EQ(second.actions.size(), 1u) << "a job that is ahead has a turn between two of them";
+  EXPECT_EQ(std::get<Bind>(second.actions[0]).job, JobId(5u));
+  std::size_t decisions = 2;
+  for (bool is_over = false; !is_over; ++decisions) {
+    const Plan plan = engine.decide(s, s.now());
+    EXPECT_LE(plan.examined, 50u + 16u);
+    is_over = plan.look_again_at > plan.at;
+  }
+  EXPECT_LE(decisions, 5u);
+  for (std::uint32_t k = 0; k < kKinds; ++k)
+    EXPECT_EQ(engine.verdict_of(JobId(10 + k)).reasons.at(0).code, ReasonCode::kInsufficientGpu) << k;
+  EXPECT_TRUE(engine.pending().active_heads().empty());
+}
+
 /// The first of each kind is compared with the others; those behind it in its kind follow once it has had its turn.
 TEST(Wake, ClassesOfOneKindAreWokenOneAfterTheOtherInTheOrderOfJobs) {
   constexpr std::uint32_t kQueues = 100;

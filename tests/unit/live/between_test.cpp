@@ -34,10 +34,6 @@ class Between : public ::testing::Test, public TermBench {
     server.change([&] { is_busy = false; });
     now += Millis(10'000);
   }
-  static Pod on(Pod p, const char* node_name) {
-    p.node_name = PooledString(node_name);
-    return p;
-  }
   static Pod cpu(Pod p, std::int64_t cores) {
     p.requests.cpu = MilliCores(cores * 1000);
     return p;

@@ -56,6 +56,26 @@ struct ClusterObjects {
     p.labels = std::make_shared<const Labels>(std::move(labels));
     return p;
   }
+  static Pod on(Pod p, const std::string& node_name) {
+    p.node_name = PooledString(node_name);
+    return p;
+  }
+  /// A PodGroup of the gang policy; with a topology key, in one domain of it.
+  static PodGroup group(const std::string& name, int min_count, const std::string& topology_key = "") {
+    PodGroup g;
+    g.ns = PooledString("ns");
+    g.name = PooledString(name);
+    g.uid = PooledString("uid-" + name);
+    g.min_count = min_count;
+    g.topology_key = PooledString(topology_key);
+    return g;
+  }
+  /// The pod GROUP-INDEX of a PodGroup.
+  static Pod member(const std::string& group, int index, std::int64_t gpus = 8) {
+    Pod p = pod(group + "-" + std::to_string(index), gpus);
+    p.group_name = PooledString(group);
+    return p;
+  }
   static Pod under(Pod p, PodRules rules) {
     p.rules = std::make_shared<const PodRules>(std::move(rules));
     return p;

@@ -176,7 +176,7 @@ TEST_F(Devices, AnOlderReleaseReadsWhatIsWrittenAndWhatItWroteIsRead) {
   }
 }
 
-TEST_F(Devices, GrantsThatCannotBeAreLoggedWithThePodAndWhatToDo) {
+TEST_F(Devices, GrantsThatCannotBeAreLoggedAndWrittenAnew) {
   see(granted(share("p", 500), "3", "3:5000"));
   see(granted(pod("q", 2), "0,1", "0:1000"));
   step();
@@ -187,11 +187,32 @@ TEST_F(Devices, GrantsThatCannotBeAreLoggedWithThePodAndWhatToDo) {
             (std::vector<std::string>{
                 "annotation ashlar.dev/gpu-grants of pod ns/p cannot be read: '3:5000' is not a GPU with what is held "
                 "of it, such as 0-7:1000 (thousandths) or 3:500:40960 (thousandths and MiB); the GPUs in "
-                "ashlar.dev/cards are counted, with what the pod requests of each; to remove it: kubectl annotate pod "
-                "-n ns p ashlar.dev/gpu-grants-",
+                "ashlar.dev/cards are counted, with what the pod requests of each, and the annotation is corrected",
                 "annotation ashlar.dev/gpu-grants of pod ns/q names 1 GPUs, but the pod requests 2; the GPUs in "
-                "ashlar.dev/cards are counted, with what the pod requests of each; to remove it: kubectl annotate pod "
-                "-n ns q ashlar.dev/gpu-grants-"}));
+                "ashlar.dev/cards are counted, with what the pod requests of each, and the annotation is corrected"}));
+  EXPECT_EQ(changed, (std::vector<std::string>{"p", "q"}));
+  see(granted(share("p", 500), "3", "3:5000"));
+  see(granted(share("p", 500), "3", "3:500"));
+  EXPECT_EQ(said.size(), 2u) << "said once";
+  EXPECT_FALSE(record("p").are_devices_changed) << "as it was written";
+}
+
+// Neither of the two tells the GPUs: nothing can be written.
+TEST_F(Devices, GrantsThatCannotBeBesideNoGpusAreLoggedAlone) {
+  see(granted(pod("p", 2), "", "0:1000"));
+  see(granted(pod("q", 2), "7", "nonsense"));
+  step();
+  EXPECT_EQ(idle_devices("n"), 4);
+  EXPECT_TRUE(record("p").devices.is_empty() && record("q").devices.is_empty());
+  EXPECT_TRUE(changed.empty());
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(
+      said[0],
+      "annotation ashlar.dev/gpu-grants of pod ns/p names 1 GPUs, but the pod requests 2; the requested number is "
+      "counted, but it is not known which GPUs these are");
+  EXPECT_EQ(said[2],
+            "pod ns/q claims the GPUs '7' but requests 2; the requested number is counted, but it is not known which "
+            "GPUs these are");
 }
 
 // A pod that names its node itself may write any annotation where no admission policy keeps it from that.

@@ -21,22 +21,15 @@ class GangChanges : public TrackerBench {
                {{PooledString("l/block"), PooledString("b")}, {PooledString("l/rack"), PooledString("r")}}));
   }
   static PodGroup group(int min_count, const std::string& uid = "uid-pg") {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString("pg");
+    PodGroup g = ClusterObjects::group("pg", min_count);
     g.uid = PooledString(uid);
-    g.min_count = min_count;
     return g;
   }
   static PodGroup told(PodGroup g) {
     g.scheduled.status = ConditionStatus::kTrue;
     return g;
   }
-  static Pod grouped(int index, std::int64_t gpus = 8) {
-    Pod p = pod("pg-" + std::to_string(index), gpus);
-    p.group_name = PooledString("pg");
-    return p;
-  }
+  static Pod grouped(int index, std::int64_t gpus = 8) { return member("pg", index, gpus); }
 };
 
 // ---- levels beyond the limit ----------------------------------------------------------------------------------------

@@ -20,11 +20,7 @@ class GangGroups : public TrackerBench {
                 {PooledString("l/rack"), PooledString("r" + std::to_string(n / 2))}}));
   }
   static PodGroup group(const std::string& name, int min_count, const Settings& settings) {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = min_count;
+    PodGroup g = ClusterObjects::group(name, min_count);
     for (const auto& [key, value] : settings)
       g.annotations.emplace_back(PooledString("ashlar.dev/" + key), PooledString(value));
     std::sort(g.annotations.begin(), g.annotations.end(),
@@ -39,15 +35,6 @@ class GangGroups : public TrackerBench {
     Settings settings{{"gang", "x"}, {"gang-size", size}};
     if (!rank.empty()) settings.emplace_back("gang-rank", rank);
     return settings;
-  }
-  static Pod member(const std::string& group, int index, std::int64_t gpus) {
-    Pod p = pod(group + "-" + std::to_string(index), gpus);
-    p.group_name = PooledString(group);
-    return p;
-  }
-  static Pod on(Pod p, const std::string& node) {
-    p.node_name = PooledString(node);
-    return p;
   }
   /// One leader with one device, two workers with 8 in one rack.
   void see_leader() {

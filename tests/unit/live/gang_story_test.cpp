@@ -8,19 +8,8 @@ constexpr Millis kPatience{5'000};  ///< before the members of an incomplete gan
 
 class GangStory : public TrackerStory {
  protected:
-  static PodGroup group(int min_count) {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString("g");
-    g.uid = PooledString("uid-g");
-    g.min_count = min_count;
-    return g;
-  }
-  static Pod of_group(int index) {
-    Pod p = pod("g-" + std::to_string(index), 1);
-    p.group_name = PooledString("g");
-    return p;
-  }
+  static PodGroup group(int min_count) { return ClusterObjects::group("g", min_count); }
+  static Pod of_group(int index) { return member("g", index, 1); }
 };
 
 TEST_F(GangStory, ByLabelsFromItsFirstPodToItsLast) {

@@ -13,26 +13,6 @@ class Gangs : public TrackerBench {
                  {{PooledString("l/block"), PooledString("b")},
                   {PooledString("l/rack"), PooledString("r" + std::to_string(r))}}));
   }
-  static PodGroup group(const std::string& name, int min_count, const std::string& key = "") {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = min_count;
-    g.topology_key = PooledString(key);
-    return g;
-  }
-  static Pod grouped(const std::string& group, int index, std::int64_t gpus) {
-    Pod p = pod(group + "-" + std::to_string(index), gpus);
-    p.group_name = PooledString(group);
-    return p;
-  }
-  int bound() {
-    int count = 0;
-    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
-      count += tracker.pods()[s].phase == PodRecord::Phase::kBound ? 1 : 0;
-    return count;
-  }
 };
 
 TEST_F(Gangs, AnIncompleteGangIsNotShownToTheEngine) {
@@ -88,8 +68,8 @@ TEST_F(Gangs, WithinKeepsAGangInOneRack) {
 
 TEST_F(Gangs, APodGroupMustExistBeforeItsPodsCount) {
   see_racks(1, 2);
-  see(grouped("pg", 0, 8));
-  see(grouped("pg", 1, 8));
+  see(member("pg", 0, 8));
+  see(member("pg", 1, 8));
   step();
   EXPECT_EQ(bound(), 0);
   see(group("pg", 2));
@@ -105,8 +85,8 @@ TEST_F(Gangs, ATopologyKeyThatIsNoLevelBecomesOne) {
   see(pod("filler", 8));
   step();
   see(group("pg", 2, "example.com/switch"));
-  see(grouped("pg", 0, 8));
-  see(grouped("pg", 1, 8));
+  see(member("pg", 0, 8));
+  see(member("pg", 1, 8));
   step();
   EXPECT_EQ(where("pg-0").substr(0, 2) + where("pg-1").substr(0, 2), "n2n3");
 }
@@ -114,8 +94,8 @@ TEST_F(Gangs, ATopologyKeyThatIsNoLevelBecomesOne) {
 TEST_F(Gangs, ABasicPodGroupIsPlacedOneByOne) {
   see_racks(1, 1);
   see(group("pg", 0));
-  see(grouped("pg", 0, 8));
-  see(grouped("pg", 1, 8));
+  see(member("pg", 0, 8));
+  see(member("pg", 1, 8));
   step();
   EXPECT_EQ(bound(), 1);
 }

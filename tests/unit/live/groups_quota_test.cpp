@@ -17,11 +17,7 @@ class GroupsQuota : public TrackerBench {
     see(node("n1", 8));
   }
   static PodGroup group(const std::string& name, const std::string& gang, const std::string& size = "1") {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = 1;
+    PodGroup g = ClusterObjects::group(name, 1);
     if (gang.empty()) return g;
     g.annotations = {{PooledString("ashlar.dev/gang"), PooledString(gang)},
                      {PooledString("ashlar.dev/gang-size"), PooledString(size)}};

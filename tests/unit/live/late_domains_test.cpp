@@ -11,29 +11,11 @@ class LateDomains : public TrackerBench {
     for (int n = 0; n < 4; ++n)
       see(node("n" + std::to_string(n), 8, {{PooledString("l/rack"), PooledString("r" + std::to_string(n / 2))}}));
   }
-  static PodGroup group(const std::string& name, int min_count, const std::string& topology_key) {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = min_count;
-    g.topology_key = PooledString(topology_key);
-    return g;
-  }
   /// The PodGroup as one of this many of gang x.
   static PodGroup of_x(PodGroup g, const std::string& size) {
     g.annotations = {{PooledString("ashlar.dev/gang"), PooledString("x")},
                      {PooledString("ashlar.dev/gang-size"), PooledString(size)}};
     return g;
-  }
-  static Pod member(const std::string& group, int index, std::int64_t gpus = 8) {
-    Pod p = pod(group + "-" + std::to_string(index), gpus);
-    p.group_name = PooledString(group);
-    return p;
-  }
-  static Pod on(Pod p, const std::string& node_name) {
-    p.node_name = PooledString(node_name);
-    return p;
   }
   /// The only other node of n2's rack is taken.
   void fill_rack() { see(on(pod("busy", 8), "n3")); }
@@ -100,7 +82,7 @@ TEST_F(LateDomains, APodGroupThatIsCreatedAgainMovesNoStartedGang) {
   step();
   ASSERT_EQ(bound(), 2);
   const JobId job = record("pg-0").job;
-  tracker.take(Change<PodGroup>{Change<PodGroup>::Kind::kDeleted, group("pg", 2, "l/rack")});
+  gone(group("pg", 2, "l/rack"));
   step();
   PodGroup other = group("pg", 2, "");
   other.uid = PooledString("uid-other");
@@ -118,7 +100,7 @@ TEST_F(LateDomains, WhatHasBegunWithoutADomainUnderItsPodGroupGetsNoneLater) {
   step();
   ASSERT_EQ(bound(), 2);
   const JobId job = record("pg-0").job;
-  tracker.take(Change<PodGroup>{Change<PodGroup>::Kind::kDeleted, group("pg", 2, "")});
+  gone(group("pg", 2, ""));
   step();
   PodGroup other = group("pg", 2, "l/rack");
   other.uid = PooledString("uid-other");

@@ -133,12 +133,7 @@ class AnyOrderOfOne : public TrackerBench {
   std::size_t draw(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); }
   static std::string key_of(const std::string& group) { return group == "a" || group == "c" ? "l/switch" : "l/rack"; }
   static PodGroup group(const std::string& name) {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = 2;
-    g.topology_key = PooledString(key_of(name));
+    PodGroup g = ClusterObjects::group(name, 2, key_of(name));
     if (name == "c" || name == "d")
       g.annotations = {{PooledString("ashlar.dev/gang"), PooledString("x")},
                        {PooledString("ashlar.dev/gang-size"), PooledString("2")},

@@ -148,6 +148,20 @@ TEST_F(NodeLabels, TheNodesPodsWithATermAreLookedAtOnlyIfATopologyOfATermChanges
 }
 
 /// The terms of a pod move with its node's labels as long as the pod is bound there, and no longer.
+/// A kubelet may label its own node so. Pods that other nodes are named for must not come to it.
+TEST_F(NodeLabels, ThatAreCalledLikeTheFieldOfTheNameAreNoNames) {
+  see(labelled("a", {label("metadata.name", "b")}));
+  see(labelled("b", {label("metadata.name", "a")}));
+  PodRules by_field;
+  by_field.has_required_affinity = true;
+  by_field.required_affinity.push_back({{}, {{PooledString("metadata.name"), SelectorOp::kIn, {PooledString("b")}}}});
+  see(under(pod("p", 1), by_field));
+  see(asking("q", "metadata.name", "b"));
+  step();
+  EXPECT_EQ(where("p"), "b");
+  EXPECT_EQ(where("q"), "a") << "by the label";
+}
+
 TEST_F(NodeLabels, ThePodsLookedAtAreThoseThatAreBoundThereNow) {
   int room = 0;
   const auto moved = [&] {

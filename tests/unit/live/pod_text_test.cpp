@@ -308,6 +308,19 @@ TEST_F(Texts, TaintsAreNamedAndPreferencesAreNone) {
   EXPECT_EQ(where("t"), "n1");
 }
 
+TEST_F(Texts, AsManyTaintsAsNodesAreCutOff) {
+  for (int n = 0; n < 400; ++n) {
+    Node own = node("n" + std::to_string(n), 8);
+    own.taints = {{PooledString("dedicated"), PooledString("user-" + std::to_string(n)), TaintEffect::kNoSchedule}};
+    see(own);
+  }
+  see(pod("p", 1));
+  step();
+  const std::string text = verdict_of("p").message;
+  EXPECT_TRUE(text.starts_with("0/400 nodes are available: 1 node(s) had untolerated taint {dedicated: user-0}, "));
+  EXPECT_LE(text.size(), 8'000u);
+}
+
 TEST_F(Texts, AShareOfADeviceIsShortOfTheResourceThatItAsksFor) {
   see(node("n0", 1));
   see(pod("whole", 1));

@@ -137,7 +137,7 @@ TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
   };
   says(standby_answer(""), 503, "Standby", "there is no leader at the moment");
   says(standby_answer("a_1"), 503, "Standby", "this replica is on standby; a_1 is the leader");
-  says(not_ready_answer(), 503, "NotReady", "the caches are not synced yet");
+  says(not_ready_answer(), 503, "NotReady", "the caches are not synced yet; ask again in a few seconds");
   says(ask_why(""), 400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   says(ask_why("x"), 404, "NotFound",
        "no pod or gang x known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has "
@@ -170,7 +170,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
   see(share);
   leader_term->turn();
   const std::string of_share = why("share");
-  EXPECT_TRUE(of_share.find(R"h("headline":"runs on n0, GPUs 5 (650 thousandths, 4096 MiB)")h") != std::string::npos)
+  EXPECT_TRUE(of_share.find(R"h("headline":"runs on n0, GPU 5 (650 thousandths, 4096 MiB)")h") != std::string::npos)
       << of_share;
   EXPECT_TRUE(of_share.find(R"("grants":[{"gpu":5,"milliGpu":650,"memoryMiB":4096,"slices":0}])") != std::string::npos)
       << of_share;
@@ -182,7 +182,7 @@ TEST_F(Read, ABoundPodRunsSomewhere) {
   see(share);
   leader_term->turn();
   const std::string of_slices = why("slices");
-  EXPECT_TRUE(of_slices.find("GPUs 6 (650 thousandths, 4096 MiB, slices 0,2)") != std::string::npos) << of_slices;
+  EXPECT_TRUE(of_slices.find("GPU 6 (650 thousandths, 4096 MiB, slices 0,2)") != std::string::npos) << of_slices;
   EXPECT_TRUE(of_slices.find(R"("memoryMiB":4096,"slices":5}])") != std::string::npos) << of_slices;
   see(bound(pod("plain", 0), "n0"));
   leader_term->turn();
@@ -503,6 +503,20 @@ TEST_F(Read, HeldPodsAreListedBesideTheQueuesButNotThoseThatWaitForNothing) {
   EXPECT_NE(held.find(R"x("reason":"AdmissionGated")x"), std::string::npos) << held;
   EXPECT_NE(held.find(R"x({"name":"ns/lost","queue":"","pods":1,)x"), std::string::npos) << held;
   EXPECT_TRUE(held.ends_with("\"heldTotal\":2}\n")) << held;
+}
+
+TEST_F(Read, APodThatMustStayInADomainKeepsItsNameEverywhere) {
+  begin();
+  see(node("n0", 1));
+  const auto within = [](const char* level) {
+    return Labels{{PooledString("ashlar.dev/within"), PooledString(level)}};
+  };
+  see(pod("waits", 2, within("rack")));
+  see(pod("held", 1, within("zone")));
+  leader_term->turn();
+  EXPECT_NE(queue().find(R"("jobs":[{"name":"ns/waits",)"), std::string::npos) << queue();
+  EXPECT_NE(queue().find(R"("held":[{"name":"ns/held",)"), std::string::npos) << queue();
+  EXPECT_NE(why("waits").find(R"("gang":{"name":"waits","size":1,)"), std::string::npos) << why("waits");
 }
 
 TEST_F(Read, AQueueIsAskedForByItsName) {

@@ -41,12 +41,7 @@ class Lane : public ServedBench {
     return tracker.pods().find(PooledString("ns"), PooledString(name));
   }
   GangSlot group(const std::string& name) {
-    PodGroup g;
-    g.ns = PooledString("ns");
-    g.name = PooledString(name);
-    g.uid = PooledString("uid-" + name);
-    g.min_count = 2;
-    see(std::move(g));
+    see(ClusterObjects::group(name, 2));
     return tracker.gangs().find(PooledString("ns"), PooledString(name), GangKind::kPodGroup);
   }
   void pump() override { status_writer->pump(); }

@@ -109,11 +109,14 @@ TEST(ObjectNames, ACopyHasTheNamesInTheSameRowsEmptyOnesToo) {
 
 TEST(ObjectNames, ResourcesBeyondTheColumnsAreRefusedByNameOnce) {
   ObjectNames names;
-  for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax; ++r)
+  for (std::uint32_t r = resource::kFirstExtended; r < resource::kColumnsMax - 2; ++r)
     EXPECT_EQ(names.resource(PooledString("x/" + std::to_string(r))), ResourceId(r));
-  EXPECT_EQ(names.column_count(), resource::kColumnsMax);
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(names.resource(PooledString("x/more")).is_none());
   EXPECT_EQ(names.refused_resources(), std::vector<PooledString>{PooledString("x/more")});
+  EXPECT_EQ(names.resource(PooledString("ashlar.dev/gpu-milli")), ResourceId(resource::kColumnsMax - 2));
+  EXPECT_TRUE(names.resource(PooledString("x/more")).is_none());
+  EXPECT_EQ(names.resource(PooledString("nvidia.com/gpu")), ResourceId(resource::kColumnsMax - 1));
+  EXPECT_EQ(names.column_count(), resource::kColumnsMax);
   EXPECT_TRUE(names.is_refused(PooledString("x/more")));
   EXPECT_FALSE(names.is_refused(PooledString("x/4")));
   EXPECT_EQ(names.wished_resource(PooledString("x/more")), ResourceId(resource::kColumnsMax));

@@ -20,10 +20,6 @@ class Tenants : public TrackerBench {
     return n;
   }
   static Pod within(Pod p, const std::string& label) { return with(std::move(p), "ashlar.dev/within", label); }
-  static Pod on(Pod p, const std::string& node_name) {
-    p.node_name = PooledString(node_name);
-    return p;
-  }
   void see_nodes(int count, const Labels& labels = {}) {
     for (int n = 0; n < count; ++n) see(node("n" + std::to_string(n), 8, labels));
   }

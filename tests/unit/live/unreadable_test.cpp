@@ -15,13 +15,9 @@ class Unreadable : public TrackerBench {
     object.problem = PooledString(problem);
     return object;
   }
-  static Pod bound(Pod p, const std::string& node_name) {
-    p.node_name = PooledString(node_name);
-    return p;
-  }
   /// A pod of which only the name and the place are known.
   static Pod bare(const std::string& name, const std::string& node_name) {
-    Pod p = unreadable(bound(pod(name, 0), node_name), "the object is not the JSON expected");
+    Pod p = unreadable(on(pod(name, 0), node_name), "the object is not the JSON expected");
     p.requests = {};
     p.lacks_amounts = true;
     return p;
@@ -34,7 +30,7 @@ class Unreadable : public TrackerBench {
 
 TEST_F(Unreadable, ABoundPodKeepsItsLastGoodAccount) {
   see(node("n", 8));
-  see(bound(pod("old", 8), "n"));
+  see(on(pod("old", 8), "n"));
   step();
   see(bare("old", "n"));
   see(pod("new", 1));
@@ -47,7 +43,7 @@ TEST_F(Unreadable, ABoundPodKeepsItsLastGoodAccount) {
 
 TEST_F(Unreadable, APodNeverSeenBeforeIsCountedByWhatWasRead) {
   see(node("n", 8));
-  see(unreadable(bound(pod("old", 6), "n")));
+  see(unreadable(on(pod("old", 6), "n")));
   see(pod("fits", 2));
   see(pod("does-not", 1));
   step();
@@ -63,7 +59,7 @@ TEST_F(Unreadable, WhereAmountsAreMissingTheNodeIsClosedUntilTheyCanBeRead) {
   EXPECT_EQ(where("new"), "");
   EXPECT_EQ(verdict_of("new").message, "0/1 nodes are available: 1 node(s) were closed by the scheduler.");
   EXPECT_EQ(closed_nodes_text(tracker.tables()), "node n (pod ns/old: the object is not the JSON expected)");
-  see(bound(pod("old", 2), "n"));
+  see(on(pod("old", 2), "n"));
   step();
   EXPECT_EQ(where("new"), "n");
   EXPECT_EQ(idle_devices("n"), 5);
@@ -130,7 +126,7 @@ TEST_F(Unreadable, AWaitingPodOfOursIsHeldAndToldWhichFieldItIs) {
 
 TEST_F(Unreadable, ANodeIsClosedWithItsLastGoodFactsAndItsPodsStay) {
   see(node("n", 8));
-  see(bound(pod("old", 3), "n"));
+  see(on(pod("old", 3), "n"));
   step();
   Node broken = unreadable(node("n", 0), "status.allocatable: cpu: \"x\" is no quantity");
   see(broken);

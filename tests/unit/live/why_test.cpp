@@ -179,7 +179,7 @@ TEST_F(WhyOfGroups, OfSeveralObjectsOfOneNameItSaysWhichItMeans) {
   request.query = "name=ns%2Fx&kind=podgroup";
   const http::ServerResponse answer = answer_why(*bench.replica, request);
   EXPECT_EQ(answer.status, 404);
-  EXPECT_NE(answer.body.find(R"(there is no podgroup \"ns/x\"; a pod has that name)"), std::string::npos)
+  EXPECT_NE(answer.body.find(R"(there is no PodGroup \"ns/x\"; a pod has that name)"), std::string::npos)
       << answer.body;
 }
 

@@ -11,9 +11,8 @@
 #include <set>
 #include <vector>
 
-#include "engine/engine.h"
 #include "engine/place/nomination.h"
-#include "history.h"
+#include "played_life.h"
 #include "state/state_fields.h"
 
 namespace ashlar {
@@ -103,28 +102,11 @@ std::vector<SlotRequest> some_requests(Rng& rng) {
   return requests;
 }
 
-/// Plays a history with decisions; `look` is called after some of them.
-template <class Look>
-void play(const std::vector<Move>& moves, Look&& look) {
-  State state;
-  Engine engine(*builtin_profile("ashlar"));
-  Outside outside(kEverything);
-  const auto decide = [&](const std::vector<Event>& batch) {
-    for (const Event& event : batch) apply(state, event);
-    outside.learn(engine.decide(state, outside.now()));
-  };
-  decide(outside.begin());
-  for (const Move& move : moves) {
-    decide(outside.act(move, state));
-    if (move.b % 4 > 0) look(state, engine, outside.now());
-  }
-}
-
 RC_GTEST_PROP(AvailabilityProfiles, EqualARecount, ()) {
   Rng rng(static_cast<std::uint64_t>(*rc::gen::arbitrary<std::uint32_t>()));
   for (const EndsBy by : {EndsBy::kLate, EndsBy::kMedian}) {
     Availability kept(by);
-    play(*some_moves(), [&](const State& state, const Engine&, Millis now) {
+    play(kEverything, *some_moves(), [&](const State& state, const Engine&, Millis now) {
       kept.bring_up(state, now);
       Availability anew(by);
       anew.bring_up(state, now);
@@ -184,7 +166,7 @@ class FullSearch {
 
 RC_GTEST_PROP(AvailabilityProfiles, NeverPromiseLaterThanTheFullSearch, ()) {
   Availability kept;
-  play(*some_moves(), [&](const State& state, const Engine& engine, Millis now) {
+  play(kEverything, *some_moves(), [&](const State& state, const Engine& engine, Millis now) {
     kept.bring_up(state, now);
     std::optional<FullSearch> search;
     for (std::size_t row = 0; row < state.job_rows(); ++row) {

@@ -9,8 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/engine.h"
-#include "history.h"
+#include "played_life.h"
 #include "state/state_fields.h"
 
 namespace ashlar {
@@ -47,24 +46,15 @@ class LoneSearch {
   std::optional<EarliestStart> start_;
 };
 
-/// Plays a history with decisions; `look` is called after some of them, for each job that waits.
+/// `look` is called for each job that waits, after most of the decisions of a life.
 template <class Look>
 void each_waiting(const std::vector<Move>& moves, Look&& look) {
-  State state;
-  Engine engine(*builtin_profile("ashlar"));
-  Outside outside({.has_holds = true, .has_layouts = true, .has_gangs = true});
-  const auto decide = [&](const std::vector<Event>& batch) {
-    for (const Event& event : batch) apply(state, event);
-    outside.learn(engine.decide(state, outside.now()));
-  };
-  decide(outside.begin());
-  for (const Move& move : moves) {
-    decide(outside.act(move, state));
-    if (move.b % 4 == 0) continue;
-    for (std::size_t row = 0; row < state.job_rows(); ++row)
-      if (const JobId job(row); state.is_live(job) && state.job(job).is_in_backlog)
-        look(state, engine.profile(), job, outside.now());
-  }
+  play({.has_holds = true, .has_layouts = true, .has_gangs = true}, moves,
+       [&](const State& state, const Engine& engine, Millis now) {
+         for (std::size_t row = 0; row < state.job_rows(); ++row)
+           if (const JobId job(row); state.is_live(job) && state.job(job).is_in_backlog)
+             look(state, engine.profile(), job, now);
+       });
 }
 
 RC_GTEST_PROP(EarliestStarts, AreTheSameAfterALookAtWhatWasReserved, ()) {

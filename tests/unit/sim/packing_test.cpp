@@ -74,6 +74,17 @@ TEST(Packing, TheSameRunTwiceIsTheSame) {
   }
 }
 
+TEST(Packing, PodsOfMoreClassesThanAreComparedAreAnError) {
+  std::vector<OpenbPod> pods;
+  for (int i = 0; i < 1080; ++i) pods.push_back(pod("p" + std::to_string(i), 1000 + i, 1, 1000));
+  const auto trace = PackingTrace::make({node("n0", 1, "T4")}, pods);
+  ASSERT_FALSE(trace.ok());
+  EXPECT_TRUE(trace.error().message.starts_with("1026 classes of pods make up 95 % of the mix"))
+      << trace.error().message;
+  pods.resize(1077);
+  EXPECT_TRUE(PackingTrace::make({node("n0", 1, "T4")}, pods).ok());
+}
+
 TEST(Packing, AModelThatNoNodeHasIsAnError) {
   EXPECT_FALSE(PackingTrace::make({node("n0", 1, "T4")}, {pod("a", 1000, 1, 1000, {"H100"})}).ok());
 }

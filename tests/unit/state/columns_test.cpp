@@ -85,7 +85,8 @@ TEST(StateFields, DemandsAskForWhatThereCanBe) {
   EXPECT_FALSE(is_sound([](Demand& d) { d.devices.count = -1; }));
   EXPECT_TRUE(is_sound([](Demand& d) { d.devices.count = kDevicesPerNodeMax; }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.devices.count = kDevicesPerNodeMax + 1; }));
-  EXPECT_TRUE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(0); }));
+  EXPECT_FALSE(is_sound([](Demand& d) { d.devices = {1, MilliGpu(0), MiB(0)}; })) << "nothing of its devices";
+  EXPECT_TRUE(is_sound([](Demand& d) { d.devices = {0, MilliGpu(0), MiB(0)}; }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(-1); }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.devices.milli_each = MilliGpu(kWholeDevice + 1); }));
   EXPECT_TRUE(is_sound([](Demand& d) { d.devices.memory_each = MiB(0); }));
@@ -95,6 +96,8 @@ TEST(StateFields, DemandsAskForWhatThereCanBe) {
   EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX; })) << "more than there is anywhere";
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = INT64_MAX - 1; }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].amount = -kNumberMax - 1; }));
+  EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].amount = 1; }));
+  for (const std::int64_t nothing : {0, -1}) EXPECT_FALSE(is_sound([&](Demand& d) { d.amounts[0].amount = nothing; }));
   EXPECT_TRUE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax - 1); }));
   EXPECT_FALSE(is_sound([](Demand& d) { d.amounts[0].resource = ResourceId(resource::kRowsMax); }));
   EXPECT_FALSE(is_sound_with<std::vector<Demand>>(0, [](auto& rows) { rows.emplace_back(); }))

@@ -1,5 +1,5 @@
 // Events of a forged log: whatever the validation lets pass can be applied and decided on, and leaves a state whose counts
-// agree. The events are drawn field by field, with few rows, so that they meet each other, and with extremes; every
+// agree, also that of another profile beside it (ashlar replay --policy). The events are drawn field by field, with few rows, so that they meet each other, and with extremes; every
 // other one is of a life that could be, so that there is something to spoil.
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "store/codec.h"
 #include "store/event_validation.h"
 #include "store/fields.h"
+#include "store/profile_comparison.h"
 
 namespace ashlar::store {
 namespace {
@@ -81,6 +82,7 @@ void live(std::string_view profile, std::uint64_t seed, Tried& tried) {
   RandomWorld world(seed);
   State state;
   Engine engine(profile_named(profile));
+  ProfileComparison second(profile_named(profile == "srtf" ? "tiresias" : "spread"), engine.options(), state);
   std::vector<Event> batch = world.opening();
   Plan plan;
   for (int step = 0; step < kSteps; ++step) {
@@ -94,10 +96,13 @@ void live(std::string_view profile, std::uint64_t seed, Tried& tried) {
       if (is_forged) ++(is_refused ? tried.refused : tried.passed);
       if (is_refused) continue;
       apply(state, event);
+      second.apply(event);
       ASSERT_TRUE(state.is_consistent()) << "after step " << step << ", " << kind_name(event.body);
     }
     plan = engine.decide(state, world.now());
     ASSERT_TRUE(state.is_consistent()) << "after the decision of step " << step;
+    second.decide(state, plan);
+    ASSERT_TRUE(second.state().is_consistent()) << "the other's, after step " << step;
   }
 }
 

@@ -1,6 +1,7 @@
 // Bytes of a profile that no build writes: each is reported for what it is.
 #include <gtest/gtest.h>
 
+#include "policy/score/fgd/mix_limit.h"
 #include "random_world.h"
 #include "store/codec.h"
 #include "store/fields.h"
@@ -26,25 +27,25 @@ std::string error_of_class(const std::function<void(FgdClass&)>& change) {
 TEST(ProfileBytes, every_field_comes_back) {
   Profile profile = profile_named("fgd");
   profile.name = "mine";
+  profile.order = find_order("srtf");
   profile.blocking = Blocking::kEasyByCount;
   profile.placement = PlacementRule::kConsolidate;
   profile.victim = VictimRule::kByQuotaUnverified;
   profile.grace = Millis(4321);
   profile.cadence = Millis(1234);
   profile.seed = 99;
-  profile.queue_order = find_queue_order("least-share");
   for (const bool is_default : {false, true}) {
     profile.is_default_domain_search = is_default;
     const Result<Profile> read = profile_of(bytes_of(profile));
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(read->name, "mine");
+    EXPECT_EQ(read->order->name, "srtf");
     EXPECT_EQ(read->blocking, Blocking::kEasyByCount);
     EXPECT_EQ(read->placement, PlacementRule::kConsolidate);
     EXPECT_EQ(read->victim, VictimRule::kByQuotaUnverified);
     EXPECT_EQ(read->grace, Millis(4321));
     EXPECT_EQ(read->cadence, Millis(1234));
     EXPECT_EQ(read->seed, 99u);
-    EXPECT_EQ(read->queue_order->name, "least-share");
     EXPECT_EQ(read->is_default_domain_search, is_default);
     ASSERT_EQ(read->mix.classes.size(), 3u);
     EXPECT_EQ(read->mix.classes[1].cpu_milli, 1000);
@@ -53,6 +54,32 @@ TEST(ProfileBytes, every_field_comes_back) {
     EXPECT_EQ(read->mix.classes[1].models, std::vector<DeviceClassId>{DeviceClassId(1)});
     EXPECT_EQ(read->mix.classes[1].frequency, 0.3);
   }
+}
+
+TEST(ProfileBytes, the_order_of_queues_comes_back) {
+  EXPECT_EQ(profile_of(bytes_of(profile_named(kByShare)))->queue_order->name, "least-share");
+  EXPECT_EQ(profile_of(bytes_of(profile_named("ashlar")))->queue_order->name, "by-job");
+}
+
+// A rule that was added since is no fault of the log's; what the engine relies on is.
+TEST(ProfileBytes, a_profile_that_cannot_decide_is_refused) {
+  EXPECT_EQ(error_of_profile([](Profile& p) { p.feasible.pop_back(); }), "");
+  EXPECT_EQ(error_of_profile([](Profile& p) { p.victim = VictimRule::kByQuotaUnverified; }).substr(0, 86),
+            "the profile cannot decide: victim: by-quota-unverified needs an order of running jobs,");
+  EXPECT_EQ(error_of_profile([](Profile& p) { p.grace = Millis(1); }),
+            "the profile cannot decide: grace is that of jobs which are stopped; with victim: none there are none");
+  EXPECT_EQ(error_of_profile([](Profile& p) {
+              p.tiers.front() = {find_score("fgd"), find_score("random")};
+            }),
+            "the profile cannot decide: random must be alone in its tier");
+}
+
+TEST(ProfileBytes, a_mix_holds_so_many_classes) {
+  const auto error_of_classes = [](std::size_t count) {
+    return error_of_profile([&](Profile& p) { p.mix.classes.resize(count, p.mix.classes.front()); });
+  };
+  EXPECT_EQ(error_of_classes(kMixClassesMax), "");
+  EXPECT_EQ(error_of_classes(kMixClassesMax + 1), "the profile's mix has more than 1024 classes");
 }
 
 TEST(ProfileBytes, policies_of_another_build_are_named) {
@@ -95,7 +122,12 @@ TEST(ProfileBytes, numbers_that_cannot_be_are_refused) {
   for (const std::int64_t cadence : {std::int64_t{-1}, kYear + 1})
     EXPECT_EQ(error_of_profile([&](Profile& p) { p.cadence = Millis(cadence); }),
               "the profile's cadence is impossible");
-  EXPECT_EQ(error_of_profile([](Profile& p) { p.grace = Profile::kGraceMax; }), "");
+  EXPECT_EQ(error_of_profile([](Profile& p) {
+              p.grace = Profile::kGraceMax;
+              p.order = find_order("srtf");
+              p.victim = VictimRule::kByQuotaUnverified;
+            }),
+            "");
   for (const Millis grace : {Millis(-1), Profile::kGraceMax + Millis(1)})
     EXPECT_EQ(error_of_profile([&](Profile& p) { p.grace = grace; }), "the profile's grace is impossible");
   EXPECT_EQ(error_of_class([](FgdClass& c) { c = {0, 0, 0, {}, 0}; }), "");

@@ -234,6 +234,27 @@ TEST_F(Changed, events_and_times_that_cannot_be_are_refused_with_their_step) {
   EXPECT_EQ(error(), "") << "a time there may be";
 }
 
+// A member that is placed keeps its constraint unless one of the two keeps others away, so its row stays in use.
+TEST_F(Changed, a_row_that_a_placed_member_keeps_is_not_redefined) {
+  Workload job;
+  job.job = JobId(0);
+  job.members = {{MemberId(0), DemandId(0), ConstraintId(0)}};
+  const Constraint other{.models = {DeviceClassId(1)}};
+  const std::vector<EventBody> bodies = {DemandDefined{DemandId(0), {{{resource::kCpu, 100}}, {}, {}}},
+                                         ConstraintDefined{ConstraintId(0), {}},
+                                         ConstraintDefined{ConstraintId(1), other},
+                                         NodeSeen{NodeId(0), {{1000}, {}, true, {}, {}, {}}},
+                                         Submitted{job},
+                                         Bound{MemberId(0), NodeId(0), {}},
+                                         ConstraintChanged{MemberId(0), ConstraintId(1)},
+                                         ConstraintDefined{ConstraintId(0), other}};
+  std::vector<Event> batch;
+  for (const EventBody& body : bodies) batch.push_back({Millis(0), body});
+  set_only_step(batch, Millis(0));
+  for (const ReplayOptions& options : {ReplayOptions{}, ReplayOptions{.other = by("spread")}})
+    EXPECT_EQ(error(options), "step 1: ConstraintDefined: a constraint in use is redefined");
+}
+
 TEST_F(Changed, damage_is_told_with_another_profile_too) {
   pieces[6].payload = "\x02";
   EXPECT_NE(error({.other = by("spread")}).find("an unknown kind of step"), std::string::npos);

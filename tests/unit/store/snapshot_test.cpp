@@ -265,6 +265,25 @@ TEST(Snapshot, is_refused_if_what_is_withheld_is_not_of_the_unhealthy_devices) {
   EXPECT_TRUE(is_refused_with_rows([](std::vector<WithheldDevice>& rows) { rows.back().device = 1u << 26; }));
 }
 
+// How many members fit is found by division by what each requests.
+TEST(Snapshot, is_refused_if_a_demand_requests_nothing_of_a_resource_or_of_its_devices) {
+  const auto is_refused_with_demand = [](const std::function<void(Demand&)>& spoil) {
+    Life life("ashlar", 7);
+    life.open();
+    StateFields::each(life.state, [&](auto& column) {
+      if constexpr (std::is_same_v<decltype(column), std::vector<Demand>&>) spoil(column[2]);
+    });
+    State state;
+    Engine engine(profile_named("ashlar"));
+    return !read_snapshot(snapshot_of(life.state, life.engine), state, engine).ok();
+  };
+  EXPECT_FALSE(is_refused_with_demand([](Demand&) {}));
+  EXPECT_FALSE(is_refused_with_demand([](Demand& d) { d.amounts.front().amount = 1; }));
+  for (const std::int64_t amount : {std::int64_t{0}, std::int64_t{-1}})
+    EXPECT_TRUE(is_refused_with_demand([&](Demand& d) { d.amounts.front().amount = amount; }));
+  EXPECT_TRUE(is_refused_with_demand([](Demand& d) { d.devices.milli_each = MilliGpu(0); }));
+}
+
 /// A node of two devices with one member on the first.
 State with_a_device_held() {
   State state;
@@ -320,7 +339,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Cluster), 1496u);
   EXPECT_EQ(sizeof(State), 2704u);
   EXPECT_EQ(sizeof(PendingQueue), 992u);
-  EXPECT_EQ(sizeof(EngineData), 1568u);
+  EXPECT_EQ(sizeof(EngineData), 1576u);
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ TEST(StatedDevices, MistakesAreNamed) {
   EXPECT_EQ(mistake_in("0 switch="), "\"switch=\" needs a number 0..127");
   EXPECT_EQ(mistake_in("0 memory=80"), "memory: \"80\" is less than 1Mi; name the unit (40Gi)");
   EXPECT_EQ(mistake_in("0 model="), "\"model=\" needs the name of a model");
+  EXPECT_EQ(mistake_in("0 model=" + std::string(253, 'x')), "no error");
+  const std::string no_model = " is not the name of a model: it has control characters, or more than 253 bytes";
+  EXPECT_EQ(mistake_in("0 model=" + std::string(254, 'x')), "\"model=" + std::string(74, 'x') + "\"" + no_model);
+  EXPECT_EQ(mistake_in("0 model=H\n100"), "\"model=H\n100\"" + no_model);
   EXPECT_EQ(mistake_in("0-1 numa=0; 2-3 numa=1 island=0 numa=0"), "\"numa=\" stands twice for GPUs 2-3");
   EXPECT_EQ(mistake_in("0 model=H100 model=H100"), "\"model=\" stands twice for GPUs 0");
   EXPECT_EQ(mistake_in("0 memory=80Gi memory=40Gi"), "\"memory=\" stands twice for GPUs 0");

@@ -71,19 +71,31 @@ std::string understated(const DeviceGrants& grants, const DeviceRequest& request
   return "names " + std::to_string(grants.size()) + " GPUs, but the pod requests " + std::to_string(requested);
 }
 
-/// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be.
-std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const Demand& demand) {
+constexpr std::string_view kUnknownDevices =
+    "; the requested number is counted, but it is not known which GPUs these are";
+
+/// The devices that the annotation of older releases names; none if they cannot be what the pod requests.
+DeviceMask named_devices(const Pod& pod, const DeviceRequest& request) {
+  const PooledString* text = find_label(*pod.annotations, kDevicesAnnotation);
+  const DeviceMask named = text == nullptr ? DeviceMask{} : parse_devices(*text);
+  return named.count() == request.count ? named : DeviceMask{};
+}
+
+/// What its annotation says that a bound pod of ours holds; nothing if there is none, or none that can be. `named`:
+/// what counts then, and is written to it, see correct_grants.
+std::optional<DeviceGrants> claimed_grants(TrackerData& t, const Pod& pod, const Demand& demand,
+                                           const DeviceMask& named) {
   const PooledString* text = find_label(*pod.annotations, kGrantsAnnotation);
   if (text == nullptr) return std::nullopt;
   Result<DeviceGrants> read = parse_grants(text->view());
   if (read && read->size() == static_cast<std::size_t>(demand.devices.count) && holds_request(*read, demand.devices))
     return std::move(read).value();
   const std::string problem = read ? understated(*read, demand.devices) : "cannot be read: " + read.error().message;
+  const std::string counted = "; the GPUs in " + std::string(kDevicesAnnotation) +
+                              " are counted, with what the pod requests of each, and the annotation is corrected";
   warn(t, pod.ns, pod.name,
        "annotation " + std::string(kGrantsAnnotation) + " of pod " + pod.ns.str() + "/" + pod.name.str() + " " +
-           problem + "; the GPUs in " + std::string(kDevicesAnnotation) +
-           " are counted, with what the pod requests of each; to remove it: kubectl annotate pod -n " + pod.ns.str() +
-           " " + pod.name.str() + " " + std::string(kGrantsAnnotation) + "-");
+           problem + (named.is_empty() ? std::string(kUnknownDevices) : counted));
   return std::nullopt;
 }
 
@@ -93,16 +105,14 @@ PodDevices claimed_devices(TrackerData& t, const Pod& pod, const Demand& demand)
   if (demand.devices.count == 0) return {};
   // annotations of other schedulers' pods are not our decisions
   if (!pod.annotations || scheduler_index(t, pod.scheduler_name) >= t.scheduler_names.size()) return {};
-  if (std::optional<DeviceGrants> grants = claimed_grants(t, pod, demand); grants)
+  const DeviceMask named = named_devices(pod, demand.devices);
+  if (std::optional<DeviceGrants> grants = claimed_grants(t, pod, demand, named); grants)
     return pod_devices(std::move(*grants), demand.devices);
   const PooledString* devices = find_label(*pod.annotations, kDevicesAnnotation);  // an older release's
-  if (devices == nullptr) return {};
-  const DeviceMask claimed = parse_devices(*devices);
-  if (!claimed.is_empty() && claimed.count() == demand.devices.count) return claimed;
+  if (!named.is_empty() || devices == nullptr) return named;
   warn(t, pod.ns, pod.name,
        "pod " + pod.ns.str() + "/" + pod.name.str() + " claims the GPUs '" + bounded_words(devices->view()) +
-           "' but requests " + std::to_string(demand.devices.count) +
-           "; the requested number is counted, but it is not known which GPUs these are");
+           "' but requests " + std::to_string(demand.devices.count) + std::string(kUnknownDevices));
   return {};
 }
 
@@ -137,6 +147,15 @@ void check_devices(TrackerData& t, PodSlot slot, const Pod& pod) {
     if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
   }
   t.pods.edit(slot).are_devices_changed = is_changed;
+}
+
+/// What was not believed when the pod was first seen is written anew: only Ashlar may change it on a pod with a node.
+void correct_grants(TrackerData& t, PodSlot slot, const Pod& pod) {
+  PodRecord& r = t.pods.edit(slot);
+  const bool is_claim = r.is_ours && r.phase == Phase::kBound && r.has_stated_grants && !r.devices.is_empty();
+  if (!is_claim || are_stated(t, r, pod)) return;
+  r.are_devices_changed = true;
+  if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
 }
 
 void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
@@ -189,6 +208,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
         r.is_ours && pod.annotations && find_label(*pod.annotations, kChargedQueueAnnotation) != nullptr;
   }
   note_bound(t, slot, pod.node_name, known);
+  if (!is_known) correct_grants(t, slot, pod);
 }
 
 Bound bound_as_held(const TrackerData& t, const PodRecord& r) {

@@ -10,12 +10,13 @@
 #include "base/digest.h"
 #include "base/grown.h"
 #include "policy/score/fgd/mix.h"
+#include "policy/score/fgd/mix_limit.h"
 
 namespace ashlar {
 namespace {
 
-constexpr std::size_t kLanes = 16;            ///< columns are padded to a multiple of this
-constexpr std::size_t kClassesMax = 1024;     ///< limit of a mix; published ones have up to 100
+constexpr std::size_t kLanes = 16;  ///< columns are padded to a multiple of this
+constexpr std::size_t kClassesMax = kMixClassesMax;
 constexpr std::size_t kDevicesForShort = 32;  ///< 16-bit sums hold the free milli-GPU of this many devices
 
 enum Kind : std::int16_t { kNormal, kCpuOnly, kNoAccess };
