@@ -96,13 +96,23 @@ std::unique_ptr<Message> ApiMessages::message(const std::string& name, const std
   return made;
 }
 
-FieldEffects::FieldEffects(const FieldRows& rows, std::vector<Example> examples, Decode decode)
-    : rows_(rows), examples_(std::move(examples)), decode_(std::move(decode)) {
+void FieldEffects::walk(std::vector<Example> examples, Decode decode) {
+  examples_ = std::move(examples);
+  decode_ = std::move(decode);
+  kept_.clear();
   for (const Example& example : examples_) kept_.push_back(decode_(example->SerializeAsString()));
   Path path;
   std::set<std::string> above;
   walk(examples_.front()->GetDescriptor(), path, above);
-  for (const auto& [key, effect] : effects_) judge(key, effect);
+}
+
+std::vector<std::string> FieldEffects::complaints() const {
+  std::vector<std::string> all;
+  for (const std::pair<std::string, std::string>& key : visited_)
+    if (!rows_.contains(key)) all.push_back(key.first + "." + key.second + " has no row");
+  for (const auto& [key, effect] : effects_)
+    if (std::string text = complaint(key, effect); !text.empty()) all.push_back(std::move(text));
+  return all;
 }
 
 bool FieldEffects::has_rows(const Descriptor* type) const {
@@ -117,10 +127,7 @@ void FieldEffects::walk(const Descriptor* type, Path& path, std::set<std::string
     const std::pair<std::string, std::string> key(type->name(), field->name());
     visited_.insert(key);
     const auto row = rows_.find(key);
-    if (row == rows_.end()) {
-      complaints_.push_back(key.first + "." + key.second + " has no row");
-      continue;
-    }
+    if (row == rows_.end()) continue;
     try_field(path, field, effects_[key]);
     const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     const bool is_read = row->second.use == "evaluated" ||
@@ -161,21 +168,15 @@ void FieldEffects::try_field(const Path& path, const FieldDescriptor* field, Eff
   }
 }
 
-void FieldEffects::judge(const std::pair<std::string, std::string>& key, const Effect& effect) {
+std::string FieldEffects::complaint(const std::pair<std::string, std::string>& key, const Effect& effect) const {
   const std::string& use = rows_.at(key).use;
   const std::string name = key.first + "." + key.second;
-  if (!effect.is_tried)
-    complaints_.push_back(name + ": no example has a " + key.first);
-  else if (use == "evaluated" && !effect.changes)
-    complaints_.push_back(name + " changes nothing, but is said to be evaluated");
-  else if (use == "refused" && !effect.refuses)
-    complaints_.push_back(name + " is said to be refused, but is not");
-  else if (use == "ignored" && !effect.ignores)
-    complaints_.push_back(name + " is said to be ignored and named, but is not named");
-  else if (use == "irrelevant" && effect.changes)
-    complaints_.push_back(name + " is said to be irrelevant, but changes what is kept");
-  else if (use != "evaluated" && use != "refused" && use != "ignored" && use != "irrelevant")
-    complaints_.push_back(name + ": unknown use " + use);
+  if (!effect.is_tried) return name + ": no example has a " + key.first;
+  if (use == "evaluated") return effect.changes ? "" : name + " changes nothing, but is said to be evaluated";
+  if (use == "refused") return effect.refuses ? "" : name + " is said to be refused, but is not";
+  if (use == "ignored") return effect.ignores ? "" : name + " is said to be ignored and named, but is not named";
+  if (use == "irrelevant") return effect.changes ? name + " is said to be irrelevant, but changes what is kept" : "";
+  return name + ": unknown use " + use;
 }
 
 }  // namespace ashlar::kube

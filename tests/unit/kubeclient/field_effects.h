@@ -42,16 +42,18 @@ class ApiMessages {
   google::protobuf::DynamicMessageFactory factory_{&pool_};
 };
 
-/// Walks one kind of object from its top, wherever the rows say that a field is evaluated, and tries each field in each
-/// of the examples: it is cleared where it is set and set where it is not.
+/// Walks kinds of objects from their tops, wherever the rows say that a field is evaluated, and tries each field in each
+/// of the examples: it is cleared, and set. Messages that several kinds have are judged by all of them.
 class FieldEffects {
  public:
   using Decode = std::function<Kept(const std::string& bytes)>;
   using Example = std::unique_ptr<google::protobuf::Message>;
-  FieldEffects(const FieldRows& rows, std::vector<Example> examples, Decode decode);
+  explicit FieldEffects(const FieldRows& rows) : rows_(rows) {}
+  /// Tries one kind of object.
+  void walk(std::vector<Example> examples, Decode decode);
 
   /// Field by field what contradicts its row.
-  const std::vector<std::string>& complaints() const { return complaints_; }
+  std::vector<std::string> complaints() const;
   const std::set<std::pair<std::string, std::string>>& visited() const { return visited_; }
 
  private:
@@ -64,14 +66,14 @@ class FieldEffects {
   void try_field(const Path& path, const google::protobuf::FieldDescriptor* field, Effect& effect);
   void note(const std::string& bytes, const Kept& before, Effect& effect);
   bool has_rows(const google::protobuf::Descriptor* type) const;
-  void judge(const std::pair<std::string, std::string>& key, const Effect& effect);
+  /// What contradicts the row; empty if nothing does.
+  std::string complaint(const std::pair<std::string, std::string>& key, const Effect& effect) const;
 
   const FieldRows& rows_;
   std::vector<Example> examples_;
   std::vector<Kept> kept_;  ///< of the examples
   Decode decode_;
   std::map<std::pair<std::string, std::string>, Effect> effects_;
-  std::vector<std::string> complaints_;
   std::set<std::pair<std::string, std::string>> visited_;
 };
 

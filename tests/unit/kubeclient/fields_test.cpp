@@ -29,7 +29,7 @@ const char* const kWaiting = R"pb(
   spec {
     volumes {
       name: "v"
-      volumeSource { csi { driver: "d" } }
+      volumeSource { emptyDir {} }
     }
     initContainers {
       name: "i"
@@ -47,7 +47,7 @@ const char* const kWaiting = R"pb(
       resources {
         requests {
           key: "cpu"
-          value { string: "1" }
+          value { string: "4" }
         }
       }
       restartPolicyRules { action: "RestartAllContainers" }
@@ -125,7 +125,18 @@ const char* const kOwner = R"pb(
   spec {
     ephemeralContainers { ephemeralContainerCommon { volumeMounts { bindMountOptions: "noexec" } } }
     nodeName: "n"
+    resources {
+      requests {
+        key: "memory"
+        value { string: "1" }
+      }
+    }
+    volumes {
+      name: "v"
+      volumeSource { csi { driver: "d" } }
+    }
     affinity {
+      podAffinity { preferredDuringSchedulingIgnoredDuringExecution { weight: 1 } }
       podAntiAffinity {
         requiredDuringSchedulingIgnoredDuringExecution {
           labelSelector {
@@ -281,11 +292,12 @@ TEST(Fields, AreTreatedAsTheirPageSays) {
   std::vector<FieldEffects::Example> pods, nodes;
   for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
   nodes.push_back(api.message("Node", kNodes));
-  const FieldEffects of_pods(rows, std::move(pods), kept_of_pod), of_nodes(rows, std::move(nodes), kept_of_node);
-  EXPECT_EQ(lines(of_pods.complaints()), "");
-  EXPECT_EQ(lines(of_nodes.complaints()), "");
+  FieldEffects effects(rows);
+  effects.walk(std::move(pods), kept_of_pod);
+  effects.walk(std::move(nodes), kept_of_node);
+  EXPECT_EQ(lines(effects.complaints()), "");
   for (const auto& [key, row] : rows)
-    EXPECT_TRUE(of_pods.visited().contains(key) || of_nodes.visited().contains(key))
+    EXPECT_TRUE(effects.visited().contains(key))
         << key.first << "." << key.second << " is on the page, but nothing evaluated leads to it";
 }
 
@@ -298,9 +310,13 @@ TEST(Fields, APageThatIsWrongIsFound) {
       rows.erase({message, field});
     else
       rows[{message, field}].use = use;
-    std::vector<FieldEffects::Example> pods;
+    std::vector<FieldEffects::Example> pods, nodes;
     for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
-    return FieldEffects(rows, std::move(pods), kept_of_pod).complaints();
+    nodes.push_back(api.message("Node", kNodes));
+    FieldEffects effects(rows);
+    effects.walk(std::move(pods), kept_of_pod);
+    effects.walk(std::move(nodes), kept_of_node);
+    return effects.complaints();
   };
   EXPECT_EQ(complaints("PodSpec", "priority", ""), std::vector<std::string>{"PodSpec.priority has no row"});
   for (const auto& [field, use] : {std::pair("priority", "irrelevant"),

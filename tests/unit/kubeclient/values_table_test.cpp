@@ -251,8 +251,8 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   draft.request.statuses = {status("a", request(3, 3))};
   draft.request.statuses.push_back(status("i", request(4, 4)));
   draft.request.overhead = request(1, 1);
-  draft.request.pod_level = {request(9, 9), {"cpu"}};
-  draft.request.pod_level_allocated = draft.request.pod_level_in_force = {request(8, 8), {"cpu"}};
+  draft.request.pod_level = {request(9, 0), {"cpu"}};
+  draft.request.pod_level_allocated = draft.request.pod_level_in_force = {request(8, 0), {"cpu"}};
   draft.request.has_status_resources = true;
   draft.ignore("soft");
   draft.ignore("softer");
@@ -265,7 +265,7 @@ TEST(RequestTable, AFinishedDraftBeginsAnew) {
   EXPECT_EQ(pod.rules->node_selector, (Labels{{"e", "6"}, {"f", "5"}}));
   EXPECT_EQ(pod.rules->unsupported, "first");
   EXPECT_EQ(pod.rules->ignored_soft, (std::vector<PooledString>{"soft", "softer"}));
-  EXPECT_EQ(pod.requests, request(10, 5));
+  EXPECT_EQ(pod.requests, request(10, 3));
   draft.request.is_resize_infeasible = true;
   draft.pod = Pod();
   draft.reset();
