@@ -43,8 +43,8 @@ class SharedParts {
 /// Computes the effective request and shares what can be shared; `builder` is empty afterwards.
 Pod finish_pod(PodBuilder& builder, SharedParts& shared);
 
-/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay within
-/// int64.
+/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay
+/// within int64.
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
 /// malformed or negative.
