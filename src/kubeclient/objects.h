@@ -110,6 +110,16 @@ struct PodAffinityTerm {
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
+/// A topology spread constraint that must hold (DoNotSchedule).
+struct TopologySpread {
+  LabelSelector selector;
+  PooledString topology_key;
+  std::int32_t max_skew = 1, min_domains = 1;
+  bool honors_affinity = true, honors_taints = false;  ///< nodeAffinityPolicy, nodeTaintsPolicy
+  std::vector<PooledString> match_label_keys;          ///< the pod's own values of these are required too
+  friend bool operator==(const TopologySpread&, const TopologySpread&) = default;
+};
+
 /// Labels or annotations of a pod: the classes of GPUs that it accepts; what their class must be able to do.
 inline constexpr std::string_view kGpuClassesSetting = "ashlar.dev/gpu-classes";
 inline constexpr std::string_view kGpuCapabilitiesSetting = "ashlar.dev/gpu-capabilities";
@@ -124,6 +134,8 @@ struct PodRules {
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
+  std::vector<PodAffinityTerm> required_pod_affinity = {};
+  std::vector<TopologySpread> spread = {};
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
   /// fields of the spec that only newer releases of Kubernetes have, as "PodSpec.44" (message and number); of pods read
@@ -134,6 +146,11 @@ struct PodRules {
   std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
   /// Settings of the pod as it states them (kGpuClassesSetting, kGpuCapabilitiesSetting); empty: none.
   PooledString gpu_classes = {}, gpu_capabilities = {};
+
+  /// Rules about other pods, which depend on the pod's own namespace and labels.
+  bool has_company() const {
+    return !required_anti_affinity.empty() || !required_pod_affinity.empty() || !spread.empty();
+  }
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };
 

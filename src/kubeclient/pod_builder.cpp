@@ -40,6 +40,17 @@ void PodBuilder::reset() {
   request.reset();
 }
 
+void PodBuilder::check_pod_affinity() {
+  const std::vector<PodAffinityTerm>& terms = rules.required_pod_affinity;
+  const bool is_mixed = std::any_of(terms.begin(), terms.end(), [&](const PodAffinityTerm& term) {
+    const PodAffinityTerm& first = terms.front();
+    const bool are_alike =
+        term.namespace_selector == first.namespace_selector && term.namespaces == first.namespaces;
+    return !are_alike && (term.namespace_selector.present || first.namespace_selector.present);
+  });
+  if (is_mixed) refuse("spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
+}
+
 void PodBuilder::ignore(std::string_view path) {
   const PooledString text(path);
   if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end())

@@ -25,6 +25,9 @@ struct PodBuilder {
     if (rules.unsupported.empty()) rules.unsupported = path;
   }
   void ignore(std::string_view path);
+  /// Required affinity of several terms is met by pods that match all of them: refused where the namespaces of these
+  /// are selected by labels, and not alike.
+  void check_pod_affinity();
 };
 
 /// Shares equal label sets and rules between pods decoded one after the other (pods of a template arrive in sequence).

@@ -22,6 +22,9 @@ struct Size {
   static std::size_t of(const PodAffinityTerm& term) {
     return of(term.selector) + of(term.namespace_selector) + of(term.namespaces) + of(term.topology_key);
   }
+  static std::size_t of(const TopologySpread& spread) {
+    return of(spread.selector) + of(spread.topology_key) + of(spread.match_label_keys);
+  }
   template <class T>
   static std::size_t of(const std::vector<T>& list) {
     std::size_t sum = 0;
@@ -75,6 +78,8 @@ void limit_rules(PodBuilder& builder) {
       {"spec.tolerations", Size::of(rules.tolerations)},
       {"spec.containers[].ports", Size::of(rules.host_ports)},
       {"spec.affinity.podAntiAffinity", Size::of(rules.required_anti_affinity)},
+      {"spec.affinity.podAffinity", Size::of(rules.required_pod_affinity)},
+      {"spec.topologySpreadConstraints", Size::of(rules.spread)},
   };
   std::size_t sum = 0;
   for (const Field& field : fields) sum += field.bytes;

@@ -3,6 +3,7 @@
 // per constraint.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,12 +46,32 @@ struct PreferredTerm {
   friend bool operator==(const PreferredTerm&, const PreferredTerm&) = default;
 };
 
-/// Required anti-affinity: pods that match the selector are kept out of the domain of the pod that has the term, which
-/// is all nodes with the same value of the topology label.
+/// Pods that match the selector, in a domain: all nodes with the same value of the topology label.
 struct PodTerm {
   PodSelectorId selector;
   LabelKeyId topology;
   friend bool operator==(const PodTerm&, const PodTerm&) = default;
+};
+
+/// Required affinity: a pod that matches is in the node's domain by each of the labels. The selector is that of all its
+/// terms together; none = no such rule.
+struct PodAffinity {
+  PodSelectorId selector;
+  std::vector<LabelKeyId> topologies;
+  bool matches_itself = false;  ///< the member matches: it may be the first such pod
+  friend bool operator==(const PodAffinity&, const PodAffinity&) = default;
+};
+
+/// Topology spread: with the member, its domain has at most `skew_max` more matching pods than the one with fewest.
+struct SpreadTerm {
+  PodSelectorId selector;
+  LabelKeyId topology;
+  std::int32_t skew_max = 1;
+  std::int32_t domains_min = 1;  ///< where there are fewer domains, the fewest pods are taken as 0
+  bool matches_itself = true;
+  bool honors_affinity = true;  ///< only nodes that the member's selector and affinity allow have pods and domains
+  bool honors_taints = false;   ///< the same of taints
+  friend bool operator==(const SpreadTerm&, const SpreadTerm&) = default;
 };
 
 struct Constraint {
@@ -62,10 +83,22 @@ struct Constraint {
   /// must hold: the node is in no domain from which a placed pod keeps pods with these labels away; none = no such
   /// rule. It may have only the labels that terms ask for, so that pods that differ in others share the constraint.
   LabelSetId seen_as = {};
-  /// what the member itself keeps away from its domains while it is placed
+  /// must hold: no pod in the node's domain matches (required anti-affinity); and while the member is placed, what it
+  /// keeps away from its domains
   std::vector<PodTerm> keeps_away = {};
   /// must hold: the class of the devices has each of them; ascending, each once
   std::vector<CapabilityId> capabilities = {};
+  bool keeps_itself_away = false;  ///< the member matches one of keeps_away: of its like only one is in a domain
+  PodAffinity near = {};           ///< must hold
+  std::vector<SpreadTerm> spread = {};  ///< each must hold
+
+  /// Which nodes it allows changes with the pods that are placed.
+  bool has_company() const { return !near.selector.is_none() || !spread.empty() || !keeps_away.empty(); }
+  /// The same with pods of its own constraint.
+  bool is_mutual() const {
+    const auto matches_itself = [](const SpreadTerm& term) { return term.matches_itself; };
+    return keeps_itself_away || near.matches_itself || std::any_of(spread.begin(), spread.end(), matches_itself);
+  }
   friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 

@@ -122,6 +122,10 @@ struct NamespaceSeen {
   NamespaceId id;
   NamespaceLabels labels;
 };  ///< new, or its labels have changed; not known: removed
+struct LabelsChanged {
+  MemberId member;
+  LabelSetId labels;
+};  ///< as which the pod is counted; none: it is not counted
 struct HoldPlaced {
   Hold hold;
 };  ///< from now on; Ended of its job ends it before its time
@@ -143,7 +147,8 @@ using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDef
                                Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
                                EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
                                NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced,
-                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined, DeviceClassDefined>;
+                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined, DeviceClassDefined,
+                               LabelsChanged>;
 
 struct Event {
   Millis at;

@@ -112,4 +112,18 @@ struct NodeContext {
 /// src/policy/node.
 using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
+/// The rules by which the state keeps sets of nodes.
+struct NodeRules {
+  using ByFacts = bool (*)(const Constraint& constraint, const NodeFacts& facts);
+
+  NodeRule allows;
+  /// Of topology spread: whether the constraint's selector and affinity allow the node, and whether it tolerates all
+  /// taints; nullptr: it does.
+  ByFacts is_selected = nullptr, tolerates = nullptr;
+
+  NodeRules(NodeRule allows_by_all) : allows(allows_by_all) {}  // NOLINT(google-explicit-constructor)
+  NodeRules(NodeRule allows_by_all, ByFacts selected, ByFacts tolerated)
+      : allows(allows_by_all), is_selected(selected), tolerates(tolerated) {}
+};
+
 }  // namespace ashlar

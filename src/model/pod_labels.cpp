@@ -37,6 +37,16 @@ bool is_sound_selector(const PodSelector& s) {
          std::all_of(s.all.begin(), s.all.end(), is_sound);
 }
 
+bool is_sound_company(const Constraint& constraint) {
+  constexpr std::int32_t kMost = 1 << 28;
+  const auto is_number = [](std::int32_t number) { return number >= 1 && number <= kMost; };
+  return std::all_of(constraint.near.topologies.begin(), constraint.near.topologies.end(), is_in_bounds<LabelKeyId>) &&
+         constraint.near.topologies.empty() == constraint.near.selector.is_none() &&
+         std::all_of(constraint.spread.begin(), constraint.spread.end(), [&](const SpreadTerm& t) {
+           return is_in_bounds(t.topology) && is_number(t.skew_max) && is_number(t.domains_min);
+         });
+}
+
 bool holds(const LabelExpression& e, const std::vector<PodLabel>& labels) {
   const auto it = std::lower_bound(labels.begin(), labels.end(), e.key,
                                    [](const PodLabel& l, LabelKeyId key) { return l.key < key; });

@@ -24,6 +24,7 @@ struct PodLabel {
 struct LabelSet {
   NamespaceId ns;
   std::vector<PodLabel> labels;  ///< ascending by key
+  bool is_leaving = false;       ///< the pod is being deleted
   friend bool operator==(const LabelSet&, const LabelSet&) = default;
 };
 
@@ -39,6 +40,7 @@ struct PodSelector {
   bool selects_namespaces = false;      ///< also those on whose labels all of `of_namespace` hold
   std::vector<LabelExpression> of_namespace;
   std::vector<LabelExpression> all;
+  bool skips_leaving = false;  ///< not those that are being deleted
   friend bool operator==(const PodSelector&, const PodSelector&) = default;
 };
 
@@ -46,6 +48,8 @@ struct PodSelector {
 bool are_sound_labels(const std::vector<PodLabel>& labels);
 bool is_sound_label_set(const LabelSet& set);
 bool is_sound_selector(const PodSelector& selector);
+/// The same of a constraint's rules about other pods: labels are given, and numbers are at least 1.
+bool is_sound_company(const Constraint& constraint);
 
 /// Whether one expression holds on these labels, ascending by key. Semantics of Kubernetes label selectors: a missing
 /// key satisfies kNotIn and kDoesNotExist only, and nothing satisfies kGreater and kLess.

@@ -38,8 +38,11 @@ enum class ReasonCode : std::uint8_t {
   kUnhealthyGpu,
   kGroupFragmented,  ///< the reason after it says how much the best domain of that level has for the group
   kCapabilityMissing,
+  kTopologySpread,
+  kPodAffinity,
+  kOwnAntiAffinity,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kCapabilityMissing;
+inline constexpr ReasonCode kLastReason = ReasonCode::kOwnAntiAffinity;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

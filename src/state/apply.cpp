@@ -181,6 +181,16 @@ struct Applier {
     if (m.is_placed()) s.cluster_.add_pod(e.member, m.labels, m.constraint, m.node);
     s.refresh_backlog(m.job);
   }
+  void operator()(const LabelsChanged& e) {
+    if (!s.is_live(e.member)) return;
+    Member& m = s.member_row(e.member);
+    if (m.labels == e.labels) return;
+    if (m.is_placed()) s.cluster_.remove_pod(e.member, m.labels, m.constraint, m.node);
+    s.cluster_.use(e.labels, 1);
+    s.cluster_.use(m.labels, -1);
+    m.labels = e.labels;
+    if (m.is_placed()) s.cluster_.add_pod(e.member, m.labels, m.constraint, m.node);
+  }
   void operator()(const PriorityChanged& e) {
     if (!s.is_live(e.job)) return;
     s.job_row(e.job).priority = e.priority;

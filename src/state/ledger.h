@@ -79,7 +79,12 @@ class Ledger {
 
   /// The engine has read the changes of that kind.
   void forget_backlog_changes() const { state_->backlog_changes_.clear(); }
-  void forget_freed_nodes() const { state_->freed_nodes_.clear(); }
+  void forget_news_of_nodes() const {
+    state_->freed_nodes_.clear();
+    state_->cluster_.forget_rules_concerned();
+  }
+  /// Rules about other pods may leave other nodes open, since a decision has placed this member.
+  void note_company_of(MemberId id) const { state_->cluster_.note_pod(state_->member(id).labels); }
   void forget_changed_nodes() const { state_->changed_nodes_.clear(); }
   void forget_usage_changes() const { state_->queues_.forget_usage_changes(); }
   /// See Cluster::forget_undone_changes.

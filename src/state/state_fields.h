@@ -30,7 +30,10 @@ struct StateFields {
 
   static void forget_caches(State& s) {
     Cluster& c = s.cluster_;
+    c.companies_ = {};
     c.allowed_.assign(c.constraints_.size(), {});
+    for (std::size_t row = 0; row < c.constraints_.size(); ++row)
+      c.allowed_[row].has_company = c.constraints_[row].has_company();
     c.facts_log_.clear();
     c.change_log_.clear();
     c.change_base_ = 0;
@@ -45,7 +48,6 @@ struct StateFields {
     s.holds_.list_all();
     s.list_yielding();
     c.company_changed_.clear();
-    c.sums_ = {};
     c.counts_ = counted_company(s);
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
@@ -71,7 +73,7 @@ struct StateFields {
     visit(c.layouts_.rows_), visit(c.classes_.rows_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& index = c.counts_.index_;
-    visit(index.sets_), visit(index.selectors_), visit(index.namespaces_);
+    visit(index.sets_), visit(index.selectors_), visit(index.namespaces_), visit(c.rules_concerned_);
     auto& t = c.topology_;
     visit(t.nested_), visit(t.shape_version_), visit(t.domain_of_), visit(t.nodes_of_), visit(t.group_of_),
         visit(t.nodes_of_group_);

@@ -60,8 +60,13 @@ struct Guard {
     const SelectorIndex& index = s.cluster().counts().index();
     if (!e.constraint.seen_as.is_none() && e.constraint.seen_as.row() >= index.label_set_rows())
       return "a constraint names labels that were never defined";
-    for (const PodTerm& t : e.constraint.keeps_away)
-      if (t.selector.row() >= index.selector_rows()) return "a constraint names a pod selector that was never defined";
+    const auto is_unknown = [&](PodSelectorId id) { return id.row() >= index.selector_rows(); };
+    const bool names_unknown =
+        std::ranges::any_of(e.constraint.keeps_away, is_unknown, &PodTerm::selector) ||
+        std::ranges::any_of(e.constraint.spread, is_unknown, &SpreadTerm::selector) ||
+        (!e.constraint.near.selector.is_none() && is_unknown(e.constraint.near.selector));
+    if (names_unknown) return "a constraint names a pod selector that was never defined";
+    if (!is_sound_company(e.constraint)) return "a constraint's rules about pods are out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
   const char* operator()(const LabelSetDefined& e) const {
@@ -158,6 +163,10 @@ struct Guard {
       if (!is_placeable(part.member.demand)) return "an unsatisfiable demand is placed";
     }
     return nullptr;
+  }
+  const char* operator()(const LabelsChanged& e) const {
+    const bool is_known = e.labels.is_none() || e.labels.row() < s.cluster().counts().index().label_set_rows();
+    return is_known ? nullptr : "labels that were never defined";
   }
   const char* operator()(const ConstraintChanged& e) const {
     return e.constraint.row() < StateFields::constraint_count(s) ? nullptr : "a constraint that was never defined";

@@ -214,7 +214,7 @@ TEST(WakeUpOracle, SeesWhoIsAsleep) {
   Engine engine(*builtin_profile("ashlar"));
   EXPECT_TRUE(started_by(engine.decide(state, Millis(0))).empty());
   apply(state, {Millis(1), Ended{JobId(0u)}});
-  Ledger(state).forget_freed_nodes();  // nobody says that the device is free
+  Ledger(state).forget_news_of_nodes();  // nobody says that the device is free
   EXPECT_EQ(text_of(started_by_looking_at_all(state, engine, Millis(1))), "1 of job 1");
   EXPECT_TRUE(started_by(engine.decide(state, Millis(1))).empty());
 }

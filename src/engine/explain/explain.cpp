@@ -14,6 +14,11 @@
 namespace ashlar {
 namespace {
 
+bool is_about_pods(ReasonCode code) {
+  return code == ReasonCode::kPodAntiAffinity || code == ReasonCode::kTopologySpread ||
+         code == ReasonCode::kPodAffinity || code == ReasonCode::kOwnAntiAffinity;
+}
+
 struct Tally {
   DemandId demand;
   ConstraintId constraint;
@@ -22,7 +27,7 @@ struct Tally {
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
     const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated ||
-                                  code == ReasonCode::kPodAntiAffinity;
+                                  is_about_pods(code);
     return of(code, is_of_constraint ? constraint.value : 0);
   }
   Reason& of(ReasonCode code, std::uint32_t subject) {
@@ -102,6 +107,7 @@ std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
 /// that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
+    if (policy.is_by_pods()) return state.cluster().is_refused(tally.constraint, kNodeRules, n, policy.company);
     if (policy.is_by_facts())
       return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().context());
     std::uint16_t fits = kFitsMax;
@@ -268,7 +274,7 @@ bool is_reported_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kCapabilityMissing ||
            r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
-           r.code == ReasonCode::kNotReady || r.code == ReasonCode::kPodAntiAffinity;
+           r.code == ReasonCode::kNotReady || is_about_pods(r.code);
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) {

@@ -93,6 +93,7 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
   };
   if (!demand.ports.empty())
     fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
+  if (constraint.keeps_itself_away) fits = std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 

@@ -100,7 +100,7 @@ std::vector<NodeId> nodes_for(Rehearsal& r, const Section& section, const std::v
     std::map<DomainId, Room> rooms;
     for (const NodeId n : place) {
       const DomainId domain = cluster.topology().domain_of(section.within, n);
-      if (domain.is_none() || !cluster.allowed(m.constraint, is_allowed_by_facts).test(n.row())) continue;
+      if (domain.is_none() || !cluster.allowed(m.constraint, kNodeRules).test(n.row())) continue;
       rooms[domain].idle += idle_for(cluster, n, state.demand(m.demand), m.constraint);
       rooms[domain].reachable += reachable(n);
     }
@@ -123,7 +123,7 @@ void sort_by_group(std::vector<Remedy::OfGroup>& of_groups) {
 
 /// Whether the member fits on the node by everything that changes, with these demands in place of its own.
 bool fits(State& state, const Profile& profile, const Demand& demand, ConstraintId constraint, NodeId n) {
-  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
+  if (!state.cluster().allowed(constraint, kNodeRules).test(n.row())) return false;
   const NodeView view{state.cluster(), demand, state.cluster().constraint(constraint), &profile.mix, 0};
   std::uint16_t fit = kFitsMax;
   profile.lower_by_what_is_free(view, {n.row(), 1}, {&fit, 1});
@@ -228,7 +228,7 @@ NodeId template_for(State& state, const MemberSpec& m, const std::vector<NodeId>
           return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
         });
     if (!is_large_enough || facts.devices.count < demand.devices.count ||
-        !state.cluster().allowed(m.constraint, is_allowed_by_facts).test(n.row()))
+        !state.cluster().allowed(m.constraint, kNodeRules).test(n.row()))
       continue;
     if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
   }

@@ -157,8 +157,11 @@ void PendingQueue::enter(const State& state, JobId job) {
     made.key = key;
     note_reported(made_id, 0);
     state.each_member(job, [&](MemberId, const Member& m) {
-      if (!m.is_placed()) made.devices += state.demand(m.demand).devices.count;
+      if (m.is_placed()) return;
+      made.devices += state.demand(m.demand).devices.count;
+      made.has_company = made.has_company || state.cluster().constraint(m.constraint).has_company();
     });
+    index_company(made_id, true);
   }
   const ClassId id = it->second;
   Class& job_class = classes_[id.row()];
@@ -198,6 +201,7 @@ void PendingQueue::leave(JobId job) {
     if (is_head) list_head(id);
   }
   if (!job_class.is_empty()) return;
+  index_company(id, false);
   spare_id_.erase(ids_, job_class.key);
   spare_.push_back(id);
 }
@@ -232,6 +236,16 @@ void PendingQueue::activate_behind_moved_heads() {
     behind.insert(behind.end(), of.begin(), of.end());
   }
   for (const ClassId id : behind) activate(id);
+}
+
+void PendingQueue::index_company(ClassId id, bool is_in) {
+  const Class& job_class = classes_[id.row()];
+  if (!job_class.has_company) return;
+  const auto put = [&](ConstraintId constraint) {
+    is_in ? void(with_company_.emplace(constraint, id)) : void(with_company_.erase({constraint, id}));
+  };
+  put(job_class.key.constraint);
+  for (const MemberRun& run : job_class.key.runs) put(run.constraint);
 }
 
 void PendingQueue::list_held(ClassId id) {
@@ -375,6 +389,7 @@ void PendingQueue::list_anew() {
     const Class& job_class = listed.classes_[row];
     if (job_class.is_empty()) continue;
     listed.ids_.emplace(job_class.key, ClassId(row));
+    listed.index_company(ClassId(row), true);
     listed.size_ += job_class.count();
     job_class.each_job([&](const Entry& entry) {
       grown(listed.class_of_job_, entry.job.row()) = ClassId(row);

@@ -74,6 +74,7 @@ class PendingQueue {
     bool is_active = true;
     Verdict verdict;           ///< why it is parked
     std::int64_t devices = 0;  ///< devices of one job
+    bool has_company = false;  ///< a waiting member has rules about other pods
 
     bool is_empty() const { return jobs.empty() && held.empty(); }
     /// Parked for capacity that it might have some day.
@@ -192,6 +193,14 @@ class PendingQueue {
   const std::set<ClassId>& waiting_for_quota() const { return waiting_for_quota_; }
   /// Those of them with unlike members, and those placed in part.
   const std::set<ClassId>& waiting_in_parts() const { return waiting_in_parts_; }
+  /// Calls `visit(class)` for those with rules about other pods in which a waiting member is of the constraint; of any
+  /// constraint, some classes perhaps several times, if it is none.
+  template <class Visit>
+  void each_with_company(ConstraintId constraint, Visit&& visit) const {
+    const bool is_any = constraint.is_none();
+    auto it = is_any ? with_company_.begin() : with_company_.lower_bound({constraint, ClassId(0u)});
+    for (; it != with_company_.end() && (is_any || it->first == constraint); ++it) visit(it->second);
+  }
   /// All classes with jobs, for readers.
   template <class Visit>
   void each_class(Visit&& visit) const {
@@ -226,6 +235,7 @@ class PendingQueue {
   /// The list of parked classes of its verdict.
   ParkedKinds& kinds_like(const Class& job_class);
   void list_held(ClassId id);
+  void index_company(ClassId id, bool is_in);
   void unlist_held(ClassId id);
   void note_first(QueueId queue);
   void forget_holders(Class& job_class);
@@ -257,6 +267,7 @@ class PendingQueue {
   std::set<ClassId> waiting_for_quota_;
   std::set<QueueId> moved_heads_;  ///< queues with classes behind heads, whose blocked heads have changed
   std::set<ClassId> waiting_in_parts_;
+  std::set<std::pair<ConstraintId, ClassId>> with_company_;
   std::vector<JobId> newcomers_of_parked_;
   std::vector<Reported> reported_;  ///< [class]; lost in a snapshot: all get theirs again then, which is no news
   std::size_t size_ = 0;

@@ -257,6 +257,31 @@ void help_those_with_holds(EngineData& e, State& state, News& news) {
   for (const ClassId id : woken) e.pending.wake_held(id);
 }
 
+/// The constraints with a rule about pods that have come or gone; none alone: any.
+std::vector<ConstraintId> concerned_constraints(const State& state) {
+  std::vector<ConstraintId> concerned;
+  for (const PodSelectorId selector : state.cluster().rules_concerned()) {
+    if (selector.is_none()) return {ConstraintId::none()};
+    const auto constraints = state.cluster().counts().constraints_of(selector);
+    concerned.insert(concerned.end(), constraints.begin(), constraints.end());
+  }
+  std::sort(concerned.begin(), concerned.end());
+  concerned.erase(std::unique(concerned.begin(), concerned.end()), concerned.end());
+  return concerned;
+}
+
+/// Classes of such constraints: the rule may leave other nodes open now.
+void help_those_with_company(EngineData& e, const State& state, News& news) {
+  std::vector<ClassId> held;
+  for (const ConstraintId constraint : concerned_constraints(state))
+    e.pending.each_with_company(constraint, [&](ClassId id) {
+      const PendingQueue::Class& job_class = e.pending.class_at(id);
+      if (job_class.waits_for_capacity()) news.activated.push_back(id);
+      if (!job_class.held.empty()) held.push_back(id);
+    });
+  for (const ClassId id : held) e.pending.wake_held(id);
+}
+
 /// No view has the free capacity for a job without the nominations that it outranks.
 void help_those_that_outrank_a_nomination(const EngineData& e, const State& state, News& news) {
   if (news.freed_nodes.empty() || state.nominations().empty()) return;
@@ -275,11 +300,13 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
             .has_other_nodes = e.facts_seen != state.cluster().facts_change_count(),
             .activated = {},
             .with_room = {}};
-  const bool are_none_helped = state.freed_nodes().empty() || e.pending.size() == 0;
+  const bool is_company_concerned = !state.cluster().rules_concerned().empty();
+  const bool are_none_helped = (state.freed_nodes().empty() && !is_company_concerned) || e.pending.size() == 0;
   if (are_none_helped && !news.has_quota && !news.has_other_nodes && e.to_prove.empty())
-    return Ledger(state).forget_freed_nodes();
+    return Ledger(state).forget_news_of_nodes();
   news.freed_nodes.assign(state.freed_nodes().begin(), state.freed_nodes().end());
-  Ledger(state).forget_freed_nodes();
+  if (is_company_concerned) help_those_with_company(e, state, news);
+  Ledger(state).forget_news_of_nodes();
   e.facts_seen = state.cluster().facts_change_count();
   e.queue_changes_seen = state.queues().change_count();
   std::sort(news.freed_nodes.begin(), news.freed_nodes.end());
@@ -306,7 +333,14 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   if (news.has_other_nodes) activate_impossible_heads(e, state, cycle);
 }
 
-void pass_over_own_changes(EngineData& e, State& state, Cycle&) { e.facts_seen = state.cluster().facts_change_count(); }
+void pass_over_own_changes(EngineData& e, State& state, Cycle& cycle) {
+  e.facts_seen = state.cluster().facts_change_count();
+  // A pod that was placed may have opened nodes for others by their affinity or spread.
+  for (const Action& action : cycle.plan.actions)
+    if (const auto* bind = std::get_if<Bind>(&action)) Ledger(state).note_company_of(bind->member);
+  for (const ConstraintId constraint : concerned_constraints(state))
+    e.pending.each_with_company(constraint, [&](ClassId) { cycle.plan.look_again_at = cycle.plan.at; });
+}
 
 void activate_behind_moved_heads(EngineData& e, State&, Cycle&) { e.pending.activate_behind_moved_heads(); }
 

@@ -89,7 +89,7 @@ bool could_take(State& state, const Profile& profile, DemandId demand_id, Constr
                                   : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
       return false;
   }
-  if (!state.cluster().allowed(constraint, is_allowed_by_facts).test(n.row())) return false;
+  if (!state.cluster().allowed(constraint, kNodeRules).test(n.row())) return false;
   const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
   std::uint16_t fits = kFitsMax;
   profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});

@@ -54,6 +54,12 @@ class BestNodes {
  public:
   /// The nodes changed since the last call are to be looked at again. `changes` is up to date.
   void refresh(const State& state, const NodeRating& rating, const GroupChanges& changes);
+  /// The node is to be looked at again too, though the cluster's log does not name it.
+  void note_changed(const State& state, const NodeRating& rating, NodeId node) {
+    const Topology& topology = state.cluster().topology();
+    if (!is_started_ || shape_version_ != topology.shape_version()) return;
+    if (const GroupId group = topology.group_of(node); !group.is_none()) note_change(rating, group.row(), node);
+  }
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
   NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }

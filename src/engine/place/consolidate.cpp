@@ -59,6 +59,7 @@ bool is_consolidated(const State& state, JobId job) {
   bool is_so = true;
   state.each_member(job, [&](MemberId, const Member& m) {
     if (m.is_placed()) return;
+    is_so = is_so && !state.cluster().constraint(m.constraint).has_company();
     const DeviceRequest& request = state.demand(m.demand).devices;
     const bool is_last = ++seen == waiting;
     is_so = is_so && request.count > 0 && request.is_whole() && (is_last || request.count >= largest);

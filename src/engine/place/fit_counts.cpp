@@ -34,8 +34,7 @@ void FitCounts::update(const State& state, const NodeRating& rating, NodeRange r
 }
 
 /// Nodes that are close to each other are counted together, with those between them, and each once.
-void FitCounts::update_changed(const State& state, const NodeRating& rating) {
-  const auto changed = state.cluster().changed_since(cursor_);
+void FitCounts::update_changed(const State& state, const NodeRating& rating, std::span<const NodeId> changed) {
   if (changed.size() <= kFewChanges) {
     for (const NodeId n : changed) update(state, rating, {n.row(), 1});
     return;
@@ -95,8 +94,10 @@ void FitCounts::refresh(const State& state, const NodeRating& rating) {
   } else {
     fits_.resize(cluster.rows(), 0);
     if (shape_version_ != cluster.topology().shape_version()) follow_moves(cluster.topology());
-    update_changed(state, rating);
+    update_changed(state, rating, cluster.changed_since(cursor_));
+    update_changed(state, rating, noted_);
   }
+  noted_.clear();
   cursor_ = cluster.change_count();
 }
 

@@ -13,6 +13,10 @@ namespace ashlar {
 class FitCounts {
  public:
   void refresh(const State& state, const NodeRating& rating);
+  /// These nodes are to be counted again too, though the cluster's log does not name them.
+  void note_changed(std::span<const NodeId> nodes) {
+    if (is_started_) noted_.insert(noted_.end(), nodes.begin(), nodes.end());
+  }
   /// Only after refresh in the same state, as all that follows.
   std::span<const std::uint16_t> fits() const { return fits_; }
   std::uint64_t total() const { return total_; }
@@ -29,7 +33,7 @@ class FitCounts {
  private:
   void start_anew(const State& state, const NodeRating& rating);
   void update(const State& state, const NodeRating& rating, NodeRange rows);
-  void update_changed(const State& state, const NodeRating& rating);
+  void update_changed(const State& state, const NodeRating& rating, std::span<const NodeId> changed);
   /// The totals after the node's count was another one.
   void follow(const State& state, NodeId node, std::uint16_t before);
   void follow_moves(const Topology& topology);
@@ -42,6 +46,7 @@ class FitCounts {
   std::uint32_t levels_with_rooms_ = 0;  ///< as bits: a level's are counted when they are first asked for
   std::uint64_t total_ = 0;
   std::vector<std::uint16_t> fits_;
+  std::vector<NodeId> noted_;
   std::vector<std::vector<std::uint32_t>> rooms_;  ///< [level][domain]
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/feasible_policy.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -22,12 +23,28 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
     best_.forget();
     limit_editions_ = limit->editions;
   }
-  if (redefinitions_seen_ == state.redefinitions()) return;
-  redefinitions_seen_ = state.redefinitions();
-  if (is_of(state)) return;
-  counts_.forget();
-  best_.forget();
-  edition_ = rating_.edition(state);
+  if (redefinitions_seen_ != state.redefinitions()) {
+    redefinitions_seen_ = state.redefinitions();
+    if (!is_of(state)) {
+      counts_.forget();
+      best_.forget();
+      edition_ = rating_.edition(state);
+    }
+  }
+  if (state.cluster().has_company(rating_.constraint())) follow_company(state);
+}
+
+/// What rules about other pods open and close is not in the cluster's log of changes: it concerns this constraint alone.
+void FitTable::follow_company(const State& state) {
+  const Cluster::CompanyNews news = state.cluster().company_news(rating_.constraint(), kNodeRules, company_seen_);
+  company_seen_ = news.now;
+  if (!news.is_known) {
+    counts_.forget();
+    best_.forget();
+    return;
+  }
+  counts_.note_changed(news.nodes);
+  for (const NodeId n : news.nodes) best_.note_changed(state, rating_, n);
 }
 
 NodeId FitTable::best(const State& state) {

@@ -53,6 +53,8 @@ class FitTable {
   bool is_of(const State& state) const { return edition_ == rating_.edition(state); }
 
  private:
+  void follow_company(const State& state);
+
   NodeRating rating_;
   FitCounts counts_;
   BestNodes best_;
@@ -61,6 +63,7 @@ class FitTable {
   std::uint64_t edition_ = 0;  ///< of demand and constraint
   std::vector<std::uint64_t> limit_editions_;
   std::uint64_t redefinitions_seen_ = UINT64_MAX;
+  std::uint64_t company_seen_ = 0;  ///< flips of nodes by the constraint's rules about other pods
 };
 
 /// The tables in use; the least recently used are dropped beyond a limit. Which tables are kept never changes a

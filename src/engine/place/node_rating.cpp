@@ -58,7 +58,9 @@ NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
 }
 
 void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
-  fill_allowed(state.cluster().allowed(constraint_, is_allowed_by_facts), rows, fits.first(rows.count));
+  fill_allowed(state.cluster().allowed(constraint_, kNodeRules), rows, fits.first(rows.count));
+  if (state.cluster().constraint(constraint_).keeps_itself_away)
+    for (std::uint16_t& f : fits.first(rows.count)) f = std::min<std::uint16_t>(f, 1);
   profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/place/one_by_one.h"
 
 namespace ashlar {
 namespace {
@@ -117,6 +118,7 @@ bool RunPlacer::place_run(const Scope& hard, const Scope& soft, const Part& part
   Scope start = soft;
   if (start.is_everywhere()) start = scope_of_the_others(v, hard, part, count);
   if (start.is_everywhere()) start = preferred_scope(v, hard, part.prefer, count);
+  if (state_.cluster().constraint(run.constraint).is_mutual()) return place_one_by_one(hard, start, run);
   const bool is_by_points = !context_.profile.is_default_domain_search || is_last_of_its_job_;
   if (hard.is_everywhere() && start.is_everywhere() && is_by_points) return place_each(run);
   gather(v, hard, start);
@@ -127,7 +129,32 @@ bool RunPlacer::place_run(const Scope& hard, const Scope& soft, const Part& part
   return true;
 }
 
+bool RunPlacer::place_one_by_one(const Scope& hard, const Scope& soft, const Run& run) {
+  std::vector<OneByOne::Kind> members;
+  for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
+  OneByOne placer(context_, hard);
+  return (!soft.is_everywhere() && placer.place_each(members, soft)) || placer.place_each(members, {}) ||
+         placer.place_near_each_other(members);
+}
+
+/// Everything that waits, in every order of nodes that the rules about other pods allow.
+bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts) {
+  std::vector<OneByOne::Kind> members;
+  for (const Part& part : parts) {
+    if (!part.within.is_none()) return false;
+    for (const Run& run : part.runs)
+      for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
+  }
+  return OneByOne(context_, hard).search(members, exact_steps_);
+}
+
 bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {
+  const bool has_company = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    return std::any_of(part.runs.begin(), part.runs.end(), [&](const Run& run) {
+      return state_.cluster().constraint(run.constraint).has_company();
+    });
+  });
+  if (has_company) return search_one_by_one(hard, parts);
   const bool are_alike = parts.size() == 1 && parts.front().runs.size() == 1;
   if (are_alike || exact_steps_ == 0) return false;
   const std::vector<NodeId> nodes = nodes_for_exact_search(hard, parts);

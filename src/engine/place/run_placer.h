@@ -46,6 +46,9 @@ class RunPlacer {
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   bool place_each(const Run& run);
+  /// Members whose rules about other pods may concern each other; see OneByOne.
+  bool place_one_by_one(const Scope& hard, const Scope& soft, const Run& run);
+  bool search_one_by_one(const Scope& hard, std::span<const Part> parts);
   bool carry_out(const std::vector<NodeId>& nodes, const SmallPacking& packing, std::span<const Part> parts);
   std::vector<NodeId> nodes_for_exact_search(const Scope& hard, std::span<const Part> parts);
   void gather(const FitTable& v, const Scope& hard, const Scope& soft);

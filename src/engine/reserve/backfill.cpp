@@ -148,8 +148,10 @@ RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle,
     const std::uint32_t members = members_within_quota(state, job);
     is_placed = place_job({trial, e.fit_tables, *e.profile, e.draws, members, cycle.plan.at}, job).is_placed;
   }
-  if (!is_placed)  // the search for unlike members does not try everything
-    return e.pending.class_at(e.pending.class_id(job)).key.runs.empty() ? RoomBeside::kNone : RoomBeside::kUnknown;
+  if (!is_placed) {  // the search for unlike members, and for those with rules about pods, does not try everything
+    const PendingQueue::Class& job_class = e.pending.class_at(e.pending.class_id(job));
+    return job_class.key.runs.empty() && !job_class.has_company ? RoomBeside::kNone : RoomBeside::kUnknown;
+  }
   if (broken_reservation(e, state, cycle, trial, Beside::kItsDevices) == nullptr) return RoomBeside::kPlaced;
   trial.rollback_to(0);
   return RoomBeside::kUnknown;

@@ -23,8 +23,10 @@ bool is_placed_by_nodes(const State& state, const Profile& profile, const Job& j
       !state.queues().keys().empty())
     return false;
   if (!job.within.is_none() && job.within.row() >= state.cluster().topology().level_count()) return false;
-  return std::ranges::all_of(
-      runs, [&](const Run& run) { return state.cluster().constraint(run.constraint).seen_as.is_none(); });
+  return std::ranges::all_of(runs, [&](const Run& run) {
+    const Constraint& constraint = state.cluster().constraint(run.constraint);
+    return constraint.seen_as.is_none() && !constraint.has_company();
+  });
 }
 
 }  // namespace

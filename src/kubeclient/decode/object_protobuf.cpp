@@ -93,22 +93,37 @@ void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& builder) {
   }
 }
 
+void read_pod_term(const pb::PodAffinityTerm& from, PodAffinityTerm& term, PodBuilder& builder) {
+  if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, builder);
+  if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, builder);
+  for (const std::string& ns : from.namespaces()) term.namespaces.emplace_back(ns);
+  term.topology_key = from.topologykey();
+}
+
 void read_affinity(const pb::Affinity& affinity, PodBuilder& builder) {
   if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), builder);
-  if (affinity.podaffinity().requiredduringschedulingignoredduringexecution_size() > 0)
-    builder.refuse("spec.affinity.podAffinity.required");
+  for (const pb::PodAffinityTerm& from : affinity.podaffinity().requiredduringschedulingignoredduringexecution())
+    read_pod_term(from, builder.rules.required_pod_affinity.emplace_back(), builder);
+  builder.check_pod_affinity();
   if (affinity.podaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
     builder.ignore("spec.affinity.podAffinity.preferred");
   if (affinity.podantiaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
     builder.ignore("spec.affinity.podAntiAffinity.preferred");
-  for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().requiredduringschedulingignoredduringexecution()) {
-    PodAffinityTerm& term = builder.rules.required_anti_affinity.emplace_back();
-    if (from.has_labelselector()) read_label_selector(from.labelselector(), term.selector, builder);
-    if (from.has_namespaceselector()) read_label_selector(from.namespaceselector(), term.namespace_selector, builder);
-    for (const std::string& ns : from.namespaces()) term.namespaces.emplace_back(ns);
-    term.topology_key = from.topologykey();
-    builder.refuse("spec.affinity.podAntiAffinity.required");
-  }
+  for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().requiredduringschedulingignoredduringexecution())
+    read_pod_term(from, builder.rules.required_anti_affinity.emplace_back(), builder);
+}
+
+void read_spread(const pb::TopologySpreadConstraint& from, PodBuilder& builder) {
+  if (from.whenunsatisfiable() == "ScheduleAnyway")
+    return builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+  TopologySpread& spread = builder.rules.spread.emplace_back();
+  if (from.has_labelselector()) read_label_selector(from.labelselector(), spread.selector, builder);
+  spread.topology_key = from.topologykey();
+  spread.max_skew = std::max(from.maxskew(), 1);
+  spread.min_domains = std::max(from.mindomains(), 1);
+  spread.honors_affinity = from.nodeaffinitypolicy() != "Ignore";
+  spread.honors_taints = from.nodetaintspolicy() == "Honor";
+  for (const std::string& key : from.matchlabelkeys()) spread.match_label_keys.emplace_back(key);
 }
 
 void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
@@ -200,12 +215,7 @@ void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& proble
   if (!read_quantities(spec.resources().requests(), builder.request.pod_level, "spec.resources.requests", problem))
     pod.lacks_amounts = true;
   for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), builder);
-  for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) {
-    if (spread.whenunsatisfiable() == "ScheduleAnyway")
-      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-    else
-      builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
-  }
+  for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) read_spread(spread, builder);
   if (spec.resourceclaims_size() > 0) builder.refuse("spec.resourceClaims");
 }
 

@@ -134,13 +134,10 @@ void read_affinity(Value value, PodBuilder& builder) {
       if (inner == "preferredDuringSchedulingIgnoredDuringExecution") {
         if (has_items(terms))
           builder.ignore(is_anti ? "spec.affinity.podAntiAffinity.preferred" : "spec.affinity.podAffinity.preferred");
-      } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution" && is_anti) {
-        each_item(terms, [&](Value term) {
-          read_affinity_term(term, builder.rules.required_anti_affinity.emplace_back(), builder);
-        });
-        if (!builder.rules.required_anti_affinity.empty()) builder.refuse("spec.affinity.podAntiAffinity.required");
-      } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution" && has_items(terms)) {
-        builder.refuse("spec.affinity.podAffinity.required");
+      } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution") {
+        std::vector<PodAffinityTerm>& read =
+            is_anti ? builder.rules.required_anti_affinity : builder.rules.required_pod_affinity;
+        each_item(terms, [&](Value term) { read_affinity_term(term, read.emplace_back(), builder); });
       }
     });
   });
@@ -231,13 +228,30 @@ void read_named_requests(Value value, NamedAmounts& into, std::string_view where
 
 void read_spread(Value value, PodBuilder& builder) {
   each_item(value, [&](Value item) {
+    TopologySpread spread;
+    bool is_wish = false;
     each_field(item, [&](std::string_view key, Value member) {
-      if (key != "whenUnsatisfiable") return;
-      if (text_of(member) == "ScheduleAnyway")
-        builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-      else
-        builder.refuse("spec.topologySpreadConstraints[] (DoNotSchedule)");
+      if (key == "whenUnsatisfiable")
+        is_wish = text_of(member) == "ScheduleAnyway";
+      else if (key == "labelSelector")
+        read_label_selector(member, spread.selector, builder);
+      else if (key == "topologyKey")
+        spread.topology_key = text_of(member);
+      else if (key == "maxSkew")
+        spread.max_skew = std::max(static_cast<std::int32_t>(integer_of(member)), 1);
+      else if (key == "minDomains")
+        spread.min_domains = std::max(static_cast<std::int32_t>(integer_of(member)), 1);
+      else if (key == "nodeAffinityPolicy")
+        spread.honors_affinity = text_of(member) != "Ignore";
+      else if (key == "nodeTaintsPolicy")
+        spread.honors_taints = text_of(member) == "Honor";
+      else if (key == "matchLabelKeys")
+        read_texts(member, spread.match_label_keys);
     });
+    if (is_wish)
+      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
+    else
+      builder.rules.spread.push_back(std::move(spread));
   });
 }
 

@@ -23,6 +23,11 @@ class Hash {
   void add(const PodAffinityTerm& t) {
     add(t.selector), add(t.namespace_selector), add(t.namespaces), add(t.topology_key);
   }
+  void add(const TopologySpread& s) {
+    add(s.selector), add(s.topology_key), add(s.match_label_keys);
+    add(static_cast<std::uint64_t>(s.max_skew) << 32 | static_cast<std::uint32_t>(s.min_domains));
+    add(std::uint64_t{s.honors_affinity} * 2 + std::uint64_t{s.honors_taints});
+  }
   template <class T>
   void add(const std::vector<T>& list) {
     add(std::uint64_t{list.size()});
@@ -84,6 +89,14 @@ std::uint64_t hash_of(const Constraint& c) {
   for (const CapabilityId id : c.capabilities) h = hash_combine(h, id.value);
   h = hash_combine(h, c.capabilities.size());
   for (const PodTerm& t : c.keeps_away) h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
+  h = hash_combine(h, (std::uint64_t{c.near.selector.value} << 2) + (c.near.matches_itself ? 2 : 0) +
+                          (c.keeps_itself_away ? 1 : 0));
+  for (const LabelKeyId topology : c.near.topologies) h = hash_combine(h, topology.value);
+  for (const SpreadTerm& t : c.spread) {
+    h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
+    h = hash_combine(h, (static_cast<std::uint64_t>(t.skew_max) << 32) | static_cast<std::uint32_t>(t.domains_min));
+    h = hash_combine(h, (t.matches_itself ? 4u : 0u) + (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
+  }
   return h;
 }
 
@@ -102,6 +115,8 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.tolerations);
   hash.add(rules.host_ports);
   hash.add(rules.required_anti_affinity);
+  hash.add(rules.required_pod_affinity);
+  hash.add(rules.spread);
   hash.add(rules.unsupported);
   hash.add(rules.unknown_fields);
   hash.add(rules.too_large);

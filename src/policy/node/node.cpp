@@ -27,6 +27,9 @@ constexpr FeasiblePolicy kFeasible[] = {
      .reason = ReasonCode::kPodAntiAffinity,
      .admits = is_kept_away_by_none,
      .is_lasting = true},
+    {.name = "topology-spread", .reason = ReasonCode::kTopologySpread, .company = CompanyRule::kSpread},
+    {.name = "pod-affinity", .reason = ReasonCode::kPodAffinity, .company = CompanyRule::kAffinity},
+    {.name = "pod-anti-affinity", .reason = ReasonCode::kOwnAntiAffinity, .company = CompanyRule::kAntiAffinity},
     {.name = "model", .reason = ReasonCode::kModelMismatch, .admits = has_accepted_model, .is_lasting = true},
     {.name = "capabilities", .reason = ReasonCode::kCapabilityMissing, .admits = has_capabilities, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},
@@ -40,7 +43,7 @@ template <std::size_t... kRow>
 bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context, bool only_lasting,
                  std::index_sequence<kRow...>) {
   const auto holds = [&](const FeasiblePolicy& policy) {
-    if (!policy.is_by_facts() || (only_lasting && !policy.is_lasting)) return true;
+    if (!policy.is_by_facts() || policy.is_by_pods() || (only_lasting && !policy.is_lasting)) return true;
     return policy.allows(constraint, facts, context);
   };
   return (holds(kFeasible[kRow]) && ...);
@@ -48,6 +51,8 @@ bool do_all_hold(const Constraint& constraint, const NodeFacts& facts, const Nod
 constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 }  // namespace
+
+const NodeRules kNodeRules{is_allowed_by_facts, is_selected, taints_tolerated};
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 

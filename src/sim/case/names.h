@@ -12,6 +12,7 @@
 #include "model/demand.h"
 #include "model/gang.h"
 #include "model/node.h"
+#include "model/pod_labels.h"
 #include "names/interned.h"
 #include "sim/world/class_names.h"
 
@@ -47,6 +48,8 @@ struct CaseNames {
   Interned<LabelId> labels;  ///< "key=value"
   ValueTable<DemandId, Demand> demands;
   ValueTable<ConstraintId, Constraint> constraints;
+  ValueTable<LabelSetId, LabelSet> label_sets;
+  ValueTable<PodSelectorId, PodSelector> pod_selectors;
   ValueTable<DeviceLayoutId, DeviceLayout> layouts;
   ValueTable<GangSpecId, GangSpec> gang_specs;
   std::vector<std::vector<MemberId>> members;  ///< [job] in rank order

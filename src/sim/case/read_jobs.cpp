@@ -181,6 +181,54 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   }
 }
 
+LabelSetId label_set(CaseReading& c, const std::vector<PodLabel>& labels) {
+  const LabelSet set{.ns = kCaseNamespace, .labels = labels};
+  LabelSetId id = c.file.names.label_sets.find(set);
+  if (!id.is_none()) return id;
+  id = c.file.names.label_sets.add(set);
+  add_event(c, c.latest, EventBody(LabelSetDefined{id, set}));
+  return id;
+}
+
+PodSelectorId pod_selector(CaseReading& c, std::vector<LabelExpression> all) {
+  PodSelector selector;
+  selector.namespaces.push_back(kCaseNamespace);
+  selector.all = std::move(all);
+  PodSelectorId id = c.file.names.pod_selectors.find(selector);
+  if (!id.is_none()) return id;
+  id = c.file.names.pod_selectors.add(selector);
+  add_event(c, c.latest, EventBody(PodSelectorDefined{id, selector}));
+  return id;
+}
+
+/// A pod must match all affinity rules together.
+Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request) {
+  Constraint constraint = request.constraint;
+  std::vector<LabelExpression> near;
+  for (const PodRule& rule : request.rules) {
+    const bool matches_itself = !request.labels.empty() && hold(rule.pods, request.labels);
+    if (rule.kind == PodRule::Kind::kAffinity) {
+      near.insert(near.end(), rule.pods.begin(), rule.pods.end());
+      constraint.near.topologies.push_back(rule.topology);
+      continue;
+    }
+    const PodSelectorId selector = pod_selector(c, rule.pods);
+    if (rule.kind == PodRule::Kind::kAntiAffinity) {
+      constraint.keeps_away.push_back({selector, rule.topology});
+      constraint.keeps_itself_away = constraint.keeps_itself_away || matches_itself;
+    } else {
+      constraint.spread.push_back({.selector = selector,
+                                   .topology = rule.topology,
+                                   .skew_max = rule.skew_max,
+                                   .matches_itself = matches_itself});
+    }
+  }
+  if (near.empty()) return constraint;
+  constraint.near.matches_itself = !request.labels.empty() && hold(near, request.labels);
+  constraint.near.selector = pod_selector(c, std::move(near));
+  return constraint;
+}
+
 void add_members(CaseReading& c, Words& words, JobId job, const std::vector<MemberRequest>& groups,
                  std::vector<MemberSpec>& out) {
   CaseNames& names = c.file.names;
@@ -192,14 +240,20 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
       demand = names.demands.add(request.demand);
       add_event(c, c.latest, EventBody(DemandDefined{demand, request.demand}));
     }
-    ConstraintId constraint = names.constraints.find(request.constraint);
+    const LabelSetId labels = request.labels.empty() ? LabelSetId::none() : label_set(c, request.labels);
+    const Constraint asked = constraint_with_rules(c, request);
+    ConstraintId constraint = names.constraints.find(asked);
     if (constraint.is_none()) {
-      constraint = names.constraints.add(request.constraint);
-      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, request.constraint}));
+      constraint = names.constraints.add(asked);
+      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, asked}));
     }
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
-      out.push_back({.member = member, .demand = demand, .constraint = constraint, .group = request.group});
+      out.push_back({.member = member,
+                     .demand = demand,
+                     .constraint = constraint,
+                     .labels = labels,
+                     .group = request.group});
       names.members[job.row()].push_back(member);
     }
   }

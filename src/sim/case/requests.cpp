@@ -105,6 +105,45 @@ void take_tolerations(Words& words, CaseNames& names, MemberRequest& request) {
   }
 }
 
+void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
+  constexpr std::string_view kForm = "labels of the pod such as app=web,tier=front";
+  for (const std::string_view part : split(words.take(kForm), ',')) {
+    const KeyValue label = key_value(part);
+    if (!label.has_value || label.key.empty()) words.fail(fmt::format("\"{}\" is not a label", part), kForm);
+    request.labels.push_back({names.label_keys.of(label.key), names.labels.of(part)});
+  }
+  std::sort(request.labels.begin(), request.labels.end(),
+            [](const PodLabel& a, const PodLabel& b) { return a.key < b.key; });
+}
+
+/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE".
+bool take_rule(Words& words, CaseNames& names, MemberRequest& request) {
+  constexpr std::string_view kForm = "\"per LABEL\", a label of nodes";
+  PodRule rule;
+  const auto take_topology = [&] {
+    if (!words.accept("per")) {
+      words.take(kForm);
+      words.fail("a rule about pods needs the label of its domains", kForm);
+    }
+    rule.topology = names.label_keys.of(words.take(kForm));
+  };
+  if (words.accept("max-skew")) {
+    rule.kind = PodRule::Kind::kSpread;
+    rule.skew_max = static_cast<std::int32_t>(words.take_count("a number of pods"));
+    take_topology();
+    rule.pods = term_of(words, names, words.take(kExpressionForm)).all;
+  } else if (words.peek() == "pod-affinity" || words.peek() == "pod-anti-affinity") {
+    rule.kind = words.accept("pod-affinity") ? PodRule::Kind::kAffinity : PodRule::Kind::kAntiAffinity;
+    words.accept("pod-anti-affinity");
+    rule.pods = term_of(words, names, words.take(kExpressionForm)).all;
+    take_topology();
+  } else {
+    return false;
+  }
+  request.rules.push_back(std::move(rule));
+  return true;
+}
+
 void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
   if (words.accept("capability")) {
     const std::vector<std::string> more = take_names(words, "names of capabilities such as fp8,nvlink");
@@ -210,6 +249,9 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
       request.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
     } else if (words.accept("tolerates")) {
       take_tolerations(words, names, request);
+    } else if (words.accept("labels")) {
+      take_labels(words, names, request);
+    } else if (take_rule(words, names, request)) {
     } else if (words.accept("port")) {
       take_port(words, request);
     } else {

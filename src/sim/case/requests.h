@@ -12,12 +12,23 @@
 
 namespace ashlar::sim {
 
+/// A rule about other pods: one of these by the word that begins it.
+struct PodRule {
+  enum class Kind : std::uint8_t { kAffinity, kAntiAffinity, kSpread };
+  Kind kind = Kind::kAffinity;
+  std::vector<LabelExpression> pods;  ///< all must hold on a pod's labels
+  LabelKeyId topology;
+  std::int32_t skew_max = 1;
+};
+
 /// What the members of one group need from their nodes.
 struct MemberRequest {
   std::uint32_t count = 1;
   Demand demand;
   Constraint constraint;
   std::uint32_t group = 0;  ///< of the gang, see GangSpec
+  std::vector<PodLabel> labels;
+  std::vector<PodRule> rules;
 };
 
 /// Takes the words that belong to a member's requests from the front: "4 gpu", "500 milli", "cpu=4", "needs model a,b",
@@ -37,5 +48,7 @@ std::int64_t bytes_of(Words& words, std::string_view text);
 /// A label of a node, number included.
 NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value);
 TaintEffect effect_of(Words& words, std::string_view name);
+/// All pods of a case are in one namespace.
+inline constexpr NamespaceId kCaseNamespace{0u};
 
 }  // namespace ashlar::sim

@@ -24,15 +24,24 @@ std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, Bit
   return facts_change_count() - seen;
 }
 
-const BitSet& Cluster::allowed(ConstraintId id, NodeRule rule) const {
+const BitSet& Cluster::allowed(ConstraintId id, const NodeRules& rules) const {
   ASHLAR_CHECK(id.row() < constraints_.size());
   Allowed& set = allowed_[id.row()];
-  if (set.rule != rule) set.seen = 0;
-  if (set.seen == facts_change_count()) return set.nodes;
-  evaluation_count_ += bring_up(constraints_[id.row()], rule, set.nodes, set.seen);
-  set.rule = rule;
-  set.seen = facts_change_count();
-  return set.nodes;
+  if (set.rule != rules.allows) set.seen = 0;
+  if (set.seen != facts_change_count()) {
+    evaluation_count_ += bring_up(constraints_[id.row()], rules.allows, set.nodes, set.seen);
+    set.rule = rules.allows;
+    set.seen = facts_change_count();
+    set.beside_flips = 0;
+  }
+  if (!set.has_company) return set.nodes;
+  const Company& company = company_of(id, rules);
+  if (set.beside_flips != company.flip_count()) {
+    set.beside_company = set.nodes;
+    set.beside_company &= company.open();
+    set.beside_flips = company.flip_count();
+  }
+  return set.beside_company;
 }
 
 void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
@@ -40,10 +49,12 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
     constraints_.resize(id.row() + 1);
     allowed_.resize(id.row() + 1);
   }
-  counts_.use(constraints_[id.row()], -1, *this);
+  counts_.use(id, constraints_[id.row()], -1, *this);
   constraints_[id.row()] = std::move(constraint);
-  counts_.use(constraints_[id.row()], 1, *this);
-  allowed_[id.row()] = {.nodes = {}, .rule = nullptr, .seen = 0, .definition = ++definition_count_};
+  counts_.use(id, constraints_[id.row()], 1, *this);
+  allowed_[id.row()] = {};
+  allowed_[id.row()].definition = ++definition_count_;
+  allowed_[id.row()].has_company = constraints_[id.row()].has_company();
 }
 
 void Cluster::ensure_resource(std::size_t count) {
@@ -204,14 +215,6 @@ void Cluster::note_company(std::span<const NodeId> changed) {
   if (is_company_noted_) company_changed_.insert(company_changed_.end(), changed.begin(), changed.end());
 }
 
-std::span<const DomainSum> Cluster::domain_sums(PodSelectorId selector, LabelKeyId topology, ConstraintId eligible,
-                                                NodeRule rule) const {
-  const BitSet& nodes = allowed(eligible, rule);
-  return sums_.read(
-      counts_, *this, selector, topology,
-      {.constraint = eligible, .nodes = nodes, .definition = definition(eligible), .facts = facts_change_count_});
-}
-
 void Cluster::allot_resources(std::size_t row, const std::vector<std::int64_t>& allocatable) {
   ensure_resource(allocatable.size());
   for (std::size_t r = 0; r < free_.size(); ++r) {
@@ -284,6 +287,8 @@ void Cluster::upsert_node(NodeId n, const NodeFacts& facts) {
   ASHLAR_CHECK(facts.devices.count >= 0 && facts.devices.count <= kDevicesPerNodeMax);
   ASHLAR_CHECK(layouts_.are_known(facts.devices));
   ensure_row(n);
+  const NodeFacts& before = facts_[n.row()];
+  if (!is_live(n) || before.labels != facts.labels || before.taints != facts.taints) note_labels();
   change_facts(n, [&] {
     allot_resources(n.row(), facts.allocatable);
     allot_devices(n, facts.devices);
@@ -346,6 +351,7 @@ void Cluster::remove_node(NodeId n) {
   --live_count_;
   idle_devices_[row] = 0;
   topology_.remove(n);
+  note_labels();
   note_company(counts_.note_facts(n, false, none));
   note_facts_change(n);
   note_change(n);

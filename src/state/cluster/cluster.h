@@ -20,7 +20,7 @@
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
 #include "state/counts/counts.h"
-#include "state/counts/domain_sums.h"
+#include "state/counts/companies.h"
 
 namespace ashlar {
 
@@ -45,16 +45,31 @@ class Cluster : public NodeColumns {
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
   /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation
   /// for each node whose facts changed since the last call, so constraints that are not read cost nothing.
-  const BitSet& allowed(ConstraintId id, NodeRule rule) const;
+  const BitSet& allowed(ConstraintId id, const NodeRules& rules) const;
+  /// Whether pods that are placed change it.
+  bool has_company(ConstraintId id) const { return allowed_[id.row()].has_company; }
+  /// The nodes among them that opened or closed by the constraint's rules about other pods. `since` is 0 or what was
+  /// given back before; is_known is false if all must be looked at. Valid until the next call.
+  struct CompanyNews {
+    std::uint64_t now = 0;
+    bool is_known = true;
+    std::span<const NodeId> nodes;
+  };
+  CompanyNews company_news(ConstraintId id, const NodeRules& rules, std::uint64_t since) const {
+    const Company& company = company_of(id, rules);
+    if (!company.remembers(since)) return {company.flip_count(), false, {}};
+    return {company.flip_count(), true, company.flips_since(since)};
+  }
+  /// Whether the constraint's rule about other pods refuses the node.
+  bool is_refused(ConstraintId id, const NodeRules& rules, NodeId node, CompanyRule rule) const {
+    return allowed_[id.row()].has_company && company_of(id, rules).refuses(rule, node);
+  }
   /// Whether a node has the layout. Such a row keeps its value. O(nodes).
   bool is_used(DeviceLayoutId id) const;
   /// Placed pods by labels.
   const Counts& counts() const { return counts_; }
   /// What rules may know of nodes beside their facts.
   NodeContext context() const { return {counts_, &layouts_, &classes_}; }
-  /// Pods that match the selector, by domain of a topology label, on the nodes that the constraint allows by the rule.
-  std::span<const DomainSum> domain_sums(PodSelectorId selector, LabelKeyId topology,  // for tests
-                                         ConstraintId eligible, NodeRule rule) const;
   /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
@@ -86,25 +101,36 @@ class Cluster : public NodeColumns {
   /// For the nodes with such devices that is a change of facts. O(nodes).
   void define(DeviceClassId id, const DeviceClass& device_class) { note_company(define_class(id, device_class)); }
   void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
-  void define(NamespaceId id, const NamespaceLabels& labels) { note_company(counts_.define(id, labels)); }
+  void define(NamespaceId id, const NamespaceLabels& labels) {
+    note_company(counts_.define(id, labels));
+    const std::span<const PodSelectorId> selecting = counts_.index().selecting_namespaces();
+    if (is_company_noted_) rules_concerned_.insert(rules_concerned_.end(), selecting.begin(), selecting.end());
+  }
   /// A member has these labels from now on (by = 1), or no longer (-1).
   void use(LabelSetId id, int by) { counts_.use(id, by); }
   /// Counts a pod that is placed with these labels and this constraint. Changes which pods the domains of the node keep
   /// away: for the nodes concerned that is a change of facts.
   void add_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
     note_company(counts_.add(member, labels, constraints_[constraint.row()].keeps_away, n));
+    if (is_company_noted_) note_pod(labels);
   }
   /// Exactly undoes add_pod with the same arguments.
   void remove_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
     note_company(counts_.remove(member, labels, constraints_[constraint.row()].keeps_away, n));
+    if (is_company_noted_) note_pod(labels);
   }
   /// From now on the nodes are noted from which other pods are kept away than before, or whose devices have other
-  /// capabilities; stopping returns them.
+  /// capabilities, and the selectors of rules about pods that come or go; stopping returns the nodes.
   void start_noting_company() { is_company_noted_ = true; }
   std::vector<NodeId> stop_noting_company() {
     is_company_noted_ = false;
     return std::exchange(company_changed_, {});
   }
+  /// The same for a pod with these labels that a decision has placed.
+  void note_pod(LabelSetId labels) { counts_.add_rules_about(labels, rules_concerned_); }
+  /// The selectors noted, some perhaps several times; none: labels of nodes have changed, any rule may be concerned.
+  std::span<const PodSelectorId> rules_concerned() const { return rules_concerned_; }
+  void forget_rules_concerned() { rules_concerned_.clear(); }
 
   // ---- for caches and wake-ups --------------------------------------------------------------------------------------
   /// Number of changes so far; nodes changed since `since` are changed_since(since), or everything if that is too long
@@ -188,6 +214,11 @@ class Cluster : public NodeColumns {
     ++facts_change_count_;
   }
   void note_company(std::span<const NodeId> changed);
+  /// Labels or taints of a node have changed, or it has come or gone.
+  void note_labels() {
+    companies_.note_labels_changed();
+    if (is_company_noted_) rules_concerned_.push_back(PodSelectorId::none());
+  }
   void apply_demand(NodeId n, const Demand& demand, const DeviceMask& devices, int sign);
 
   ExactSums free_sums_;  ///< of free_: pods bound by others may request any amount
@@ -199,16 +230,23 @@ class Cluster : public NodeColumns {
   std::vector<std::vector<std::uint32_t>> spare_devices_;
   Topology topology_;
   Counts counts_;
-  mutable DomainSums sums_;  ///< a cache
   bool is_company_noted_ = false;
   std::vector<NodeId> company_changed_;
+  std::vector<PodSelectorId> rules_concerned_;
+  mutable Companies companies_;  ///< a cache
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {
     BitSet nodes;
     NodeRule rule = nullptr;  ///< the rule it was computed by
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
+    bool has_company = false;
+    BitSet beside_company;  ///< those of them that rules about other pods leave open
+    std::uint64_t beside_flips = 0;  ///< number of flips that these count; 0: not computed
   };
+  Company& company_of(ConstraintId id, const NodeRules& rules) const {
+    return companies_.of({id, allowed_[id.row()].definition, constraints_[id.row()], rules}, counts_, *this);
+  }
   std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
 
   std::vector<Constraint> constraints_;

@@ -1,6 +1,7 @@
 #include "state/counts/counts.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -138,16 +139,35 @@ void Counts::use(LabelSetId id, int by) {
   users = static_cast<std::uint32_t>(static_cast<int>(users) + by);
 }
 
-void Counts::use(const Constraint& constraint, int by, const NodeColumns& nodes) {
+void Counts::use(PodSelectorId selector, ConstraintId by_constraint, int by) {
+  ASHLAR_CHECK(selector.row() < selectors_.size());
+  Selector& s = selectors_[selector.row()];
+  s.users = static_cast<std::uint32_t>(static_cast<int>(s.users) + by);
+  const auto at = std::lower_bound(s.constraints.begin(), s.constraints.end(), by_constraint);
+  const bool is_there = at != s.constraints.end() && *at == by_constraint;
+  if (by > 0 && !is_there) s.constraints.insert(at, by_constraint);
+  if (by < 0 && is_there) s.constraints.erase(at);
+}
+
+void Counts::add_rules_about(LabelSetId labels, std::vector<PodSelectorId>& out) const {
+  if (labels.is_none()) return;
+  std::vector<PodSelectorId> found;
+  index_.selectors_of(labels, found);
+  std::copy_if(found.begin(), found.end(), std::back_inserter(out),
+               [&](PodSelectorId s) { return selectors_[s.row()].users > 0; });
+}
+
+void Counts::use(ConstraintId id, const Constraint& constraint, int by, const NodeColumns& nodes) {
+  if (!constraint.near.selector.is_none()) use(constraint.near.selector, id, by);
+  for (const SpreadTerm& term : constraint.spread) use(term.selector, id, by);
   if (!constraint.seen_as.is_none()) {
     ASHLAR_CHECK(constraint.seen_as.row() < sets_.size());
     use(constraint.seen_as, by);
     by > 0 ? watch(constraint.seen_as) : unwatch(constraint.seen_as);
   }
   for (const PodTerm& term : constraint.keeps_away) {
-    ASHLAR_CHECK(term.selector.row() < selectors_.size());
+    use(term.selector, id, by);
     Selector& s = selectors_[term.selector.row()];
-    s.users = static_cast<std::uint32_t>(static_cast<int>(s.users) + by);
     Owners* owners = find_owners(term);
     if (owners == nullptr) {
       owners = &s.owners.emplace_back(Owners{.topology = term.topology, .constraints = 0, .pods = {}, .by_value = {}});
@@ -305,7 +325,8 @@ void Counts::rebuild(std::span<const Constraint> constraints, const NodeColumns&
   fresh.sets_.resize(fresh.index_.label_set_rows());
   fresh.ensure_sets(fresh.sets_.size());
   fresh.selectors_.resize(fresh.index_.selector_rows());
-  for (const Constraint& c : constraints) fresh.use(c, 1, nodes);
+  for (std::size_t row = 0; row < constraints.size(); ++row)
+    fresh.use(ConstraintId(row), constraints[row], 1, nodes);
   *this = std::move(fresh);
 }
 

@@ -38,10 +38,17 @@ class Counts : public KeptAway {
   std::span<const NodeId> define(NamespaceId id, const NamespaceLabels& labels);
   void use(LabelSetId id, int by);
   /// A constraint begins (by = 1) or ceases (-1) to exist. No pod of a constraint that ceases is placed.
-  void use(const Constraint& constraint, int by, const NodeColumns& nodes);
+  void use(ConstraintId id, const Constraint& constraint, int by, const NodeColumns& nodes);
 
   // ---- questions ----------------------------------------------------------------------------------------------------
   std::span<const NodeCount> by_node(PodSelectorId id) const { return selectors_[id.row()].pods; }
+  /// The constraints with a rule about the pods that it selects, ascending.
+  std::span<const ConstraintId> constraints_of(PodSelectorId id) const {
+    return id.row() < selectors_.size() ? std::span<const ConstraintId>(selectors_[id.row()].constraints)
+                                        : std::span<const ConstraintId>();
+  }
+  /// Adds the selectors of rules that pods with these labels match.
+  void add_rules_about(LabelSetId labels, std::vector<PodSelectorId>& out) const;
   std::uint32_t pods(PodSelectorId id, NodeId node) const;
   /// Placed pods that have the term.
   std::uint32_t owners(const PodTerm& term, NodeId node) const;
@@ -98,6 +105,7 @@ class Counts : public KeptAway {
   };
   struct Selector {
     std::uint32_t users = 0;  ///< terms of constraints
+    std::vector<ConstraintId> constraints;  ///< that have one of them, ascending
     NodeCounts pods;
     std::vector<Owners> owners;        ///< by topology label
     std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending
@@ -128,6 +136,7 @@ class Counts : public KeptAway {
   void flip(LabelKeyId topology, LabelId value);
   Owners* find_owners(const PodTerm& term);
   const Owners* find_owners(const PodTerm& term) const;
+  void use(PodSelectorId selector, ConstraintId by_constraint, int by);
   void watch(LabelSetId id);
   void unwatch(LabelSetId id);
   void link(PodSelectorId selector, LabelSetId set, int by);

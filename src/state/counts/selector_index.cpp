@@ -37,7 +37,8 @@ bool SelectorIndex::means_namespace(const PodSelector& s, NamespaceId ns) const 
 
 bool SelectorIndex::matches(const PodSelector& s, const LabelSet& set) const {
   ++compared_;
-  return !set.ns.is_none() && means_namespace(s, set.ns) && hold(s.all, set.labels);
+  const bool is_meant = !set.is_leaving || !s.skips_leaving;
+  return is_meant && !set.ns.is_none() && means_namespace(s, set.ns) && hold(s.all, set.labels);
 }
 
 bool SelectorIndex::matches(PodSelectorId selector, LabelSetId set) const {
@@ -220,7 +221,9 @@ void SelectorIndex::sets_of(PodSelectorId id, std::vector<LabelSetId>& out) cons
   }
   BitSet bits = bits_of_namespaces(s);
   for (const LabelExpression& e : s.all) bits &= bits_of(e);
-  bits.each([&](std::size_t row) { out.emplace_back(row); });
+  bits.each([&](std::size_t row) {
+    if (!s.skips_leaving || !sets_[row].is_leaving) out.emplace_back(row);
+  });
 }
 
 }  // namespace ashlar

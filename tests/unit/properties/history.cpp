@@ -101,6 +101,22 @@ Constraint constraint_number(int i) {
     case 10:  // zones are few, node numbers many
       c.keeps_away = {{PodSelectorId(i - 8), LabelKeyId(i == 9 ? 2u : 1u)}};
       if (i == 10) c.keeps_away.push_back({PodSelectorId(0u), LabelKeyId(2u)});
+      c.keeps_itself_away = true;
+      break;
+    case 11:
+      c.near = {.selector = PodSelectorId(0u), .topologies = {LabelKeyId(1u)}, .matches_itself = true};
+      break;
+    case 12:
+      c.spread = {{.selector = PodSelectorId(1u), .topology = LabelKeyId(1u)},
+                  {.selector = PodSelectorId(0u), .topology = LabelKeyId(2u), .skew_max = 2, .honors_taints = true}};
+      break;
+    case 13:
+      c.selector.all = {zone_a};
+      c.spread = {{.selector = PodSelectorId(2u),
+                   .topology = LabelKeyId(2u),
+                   .skew_max = 2,
+                   .domains_min = 3,
+                   .honors_affinity = false}};
       break;
     default:
       break;

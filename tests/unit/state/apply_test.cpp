@@ -327,7 +327,7 @@ TEST(Apply, RisesNameTheNodesThatGotFreer) {
   State s = small_state();
   tell(s, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(s, Bound{MemberId(0u), NodeId(1u), {}});
-  Ledger(s).forget_freed_nodes();
+  Ledger(s).forget_news_of_nodes();
   tell(s, Ended{JobId(0u)});
   EXPECT_TRUE(std::ranges::equal(s.freed_nodes(), std::vector{NodeId(1u)}));
 }
@@ -503,7 +503,7 @@ TEST_P(DevicesThatGoAndReturn, AreHeldAgainAsBefore) {
 TEST(DeviceHealth, FreesANodeOnlyWhenADeviceIsHealthyAgain) {
   State s = small_state();
   const auto reported = [&](std::uint64_t unhealthy) {
-    Ledger(s).forget_freed_nodes();
+    Ledger(s).forget_news_of_nodes();
     Ledger(s).forget_changed_nodes();
     tell(s, DeviceHealthChanged{NodeId(1u), devices(unhealthy)});
     return std::pair(s.freed_nodes().size(), s.changed_nodes().size());

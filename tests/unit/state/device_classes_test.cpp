@@ -33,7 +33,7 @@ State four_nodes() {
 /// The nodes of which a definition is news.
 std::vector<NodeId> news(State& s, DeviceClassId id, const DeviceClass& device_class) {
   const Ledger ledger(s);
-  ledger.forget_freed_nodes();
+  ledger.forget_news_of_nodes();
   ledger.forget_changed_nodes();
   const std::uint64_t unforeseen = s.unforeseen_frees();
   tell(s, DeviceClassDefined{id, device_class});

@@ -144,13 +144,13 @@ TEST(TimelineDeathTest, RemovingAnEndThatIsNotThereIsABug) {
 }
 
 QuotaVector gpus(std::int64_t milli) { return {milli, 0, 0}; }
-constexpr QueueId kOrg{1u}, kTeam{2u}, kOther{3u};
+constexpr QueueId kOrg{1u}, kTeam{2u}, kOtherQueue{3u};
 
 QueueTree org_with_teams() {
   QueueTree tree;
   tree.define(kOrg, QueueId(0u), {10'000, kUnlimited, kUnlimited});
   tree.define(kTeam, kOrg, {8'000, kUnlimited, kUnlimited});
-  tree.define(kOther, kOrg, {8'000, kUnlimited, kUnlimited});
+  tree.define(kOtherQueue, kOrg, {8'000, kUnlimited, kUnlimited});
   return tree;
 }
 
@@ -160,7 +160,7 @@ TEST(QueueTree, ChargesAQueueAndItsAncestors) {
   EXPECT_EQ(tree.used(kTeam)[0], 6'000);
   EXPECT_EQ(tree.used(kOrg)[0], 6'000);
   EXPECT_EQ(tree.used(QueueId(0u))[0], 6'000);
-  EXPECT_EQ(tree.used(kOther)[0], 0);
+  EXPECT_EQ(tree.used(kOtherQueue)[0], 0);
   for (int i = 0; i < 3; ++i) tree.charge(kTeam, gpus(2'000), -1);
   EXPECT_EQ(tree.used(QueueId(0u))[0], 0);
 }
@@ -168,8 +168,8 @@ TEST(QueueTree, ChargesAQueueAndItsAncestors) {
 TEST(QueueTree, NamesTheLimitThatBinds) {
   QueueTree tree = org_with_teams();
   tree.charge(kTeam, gpus(8'000), 1);
-  EXPECT_FALSE(tree.refusal(kOther, gpus(2'000)));
-  const auto refusal = tree.refusal(kOther, gpus(4'000));
+  EXPECT_FALSE(tree.refusal(kOtherQueue, gpus(2'000)));
+  const auto refusal = tree.refusal(kOtherQueue, gpus(4'000));
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->code, ReasonCode::kQuotaExhausted);
   EXPECT_EQ(refusal->subject, kOrg.value);
@@ -178,7 +178,7 @@ TEST(QueueTree, NamesTheLimitThatBinds) {
 
 TEST(QueueTree, SaysWhenEvenTheEmptyQueueIsTooSmall) {
   QueueTree tree = org_with_teams();
-  tree.charge(kOther, gpus(8'000), 1);
+  tree.charge(kOtherQueue, gpus(8'000), 1);
   const auto refusal = tree.refusal(kTeam, gpus(9'000));
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->code, ReasonCode::kExceedsQuota);
@@ -341,9 +341,9 @@ TEST(QueueTree, HasADigestOfWhatIsUsed) {
   const std::uint64_t used = tree.digest();
   EXPECT_NE(used, empty);
   tree.charge(kTeam, gpus(1'000), -1);
-  tree.charge(kOther, gpus(1'000), 1);
+  tree.charge(kOtherQueue, gpus(1'000), 1);
   EXPECT_NE(tree.digest(), used);
-  tree.charge(kOther, gpus(1'000), -1);
+  tree.charge(kOtherQueue, gpus(1'000), -1);
   EXPECT_EQ(tree.digest(), empty);
 }
 

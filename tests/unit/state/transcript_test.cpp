@@ -42,7 +42,7 @@ std::string news(State& s, JobId job) {
     text += " j" + std::to_string(e.job.value) + " ends " + text_of(e.at) + " with " + std::to_string(e.devices);
   for (const MemberId m : s.nominations()) text += " nominated m" + std::to_string(m.value);
   Ledger(s).forget_backlog_changes();
-  Ledger(s).forget_freed_nodes();
+  Ledger(s).forget_news_of_nodes();
   Ledger(s).forget_changed_nodes();
   EXPECT_TRUE(s.is_consistent()) << text;
   return text;

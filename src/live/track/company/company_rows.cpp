@@ -16,13 +16,13 @@ std::uint64_t hash_of(const std::vector<LabelExpression>& all, std::uint64_t h) 
 }
 
 std::uint64_t hash_of(const LabelSet& set) {
-  std::uint64_t h = set.ns.value;
+  std::uint64_t h = set.ns.value * 2 + (set.is_leaving ? 1 : 0);
   for (const PodLabel& l : set.labels) h = hash_combine(h, l.id.value);
   return h;
 }
 
 std::uint64_t hash_of(const PodSelector& s) {
-  std::uint64_t h = s.selects_namespaces ? 1 : 0;
+  std::uint64_t h = (s.selects_namespaces ? 1u : 0u) + (s.skips_leaving ? 2u : 0u);
   for (const NamespaceId ns : s.namespaces) h = hash_combine(h, ns.value);
   return hash_of(s.all, hash_of(s.of_namespace, h) + 1);
 }
@@ -80,8 +80,8 @@ void CompanyRows::note_namespace_changed(const PooledString& ns) {
   out_.add(NamespaceSeen{id, reported_[id.row()]});
 }
 
-LabelSetId CompanyRows::label_set(const PooledString& ns, const Labels& labels) {
-  LabelSet set{namespace_row(ns), pod_labels(labels)};
+LabelSetId CompanyRows::label_set(const PooledString& ns, const Labels& labels, bool is_leaving) {
+  LabelSet set{.ns = namespace_row(ns), .labels = pod_labels(labels), .is_leaving = is_leaving};
   const std::uint64_t hash = hash_of(set);
   const auto [id, is_new] = label_sets_.of(std::move(set), hash);
   if (is_new) out_.add(LabelSetDefined{id, label_sets_[id]});
@@ -99,7 +99,14 @@ std::vector<LabelExpression> CompanyRows::expressions(const LabelSelector& selec
   return out;
 }
 
-PodSelectorId CompanyRows::selector(const PooledString& ns, const PodAffinityTerm& term) {
+PodSelectorId CompanyRows::intern(PodSelector selector) {
+  const std::uint64_t hash = hash_of(selector);
+  const auto [id, is_new] = selectors_.of(std::move(selector), hash);
+  if (is_new) out_.add(PodSelectorDefined{id, selectors_[id]});
+  return id;
+}
+
+PodSelector CompanyRows::selector_of(const PooledString& ns, const PodAffinityTerm& term) {
   PodSelector s;
   for (const PooledString& listed : term.namespaces) s.namespaces.push_back(namespace_row(listed));
   s.selects_namespaces = term.namespace_selector.present;
@@ -107,21 +114,58 @@ PodSelectorId CompanyRows::selector(const PooledString& ns, const PodAffinityTer
   std::sort(s.namespaces.begin(), s.namespaces.end());
   s.namespaces.erase(std::unique(s.namespaces.begin(), s.namespaces.end()), s.namespaces.end());
   if (s.selects_namespaces) s.of_namespace = expressions(term.namespace_selector);
+  if (!term.selector.present) return {};  // means no pod
   s.all = expressions(term.selector);
-  const std::uint64_t hash = hash_of(s);
-  const auto [id, is_new] = selectors_.of(std::move(s), hash);
-  if (is_new) out_.add(PodSelectorDefined{id, selectors_[id]});
-  return id;
+  return s;
+}
+
+PodSelectorId CompanyRows::selector(const PooledString& ns, const PodAffinityTerm& term) {
+  return intern(selector_of(ns, term));
+}
+
+PodSelectorId CompanyRows::selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
+  PodSelector all = selector_of(ns, terms.front());
+  for (std::size_t i = 1; i < terms.size(); ++i) {
+    const PodSelector one = selector_of(ns, terms[i]);
+    std::erase_if(all.namespaces, [&](NamespaceId id) { return !std::ranges::binary_search(one.namespaces, id); });
+    all.selects_namespaces = all.selects_namespaces && one.selects_namespaces;
+    all.all.insert(all.all.end(), one.all.begin(), one.all.end());
+  }
+  return intern(std::move(all));
+}
+
+PodSelectorId CompanyRows::selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread) {
+  PodAffinityTerm term;
+  term.selector = spread.selector;
+  PodSelector s = selector_of(ns, term);
+  s.skips_leaving = true;
+  for (const PooledString& key : spread.match_label_keys)
+    if (const PooledString* value = find_label(labels, key); value != nullptr && spread.selector.present)
+      s.all.push_back({names_.label_keys.of(key), LabelExpression::Op::kIn, {names_.label(key, *value)}, 0});
+  return intern(std::move(s));
+}
+
+bool CompanyRows::matches(PodSelectorId selector, const PooledString& ns, const Labels& labels) {
+  const PodSelector& s = selectors_[selector];
+  const NamespaceId own = namespace_row(ns);
+  const bool is_listed = std::ranges::binary_search(s.namespaces, own);
+  const NamespaceLabels& of_own = reported_[own.row()];
+  const bool is_selected = s.selects_namespaces && (!of_own.is_known || hold(s.of_namespace, of_own.labels));
+  return (is_listed || is_selected) && hold(s.all, pod_labels(labels));
 }
 
 void CompanyRows::use(const Constraint& constraint) {
   if (!constraint.seen_as.is_none()) label_sets_.use(constraint.seen_as);
   for (const PodTerm& t : constraint.keeps_away) selectors_.use(t.selector);
+  for (const SpreadTerm& t : constraint.spread) selectors_.use(t.selector);
+  if (!constraint.near.selector.is_none()) selectors_.use(constraint.near.selector);
 }
 
 void CompanyRows::leave(const Constraint& constraint) {
   if (!constraint.seen_as.is_none()) label_sets_.leave(constraint.seen_as);
   for (const PodTerm& t : constraint.keeps_away) selectors_.leave(t.selector);
+  for (const SpreadTerm& t : constraint.spread) selectors_.leave(t.selector);
+  if (!constraint.near.selector.is_none()) selectors_.leave(constraint.near.selector);
 }
 
 std::size_t CompanyRows::note_taken() {

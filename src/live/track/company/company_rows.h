@@ -20,9 +20,19 @@ class CompanyRows {
   CompanyRows(ObjectNames& names, EventBuffer& out, NamespaceLookup namespaces)
       : names_(names), out_(out), namespaces_(std::move(namespaces)) {}
 
-  LabelSetId label_set(const PooledString& ns, const Labels& labels);
+  LabelSetId label_set(const PooledString& ns, const Labels& labels, bool is_leaving = false);
   /// The pods that a term of a pod of that namespace means.
   PodSelectorId selector(const PooledString& ns, const PodAffinityTerm& term);
+  /// Those that all of the terms mean. Where they select namespaces by labels, they do so alike.
+  PodSelectorId selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
+  /// Those that count for the spread of a pod of that namespace with these labels.
+  PodSelectorId selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread);
+  /// Whether the selector means a pod of that namespace with these labels.
+  bool matches(PodSelectorId selector, const PooledString& ns, const Labels& labels);
+
+  // Pods with these labels are there from now on, or no longer.
+  void use(LabelSetId id) { label_sets_.use(id); }
+  void leave(LabelSetId id) { label_sets_.leave(id); }
   /// The labels of a namespace have changed, or are no longer known.
   void note_namespace_changed(const PooledString& ns);
 
@@ -41,6 +51,8 @@ class CompanyRows {
   NamespaceLabels labels_of_namespace(const PooledString& ns);
   std::vector<PodLabel> pod_labels(const Labels& labels);
   std::vector<LabelExpression> expressions(const LabelSelector& selector);
+  PodSelector selector_of(const PooledString& ns, const PodAffinityTerm& term);
+  PodSelectorId intern(PodSelector selector);
 
   ObjectNames& names_;
   EventBuffer& out_;

@@ -1,0 +1,51 @@
+// OneByOne: places members whose rules about other pods concern each other (anti-affinity among them, affinity to the
+// first of them, spread): each on a node that the rules leave open once those before it are placed. Whatever it does not
+// place whole leaves the trial unchanged. Cost: O(nodes of the scope) for each member; a search for every combination on
+// few nodes within a counted budget.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/place/placement.h"
+#include "engine/place/scope.h"
+
+namespace ashlar {
+
+class OneByOne {
+ public:
+  /// A member with its kind.
+  struct Kind {
+    MemberId member;
+    DemandId demand;
+    ConstraintId constraint;
+  };
+  OneByOne(const PlacementContext& context, const Scope& hard)
+      : context_(context), state_(context.trial.state()), hard_(hard) {}
+
+  /// Each on the best node inside both scopes.
+  bool place_each(std::span<const Kind> members, const Scope& soft);
+  /// Like members with affinity to each other, of which none is placed: in the tightest domain of their affinity that
+  /// holds them.
+  bool place_near_each_other(std::span<const Kind> members);
+  /// Tries every node for each member, if only few may take any. Takes a step for each member put on a node.
+  bool search(std::span<const Kind> members, std::uint32_t& steps);
+
+ private:
+  FitTable& table(const Kind& kind) {
+    return context_.fit_tables.counted(state_, kind.demand, kind.constraint, context_.draws.next());
+  }
+  void place(const Kind& kind, FitTable& table, NodeId node);
+  /// Calls `visit(node)` for nodes inside the hard scope where such a member fits now, ascending.
+  template <class Visit>
+  void each_open(const FitTable& table, const Scope& scope, Visit&& visit) const;
+  NodeId best_in(FitTable& table, const Scope& scope) const;
+  bool place_all_on(std::span<const Kind> members, std::span<const NodeId> nodes);
+
+  const PlacementContext& context_;
+  State& state_;
+  Scope hard_;
+};
+
+}  // namespace ashlar

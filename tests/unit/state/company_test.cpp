@@ -1,0 +1,240 @@
+// Which nodes rules about other pods leave open: affinity, anti-affinity and topology spread of one constraint.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "small_state.h"
+#include "state/state_fields.h"
+#include "state/trial.h"
+
+namespace ashlar {
+namespace {
+
+using Op = LabelExpression::Op;
+
+constexpr LabelKeyId kZoneOf{1u}, kNameOf{2u}, kAppOf{50u};
+constexpr LabelId kZones[] = {LabelId(10u), LabelId(11u), LabelId(12u)};
+constexpr LabelId kWebApp{500u};
+constexpr PodSelectorId kWebApps{0u}, kStayingWebApps{1u};
+constexpr ConstraintId kRule{1u};
+constexpr LabelSetId kWebSet{0u}, kOtherSet{1u}, kLeavingWebSet{2u};
+
+bool allows_all(const Constraint&, const NodeFacts&, const NodeContext&) { return true; }
+bool is_in_its_zone(const Constraint& constraint, const NodeFacts& facts) {
+  return constraint.selector.all.empty() || facts.labels[0].id == constraint.selector.all[0].values[0];
+}
+bool has_no_taint(const Constraint&, const NodeFacts& facts) { return facts.taints.empty(); }
+const NodeRules kRules{allows_all, is_in_its_zone, has_no_taint};
+
+/// Nodes 0 and 1 in zone a, 2 and 3 in zone b, 4 in zone c, 5 without a zone.
+class CompanyTest : public ::testing::Test {
+ protected:
+  State s = small_state(0);
+  std::uint32_t members = 0;
+  Constraint rule;
+
+  CompanyTest() {
+    for (std::uint32_t n = 0; n < 6; ++n) see(n, n < 5 ? kZones[n / 2] : LabelId::none());
+    tell(s, LabelSetDefined{kWebSet, {.ns = NamespaceId(0u), .labels = {{kAppOf, kWebApp}}}});
+    tell(s, LabelSetDefined{kOtherSet, {.ns = NamespaceId(0u), .labels = {{kAppOf, LabelId(501u)}}}});
+    tell(s, LabelSetDefined{kLeavingWebSet,
+                            {.ns = NamespaceId(0u), .labels = {{kAppOf, kWebApp}}, .is_leaving = true}});
+    PodSelector web;
+    web.namespaces = {NamespaceId(0u)};
+    web.all = {{kAppOf, Op::kIn, {kWebApp}, 0}};
+    tell(s, PodSelectorDefined{kWebApps, web});
+    web.skips_leaving = true;
+    tell(s, PodSelectorDefined{kStayingWebApps, web});
+  }
+  void see(std::uint32_t n, LabelId zone, bool is_tainted = false) {
+    NodeFacts f = eight_devices();
+    if (!zone.is_none()) f.labels.push_back({kZoneOf, zone, NodeLabel::kNotANumber});
+    f.labels.push_back({kNameOf, LabelId(100 + n), NodeLabel::kNotANumber});
+    if (is_tainted) f.taints.push_back({kNameOf, LabelId(900u), TaintEffect::kNoSchedule});
+    tell(s, NodeSeen{NodeId(n), f});
+  }
+  MemberId submit(LabelSetId labels) {
+    Workload w;
+    w.job = JobId(members);
+    w.members = {{MemberId(members), kNoDevices, kAnywhere, labels}};
+    tell(s, Submitted{w});
+    return MemberId(members++);
+  }
+  MemberId run(std::uint32_t node, LabelSetId labels = kWebSet) {
+    const MemberId member = submit(labels);
+    tell(s, Bound{member, NodeId(node), {}});
+    return member;
+  }
+  void define() { tell(s, ConstraintDefined{kRule, rule}); }
+  /// "0 1 4": the nodes that the rule leaves open.
+  std::string open() const {
+    std::string nodes;
+    s.cluster().allowed(kRule, kRules).each([&](std::size_t n) { nodes += (nodes.empty() ? "" : " ") + std::to_string(n); });
+    return nodes;
+  }
+  void spread_over_zones(std::int32_t skew_max) {
+    rule.spread = {{.selector = kStayingWebApps, .topology = kZoneOf, .skew_max = skew_max}};
+    define();
+  }
+};
+
+TEST_F(CompanyTest, AntiAffinityClosesDomainsWithSuchAPod) {
+  rule.keeps_away = {{kWebApps, kZoneOf}};
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4") << "a node without the label has no domain";
+  const MemberId first = run(0), second = run(1);
+  run(2, kOtherSet);
+  EXPECT_EQ(open(), "2 3 4");
+  tell(s, MemberGone{first});
+  EXPECT_EQ(open(), "2 3 4");
+  tell(s, MemberGone{second});
+  EXPECT_EQ(open(), "0 1 2 3 4");
+}
+
+TEST_F(CompanyTest, AffinityOpensDomainsWithSuchAPod) {
+  rule.near = {.selector = kWebApps, .topologies = {kZoneOf}};
+  define();
+  EXPECT_EQ(open(), "");
+  const MemberId first = run(3);
+  EXPECT_EQ(open(), "2 3");
+  run(4);
+  EXPECT_EQ(open(), "2 3 4");
+  tell(s, MemberGone{first});
+  EXPECT_EQ(open(), "4");
+}
+
+TEST_F(CompanyTest, TheFirstPodOfAnAffinityToItselfMayGoToAnyDomain) {
+  rule.near = {.selector = kWebApps, .topologies = {kZoneOf, kNameOf}, .matches_itself = true};
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  const MemberId first = run(3);
+  EXPECT_EQ(open(), "3") << "by both labels";
+  tell(s, MemberGone{first});
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  run(5);
+  EXPECT_EQ(open(), "") << "it is in a domain of the name, though in no zone";
+}
+
+TEST_F(CompanyTest, SpreadKeepsDomainsWithinItsSkew) {
+  spread_over_zones(1);
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  const MemberId first = run(0);
+  EXPECT_EQ(open(), "2 3 4");
+  run(2), run(4);
+  EXPECT_EQ(open(), "0 1 2 3 4") << "one in each";
+  tell(s, MemberGone{first});
+  EXPECT_EQ(open(), "0 1");
+  spread_over_zones(2);
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  run(2);
+  EXPECT_EQ(open(), "0 1 4");
+}
+
+TEST_F(CompanyTest, PodsThatAreLeavingDoNotCountForASpread) {
+  spread_over_zones(1);
+  const MemberId leaving = run(0);
+  tell(s, LabelsChanged{leaving, kLeavingWebSet});
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  rule = {};
+  rule.keeps_away = {{kWebApps, kZoneOf}};
+  define();
+  EXPECT_EQ(open(), "2 3 4") << "it still keeps others away";
+}
+
+TEST_F(CompanyTest, FewerDomainsThanTheLeastCountAsIfOneWereEmpty) {
+  rule.spread = {{.selector = kWebApps, .topology = kZoneOf, .domains_min = 4}};
+  define();
+  run(0), run(2), run(4);
+  EXPECT_EQ(open(), "");
+  rule.spread[0].domains_min = 3;
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4");
+}
+
+TEST_F(CompanyTest, OnlyNodesThatTheMemberMayUseHaveDomains) {
+  rule.selector.all = {{kZoneOf, Op::kIn, {kZones[1]}, 0}};
+  spread_over_zones(1);
+  run(2);
+  EXPECT_EQ(open(), "0 1 2 3 4") << "the only zone has one and may have another";
+  rule.spread[0].honors_affinity = false;
+  define();
+  EXPECT_EQ(open(), "0 1 4") << "all zones count";
+}
+
+TEST_F(CompanyTest, TaintsMatterToASpreadThatHonorsThem) {
+  see(4, kZones[2], true);
+  spread_over_zones(1);
+  run(0), run(2);
+  EXPECT_EQ(open(), "4");
+  rule.spread[0].honors_taints = true;
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4") << "the tainted zone has no node that counts";
+  see(4, kZones[2]);
+  EXPECT_EQ(open(), "4");
+}
+
+TEST_F(CompanyTest, ASpreadThatThePodIsNotOfCountsItNot) {
+  spread_over_zones(1);
+  run(0);
+  rule.spread[0].matches_itself = false;
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  run(0);
+  EXPECT_EQ(open(), "2 3 4");
+}
+
+TEST_F(CompanyTest, NodesThatComeAndGoAndChangeTheirLabelsAreFollowed) {
+  spread_over_zones(1);
+  run(0), run(2);
+  EXPECT_EQ(open(), "4");
+  tell(s, NodeGone{NodeId(4u)});
+  EXPECT_EQ(open(), "0 1 2 3");
+  see(1, kZones[2]);
+  EXPECT_EQ(open(), "1");
+  see(1, LabelId::none());
+  EXPECT_EQ(open(), "0 2 3");
+}
+
+TEST_F(CompanyTest, ATrialSeesItsOwnPlacementsAndLeavesNoTrace) {
+  spread_over_zones(1);
+  const MemberId waiting = submit(kWebSet), other = submit(kWebSet);
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  const std::uint64_t digest = s.digest();
+  {
+    Trial trial(s);
+    trial.place(waiting, NodeId(0u), {});
+    EXPECT_EQ(open(), "2 3 4");
+    trial.place(other, NodeId(4u), {});
+    EXPECT_EQ(open(), "2 3");
+  }
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  EXPECT_EQ(s.digest(), digest);
+}
+
+TEST_F(CompanyTest, MoreStepsThanAreRememberedAreCountedAnew) {
+  spread_over_zones(1);
+  EXPECT_EQ(open(), "0 1 2 3 4");
+  for (int i = 0; i < 200; ++i) tell(s, MemberGone{run(0)});
+  run(0);
+  EXPECT_EQ(open(), "2 3 4");
+  State again = s;
+  StateFields::forget_caches(again);
+  EXPECT_EQ(again.cluster().allowed(kRule, kRules), s.cluster().allowed(kRule, kRules));
+}
+
+TEST_F(CompanyTest, TheRuleThatRefusesANodeIsNamed) {
+  rule.near = {.selector = kWebApps, .topologies = {kZoneOf}};
+  rule.keeps_away = {{kWebApps, kNameOf}};
+  spread_over_zones(1);
+  run(0);
+  const auto refuses = [&](CompanyRule of, std::uint32_t node) {
+    return s.cluster().is_refused(kRule, kRules, NodeId(node), of);
+  };
+  EXPECT_TRUE(refuses(CompanyRule::kSpread, 0) && refuses(CompanyRule::kAntiAffinity, 0));
+  EXPECT_FALSE(refuses(CompanyRule::kAffinity, 0) || refuses(CompanyRule::kAntiAffinity, 1));
+  EXPECT_TRUE(refuses(CompanyRule::kSpread, 5) && refuses(CompanyRule::kAffinity, 5));
+  EXPECT_FALSE(s.cluster().is_refused(kAnywhere, kRules, NodeId(0u), CompanyRule::kSpread));
+}
+
+}  // namespace
+}  // namespace ashlar
