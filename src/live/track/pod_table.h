@@ -95,6 +95,7 @@ struct PodRecord {
   JobId job;
   DemandId demand;
   ConstraintId constraint;
+  LabelSetId label_set;  ///< as which the engine counts it
   NodeId node;  ///< kAssumed, kBound, kNominated
   QueueId queue;
   GangSlot gang = kNoGang;            ///< the one that is a job
@@ -126,6 +127,7 @@ struct PodRecord {
   bool are_devices_changed = false;  ///< another writer changed them in an annotation
   bool has_stated_grants = false;    ///< an annotation says what it holds of each device: it is to stay
   bool has_charged_queue = false;    ///< its queue is the one that its binding names
+  bool is_leaving = false;           ///< it is being deleted
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve

@@ -392,9 +392,13 @@ void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_a
       std::none_of(into.models.begin(), into.models.end(), [this](DeviceClassId id) { return names_.is_defined(id); });
 }
 
-ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as) {
+ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company) {
   Constraint c;
   c.seen_as = seen_as;
+  c.keeps_away = company.keeps_away;
+  c.keeps_itself_away = company.keeps_itself_away;
+  c.near = company.near;
+  c.spread = company.spread;
   take_device_settings(rules, c);
   const bool names_classes = !c.models.empty();
   for (const KeyValue& kv : rules.node_selector) {
@@ -425,7 +429,7 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as) {
 ConstraintId Translator::constraint(const std::shared_ptr<const PodRules>& rules) {
   for (const SeenRules& s : seen_rules_)
     if (!s.id.is_none() && s.rules == rules) return s.id;
-  const ConstraintId id = rules ? constraint(*rules, LabelSetId::none()) : anywhere();
+  const ConstraintId id = rules ? constraint(*rules, LabelSetId::none(), {}) : anywhere();
   seen_rules_[next_seen_rules_] = {rules, id};
   next_seen_rules_ = (next_seen_rules_ + 1) % kSeen;
   return id;

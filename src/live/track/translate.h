@@ -54,7 +54,7 @@ class Translator {
   /// to whole ones if two ways of requesting them contradict each other. The same as demand() if that succeeds.
   DemandId held_by(const Pod& pod);
   /// The nodes it may run on, where bound pods may keep pods with these labels away (none: with none).
-  ConstraintId constraint(const PodRules& rules, LabelSetId seen_as);
+  ConstraintId constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company);
   /// The same without labels, by the object that pods of one template share.
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
@@ -84,7 +84,10 @@ class Translator {
   ConstraintId anywhere();
   /// The same for a bound pod with required anti-affinity, which keeps others away.
   ConstraintId keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
-  bool keeps_away(ConstraintId id) const { return !constraints_[id].keeps_away.empty(); }
+  /// Whether pods of the two keep the same pods away.
+  bool keep_alike_away(ConstraintId a, ConstraintId b) const {
+    return constraints_[a].keeps_away == constraints_[b].keeps_away;
+  }
   /// What pods are to each other.
   CompanyRows& company() { return company_; }
   const CompanyRows& company() const { return company_; }  // for tests

@@ -89,6 +89,11 @@ bool Company::should_close(const Term& term, std::size_t domain) const {
   return false;
 }
 
+/// Without the label a node has no domain: there is no pod to be kept from, and none to be near to or spread with.
+bool Company::refuses(const Term& term, std::uint32_t domain) {
+  return domain == LabelDomains::kNone ? term.rule != CompanyRule::kAntiAffinity : term.is_closed[domain] != 0;
+}
+
 void Company::start_anew(const World& world) {
   list_terms(world.constraint);
   closed_by_.assign(world.nodes.rows(), 0);
@@ -102,7 +107,7 @@ void Company::start_anew(const World& world) {
     for (std::size_t d = 0; d < term.is_closed.size(); ++d) term.is_closed[d] = should_close(term, d) ? 1 : 0;
     const std::vector<std::uint32_t>& of_node = term.domains_of->of_node;
     for (std::size_t n = 0; n < of_node.size(); ++n)
-      if (of_node[n] == LabelDomains::kNone || term.is_closed[of_node[n]] != 0) ++closed_by_[n];
+      if (refuses(term, of_node[n])) ++closed_by_[n];
   }
   open_ = BitSet(world.nodes.rows());
   for (std::size_t n = 0; n < closed_by_.size(); ++n)
@@ -175,9 +180,7 @@ void Company::refresh(const World& world) {
 
 bool Company::refuses(CompanyRule rule, NodeId node) const {
   return std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-    if (term.rule != rule) return false;
-    const std::uint32_t domain = term.domains_of->at(node);
-    return domain == LabelDomains::kNone || term.is_closed[domain] != 0;
+    return term.rule == rule && refuses(term, term.domains_of->at(node));
   });
 }
 

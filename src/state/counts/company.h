@@ -69,6 +69,8 @@ class Company {
   static void move_count(Term& term, std::uint32_t before, std::uint32_t after);
   static std::int64_t pods_allowed(const Term& term);
   bool should_close(const Term& term, std::size_t domain) const;
+  /// `domain` as LabelDomains has it: kNone for a node without the label.
+  static bool refuses(const Term& term, std::uint32_t domain);
   void close_again(Term& term);
   void set_closed(Term& term, std::size_t domain, bool is_closed);
   /// Whether no pod of the affinity is anywhere, so that the member may be the first.

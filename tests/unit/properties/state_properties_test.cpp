@@ -270,7 +270,7 @@ bool is_open_by_pods(const State& state, const Constraint& c, NodeId node) {
   for (const SpreadTerm& term : c.spread)
     if (!is_open_by_spread(state, c, term, node)) return false;
   for (const PodTerm& term : c.keeps_away)
-    if (!has_label(term.topology) || here(term.selector, term.topology) > 0) return false;
+    if (has_label(term.topology) && here(term.selector, term.topology) > 0) return false;
   if (c.near.selector.is_none()) return true;
   if (!std::ranges::all_of(c.near.topologies, has_label)) return false;
   if (std::ranges::all_of(c.near.topologies, [&](LabelKeyId label) { return here(c.near.selector, label) > 0; }))

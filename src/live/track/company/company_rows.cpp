@@ -154,6 +154,37 @@ bool CompanyRows::matches(PodSelectorId selector, const PooledString& ns, const 
   return (is_listed || is_selected) && hold(s.all, pod_labels(labels));
 }
 
+CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules) {
+  CompanyRules company;
+  for (const PodAffinityTerm& t : rules.required_anti_affinity) {
+    if (!t.selector.present) continue;  // means no pod
+    const PodTerm term{selector(ns, t), names_.label_keys.of(t.topology_key)};
+    if (std::ranges::find(company.keeps_away, term) != company.keeps_away.end()) continue;
+    company.keeps_away.push_back(term);
+    company.keeps_itself_away = company.keeps_itself_away || matches(term.selector, ns, labels);
+  }
+  if (!rules.required_pod_affinity.empty()) {
+    company.near.selector = selector_of_all(ns, rules.required_pod_affinity);
+    company.near.matches_itself = matches(company.near.selector, ns, labels);
+    for (const PodAffinityTerm& t : rules.required_pod_affinity) {
+      const LabelKeyId topology = names_.label_keys.of(t.topology_key);
+      if (std::ranges::find(company.near.topologies, topology) == company.near.topologies.end())
+        company.near.topologies.push_back(topology);
+    }
+  }
+  for (const TopologySpread& s : rules.spread) {
+    SpreadTerm& term = company.spread.emplace_back();
+    term.selector = selector(ns, labels, s);
+    term.topology = names_.label_keys.of(s.topology_key);
+    term.skew_max = s.max_skew;
+    term.domains_min = s.min_domains;
+    term.matches_itself = matches(term.selector, ns, labels);
+    term.honors_affinity = s.honors_affinity;
+    term.honors_taints = s.honors_taints;
+  }
+  return company;
+}
+
 void CompanyRows::use(const Constraint& constraint) {
   if (!constraint.seen_as.is_none()) label_sets_.use(constraint.seen_as);
   for (const PodTerm& t : constraint.keeps_away) selectors_.use(t.selector);

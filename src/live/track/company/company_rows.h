@@ -13,6 +13,15 @@
 
 namespace ashlar::kube {
 
+/// The rules about other pods of one pod, as its constraint has them.
+struct CompanyRules {
+  std::vector<PodTerm> keeps_away = {};
+  bool keeps_itself_away = false;
+  PodAffinity near = {};
+  std::vector<SpreadTerm> spread = {};
+  friend bool operator==(const CompanyRules&, const CompanyRules&) = default;
+};
+
 class CompanyRows {
  public:
   /// Labels of a namespace; nullptr if it is not known.
@@ -23,12 +32,8 @@ class CompanyRows {
   LabelSetId label_set(const PooledString& ns, const Labels& labels, bool is_leaving = false);
   /// The pods that a term of a pod of that namespace means.
   PodSelectorId selector(const PooledString& ns, const PodAffinityTerm& term);
-  /// Those that all of the terms mean. Where they select namespaces by labels, they do so alike.
-  PodSelectorId selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
-  /// Those that count for the spread of a pod of that namespace with these labels.
-  PodSelectorId selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread);
-  /// Whether the selector means a pod of that namespace with these labels.
-  bool matches(PodSelectorId selector, const PooledString& ns, const Labels& labels);
+  /// Of a pod of that namespace with these labels.
+  CompanyRules rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules);
 
   // Pods with these labels are there from now on, or no longer.
   void use(LabelSetId id) { label_sets_.use(id); }
@@ -53,6 +58,12 @@ class CompanyRows {
   std::vector<LabelExpression> expressions(const LabelSelector& selector);
   PodSelector selector_of(const PooledString& ns, const PodAffinityTerm& term);
   PodSelectorId intern(PodSelector selector);
+  /// Those that all of the terms mean. Where they select namespaces by labels, they do so alike.
+  PodSelectorId selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
+  /// Those that count for the spread of a pod of that namespace with these labels.
+  PodSelectorId selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread);
+  /// Whether the selector means a pod of that namespace with these labels.
+  bool matches(PodSelectorId selector, const PooledString& ns, const Labels& labels);
 
   ObjectNames& names_;
   EventBuffer& out_;

@@ -33,8 +33,9 @@ class ExclusionConstraints {
   struct Kind {
     LabelSetId seen_as;
     std::shared_ptr<const PodRules> rules;
+    CompanyRules company = {};
     friend bool operator==(const Kind& a, const Kind& b) {
-      return a.seen_as == b.seen_as && (a.rules == b.rules || *a.rules == *b.rules);
+      return a.seen_as == b.seen_as && a.company == b.company && (a.rules == b.rules || *a.rules == *b.rules);
     }
   };
   struct KindEqual {

@@ -279,8 +279,11 @@ void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
     t.pods.set_member(s, t.member_rows.add());
     r.job = g.job;
     if (r.constraint.is_none()) set_constraint(t, r, t.translator.anywhere());
-    members.push_back(
-        {.member = r.member, .demand = r.demand, .constraint = r.constraint, .group = groups[members.size()]});
+    members.push_back({.member = r.member,
+                       .demand = r.demand,
+                       .constraint = r.constraint,
+                       .labels = r.label_set,
+                       .group = groups[members.size()]});
   }
   g.in_engine += static_cast<std::uint32_t>(entering.size());
   g.told_min = members_min_of(t, g);

@@ -45,7 +45,7 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();
   w.estimate = r.estimate;
   w.is_ours = r.is_ours;
-  w.members.push_back({r.member, r.demand, r.constraint});
+  w.members.push_back({r.member, r.demand, r.constraint, r.label_set});
   t.out.add(Submitted{std::move(w)});
 }
 

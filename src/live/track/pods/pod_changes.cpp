@@ -37,6 +37,7 @@ void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 
 void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
+  set_labels(t, slot, pod);
   r.labels = pod.labels;
   change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
@@ -248,6 +249,7 @@ void forget_pod(TrackerData& t, PodSlot slot) {
   t.missed.erase(slot);
   set_demand(t, r, DemandId::none());
   set_constraint(t, r, ConstraintId::none());
+  forget_labels(t, r);
   r.phase = Phase::kFree;
   t.pods.remove(slot);
 }

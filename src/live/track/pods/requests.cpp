@@ -54,6 +54,32 @@ void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint) {
   r.constraint = constraint;
 }
 
+namespace {
+
+void set_label_set(TrackerData& t, PodRecord& r, LabelSetId labels) {
+  if (r.label_set == labels) return;
+  if (!labels.is_none()) t.translator.company().use(labels);
+  if (!r.label_set.is_none()) t.translator.company().leave(r.label_set);
+  r.label_set = labels;
+}
+
+}  // namespace
+
+void set_labels(TrackerData& t, PodSlot slot, const Pod& pod) {
+  const PodRecord& known = t.pods[slot];
+  const bool is_leaving = pod.deletion_requested.value != 0;
+  const bool is_as_before = !known.label_set.is_none() && is_leaving == known.is_leaving &&
+                            (known.labels == pod.labels || known.its_labels() == *pod.labels);
+  if (is_as_before) return;
+  PodRecord& r = t.pods.edit(slot);
+  r.is_leaving = is_leaving;
+  const LabelSetId before = r.label_set;
+  set_label_set(t, r, t.translator.company().label_set(pod.ns, *pod.labels, is_leaving));
+  if (r.is_in_engine() && r.label_set != before) t.out.add(LabelsChanged{r.member, r.label_set});
+}
+
+void forget_labels(TrackerData& t, PodRecord& r) { set_label_set(t, r, LabelSetId::none()); }
+
 ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
   return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules);
 }
@@ -61,12 +87,10 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
 void set_bound_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   const bool has_terms = r.rules && !r.rules->required_anti_affinity.empty();
-  // The engine keeps what a placed member waited under, unless one of the two keeps others away.
-  const bool may_stay = !r.constraint.is_none() && !t.translator.keeps_away(r.constraint);
-  if (may_stay && !has_terms) return;
   const ConstraintId constraint =
       has_terms ? t.translator.keeping_away(r.ns, r.rules->required_anti_affinity) : t.translator.anywhere();
-  if (constraint == r.constraint || (may_stay && !t.translator.keeps_away(constraint))) return;
+  // The engine keeps what a placed member waited under, unless it keeps others away than it does now.
+  if (!r.constraint.is_none() && t.translator.keep_alike_away(r.constraint, constraint)) return;
   set_constraint(t, r, constraint);
   if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});
 }

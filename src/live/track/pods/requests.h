@@ -12,6 +12,10 @@ void renew_demands(TrackerData& t);
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 /// Adds a use of the new row and releases the old one.
 void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint);
+/// Adds a use of the new row and releases the old one; a member in the engine is counted by it from now on.
+void set_labels(TrackerData& t, PodSlot slot, const Pod& pod);
+/// The pod is forgotten.
+void forget_labels(TrackerData& t, PodRecord& r);
 /// From its rules and the pods that exclude it.
 ConstraintId constraint_for(TrackerData& t, const PodRecord& r);
 /// Of a bound pod: it keeps others away by required anti-affinity, or is of no concern to them.
