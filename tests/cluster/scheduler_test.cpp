@@ -175,19 +175,19 @@ TEST_F(LiveSchedulerTest, SaysInKubeSchedulersWordsWhyAPodWaits) {
 TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {
   post_gpu_nodes(1);
   auto scheduler = start();
-  kube::PodSpec spec = gpu_pod("affine", 1);
+  kube::PodSpec spec = gpu_pod("claims", 1);
   spec.extra_spec_json =
-      R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"example.com/rack","labelSelector":{}}]}})";
+      R"("resourceClaims":[{"name":"gpu","resourceClaimName":"claim"}])";
   post_pods({spec, gpu_pod("plain", 1)});
   ASSERT_TRUE(wait_bound(1));
   kube::Pod seen;
   for (int i = 0; i < 100 && seen.scheduled.status != kube::ConditionStatus::kFalse; ++i) {
     pause(Millis(50));
-    seen = pod("affine");
+    seen = pod("claims");
   }
   EXPECT_TRUE(seen.node_name.empty());
   EXPECT_EQ(seen.scheduled.reason, "SchedulerError");
-  EXPECT_NE(seen.scheduled.message.str().find("spec.affinity.podAffinity.required"), std::string::npos)
+  EXPECT_NE(seen.scheduled.message.str().find("spec.resourceClaims"), std::string::npos)
       << seen.scheduled.message.str();
 }
 

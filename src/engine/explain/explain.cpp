@@ -159,6 +159,15 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   }
 }
 
+/// Of all nodes on which no such member fits.
+Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally) {
+  const NodeView node_view = view.node_view(state);
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n)
+    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)
+      count_node(state, profile, node_view, NodeId(n), tally);
+  return tally;
+}
+
 std::vector<std::int64_t> idle_by_domain(const Cluster& cluster, LevelId level) {
   std::vector<std::int64_t> idle(cluster.topology().domain_count(level), 0);
   for (std::size_t n = 0; n < cluster.rows(); ++n)
@@ -219,9 +228,9 @@ NodeId best_in_domain(const State& state, FitTable& view, LevelId level, DomainI
 
 /// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do
 /// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
-/// for all. Leaves the state unchanged.
-std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
-                               DomainId domain) {
+/// for all. `refused`: why the nodes refuse the first that finds none. Leaves the state unchanged.
+std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain,
+                               std::vector<Reason>& refused) {
   Trial trial(state);
   std::uint64_t placed = 0;
   const Job& j = state.job(job);
@@ -232,7 +241,10 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
     const Member& m = state.member(id);
     FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
     const NodeId best = domain.is_none() ? view.best(state) : best_in_domain(state, view, j.within, domain);
-    if (best.is_none()) continue;
+    if (best.is_none()) {
+      if (refused.empty()) refused = refusals(state, profile, view, {m.demand, m.constraint, {}}).reasons;
+      continue;
+    }
     trial.place(id, best, profile.device->choose(view.node_view(state), best));
     ++placed;
   }
@@ -336,19 +348,23 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const Room room = room_of(state, fit_tables, needs, j.within);
   const MemberNeed& short_need = needs[room.shortest];
   FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
-  const NodeView node_view = view.node_view(state);
-  Tally tally{short_need.demand, short_need.constraint, {}};
-  for (std::size_t n = 0; n < state.cluster().rows(); ++n)
-    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)
-      count_node(state, profile, node_view, NodeId(n), tally);
+  Tally tally = refusals(state, profile, view, {short_need.demand, short_need.constraint, {}});
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.reasons.push_back(held);
   std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
   const auto members = static_cast<std::int64_t>(room.needed);
+  const bool are_apart = std::none_of(needs.begin(), needs.end(), [&](const MemberNeed& need) {
+    return state.cluster().constraint(need.constraint).has_company();
+  });
   const auto together = [&](std::uint64_t alone, DomainId domain) {
-    const bool is_exact = needs.size() == 1 || alone < room.needed;
-    return static_cast<std::int64_t>(is_exact ? alone : members_together(state, fit_tables, profile, job, domain));
+    const bool is_exact = are_apart && (needs.size() == 1 || alone < room.needed);
+    if (is_exact || room.needed == 1) return static_cast<std::int64_t>(alone);
+    std::vector<Reason> refused;
+    const std::uint64_t placed = members_together(state, fit_tables, profile, job, domain, refused);
+    if (!are_apart && !refused.empty()) tally.reasons = std::move(refused);  // beside those that found a place
+    std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
+    return static_cast<std::int64_t>(placed);
   };
   const std::int64_t everywhere =
       j.within.is_none() ? together(room.everywhere, DomainId::none()) : static_cast<std::int64_t>(room.everywhere);

@@ -137,15 +137,19 @@ bool RunPlacer::place_one_by_one(const Scope& hard, const Scope& soft, const Run
          placer.place_near_each_other(members);
 }
 
-/// Everything that waits, in every order of nodes that the rules about other pods allow.
+/// Everything that waits, on all nodes that the rules about other pods leave open; of several kinds each may be first.
 bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts) {
-  std::vector<OneByOne::Kind> members;
+  std::vector<Run> runs;
   for (const Part& part : parts) {
     if (!part.within.is_none()) return false;
-    for (const Run& run : part.runs)
-      for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
+    runs.insert(runs.end(), part.runs.begin(), part.runs.end());
   }
-  return OneByOne(context_, hard).search(members, exact_steps_);
+  return place_in_some_order(runs, [&](const std::vector<Run>& order) {
+    std::vector<OneByOne::Kind> members;
+    for (const Run& run : order)
+      for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
+    return OneByOne(context_, hard).search(members, exact_steps_);
+  });
 }
 
 bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {

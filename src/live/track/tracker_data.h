@@ -107,6 +107,7 @@ struct TrackerData : Tables {
   TrackerListeners listeners;
   Translator translator;
   AntiAffinity anti_affinity;
+  bool are_labels_counted = false;  ///< see count_labels
   ExclusionConstraints exclusion_constraints;
   std::uint64_t constraints_renewed = 0;
   std::uint64_t owners_moved = 0;  ///< pods with anti-affinity looked at for changes of their node's labels, in total

@@ -159,9 +159,6 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
     void (*fill)(pb::PodSpec&);
   };
   const Case cases[] = {
-      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])",
-       "spec.topologySpreadConstraints[] (DoNotSchedule)", "",
-       [](pb::PodSpec& s) { s.add_topologyspreadconstraints()->set_whenunsatisfiable("DoNotSchedule"); }},
       {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"ScheduleAnyway"}])",
        "", "spec.topologySpreadConstraints[] (ScheduleAnyway)",
        [](pb::PodSpec& s) {
@@ -207,6 +204,58 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
       EXPECT_TRUE(pod.rules->preferred_affinity.empty());
     }
   }
+}
+
+TEST(DecodeFields, RulesAboutOtherPodsAreRead) {
+  pb::Pod message;
+  pb::TopologySpreadConstraint& spread = *message.mutable_spec()->add_topologyspreadconstraints();
+  spread.set_whenunsatisfiable("DoNotSchedule");
+  spread.set_topologykey("zone");
+  spread.set_maxskew(2);
+  spread.set_mindomains(3);
+  spread.set_nodeaffinitypolicy("Ignore");
+  spread.set_nodetaintspolicy("Honor");
+  spread.mutable_labelselector();
+  spread.add_matchlabelkeys("hash");
+  pb::PodAffinityTerm& near = *message.mutable_spec()
+                                   ->mutable_affinity()
+                                   ->mutable_podaffinity()
+                                   ->add_requiredduringschedulingignoredduringexecution();
+  near.set_topologykey("rack");
+  near.mutable_namespaceselector();
+  for (const Pod& pod : both(
+           R"("spec":{"topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule","topologyKey":"zone","maxSkew":2,)"
+           R"("minDomains":3,"nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor","labelSelector":{},)"
+           R"("matchLabelKeys":["hash"]}],"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+           R"([{"topologyKey":"rack","namespaceSelector":{}}]}}})",
+           message)) {
+    EXPECT_EQ(pod.rules->unsupported, "");
+    TopologySpread wanted;
+    wanted.selector.present = true;
+    wanted.topology_key = "zone";
+    wanted.max_skew = 2;
+    wanted.min_domains = 3;
+    wanted.honors_affinity = false;
+    wanted.honors_taints = true;
+    wanted.match_label_keys = {"hash"};
+    EXPECT_EQ(pod.rules->spread, std::vector<TopologySpread>{wanted});
+    PodAffinityTerm term;
+    term.topology_key = "rack";
+    term.namespace_selector.present = true;
+    EXPECT_EQ(pod.rules->required_pod_affinity, std::vector<PodAffinityTerm>{term});
+  }
+}
+
+TEST(DecodeFields, TermsThatSelectNamespacesByUnlikeLabelsAreRefused) {
+  pb::Pod message;
+  auto& affinity = *message.mutable_spec()->mutable_affinity()->mutable_podaffinity();
+  affinity.add_requiredduringschedulingignoredduringexecution()->mutable_namespaceselector();
+  affinity.add_requiredduringschedulingignoredduringexecution()->add_namespaces("x");
+  for (const Pod& pod :
+       both(R"("spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+            R"([{"namespaceSelector":{}},{"namespaces":["x"]}]}}})",
+            message))
+    EXPECT_EQ(pod.rules->unsupported, "spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
 }
 
 TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {

@@ -259,16 +259,10 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
   const struct {
     const char *spec, *path;
   } cases[] = {
-      {R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})",
-       "spec.affinity.podAffinity.required"},
-      {R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"z"}]}}})",
-       "spec.affinity.podAntiAffinity.required"},
       {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
        "spec.volumes[].persistentVolumeClaim"},
       {R"({"volumes":[{"ephemeral":{},"name":"v"}]})", "spec.volumes[].ephemeral"},
       {R"({"resourceClaims":[{"name":"gpu","resourceClaimName":"c"}]})", "spec.resourceClaims"},
-      {R"({"topologySpreadConstraints":[{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]})",
-       "spec.topologySpreadConstraints[] (DoNotSchedule)"},
       {R"({"workloadRef":{"name":"w"}})", "spec.workloadRef"},
       {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",
        "spec.affinity.nodeAffinity.required: operator"},

@@ -247,7 +247,8 @@ TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
       ->mutable_affinity()
       ->mutable_podaffinity()
       ->add_requiredduringschedulingignoredduringexecution();
-  EXPECT_EQ(pod_of(together).rules->unsupported, "spec.affinity.podAffinity.required");
+  EXPECT_EQ(pod_of(together).rules->unsupported, "");
+  EXPECT_EQ(pod_of(together).rules->required_pod_affinity.size(), 1u);
   pb::Pod near;
   near.mutable_metadata()->set_name("p");
   auto& terms = *near.mutable_spec()

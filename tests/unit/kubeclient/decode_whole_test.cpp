@@ -211,7 +211,7 @@ TEST(DecodeWhole, WhatPodsAskOfNodes) {
   EXPECT_EQ(term.topology_key, "rack");
   EXPECT_FALSE(rules.required_anti_affinity[1].selector.present);
   EXPECT_FALSE(rules.required_anti_affinity[1].namespace_selector.present);
-  EXPECT_EQ(rules.unsupported, "spec.affinity.podAntiAffinity.required");
+  EXPECT_EQ(rules.unsupported, "");
   EXPECT_EQ(rules.ignored_soft,
             (std::vector<PooledString>{"spec.tolerations[]: operator or effect",
                                        "spec.affinity.podAntiAffinity.preferred", "spec.affinity.podAffinity.preferred",

@@ -125,6 +125,7 @@ const char* const kOwner = R"pb(
   spec {
     ephemeralContainers { ephemeralContainerCommon { volumeMounts { bindMountOptions: "noexec" } } }
     nodeName: "n"
+    topologySpreadConstraints { topologyKey: "zone" whenUnsatisfiable: "DoNotSchedule" }
     resources {
       requests {
         key: "memory"
@@ -136,7 +137,10 @@ const char* const kOwner = R"pb(
       volumeSource { csi { driver: "d" } }
     }
     affinity {
-      podAffinity { preferredDuringSchedulingIgnoredDuringExecution { weight: 1 } }
+      podAffinity {
+        requiredDuringSchedulingIgnoredDuringExecution { topologyKey: "zone" }
+        preferredDuringSchedulingIgnoredDuringExecution { weight: 1 }
+      }
       podAntiAffinity {
         requiredDuringSchedulingIgnoredDuringExecution {
           labelSelector {
@@ -228,6 +232,10 @@ class Words {
   Words& operator<<(const PodAffinityTerm& t) {
     return *this << t.selector << t.namespace_selector << t.namespaces << t.topology_key;
   }
+  Words& operator<<(const TopologySpread& s) {
+    return *this << s.selector << s.topology_key << s.max_skew << s.min_domains << s.honors_affinity << s.honors_taints
+                 << s.match_label_keys;
+  }
   Words& operator<<(const Resources& r) {
     return *this << r.cpu.value << r.memory.value << r.ephemeral_storage.value << r.extended;
   }
@@ -264,7 +272,7 @@ Kept kept_of_pod(const std::string& bytes) {
       << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value << p.requests << *p.labels
       << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
-      << r.host_ports << r.required_anti_affinity << r.unsupported << r.unknown_fields << r.too_large << r.ignored_soft
+      << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.unsupported << r.unknown_fields << r.too_large << r.ignored_soft
       << r.gpu_classes << r.gpu_capabilities;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }

@@ -10,6 +10,8 @@
 #include "history.h"
 #include "policy/feasible_policy.h"
 #include "state/cluster/usable_devices.h"
+#include "policy/node/selector.h"
+#include "policy/node/taints.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
 

@@ -37,8 +37,7 @@ void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
 
 void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
-  set_labels(t, slot, pod);
-  r.labels = pod.labels;
+  take_labels(t, slot, pod);
   change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;

@@ -63,24 +63,36 @@ void set_label_set(TrackerData& t, PodRecord& r, LabelSetId labels) {
   r.label_set = labels;
 }
 
+void renew_label_set(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods.edit(slot);
+  const LabelSetId before = r.label_set;
+  set_label_set(t, r, t.translator.company().label_set(r.ns, r.its_labels(), r.is_leaving));
+  if (r.is_in_engine() && r.label_set != before) t.out.add(LabelsChanged{r.member, r.label_set});
+}
+
 }  // namespace
 
-void set_labels(TrackerData& t, PodSlot slot, const Pod& pod) {
-  const PodRecord& known = t.pods[slot];
-  const bool is_leaving = pod.deletion_requested.value != 0;
-  const bool is_as_before = !known.label_set.is_none() && is_leaving == known.is_leaving &&
-                            (known.labels == pod.labels || known.its_labels() == *pod.labels);
-  if (is_as_before) return;
+void take_labels(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
+  const bool is_leaving = pod.deletion_requested.value != 0;
+  const bool are_others = r.labels != pod.labels && (!r.labels || !pod.labels || *r.labels != *pod.labels);
+  const bool is_changed = are_others || r.is_leaving != is_leaving;
+  r.labels = pod.labels;
   r.is_leaving = is_leaving;
-  const LabelSetId before = r.label_set;
-  set_label_set(t, r, t.translator.company().label_set(pod.ns, *pod.labels, is_leaving));
-  if (r.is_in_engine() && r.label_set != before) t.out.add(LabelsChanged{r.member, r.label_set});
+  if (t.are_labels_counted && (is_changed || r.label_set.is_none())) renew_label_set(t, slot);
+}
+
+void count_labels(TrackerData& t) {
+  if (t.are_labels_counted) return;
+  t.are_labels_counted = true;
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot)
+    if (t.pods[slot].phase != Phase::kFree) renew_label_set(t, slot);
 }
 
 void forget_labels(TrackerData& t, PodRecord& r) { set_label_set(t, r, LabelSetId::none()); }
 
 ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
+  if (r.rules && r.rules->has_company()) count_labels(t);
   return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules);
 }
 

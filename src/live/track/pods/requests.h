@@ -12,8 +12,10 @@ void renew_demands(TrackerData& t);
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 /// Adds a use of the new row and releases the old one.
 void set_constraint(TrackerData& t, PodRecord& r, ConstraintId constraint);
-/// Adds a use of the new row and releases the old one; a member in the engine is counted by it from now on.
-void set_labels(TrackerData& t, PodSlot slot, const Pod& pod);
+/// The pod's labels, and whether it is being deleted, as they are now: rules about other pods count it by them.
+void take_labels(TrackerData& t, PodSlot slot, const Pod& pod);
+/// From now on the engine knows the labels of all pods: a waiting pod has rules about others. O(pods) the first time.
+void count_labels(TrackerData& t);
 /// The pod is forgotten.
 void forget_labels(TrackerData& t, PodRecord& r);
 /// From its rules and the pods that exclude it.
