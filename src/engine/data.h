@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "engine/pending/pending_queue.h"
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 #include "engine/reserve/reservations.h"
 #include "policy/profile.h"
 

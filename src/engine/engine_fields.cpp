@@ -20,7 +20,11 @@ bool is_waiting(const State& state, JobId job, const std::set<JobId>& changed) {
          (changed.contains(job) || (state.job(job).is_in_backlog && !state.first_waiting_member(job).is_none()));
 }
 
+/// Queues index columns: beyond the known ones by so much at most.
+constexpr std::size_t kQueueLeapMax = 1u << 16;
+
 bool has_sound_key(const EquivalenceClass& key, const State& state) {
+  if (key.queue.row() >= state.queues().rows() + kQueueLeapMax) return false;
   const std::size_t levels = state.cluster().topology().level_count();
   const auto is_run = [&](const MemberRun& run) {
     return run.demand.row() < state.demand_rows() && run.constraint.row() < state.cluster().constraint_rows();

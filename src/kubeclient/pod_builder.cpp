@@ -44,8 +44,7 @@ void PodBuilder::check_pod_affinity() {
   const std::vector<PodAffinityTerm>& terms = rules.required_pod_affinity;
   const bool is_mixed = std::any_of(terms.begin(), terms.end(), [&](const PodAffinityTerm& term) {
     const PodAffinityTerm& first = terms.front();
-    const bool are_alike =
-        term.namespace_selector == first.namespace_selector && term.namespaces == first.namespaces;
+    const bool are_alike = term.namespace_selector == first.namespace_selector && term.namespaces == first.namespaces;
     return !are_alike && (term.namespace_selector.present || first.namespace_selector.present);
   });
   if (is_mixed) refuse("spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");

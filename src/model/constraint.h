@@ -88,8 +88,8 @@ struct Constraint {
   std::vector<PodTerm> keeps_away = {};
   /// must hold: the class of the devices has each of them; ascending, each once
   std::vector<CapabilityId> capabilities = {};
-  bool keeps_itself_away = false;  ///< the member matches one of keeps_away: of its like only one is in a domain
-  PodAffinity near = {};           ///< must hold
+  bool keeps_itself_away = false;       ///< the member matches one of keeps_away: of its like only one is in a domain
+  PodAffinity near = {};                ///< must hold
   std::vector<SpreadTerm> spread = {};  ///< each must hold
 
   /// Which nodes it allows changes with the pods that are placed.

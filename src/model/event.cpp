@@ -34,7 +34,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "DeviceHealthChanged",
                                        "DeviceLayoutDefined",
                                        "GangSpecDefined",
-                                       "DeviceClassDefined", "LabelsChanged"};
+                                       "DeviceClassDefined",
+                                       "LabelsChanged"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

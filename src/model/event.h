@@ -143,12 +143,12 @@ struct DeviceClassDefined {
 };               ///< first or changed: what its devices can do from now on; what is placed on them stays
 struct Tick {};  ///< time passed, nothing else
 
-using EventBody = std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone,
-                               Submitted, MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted,
-                               EstimateChanged, ConstraintChanged, PriorityChanged, Nominated, NodeCapacityChanged,
-                               NodeDevicesChanged, LabelSetDefined, PodSelectorDefined, NamespaceSeen, HoldPlaced,
-                               DeviceHealthChanged, DeviceLayoutDefined, GangSpecDefined, DeviceClassDefined,
-                               LabelsChanged>;
+using EventBody =
+    std::variant<Tick, LevelsDefined, DemandDefined, ConstraintDefined, QueueDefined, NodeSeen, NodeGone, Submitted,
+                 MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
+                 PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
+                 PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined,
+                 GangSpecDefined, DeviceClassDefined, LabelsChanged>;
 
 struct Event {
   Millis at;

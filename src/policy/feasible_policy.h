@@ -24,7 +24,7 @@ struct FeasiblePolicy {
   FactsKernel holds = nullptr;
   /// by what else is known of the node: the pods that are placed in its domains, and its devices one by one
   NodeRule admits = nullptr;
-  FeasibleKernel lower = nullptr;  ///< by what is free
+  FeasibleKernel lower = nullptr;            ///< by what is free
   CompanyRule company = CompanyRule::kNone;  ///< by the pods that are placed; the state evaluates it for all nodes
   /// of those by facts: permanent properties of the node, not its present condition (cordoned, tainted)
   bool is_lasting = false;

@@ -188,7 +188,8 @@ bool StateFields::is_company_sound(const State& s) {
            all_of(k.spread, [&](const SpreadTerm& t) { return is_selector(t.selector); });
   };
   return all_of(index.sets_, is_sound_label_set) && all_of(c.constraints_, are_rules) &&
-         all_of(c.rules_concerned_, [&](PodSelectorId id) { return is_row_or_none(id, index.selectors_.size()); }) && all_of(index.selectors_, is_sound_selector) &&
+         all_of(c.rules_concerned_, [&](PodSelectorId id) { return is_row_or_none(id, index.selectors_.size()); }) &&
+         all_of(index.selectors_, is_sound_selector) &&
          all_of(index.namespaces_, [](const NamespaceLabels& n) { return are_sound_labels(n.labels); }) &&
          all_of(c.constraints_,
                 [&](const Constraint& k) { return is_set(k.seen_as) && all_of(k.keeps_away, is_term); }) &&

@@ -176,8 +176,7 @@ TEST_F(LiveSchedulerTest, NeverBindsAPodWithAFieldItDoesNotEvaluate) {
   post_gpu_nodes(1);
   auto scheduler = start();
   kube::PodSpec spec = gpu_pod("claims", 1);
-  spec.extra_spec_json =
-      R"("resourceClaims":[{"name":"gpu","resourceClaimName":"claim"}])";
+  spec.extra_spec_json = R"("resourceClaims":[{"name":"gpu","resourceClaimName":"claim"}])";
   post_pods({spec, gpu_pod("plain", 1)});
   ASSERT_TRUE(wait_bound(1));
   kube::Pod seen;

@@ -26,8 +26,8 @@ struct Tally {
   /// Of the class of members that is counted, where the text needs it.
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
-    const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated ||
-                                  is_about_pods(code);
+    const bool is_of_constraint =
+        code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated || is_about_pods(code);
     return of(code, is_of_constraint ? constraint.value : 0);
   }
   Reason& of(ReasonCode code, std::uint32_t subject) {

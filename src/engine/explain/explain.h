@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 #include "model/plan.h"
 #include "policy/profile.h"
 #include "state/state.h"

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "engine/pending/pending_queue.h"
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 #include "state/state.h"
 
 namespace ashlar {

@@ -1,7 +1,7 @@
 // OneByOne: places members whose rules about other pods concern each other (anti-affinity among them, affinity to the
-// first of them, spread): each on a node that the rules leave open once those before it are placed. Whatever it does not
-// place whole leaves the trial unchanged. Cost: O(nodes of the scope) for each member; a search for every combination on
-// few nodes within a counted budget.
+// first of them, spread): each on a node that the rules leave open once those before it are placed. What it does not
+// place whole leaves the trial unchanged. Cost: O(nodes of the scope) for each member; a search for every combination
+// on few nodes within a counted budget.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 #include "state/trial.h"
 
 namespace ashlar {

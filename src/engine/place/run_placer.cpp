@@ -154,9 +154,8 @@ bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts
 
 bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {
   const bool has_company = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
-    return std::any_of(part.runs.begin(), part.runs.end(), [&](const Run& run) {
-      return state_.cluster().constraint(run.constraint).has_company();
-    });
+    return std::any_of(part.runs.begin(), part.runs.end(),
+                       [&](const Run& run) { return state_.cluster().constraint(run.constraint).has_company(); });
   });
   if (has_company) return search_one_by_one(hard, parts);
   const bool are_alike = parts.size() == 1 && parts.front().runs.size() == 1;

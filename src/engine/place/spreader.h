@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 #include "state/state.h"
 
 namespace ashlar {

@@ -6,7 +6,7 @@
 
 #include "base/grown.h"
 #include "engine/place/lifted_holds.h"
-#include "engine/place/node_rating.h"
+#include "engine/place/tables/node_rating.h"
 #include "engine/place/nomination.h"
 #include "engine/quota.h"
 #include "engine/reserve/slots.h"

@@ -138,6 +138,7 @@ void read_affinity(Value value, PodBuilder& builder) {
         std::vector<PodAffinityTerm>& read =
             is_anti ? builder.rules.required_anti_affinity : builder.rules.required_pod_affinity;
         each_item(terms, [&](Value term) { read_affinity_term(term, read.emplace_back(), builder); });
+        builder.check_pod_affinity();
       }
     });
   });

@@ -89,8 +89,8 @@ std::uint64_t hash_of(const Constraint& c) {
   for (const CapabilityId id : c.capabilities) h = hash_combine(h, id.value);
   h = hash_combine(h, c.capabilities.size());
   for (const PodTerm& t : c.keeps_away) h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
-  h = hash_combine(h, (std::uint64_t{c.near.selector.value} << 2) + (c.near.matches_itself ? 2 : 0) +
-                          (c.keeps_itself_away ? 1 : 0));
+  h = hash_combine(
+      h, (std::uint64_t{c.near.selector.value} << 2) + (c.near.matches_itself ? 2 : 0) + (c.keeps_itself_away ? 1 : 0));
   for (const LabelKeyId topology : c.near.topologies) h = hash_combine(h, topology.value);
   for (const SpreadTerm& t : c.spread) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);

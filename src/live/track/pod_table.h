@@ -96,7 +96,7 @@ struct PodRecord {
   DemandId demand;
   ConstraintId constraint;
   LabelSetId label_set;  ///< as which the engine counts it
-  NodeId node;  ///< kAssumed, kBound, kNominated
+  NodeId node;           ///< kAssumed, kBound, kNominated
   QueueId queue;
   GangSlot gang = kNoGang;            ///< the one that is a job
   GangSlot group = kNoGang;           ///< its PodGroup, where that is a group of the gang

@@ -84,6 +84,7 @@ class Translator {
   ConstraintId anywhere();
   /// The same for a bound pod with required anti-affinity, which keeps others away.
   ConstraintId keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
+  bool keeps_away(ConstraintId id) const { return !constraints_[id].keeps_away.empty(); }
   /// Whether pods of the two keep the same pods away.
   bool keep_alike_away(ConstraintId a, ConstraintId b) const {
     return constraints_[a].keeps_away == constraints_[b].keeps_away;

@@ -249,11 +249,8 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
     }
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
-      out.push_back({.member = member,
-                     .demand = demand,
-                     .constraint = constraint,
-                     .labels = labels,
-                     .group = request.group});
+      out.push_back(
+          {.member = member, .demand = demand, .constraint = constraint, .labels = labels, .group = request.group});
       names.members[job.row()].push_back(member);
     }
   }

@@ -34,14 +34,7 @@ const BitSet& Cluster::allowed(ConstraintId id, const NodeRules& rules) const {
     set.seen = facts_change_count();
     set.beside_flips = 0;
   }
-  if (!set.has_company) return set.nodes;
-  const Company& company = company_of(id, rules);
-  if (set.beside_flips != company.flip_count()) {
-    set.beside_company = set.nodes;
-    set.beside_company &= company.open();
-    set.beside_flips = company.flip_count();
-  }
-  return set.beside_company;
+  return set.has_company ? set.beside(company_of(id, rules)) : set.nodes;
 }
 
 void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
@@ -52,9 +45,7 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
   counts_.use(id, constraints_[id.row()], -1, *this);
   constraints_[id.row()] = std::move(constraint);
   counts_.use(id, constraints_[id.row()], 1, *this);
-  allowed_[id.row()] = {};
-  allowed_[id.row()].definition = ++definition_count_;
-  allowed_[id.row()].has_company = constraints_[id.row()].has_company();
+  allowed_[id.row()] = Allowed(++definition_count_, constraints_[id.row()].has_company());
 }
 
 void Cluster::ensure_resource(std::size_t count) {

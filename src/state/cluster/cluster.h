@@ -19,8 +19,8 @@
 #include "model/event.h"
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
-#include "state/counts/counts.h"
 #include "state/counts/companies.h"
+#include "state/counts/counts.h"
 
 namespace ashlar {
 
@@ -236,12 +236,23 @@ class Cluster : public NodeColumns {
   mutable Companies companies_;  ///< a cache
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {
+    Allowed() = default;
+    Allowed(std::uint64_t number, bool with_company) : definition(number), has_company(with_company) {}
+    /// Those of the nodes that rules about other pods leave open.
+    const BitSet& beside(const Company& company) {
+      if (beside_flips == company.flip_count()) return beside_company;
+      beside_company = nodes;
+      beside_company &= company.open();
+      beside_flips = company.flip_count();
+      return beside_company;
+    }
+
     BitSet nodes;
     NodeRule rule = nullptr;  ///< the rule it was computed by
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
     bool has_company = false;
-    BitSet beside_company;  ///< those of them that rules about other pods leave open
+    BitSet beside_company;           ///< those of them that rules about other pods leave open
     std::uint64_t beside_flips = 0;  ///< number of flips that these count; 0: not computed
   };
   Company& company_of(ConstraintId id, const NodeRules& rules) const {

@@ -28,8 +28,7 @@ void Company::list_terms(const Constraint& constraint) {
         {.rule = CompanyRule::kSpread, .selector = term.selector, .topology = term.topology, .spread = term});
   if (!constraint.near.selector.is_none())
     for (const LabelKeyId topology : constraint.near.topologies)
-      terms_.push_back(
-          {.rule = CompanyRule::kAffinity, .selector = constraint.near.selector, .topology = topology});
+      terms_.push_back({.rule = CompanyRule::kAffinity, .selector = constraint.near.selector, .topology = topology});
   for (const PodTerm& term : constraint.keeps_away)
     terms_.push_back({.rule = CompanyRule::kAntiAffinity, .selector = term.selector, .topology = term.topology});
   is_first_allowed_ = constraint.near.matches_itself;
@@ -151,7 +150,8 @@ void Company::step(Term& term, const Counts::Step& step) {
   const std::uint32_t before = term.pods[domain];
   term.pods[domain] = static_cast<std::uint32_t>(static_cast<std::int64_t>(before) + step.by);
   if (is_spread) move_count(term, before, term.pods[domain]);
-  if (term.rule == CompanyRule::kAffinity) near_pods_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(near_pods_) + step.by);
+  if (term.rule == CompanyRule::kAffinity)
+    near_pods_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(near_pods_) + step.by);
   if (term.rule == CompanyRule::kAffinity && may_be_first() != was_first) {
     for (Term& other : terms_)
       if (other.rule == CompanyRule::kAffinity) close_again(other);
@@ -179,9 +179,8 @@ void Company::refresh(const World& world) {
 }
 
 bool Company::refuses(CompanyRule rule, NodeId node) const {
-  return std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
-    return term.rule == rule && refuses(term, term.domains_of->at(node));
-  });
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [&](const Term& term) { return term.rule == rule && refuses(term, term.domains_of->at(node)); });
 }
 
 }  // namespace ashlar

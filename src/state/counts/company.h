@@ -51,8 +51,8 @@ class Company {
     CompanyRule rule = CompanyRule::kNone;
     PodSelectorId selector;
     LabelKeyId topology;
-    SpreadTerm spread = {};               ///< for kSpread
-    std::uint64_t steps = 0;              ///< of the selector that are counted
+    SpreadTerm spread = {};   ///< for kSpread
+    std::uint64_t steps = 0;  ///< of the selector that are counted
     std::shared_ptr<const LabelDomains::Domains> domains_of = {};
     std::vector<std::uint32_t> pods;      ///< by domain; on nodes that count
     std::vector<std::uint8_t> is_closed;  ///< by domain

@@ -325,8 +325,7 @@ void Counts::rebuild(std::span<const Constraint> constraints, const NodeColumns&
   fresh.sets_.resize(fresh.index_.label_set_rows());
   fresh.ensure_sets(fresh.sets_.size());
   fresh.selectors_.resize(fresh.index_.selector_rows());
-  for (std::size_t row = 0; row < constraints.size(); ++row)
-    fresh.use(ConstraintId(row), constraints[row], 1, nodes);
+  for (std::size_t row = 0; row < constraints.size(); ++row) fresh.use(ConstraintId(row), constraints[row], 1, nodes);
   *this = std::move(fresh);
 }
 

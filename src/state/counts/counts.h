@@ -104,7 +104,7 @@ class Counts : public KeptAway {
     std::vector<ValueCount> by_value;  ///< ascending
   };
   struct Selector {
-    std::uint32_t users = 0;  ///< terms of constraints
+    std::uint32_t users = 0;                ///< terms of constraints
     std::vector<ConstraintId> constraints;  ///< that have one of them, ascending
     NodeCounts pods;
     std::vector<Owners> owners;        ///< by topology label

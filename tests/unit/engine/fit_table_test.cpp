@@ -1,5 +1,5 @@
 // FitTable: what it looks at to find the best node, and that its counts follow nodes from domain to domain.
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 
 #include <gtest/gtest.h>
 

@@ -223,12 +223,13 @@ TEST(DecodeFields, RulesAboutOtherPodsAreRead) {
                                    ->add_requiredduringschedulingignoredduringexecution();
   near.set_topologykey("rack");
   near.mutable_namespaceselector();
-  for (const Pod& pod : both(
-           R"("spec":{"topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule","topologyKey":"zone","maxSkew":2,)"
-           R"("minDomains":3,"nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor","labelSelector":{},)"
-           R"("matchLabelKeys":["hash"]}],"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
-           R"([{"topologyKey":"rack","namespaceSelector":{}}]}}})",
-           message)) {
+  for (
+      const Pod& pod : both(
+          R"("spec":{"topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule","topologyKey":"zone","maxSkew":2,)"
+          R"("minDomains":3,"nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor","labelSelector":{},)"
+          R"("matchLabelKeys":["hash"]}],"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+          R"([{"topologyKey":"rack","namespaceSelector":{}}]}}})",
+          message)) {
     EXPECT_EQ(pod.rules->unsupported, "");
     TopologySpread wanted;
     wanted.selector.present = true;
@@ -251,10 +252,9 @@ TEST(DecodeFields, TermsThatSelectNamespacesByUnlikeLabelsAreRefused) {
   auto& affinity = *message.mutable_spec()->mutable_affinity()->mutable_podaffinity();
   affinity.add_requiredduringschedulingignoredduringexecution()->mutable_namespaceselector();
   affinity.add_requiredduringschedulingignoredduringexecution()->add_namespaces("x");
-  for (const Pod& pod :
-       both(R"("spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
-            R"([{"namespaceSelector":{}},{"namespaces":["x"]}]}}})",
-            message))
+  for (const Pod& pod : both(R"("spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+                             R"([{"namespaceSelector":{}},{"namespaces":["x"]}]}}})",
+                             message))
     EXPECT_EQ(pod.rules->unsupported, "spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
 }
 

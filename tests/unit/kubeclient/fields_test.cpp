@@ -125,7 +125,12 @@ const char* const kOwner = R"pb(
   spec {
     ephemeralContainers { ephemeralContainerCommon { volumeMounts { bindMountOptions: "noexec" } } }
     nodeName: "n"
-    topologySpreadConstraints { topologyKey: "zone" whenUnsatisfiable: "DoNotSchedule" }
+    topologySpreadConstraints {
+      topologyKey: "zone"
+      whenUnsatisfiable: "DoNotSchedule"
+      nodeAffinityPolicy: "Ignore"
+      nodeTaintsPolicy: "Honor"
+    }
     resources {
       requests {
         key: "memory"
@@ -272,8 +277,8 @@ Kept kept_of_pod(const std::string& bytes) {
       << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value << p.requests << *p.labels
       << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
-      << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.unsupported << r.unknown_fields << r.too_large << r.ignored_soft
-      << r.gpu_classes << r.gpu_capabilities;
+      << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.unsupported
+      << r.unknown_fields << r.too_large << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }
 

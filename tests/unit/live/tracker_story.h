@@ -79,7 +79,9 @@ class TrackerStory : public TrackerBench {
   static std::string words(const LabelSetDefined& e) {
     return "label set " + row(e.id) + (e.set.ns.is_none() ? " given back" : "");
   }
-  static std::string words(const LabelsChanged& e) { return "member " + row(e.member) + " has label set " + row(e.labels); }
+  static std::string words(const LabelsChanged& e) {
+    return "member " + row(e.member) + " has label set " + row(e.labels);
+  }
   static std::string words(const PodSelectorDefined& e) { return "pod selector " + row(e.id); }
   static std::string words(const NamespaceSeen& e) { return "namespace " + row(e.id); }
   static std::string words(const QueueDefined& e) {

@@ -9,9 +9,9 @@
 
 #include "history.h"
 #include "policy/feasible_policy.h"
-#include "state/cluster/usable_devices.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"
+#include "state/cluster/usable_devices.h"
 #include "state/state_fields.h"
 #include "state/trial.h"
 
@@ -247,7 +247,8 @@ bool is_open_by_spread(const State& state, const Constraint& c, const SpreadTerm
     const NodeFacts& facts = state.cluster().facts(n);
     if (term.honors_affinity && !is_selected(c, facts)) return false;
     if (term.honors_taints && !taints_tolerated(c, facts)) return false;
-    return std::ranges::none_of(c.spread, [&](const SpreadTerm& t) { return value_at_node(state, n, t.topology).is_none(); });
+    return std::ranges::none_of(c.spread,
+                                [&](const SpreadTerm& t) { return value_at_node(state, n, t.topology).is_none(); });
   };
   if (value_at_node(state, node, term.topology).is_none()) return false;
   std::map<LabelId, std::uint32_t> domains;

@@ -37,8 +37,8 @@ class CompanyTest : public ::testing::Test {
     for (std::uint32_t n = 0; n < 6; ++n) see(n, n < 5 ? kZones[n / 2] : LabelId::none());
     tell(s, LabelSetDefined{kWebSet, {.ns = NamespaceId(0u), .labels = {{kAppOf, kWebApp}}}});
     tell(s, LabelSetDefined{kOtherSet, {.ns = NamespaceId(0u), .labels = {{kAppOf, LabelId(501u)}}}});
-    tell(s, LabelSetDefined{kLeavingWebSet,
-                            {.ns = NamespaceId(0u), .labels = {{kAppOf, kWebApp}}, .is_leaving = true}});
+    tell(s,
+         LabelSetDefined{kLeavingWebSet, {.ns = NamespaceId(0u), .labels = {{kAppOf, kWebApp}}, .is_leaving = true}});
     PodSelector web;
     web.namespaces = {NamespaceId(0u)};
     web.all = {{kAppOf, Op::kIn, {kWebApp}, 0}};
@@ -69,7 +69,9 @@ class CompanyTest : public ::testing::Test {
   /// "0 1 4": the nodes that the rule leaves open.
   std::string open() const {
     std::string nodes;
-    s.cluster().allowed(kRule, kRules).each([&](std::size_t n) { nodes += (nodes.empty() ? "" : " ") + std::to_string(n); });
+    s.cluster().allowed(kRule, kRules).each([&](std::size_t n) {
+      nodes += (nodes.empty() ? "" : " ") + std::to_string(n);
+    });
     return nodes;
   }
   void spread_over_zones(std::int32_t skew_max) {

@@ -99,6 +99,7 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
 void set_bound_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   const bool has_terms = r.rules && !r.rules->required_anti_affinity.empty();
+  if (!has_terms && !r.constraint.is_none() && !t.translator.keeps_away(r.constraint)) return;
   const ConstraintId constraint =
       has_terms ? t.translator.keeping_away(r.ns, r.rules->required_anti_affinity) : t.translator.anywhere();
   // The engine keeps what a placed member waited under, unless it keeps others away than it does now.

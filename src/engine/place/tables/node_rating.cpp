@@ -1,4 +1,4 @@
-#include "engine/place/node_rating.h"
+#include "engine/place/tables/node_rating.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/place/node_rating.h"
+#include "engine/place/tables/node_rating.h"
 
 namespace ashlar {
 

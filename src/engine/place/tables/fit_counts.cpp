@@ -1,4 +1,4 @@
-#include "engine/place/fit_counts.h"
+#include "engine/place/tables/fit_counts.h"
 
 #include <algorithm>
 #include <array>

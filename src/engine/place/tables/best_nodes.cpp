@@ -1,4 +1,4 @@
-#include "engine/place/best_nodes.h"
+#include "engine/place/tables/best_nodes.h"
 
 #include <algorithm>
 

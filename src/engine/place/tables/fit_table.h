@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/place/best_nodes.h"
-#include "engine/place/fit_counts.h"
-#include "engine/place/node_rating.h"
+#include "engine/place/tables/best_nodes.h"
+#include "engine/place/tables/fit_counts.h"
+#include "engine/place/tables/node_rating.h"
 
 namespace ashlar {
 

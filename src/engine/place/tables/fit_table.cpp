@@ -1,4 +1,4 @@
-#include "engine/place/fit_table.h"
+#include "engine/place/tables/fit_table.h"
 
 #include <algorithm>
 
@@ -34,7 +34,8 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
   if (state.cluster().has_company(rating_.constraint())) follow_company(state);
 }
 
-/// What rules about other pods open and close is not in the cluster's log of changes: it concerns this constraint alone.
+/// What rules about other pods open and close is not in the cluster's log of changes: it concerns this constraint
+/// alone.
 void FitTable::follow_company(const State& state) {
   const Cluster::CompanyNews news = state.cluster().company_news(rating_.constraint(), kNodeRules, company_seen_);
   company_seen_ = news.now;
