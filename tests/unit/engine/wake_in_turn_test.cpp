@@ -77,5 +77,16 @@ TEST_F(WakeInTurn, WhereQueuesAreComparedTheOneWithTheLeastShareComesFirst) {
   EXPECT_EQ(started(engine), std::vector<JobId>{JobId(400u)});
 }
 
+TEST_F(WakeInTurn, EachOfTheFirstThatFindItsRoomTakenIsToldSoOnce) {
+  constexpr std::uint32_t kExplained = 16;
+  Engine engine(profile());
+  for (std::uint32_t k = 0; k < kKinds; ++k) submit(200 + k, DemandId(30 + k));
+  EXPECT_TRUE(started(engine).empty());
+  tell(state_, Ended{JobId(0u)}, Millis(1000));
+  EXPECT_EQ(started(engine), std::vector<JobId>{JobId(200u)});
+  for (std::uint32_t k = 1; k < kKinds; ++k)
+    EXPECT_EQ(engine.verdict_of(JobId(200 + k)).at, Millis(k <= kExplained ? 1000 : 0)) << k;
+}
+
 }  // namespace
 }  // namespace ashlar
