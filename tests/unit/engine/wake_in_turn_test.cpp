@@ -88,5 +88,19 @@ TEST_F(WakeInTurn, EachOfTheFirstThatFindItsRoomTakenIsToldSoOnce) {
     EXPECT_EQ(engine.verdict_of(JobId(200 + k)).at, Millis(k <= kExplained ? 1000 : 0)) << k;
 }
 
+TEST_F(WakeInTurn, ManyClassesOfOneKindAreWokenInTheirTurnToo) {
+  constexpr std::uint32_t kExplained = 16;
+  Engine engine(profile());
+  for (std::uint32_t q = 1; q <= kKinds; ++q) {
+    define_queue(q);
+    submit(200 + q, kWholeNode, q);
+  }
+  EXPECT_TRUE(started(engine).empty());
+  tell(state_, Ended{JobId(0u)});
+  const Plan plan = engine.decide(state_, state_.now());
+  EXPECT_EQ(plan.actions.size(), 1u);
+  EXPECT_EQ(plan.examined, 1 + kExplained);
+}
+
 }  // namespace
 }  // namespace ashlar
