@@ -30,5 +30,40 @@ TEST_F(EarliestStarts, WhatEndsUntilTheLaterOfTwoQuotasHasEnoughIsLeftOver) {
   EXPECT_EQ(std::ranges::count_if(of(4)->spares[0].room.devices, is_idle), 7) << "but for the one until 300 s";
 }
 
+/// One after the other ends that the queue above has to wait for: the search goes beyond the right one and comes back.
+TEST_F(EarliestStarts, WhatHasEndedIsGivenBackOnceWhenTheSearchComesBack) {
+  constexpr QueueId kAbove{5u};
+  tell(state_, QueueDefined{kAbove, kAll, gpus(5)});
+  tell(state_, QueueDefined{kLimited, kAbove, gpus(6)});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  for (std::uint32_t job = 1; job <= 4; ++job)
+    run({.job = job, .demand = kOneDevice, .queue = kAbove, .seconds = 100 + 10 * job}, NodeId(0u));
+  submit({.job = 5, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  ask_for_nothing(10, kLimited);
+  decide_at(Millis(0));
+  ASSERT_NE(of(5), nullptr);
+  EXPECT_EQ(of(5)->at, Millis(130'000)) << "one device of the queue above is in use then, two before";
+}
+
+/// Its own queue has enough at the reserved time as before, the one above it does not any more.
+TEST_F(EarliestStarts, QuotaThatOthersHaveTakenMeanwhileMovesAReservation) {
+  constexpr QueueId kAbove{5u};
+  tell(state_, QueueDefined{kAbove, kAll, gpus(7)});
+  tell(state_, QueueDefined{kLimited, kAbove, gpus(6)});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  run({.job = 1, .demand = kNothing, .queue = kFree, .seconds = 700}, NodeId(0u));
+  submit({.job = 4, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  ask_for_nothing(10, kLimited);
+  decide_at(Millis(0));
+  ASSERT_NE(of(4), nullptr);
+  EXPECT_EQ(of(4)->at, Millis(100'000));
+  run({.job = 2, .demand = kFourDevices, .queue = kAbove, .seconds = 200}, NodeId(1u));
+  tell(state_, Ended{JobId(1u)}, Millis(2000));
+  ask_for_nothing(11, kLimited);
+  decide_at(Millis(2000));
+  ASSERT_NE(of(4), nullptr);
+  EXPECT_EQ(of(4)->at, Millis(200'000));
+}
+
 }  // namespace
 }  // namespace ashlar
