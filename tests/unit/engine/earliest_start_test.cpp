@@ -65,5 +65,29 @@ TEST_F(EarliestStarts, QuotaThatOthersHaveTakenMeanwhileMovesAReservation) {
   EXPECT_EQ(of(4)->at, Millis(200'000));
 }
 
+/// A gang of which one member runs elsewhere than the rest could has not started: no end of it is known.
+TEST_F(EarliestStarts, WhatAGangThatHasNotStartedHoldsIsNotLeftOver) {
+  constexpr DemandId kWhole{9u};
+  tell(state_, DemandDefined{kWhole, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+  run({.job = 0, .demand = kFourDevices, .queue = kLimited, .seconds = 100}, NodeId(0u));
+  run({.job = 1, .demand = kFourDevices, .queue = kAll, .seconds = 200}, NodeId(0u));
+  submit({.job = 2, .demand = kFourDevices, .queue = kLimited, .seconds = 1000});
+  Workload gang = workload(3, 30, 2, kOneDevice);
+  gang.queue = kFree;
+  gang.members[1].demand = kWhole;
+  gang.estimate = {Millis(1'000'000), Millis(1'000'000)};
+  tell(state_, Submitted{gang});
+  tell(state_, Bound{MemberId(30u), NodeId(1u), {}});
+  ask_for_nothing(10, kLimited);
+  decide_at(Millis(0));
+  EXPECT_FALSE(state_.job(JobId(3u)).is_started);
+  ASSERT_NE(of(2), nullptr);
+  EXPECT_EQ(of(2)->at, Millis(100'000));
+  ASSERT_EQ(of(2)->spares.size(), 1u);
+  EXPECT_EQ(of(2)->spares[0].node, NodeId(1u));
+  const auto is_idle = [](const DeviceRoom& d) { return d.milli == kWholeDevice; };
+  EXPECT_EQ(std::ranges::count_if(of(2)->spares[0].room.devices, is_idle), 7);
+}
+
 }  // namespace
 }  // namespace ashlar

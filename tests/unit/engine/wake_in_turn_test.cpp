@@ -1,4 +1,4 @@
-// Where so many kinds of jobs have room on freed nodes that each is woken in its turn, the same ones start as if all
+// Where each of many kinds of jobs that have room on freed nodes is woken in its turn, the same ones start as if all
 // were awake: also where no reservation keeps those behind from starting first.
 #include <gtest/gtest.h>
 
