@@ -89,5 +89,34 @@ TEST_F(EarliestStarts, WhatAGangThatHasNotStartedHoldsIsNotLeftOver) {
   EXPECT_EQ(std::ranges::count_if(of(2)->spares[0].room.devices, is_idle), 7);
 }
 
+/// A job of two members that runs until 100 s, and has lost one of them: it waits for that one, and keeps the other.
+class WithAMemberLost : public EarliestStarts {
+ protected:
+  void run_one_of_two(QueueId queue) {
+    Workload gang = workload(0, 30, 2, kTwoDevices);
+    gang.queue = queue;
+    gang.estimate = {Millis(100'000), Millis(100'000)};
+    tell(state_, Submitted{gang});
+    tell(state_, Bound{MemberId(30u), NodeId(0u), {}});
+    tell(state_, Bound{MemberId(31u), NodeId(1u), {}});
+    tell(state_, Evicted{JobId(0u), Millis(100'000), MemberId(31u)});
+    ASSERT_TRUE(state_.job(JobId(0u)).is_started);
+  }
+};
+
+TEST_F(WithAMemberLost, TheEndOfTheJobFreesNothingForIt) {
+  tell(state_, QueueDefined{kLimited, kAll, gpus(6)});
+  run_one_of_two(kLimited);
+  run({.job = 1, .demand = kFourDevices, .queue = kLimited, .seconds = 300}, NodeId(0u));
+  ask_for_nothing(10, kLimited);
+  decide_at(Millis(0));
+  ASSERT_NE(of(0), nullptr);
+  EXPECT_EQ(of(0)->at, Millis(300'000)) << "until then the other one has the quota";
+  ASSERT_EQ(of(0)->spares.size(), 1u);
+  EXPECT_EQ(of(0)->spares[0].node, NodeId(0u));
+  const auto is_idle = [](const DeviceRoom& d) { return d.milli == kWholeDevice; };
+  EXPECT_EQ(std::ranges::count_if(of(0)->spares[0].room.devices, is_idle), 6) << "all but its other two";
+}
+
 }  // namespace
 }  // namespace ashlar
