@@ -161,5 +161,72 @@ TEST_F(ReservedBehind, WhatEndsAfterASearchThatWasUndoneIsSeenByTheNext) {
   EXPECT_EQ(of(7)->at, Millis(100'000)) << "by then two nodes have six idle devices";
 }
 
+/// The one of another queue, made first, is forgotten while the last is brought up to date beside the one ahead of it.
+TEST_F(ReservedBehind, OneStaysBehindTheOneAheadWhenAnotherIsForgotten) {
+  tell(state_, NodeSeen{NodeId(1u), eight_devices()});
+  run({.job = 0, .demand = kSixDevices, .queue = kAll, .seconds = 100}, NodeId(0u));
+  run({.job = 1, .demand = kFourDevices, .queue = kOther, .seconds = 500}, NodeId(1u));
+  run({.job = 2, .demand = kNothing, .queue = kFree, .seconds = 700}, NodeId(1u));
+  submit({.job = 3, .demand = kOneDevice, .queue = kOther, .seconds = 1000});
+  ask_for_nothing(10, kOther);
+  decide_at(Millis(0));
+  ASSERT_NE(of(3), nullptr);
+  EXPECT_EQ(of(3)->limiting, kOther);
+  submit({.job = 4, .demand = kSixDevices, .queue = kBelow, .seconds = 1000});
+  submit({.job = 5, .demand = kSixDevices, .queue = kFree, .seconds = 1000});
+  ask_for_nothing(11, kFree);
+  decide_at(Millis(10));
+  ASSERT_NE(of(4), nullptr);
+  ASSERT_NE(of(5), nullptr);
+  EXPECT_EQ(of(4)->at, Millis(100'000));
+  EXPECT_EQ(of(5)->at, Millis(500'000)) << "on the second node";
+
+  submit({.job = 6, .demand = kOneDevice, .queue = kOther, .seconds = 1000});
+  tell(state_, PriorityChanged{JobId(6u), 1});
+  tell(state_, Ended{JobId(2u)}, Millis(2000));
+  ask_for_nothing(12, kFree);
+  decide_at(Millis(2000));
+  ASSERT_NE(of(5), nullptr);
+  EXPECT_EQ(of(3), nullptr);
+  EXPECT_EQ(of(5)->at, Millis(500'000));
+}
+
+/// By devices both could still start then, but not side by side.
+TEST_F(ReservedBehind, OneMovesWhereItsNodeHasRoomForTheOneAheadAlone) {
+  for (std::uint32_t job = 0; job < 2; ++job)
+    run({.job = job, .demand = kFourDevices, .queue = kAll, .seconds = 100}, NodeId(0u));
+  submit({.job = 2, .demand = kFourDevices, .queue = kAll, .seconds = 1000});
+  submit({.job = 3, .demand = kFourDevices, .queue = kFree, .seconds = 1000});
+  ask_for_nothing(10, kFree);
+  decide_at(Millis(0));
+  ASSERT_NE(of(2), nullptr);
+  ASSERT_NE(of(3), nullptr);
+  EXPECT_EQ(of(3)->at, Millis(100'000));
+  expect_until(1, 400, Millis(2000));
+  ask_for_nothing(11, kFree);
+  decide_at(Millis(2000));
+  ASSERT_NE(of(2), nullptr);
+  ASSERT_NE(of(3), nullptr);
+  EXPECT_EQ(of(2)->at, Millis(100'000));
+  EXPECT_EQ(of(3)->at, Millis(400'000));
+}
+
+/// On the node of the first, which starts at 100 s, the second starts at 50 s and ends at 100 s.
+TEST_F(ReservedBehind, OneThatEndsWhenTheOneAheadStartsTakesNothingFromIt) {
+  run({.job = 0, .demand = kFourDevices, .queue = kAll, .seconds = 100}, NodeId(0u));
+  run({.job = 1, .demand = kFourDevices, .queue = kAll, .seconds = 50}, NodeId(0u));
+  submit({.job = 2, .demand = kSixDevices, .queue = kAll, .seconds = 1000});
+  submit({.job = 3, .demand = kTwoDevices, .queue = kFree, .seconds = 50});
+  ask_for_nothing(10, kFree);
+  decide_at(Millis(0));
+  ASSERT_NE(of(2), nullptr);
+  ASSERT_NE(of(3), nullptr);
+  EXPECT_EQ(of(2)->at, Millis(100'000));
+  EXPECT_EQ(of(3)->at, Millis(50'000));
+  ASSERT_EQ(of(2)->spares.size(), 1u);
+  EXPECT_EQ(of(2)->spares[0].claims.size(), 1u);
+  EXPECT_TRUE(of(2)->quota_claims.empty());
+}
+
 }  // namespace
 }  // namespace ashlar

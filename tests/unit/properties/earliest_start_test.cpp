@@ -80,6 +80,15 @@ RC_GTEST_PROP(EarliestStarts, AreTheSameAfterALookAtWhatWasReserved, ()) {
   });
 }
 
+RC_GTEST_PROP(EarliestStarts, AreFoundOnlyBeforeTheTimeThatIsAskedFor, ()) {
+  each_waiting(*some_moves(), [&](const State& state, const Profile& profile, JobId job, Millis now) {
+    const std::optional<Millis> at = LoneSearch(state, profile, job, now).start().run();
+    if (!at) return;
+    RC_ASSERT(!LoneSearch(state, profile, job, now).start().run(*at));
+    RC_ASSERT(LoneSearch(state, profile, job, now).start().run(*at + Millis(1)) == at);
+  });
+}
+
 RC_GTEST_PROP(EarliestStarts, WhatHasEndedIsGoneFromTheNodesTaken, ()) {
   each_waiting(*some_moves(), [&](const State& state, const Profile& profile, JobId job, Millis now) {
     LoneSearch search(state, profile, job, now);
