@@ -20,7 +20,8 @@ std::shared_ptr<const LabelDomains::Domains> LabelDomains::of(LabelKeyId label, 
     if (!nodes.is_live(NodeId(n))) continue;
     const LabelId value = value_of(nodes.facts(NodeId(n)), label);
     if (value.is_none()) continue;
-    const auto [domain, is_first] = domain_of_value.try_emplace(value.value, static_cast<std::uint32_t>(domain_of_value.size()));
+    const auto [domain, is_first] =
+        domain_of_value.try_emplace(value.value, static_cast<std::uint32_t>(domain_of_value.size()));
     if (is_first) domains.nodes.emplace_back();
     domains.of_node[n] = domain->second;
     domains.nodes[domain->second].emplace_back(n);
