@@ -22,8 +22,9 @@ void write_resources(JsonWriter& w, const Pairs& amounts) {
   w.end_object();
 }
 
-void write_ports(JsonWriter& w, Draw& draw, const ContainerOptions& options, bool is_first) {
-  if (!is_first || !draw.chance(options.is_waiting ? 22 : 40)) return;
+void write_ports(JsonWriter& w, Draw& draw, const ContainerOptions& options, DrawnContainers& drawn) {
+  if (!draw.chance(options.is_waiting ? 28 : 35)) return;
+  drawn.has_host_ports = true;
   w.key("ports").begin_array();
   std::int64_t port = 8080;
   for (std::size_t left = draw.between(1, 2); left > 0; --left) {
@@ -46,6 +47,44 @@ void write_restart_rules(JsonWriter& w, Role role) {
   w.end_object().end_object().end_array();
 }
 
+/// One of these, or another one in place of a second fraction.
+std::string draw_amount(Draw& draw, DrawnContainers& drawn, std::initializer_list<std::string_view> list,
+                        const char* whole) {
+  std::string amount = draw.one_of(list);
+  const bool is_fraction = amount.ends_with('u') || amount == "1500m";
+  if (is_fraction && drawn.has_fraction) return whole;
+  drawn.has_fraction = drawn.has_fraction || is_fraction;
+  return amount;
+}
+
+/// Amounts of cpu, memory and more, some of them none.
+Pairs draw_amounts(Draw& draw, bool is_waiting, DrawnContainers& drawn) {
+  const auto cpu = [&] {
+    return is_waiting ? draw_amount(draw, drawn, {"0", "100m", "250m", "500m", "1", "2", "999500u", "500u"}, "1")
+                      : draw_amount(draw, drawn, {"0", "100m", "250m", "500m", "499500u", "500u"}, "250m");
+  };
+  const auto memory = [&] {
+    return is_waiting ? draw_amount(draw, drawn, {"0", "64Mi", "512Mi", "1Gi", "1.5Gi", "1G", "1500m"}, "512Mi")
+                      : draw_amount(draw, drawn, {"64Mi", "256Mi", "512Mi", "100M", "1500m", "0"}, "128Mi");
+  };
+  Pairs amounts;
+  const auto add = [&](unsigned percent, const char* name, std::initializer_list<std::string_view> list) {
+    if (draw.chance(percent)) amounts.emplace_back(name, draw.one_of(list));
+  };
+  if (draw.chance(is_waiting ? 40 : 35)) amounts.emplace_back("cpu", cpu());
+  if (draw.chance(is_waiting ? 40 : 35)) amounts.emplace_back("memory", memory());
+  const bool has_cpu = !amounts.empty() && amounts.front().first == "cpu";
+  add(is_waiting ? 10 : 8, "ephemeral-storage", {"1Gi", "500M", "0", "2Gi"});
+  const std::size_t resizable = amounts.size();
+  add(is_waiting ? 8 : 8, "nvidia.com/gpu", {"0", "1", "1", "2", "4"});
+  add(is_waiting ? 8 : 12, "example.com/foo", {"0", "1", "1", "2"});
+  add(is_waiting ? 4 : 4, "example.com/bar", {"1", "2"});
+  add(is_waiting ? 1 : 0, "example.com/nowhere", {"0", "1"});
+  add(has_cpu ? 10 : 0, "hugepages-2Mi", {"2Mi", "4Mi", "32Mi"});
+  drawn.has_extended = drawn.has_extended || amounts.size() > resizable;
+  return amounts;
+}
+
 void write_container(JsonWriter& w, Draw& draw, const ContainerOptions& options, Role role, const std::string& name,
                      DrawnContainers& drawn) {
   const bool is_first = drawn.names.empty() && drawn.init_names.empty();
@@ -59,31 +98,12 @@ void write_container(JsonWriter& w, Draw& draw, const ContainerOptions& options,
     w.end_object().end_array();
     drawn.needs_bind_options = true;
   }
-  write_ports(w, draw, options, is_first || role == Role::kSidecar);
-  write_resources(w, draw_amounts(draw, options.is_waiting));
+  if (is_first || role == Role::kSidecar) write_ports(w, draw, options, drawn);
+  write_resources(w, draw_amounts(draw, options.is_waiting, drawn));
   w.end_object();
 }
 
 }  // namespace
-
-Pairs draw_amounts(Draw& draw, bool is_waiting) {
-  Pairs amounts;
-  if (draw.chance(50))
-    amounts.emplace_back("cpu", is_waiting
-                                    ? draw.one_of({"0", "100m", "250m", "500m", "1", "1", "2", "999500u", "500u"})
-                                    : draw.one_of({"0", "100m", "250m", "500m", "499500u", "500u"}));
-  if (draw.chance(50))
-    amounts.emplace_back("memory", is_waiting ? draw.one_of({"0", "64Mi", "512Mi", "1Gi", "1.5Gi", "1G", "1500m"})
-                                              : draw.one_of({"64Mi", "256Mi", "512Mi", "100M", "1500m", "0"}));
-  if (draw.chance(15)) amounts.emplace_back("ephemeral-storage", draw.one_of({"1Gi", "500M", "0", "2Gi"}));
-  if (draw.chance(is_waiting ? 12 : 8)) amounts.emplace_back("nvidia.com/gpu", draw.one_of({"0", "1", "1", "2", "4"}));
-  if (draw.chance(is_waiting ? 12 : 15)) amounts.emplace_back("example.com/foo", draw.one_of({"0", "1", "1", "2"}));
-  if (draw.chance(is_waiting ? 8 : 5)) amounts.emplace_back("example.com/bar", draw.one_of({"1", "2"}));
-  if (draw.chance(is_waiting ? 2 : 0)) amounts.emplace_back("example.com/nowhere", draw.one_of({"0", "1"}));
-  const bool has_cpu = std::any_of(amounts.begin(), amounts.end(), [](const auto& a) { return a.first == "cpu"; });
-  if (has_cpu && draw.chance(15)) amounts.emplace_back("hugepages-2Mi", draw.one_of({"2Mi", "4Mi", "32Mi"}));
-  return amounts;
-}
 
 DrawnContainers write_containers(JsonWriter& w, Draw& draw, const ContainerOptions& options) {
   DrawnContainers drawn;

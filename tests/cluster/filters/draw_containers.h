@@ -15,6 +15,10 @@ namespace ashlar::filters {
 struct DrawnContainers {
   std::vector<std::string> names, init_names;  ///< in order
   bool needs_bind_options = false;             ///< of a volume "scratch", which the pod must have
+  /// one has an amount below a thousandth of a core or a byte: of two, kube-scheduler rounds up the sum and Ashlar each
+  bool has_fraction = false;
+  bool has_extended = false;    ///< one requests what cannot be resized
+  bool has_host_ports = false;  ///< maybe
 };
 
 struct ContainerOptions {
@@ -23,7 +27,5 @@ struct ContainerOptions {
 };
 /// Writes `containers` and `initContainers` of a pod's spec.
 DrawnContainers write_containers(kube::JsonWriter& w, Draw& draw, const ContainerOptions& options);
-/// Amounts of cpu, memory and more, some of them none.
-Pairs draw_amounts(Draw& draw, bool is_waiting);
 
 }  // namespace ashlar::filters

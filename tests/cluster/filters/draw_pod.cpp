@@ -28,14 +28,14 @@ void write_pod_level(JsonWriter& w, Draw& draw) {
   w.end_object();
 }
 
-void write_overhead(JsonWriter& w, Draw& draw) {
-  Pairs amounts{{"cpu", draw.one_of({"100m", "250m", "500u"})}};
-  if (draw.chance(60)) amounts.emplace_back("memory", draw.one_of({"64Mi", "1500m"}));
+void write_overhead(JsonWriter& w, Draw& draw, bool may_be_fraction) {
+  Pairs amounts{{"cpu", may_be_fraction ? "500u" : draw.one_of({"100m", "250m"})}};
+  if (draw.chance(60)) amounts.emplace_back("memory", may_be_fraction ? "1500m" : "64Mi");
   write_pairs(w, "overhead", amounts);
 }
 
 /// What both kinds of pods may have.
-void write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
+DrawnContainers write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
   const bool is_on_host_network = draw.chance(6);
   if (is_on_host_network) w.member_bool("hostNetwork", true);
   if (is_on_host_network ? draw.chance(60) : draw.chance(3)) w.member_bool("hostUsers", false);
@@ -45,12 +45,14 @@ void write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
     w.key("volumes").begin_array().begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object();
     w.end_object().end_array();
   }
-  if (draw.chance(10)) write_overhead(w, draw);
+  if (draw.chance(10)) write_overhead(w, draw, !drawn.has_fraction && draw.chance(40));
   if (draw.chance(12)) write_pod_level(w, draw);
+  return drawn;
 }
 
-/// Of a resize in place, what the kubelet says of the first container and of the whole pod.
-void write_resize(JsonWriter& w, Draw& draw) {
+/// Of a resize in place, what the kubelet says of the first container and of the whole pod. Of an infeasible one Ashlar
+/// keeps the extended resources that a status lacks; kube-scheduler counts nothing: such pods get none.
+void write_resize(JsonWriter& w, Draw& draw, bool may_be_infeasible) {
   const Pairs granted{{"cpu", draw.one_of({"100m", "250m", "750m", "1"})},
                       {"memory", draw.one_of({"64Mi", "512Mi", "768Mi"})}};
   const Pairs in_force{{"cpu", draw.one_of({"100m", "500m", "1"})}, {"memory", draw.one_of({"32Mi", "512Mi", "1Gi"})}};
@@ -71,16 +73,18 @@ void write_resize(JsonWriter& w, Draw& draw) {
   }
   if (!draw.chance(50)) return;
   w.key("conditions").begin_array().begin_object().member("type", "PodResizePending").member("status", "True");
-  w.member("reason", draw.one_of({"Infeasible", "Infeasible", "Deferred"})).end_object().end_array();
+  w.member("reason", may_be_infeasible && draw.chance(70) ? "Infeasible" : "Deferred").end_object().end_array();
 }
 
-std::string draw_status(Draw& draw) {
+/// A bound pod may have ended. One with host ports has not: where two pods of a node have the same port, kube-scheduler
+/// takes it for free when the first of them ends.
+std::string draw_status(Draw& draw, const DrawnContainers& containers) {
   JsonWriter w;
   w.begin_object().key("status").begin_object();
   if (draw.chance(30))
-    w.member("phase", draw.one_of({"Succeeded", "Failed", "Running"}));
+    w.member("phase", containers.has_host_ports ? "Running" : draw.one_of({"Succeeded", "Failed"}));
   else
-    write_resize(w, draw);
+    write_resize(w, draw, !containers.has_extended);
   w.end_object().end_object();
   return w.take();
 }
@@ -92,7 +96,7 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
   JsonWriter w;
   begin_pod(w, pod, draw_pod_labels(draw));
   w.member("schedulerName", draw.chance(50) ? options.scheduler_name : "default-scheduler").member("nodeName", node);
-  write_common(w, draw, false);
+  const DrawnContainers containers = write_common(w, draw, false);
   pod.keeps_others_away = draw.chance(12);
   write_affinity(
       w, draw,
@@ -100,7 +104,7 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
       {node});
   w.end_object().end_object();
   pod.body = w.take();
-  if (draw.chance(22)) pod.status = draw_status(draw);
+  if (draw.chance(22)) pod.status = draw_status(draw, containers);
   pod.is_terminating = draw.chance(8);
   return pod;
 }

@@ -1,5 +1,5 @@
 // KubeFilters: kube-scheduler on a control plane, asked which nodes pass its filters. An HTTP extender of this process
-// is told the nodes of each pod and refuses them all, so that no pod is ever bound. One of a process at a time.
+// gets the nodes of each pod and refuses them all, so that no pod is ever bound. One of a process at a time.
 #pragma once
 
 #include <map>
