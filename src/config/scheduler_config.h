@@ -99,7 +99,7 @@ struct SchedulerConfig {
   LoggingConfig logging;
   BatchConfig batch;
   std::vector<std::string> accepted_fields;  ///< of newer releases of Kubernetes: "PodSpec.44", message and number
-  std::string quarantine_file;  ///< pods for which the scheduler stopped; empty = no file
+  std::string quarantine_file;               ///< pods for which the scheduler stopped; empty = no file
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";

@@ -1,5 +1,5 @@
-// effective_request: what a pod requests by Kubernetes' rules (component-helpers resource.PodRequests of 1.37), resizes in
-// place included. Private to the folder.
+// effective_request: what a pod requests by Kubernetes' rules (component-helpers resource.PodRequests of 1.37),
+// resizes in place included. Private to the folder.
 #pragma once
 
 #include <string_view>
@@ -42,15 +42,16 @@ struct RequestParts {
   void reset();
 };
 
-/// The largest of what is asked for, granted and in force, each as the sum of the containers and the sidecars or what an
-/// init container needs beside the sidecars before it, whichever is more; of an infeasible resize what is granted or in
-/// force, nothing of a container without a status, but extended resources and huge pages, which cannot be resized, as
-/// asked for where the status lacks them. Pod-level amounts replace cpu, memory and huge pages; overhead is added.
+/// The largest of what is asked for, granted and in force, each as the sum of the containers and the sidecars or what
+/// an init container needs beside the sidecars before it, whichever is more; of an infeasible resize what is granted or
+/// in force, nothing of a container without a status, but extended resources and huge pages, which cannot be resized,
+/// as asked for where the status lacks them. Pod-level amounts replace cpu, memory and huge pages; overhead is added.
 Resources effective_request(const RequestParts& parts);
 
 /// The larger amount of each resource.
 void raise(Resources& into, const Resources& from);
-/// Adds one "name: quantity" to the amounts, rounding up. kInvalid with the name if the quantity is malformed or negative.
+/// Adds one "name: quantity" to the amounts, rounding up. kInvalid with the name if the quantity is malformed or
+/// negative.
 Result<void> add_quantity(NamedAmounts& into, std::string_view name, std::string_view quantity);
 
 }  // namespace ashlar::kube

@@ -10,6 +10,9 @@
 namespace ashlar::kube {
 namespace {
 
+/// Of resources that Dynamic Resource Allocation serves by the name of a DeviceClass: no node has an amount of them.
+constexpr std::string_view kDeviceClassResourcePrefix = "deviceclass.resource.kubernetes.io/";
+
 template <class T, std::size_t N>
 std::shared_ptr<const T> share_among(std::shared_ptr<const T> (&remembered)[N], std::size_t& next, T&& value) {
   for (const std::shared_ptr<const T>& known : remembered)

@@ -43,8 +43,8 @@ class SharedParts {
 /// Computes the effective request and shares what can be shared; `builder` is empty afterwards.
 Pod finish_pod(PodBuilder& builder, SharedParts& shared);
 
-/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay within
-/// int64.
+/// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay
+/// within int64.
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
 /// malformed or negative.
@@ -61,8 +61,6 @@ ConditionStatus read_condition_status(std::string_view text);
 std::uint64_t read_resource_version(std::string_view text);
 /// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
 Result<Millis> read_time(std::string_view text);
-/// Of resources that Dynamic Resource Allocation serves by the name of a DeviceClass: no node has an amount of them.
-inline constexpr std::string_view kDeviceClassResourcePrefix = "deviceclass.resource.kubernetes.io/";
 inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
 bool is_our_annotation(std::string_view key);
 /// Path of a volume source that binds late or has hard placement rules, empty for the harmless ones.

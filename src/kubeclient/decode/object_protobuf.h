@@ -1,5 +1,5 @@
-// object_protobuf: what is kept of one pod or node that is a sound message. An error inside it (a malformed quantity) is
-// noted in `problem` and reading continues. Private to the folder.
+// object_protobuf: what is kept of one pod or node that is a sound message. An error inside it (a malformed quantity)
+// is noted in `problem` and reading continues. Private to the folder.
 #pragma once
 
 #include <string>

@@ -80,7 +80,7 @@ UnknownFields find_unknown_fields(std::string_view raw, std::string_view message
   each_unknown(raw, message, [&](const WireMessage& holder, std::uint32_t number, bool is_in_spec) {
     std::vector<std::string>& list = is_in_spec ? found.in_spec : found.elsewhere;
     std::string name = std::string(holder.name) + "." + std::to_string(number);
-    if (list.size() < kUnknownFieldsMax && std::find(list.begin(), list.end(), name) == list.end())
+    if (list.size() < UnknownFields::kMost && std::find(list.begin(), list.end(), name) == list.end())
       list.push_back(std::move(name));
     return true;
   });

@@ -8,13 +8,13 @@
 
 namespace ashlar::kube::proto {
 
-/// "PodSpec.44": message and number; each once, in the order of the bytes, at most kUnknownFieldsMax of each list.
+/// "PodSpec.44": message and number; each once, in the order of the bytes, at most kMost of each list.
 struct UnknownFields {
+  static constexpr std::size_t kMost = 16;
   std::vector<std::string> in_spec;    ///< below the object's field `spec`
   std::vector<std::string> elsewhere;  ///< in its metadata, its status or itself
   bool empty() const { return in_spec.empty() && elsewhere.empty(); }
 };
-inline constexpr std::size_t kUnknownFieldsMax = 16;
 
 /// Walks the raw bytes of a message of this name at all depths. Of bytes that are no such message: those before the
 /// error. O(bytes) at most; texts and amounts are skipped.

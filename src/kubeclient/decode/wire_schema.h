@@ -1,5 +1,5 @@
-// wire_schema: which fields Kubernetes' messages have in the pinned release, by number, for walks over raw bytes. Private
-// to the folder.
+// wire_schema: which fields Kubernetes' messages have in the pinned release, by number, for walks over raw bytes.
+// Private to the folder.
 #pragma once
 
 #include <cstddef>

@@ -159,8 +159,8 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
       return {"Binding", "is being bound to " + tables.names.nodes.name(pod.node).str(), 0};
     case PodRecord::Phase::kHeld: {
       const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
-                            pod.hold == HoldReason::kMalformed ||
-                            pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQueueForbidden;
+                            pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown ||
+                            pod.hold == HoldReason::kQueueForbidden;
       return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod),
               is_never ? 5 : 4};
     }

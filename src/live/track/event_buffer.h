@@ -11,9 +11,9 @@
 
 namespace ashlar::kube {
 
-/// Milliseconds since 1970. If the clock is set back, as after a jump ahead, it goes on at half its speed until the wall
-/// clock has caught up: everything that waits for a time waits twice as long, not for the size of the jump. Without a
-/// steady clock it stands still meanwhile.
+/// Milliseconds since 1970. If the clock is set back, as after a jump ahead, it goes on at half its speed until the
+/// wall clock has caught up: everything that waits for a time waits twice as long, not for the size of the jump.
+/// Without a steady clock it stands still meanwhile.
 class WallClock final : public Clock {
  public:
   explicit WallClock(std::function<Millis()> wall, std::function<Millis()> steady = {})

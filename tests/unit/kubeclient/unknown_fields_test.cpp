@@ -63,7 +63,7 @@ TEST(UnknownFields, GarbageEndsTheWalkAndKeepsWhatWasFound) {
 TEST(UnknownFields, AreNamedOnceAndNoMoreThanSixteen) {
   std::string spec;
   for (int number = 101; number < 200; ++number) spec += field(number, "");
-  EXPECT_EQ(find_unknown_fields(field(2, spec.substr(0, 99)), "Pod").in_spec.size(), proto::kUnknownFieldsMax);
+  EXPECT_EQ(find_unknown_fields(field(2, spec.substr(0, 99)), "Pod").in_spec.size(), proto::UnknownFields::kMost);
 }
 
 TEST(UnknownFields, AreNamedInTheDecodedPodAndNode) {

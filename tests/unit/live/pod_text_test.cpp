@@ -26,7 +26,8 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
        "X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},
       {HoldReason::kUnknownField, "SchedulerError", "FieldUnknown",
-       "the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use a newer release "
+       "the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use a newer "
+       "release "
        "or another scheduler; an administrator may list it in acceptUnknownFields"},
       {HoldReason::kMalformed, "SchedulerError", "Misconfigured", "X"},
       {HoldReason::kQueueUnknown, "SchedulerError", "QueueUnknown",
@@ -473,7 +474,8 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
        "FieldNotEvaluated: X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another "
        "scheduler"},
       {HoldReason::kUnknownField,
-       "FieldUnknown: the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use a "
+       "FieldUnknown: the pod's spec has what this release of Ashlar does not know (X), so the pod is not placed: use "
+       "a "
        "newer release or another scheduler; an administrator may list it in acceptUnknownFields"},
       {HoldReason::kMalformed, "Misconfigured: X"},
       {HoldReason::kUnreadable, "Unreadable: the pod cannot be read: X"},
