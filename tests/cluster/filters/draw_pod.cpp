@@ -34,6 +34,21 @@ void write_overhead(JsonWriter& w, Draw& draw, bool may_be_fraction) {
   write_pairs(w, "overhead", amounts);
 }
 
+/// Such as each node can mount.
+void write_volumes(JsonWriter& w, Draw& draw, bool needs_scratch) {
+  if (!needs_scratch && !draw.chance(10)) return;
+  w.key("volumes").begin_array();
+  if (needs_scratch)
+    w.begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object().end_object();
+  const std::string kind = draw.one_of({"configMap", "secret", "hostPath"});
+  w.begin_object().member("name", "more").key(kind).begin_object();
+  w.member(kind == "hostPath" ? "path"
+           : kind == "secret" ? "secretName"
+                              : "name",
+           kind == "hostPath" ? "/more" : "more");
+  w.end_object().end_object().end_array();
+}
+
 /// What both kinds of pods may have.
 DrawnContainers write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
   const bool is_on_host_network = draw.chance(6);
@@ -41,10 +56,7 @@ DrawnContainers write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
   if (is_on_host_network ? draw.chance(60) : draw.chance(3)) w.member_bool("hostUsers", false);
   const DrawnContainers drawn =
       write_containers(w, draw, {.is_waiting = is_waiting, .is_on_host_network = is_on_host_network});
-  if (drawn.needs_bind_options) {
-    w.key("volumes").begin_array().begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object();
-    w.end_object().end_array();
-  }
+  write_volumes(w, draw, drawn.needs_bind_options);
   if (draw.chance(10)) write_overhead(w, draw, !drawn.has_fraction && draw.chance(40));
   if (draw.chance(12)) write_pod_level(w, draw);
   return drawn;
@@ -121,9 +133,10 @@ DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const std::vector
   write_affinity(w, draw,
                  {.has_node_affinity = draw.chance(28),
                   .has_pod_affinity = options.has_company && draw.chance(25),
-                  .has_pod_anti_affinity = options.has_company && draw.chance(30)},
+                  .has_pod_anti_affinity = options.has_company && draw.chance(30),
+                  .has_preferences = draw.chance(15)},
                  nodes);
-  if (options.has_company && draw.chance(35)) write_topology_spread(w, draw);
+  if (draw.chance(options.has_company ? 35 : 8)) write_topology_spread(w, draw, options.has_company);
   w.end_object().end_object();
   pod.body = w.take();
   return pod;

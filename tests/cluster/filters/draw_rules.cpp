@@ -40,11 +40,21 @@ void write_node_term(JsonWriter& w, Draw& draw, const std::vector<std::string>& 
   w.end_object();
 }
 
-void write_node_affinity(JsonWriter& w, Draw& draw, const std::vector<std::string>& nodes) {
+void write_node_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options,
+                         const std::vector<std::string>& nodes) {
   w.key("nodeAffinity").begin_object();
-  w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms").begin_array();
-  for (std::size_t left = draw.between(1, 3); left > 0; --left) write_node_term(w, draw, nodes);
-  w.end_array().end_object().end_object();
+  if (options.has_node_affinity) {
+    w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms").begin_array();
+    for (std::size_t left = draw.between(1, 3); left > 0; --left) write_node_term(w, draw, nodes);
+    w.end_array().end_object();
+  }
+  if (options.has_preferences) {
+    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array().begin_object();
+    w.member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("preference");
+    write_node_term(w, draw, nodes);
+    w.end_object().end_array();
+  }
+  w.end_object();
 }
 
 std::string draw_pod_value(Draw& draw, std::string_view key) {
@@ -94,10 +104,21 @@ void write_pod_term(JsonWriter& w, Draw& draw) {
   w.end_object();
 }
 
-void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind) {
-  w.key(kind).begin_object().key("requiredDuringSchedulingIgnoredDuringExecution").begin_array();
-  for (std::size_t left = draw.chance(25) ? 2 : 1; left > 0; --left) write_pod_term(w, draw);
-  w.end_array().end_object();
+void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_required, bool is_preferred) {
+  if (!is_required && !is_preferred) return;
+  w.key(kind).begin_object();
+  if (is_required) {
+    w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_array();
+    for (std::size_t left = draw.chance(25) ? 2 : 1; left > 0; --left) write_pod_term(w, draw);
+    w.end_array();
+  }
+  if (is_preferred) {
+    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array().begin_object();
+    w.member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("podAffinityTerm");
+    write_pod_term(w, draw);
+    w.end_object().end_array();
+  }
+  w.end_object();
 }
 
 }  // namespace
@@ -140,26 +161,29 @@ void write_tolerations(JsonWriter& w, Draw& draw) {
 }
 
 void write_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options, const std::vector<std::string>& nodes) {
-  if (!options.has_node_affinity && !options.has_pod_affinity && !options.has_pod_anti_affinity) return;
+  if (!options.has_node_affinity && !options.has_pod_affinity && !options.has_pod_anti_affinity &&
+      !options.has_preferences)
+    return;
   w.key("affinity").begin_object();
-  if (options.has_node_affinity) write_node_affinity(w, draw, nodes);
-  if (options.has_pod_affinity) write_pod_terms(w, draw, "podAffinity");
-  if (options.has_pod_anti_affinity) write_pod_terms(w, draw, "podAntiAffinity");
+  if (options.has_node_affinity || options.has_preferences) write_node_affinity(w, draw, options, nodes);
+  write_pod_terms(w, draw, "podAffinity", options.has_pod_affinity, options.has_preferences && draw.chance(50));
+  write_pod_terms(w, draw, "podAntiAffinity", options.has_pod_anti_affinity,
+                  options.has_preferences && draw.chance(50));
   w.end_object();
 }
 
-void write_topology_spread(JsonWriter& w, Draw& draw) {
+void write_topology_spread(JsonWriter& w, Draw& draw, bool is_hard) {
   w.key("topologySpreadConstraints").begin_array();
   std::set<std::string> keys;  // a key has one constraint of each kind
   for (std::size_t left = draw.chance(30) ? 2 : 1; left > 0; --left) {
     const std::string key = draw.one_of({kZone, kHostname, kRack});
     if (!keys.insert(key).second) continue;
-    const bool is_hard = draw.chance(85);
+    const bool refuses = is_hard && draw.chance(85);
     w.begin_object().member("topologyKey", key).member("maxSkew", static_cast<std::int64_t>(draw.between(1, 3)));
-    w.member("whenUnsatisfiable", is_hard ? "DoNotSchedule" : "ScheduleAnyway");
+    w.member("whenUnsatisfiable", refuses ? "DoNotSchedule" : "ScheduleAnyway");
     const bool has_selector = draw.chance(92);
     if (has_selector) write_label_selector(w, draw);
-    if (is_hard && draw.chance(25)) w.member("minDomains", static_cast<std::int64_t>(draw.between(1, 4)));
+    if (refuses && draw.chance(25)) w.member("minDomains", static_cast<std::int64_t>(draw.between(1, 4)));
     if (draw.chance(30)) w.member("nodeAffinityPolicy", draw.one_of({"Honor", "Ignore"}));
     if (draw.chance(40)) w.member("nodeTaintsPolicy", draw.one_of({"Honor", "Ignore"}));
     if (has_selector && draw.chance(15)) write_strings(w, "matchLabelKeys", {"version"});

@@ -18,10 +18,12 @@ void write_tolerations(kube::JsonWriter& w, Draw& draw);
 struct AffinityOptions {
   bool has_node_affinity = false;
   bool has_pod_affinity = false, has_pod_anti_affinity = false;  ///< required terms
+  bool has_preferences = false;                                  ///< of nodes and of pods, which refuse no node
 };
 /// Writes `affinity`. `nodes`: their names, for fields.
 void write_affinity(kube::JsonWriter& w, Draw& draw, const AffinityOptions& options,
                     const std::vector<std::string>& nodes);
-void write_topology_spread(kube::JsonWriter& w, Draw& draw);
+/// `is_hard`: some of the constraints refuse nodes; else they are preferences.
+void write_topology_spread(kube::JsonWriter& w, Draw& draw, bool is_hard);
 
 }  // namespace ashlar::filters

@@ -1,5 +1,7 @@
 #include "cluster/filters/drawn_cluster.h"
 
+#include <algorithm>
+
 #include "cluster/filters/draw.h"
 #include "cluster/filters/draw_node.h"
 #include "cluster/filters/draw_pod.h"
@@ -12,8 +14,17 @@ const std::vector<DrawnNamespace>& drawn_namespaces() {
   return kAll;
 }
 
+namespace {
+
+/// `part`: 0 the cluster itself, 1 what changes in it.
+Draw draw_of(std::uint64_t run_seed, std::size_t number, std::uint64_t part) {
+  return Draw(mix64(run_seed * 0x9e3779b97f4a7c15ull + number * 2 + part));
+}
+
+}  // namespace
+
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options) {
-  Draw draw(mix64(run_seed * 0x9e3779b97f4a7c15ull + number));
+  Draw draw = draw_of(run_seed, number, 0);
   const std::string prefix = "c" + std::to_string(number) + "-";
   DrawnCluster cluster{.run_seed = run_seed, .number = number};
   std::vector<std::string> names;
@@ -28,6 +39,41 @@ DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const Draw
     cluster.waiting.push_back(draw_waiting_pod(draw, prefix + "w" + std::to_string(i), names, options));
   cluster.nodes.push_back(beacon_node(prefix + "beacon"));
   cluster.beacon = pod_for(prefix + "beacon", cluster.nodes.back().name, options);
+  return cluster;
+}
+
+DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options) {
+  Draw draw = draw_of(cluster.run_seed, cluster.number, 1);
+  const std::string prefix = "c" + std::to_string(cluster.number) + "-";
+  DrawnChange change;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i + 1 < cluster.nodes.size(); ++i) {
+    names.push_back(cluster.nodes[i].name);
+    if (draw.chance(40)) change.nodes.push_back(draw_node(draw, names.back()));
+  }
+  for (const DrawnPod& pod : cluster.bound)
+    if (draw.chance(30)) change.removed.push_back(pod);
+  for (std::size_t i = 0, count = draw.between(0, names.size()); i < count; ++i)
+    change.bound.push_back(draw_bound_pod(draw, prefix + "d" + std::to_string(i), draw.one_of(names), options));
+  for (std::size_t i = 0; i < options.waiting; ++i)
+    change.waiting.push_back(draw_waiting_pod(draw, prefix + "v" + std::to_string(i), names, options));
+  change.beacon_node = beacon_node(prefix + "second");
+  change.beacon = pod_for(prefix + "second", change.beacon_node.name, options);
+  return change;
+}
+
+DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change) {
+  for (const DrawnNode& now : change.nodes)
+    for (DrawnNode& node : cluster.nodes)
+      if (node.name == now.name) node = now;
+  cluster.nodes.push_back(change.beacon_node);
+  std::erase_if(cluster.bound, [&](const DrawnPod& pod) {
+    return std::any_of(change.removed.begin(), change.removed.end(),
+                       [&](const DrawnPod& removed) { return removed.name == pod.name; });
+  });
+  cluster.bound.insert(cluster.bound.end(), change.bound.begin(), change.bound.end());
+  cluster.waiting = change.waiting;
+  cluster.beacon = change.beacon;
   return cluster;
 }
 

@@ -31,16 +31,26 @@ struct DrawnPod {
 struct DrawnCluster {
   std::uint64_t run_seed = 0;  ///< of all clusters of a run, of which this is the one of that number
   std::size_t number = 0;
-  std::vector<DrawnNode> nodes;  ///< the last one is the beacon, where `beacon` may always run
+  std::vector<DrawnNode> nodes;  ///< the last one is the beacon, where the pod `beacon` may always run
   std::vector<DrawnPod> bound, waiting;
+  DrawnPod beacon;
+};
+/// What happens to a cluster next; the pods that waited are gone.
+struct DrawnChange {
+  std::vector<DrawnNode> nodes;  ///< in place of those of the same names
+  std::vector<DrawnPod> removed, bound, waiting;
+  DrawnNode beacon_node;  ///< a new one
   DrawnPod beacon;
 };
 
 struct DrawOptions {
   std::string scheduler_name;
-  std::size_t waiting = 20;
+  std::size_t waiting = 10;
   bool has_company = false;  ///< waiting pods have affinity, anti-affinity and topology spread of their own
 };
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options);
+DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options);
+/// The cluster after the change.
+DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change);
 
 }  // namespace ashlar::filters

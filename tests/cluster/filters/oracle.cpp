@@ -32,13 +32,17 @@ class Oracle {
  private:
   bool wait(const std::function<bool()>& until);
   Result<void> post(DrawnCluster& cluster);
+  Result<void> change(DrawnCluster& cluster);
+  Result<void> post_waiting(Posting& posting, DrawnCluster& cluster);
+  Result<void> judge_all(const DrawnCluster& cluster);
   Result<void> await_answers(const DrawnCluster& cluster);
   Result<void> judge(const DrawnCluster& cluster, const DrawnPod& pod);
   void count(const PodVerdict& verdict);
   Result<std::string> of_fresh_list(const DrawnPod& pod, const std::vector<std::string>& theirs);
   Result<void> clean();
   DrawOptions draw_options() const {
-    return {.scheduler_name = kSchedulerName, .waiting = options_.pods_of_cluster, .has_company = options_.has_company};
+    return {
+        .scheduler_name = kSchedulerName, .waiting = options_.pods_of_cluster / 2, .has_company = options_.has_company};
   }
 
   cluster::ControlPlane& plane_;
@@ -76,7 +80,27 @@ Result<void> Oracle::post(DrawnCluster& cluster) {
   if (Result<void> done = posting.create_nodes(cluster.nodes); !done) return done;
   posting.create_pods(cluster.bound);
   posting.finish_bound(cluster.bound);
-  std::vector<DrawnPod> beacon{cluster.beacon};
+  return post_waiting(posting, cluster);
+}
+
+/// In the same order.
+Result<void> Oracle::change(DrawnCluster& cluster) {
+  DrawnChange change = draw_change(cluster, draw_options());
+  Posting posting(*api_);
+  cluster.waiting.push_back(cluster.beacon);
+  posting.remove_pods(cluster.waiting);
+  posting.remove_pods(change.removed);
+  if (posting.refused() > 0) return Error{Error::Kind::kInternal, posting.first_refusal()};
+  if (Result<void> done = posting.replace_nodes(change.nodes); !done) return done;
+  if (Result<void> done = posting.create_nodes({change.beacon_node}); !done) return done;
+  posting.create_pods(change.bound);
+  posting.finish_bound(change.bound);
+  cluster = changed(std::move(cluster), change);
+  return post_waiting(posting, cluster);
+}
+
+Result<void> Oracle::post_waiting(Posting& posting, DrawnCluster& cluster) {
+  std::vector<DrawnPod> beacon(1, cluster.beacon);
   posting.create_pods(beacon);
   if (beacon.empty()) return Error{Error::Kind::kInternal, "the server refuses the beacon: " + posting.first_refusal()};
   const std::string& node = cluster.nodes.back().name;
@@ -151,12 +175,19 @@ Result<void> Oracle::clean() {
   return remove_everything(*api_);
 }
 
-Result<void> Oracle::compare(std::size_t number) {
-  DrawnCluster cluster = draw_cluster(options_.seed, number, draw_options());
-  if (Result<void> done = post(cluster); !done) return done;
+Result<void> Oracle::judge_all(const DrawnCluster& cluster) {
   if (Result<void> done = await_answers(cluster); !done) return done;
   for (const DrawnPod& pod : cluster.waiting)
     if (Result<void> done = judge(cluster, pod); !done) return done;
+  return {};
+}
+
+Result<void> Oracle::compare(std::size_t number) {
+  DrawnCluster cluster = draw_cluster(options_.seed, number, draw_options());
+  if (Result<void> done = post(cluster); !done) return done;
+  if (Result<void> done = judge_all(cluster); !done) return done;
+  if (Result<void> done = change(cluster); !done) return done;
+  if (Result<void> done = judge_all(cluster); !done) return done;
   ++report.clusters;
   return clean();
 }

@@ -17,7 +17,7 @@ namespace ashlar::filters {
 
 struct OracleOptions {
   std::size_t pods = 150;
-  std::size_t pods_of_cluster = 20;
+  std::size_t pods_of_cluster = 20;  ///< half of them before the cluster changes, half after
   std::uint64_t seed = 1;
   std::optional<std::size_t> only;  ///< the cluster of this number alone
   bool has_company = false;         ///< see DrawOptions

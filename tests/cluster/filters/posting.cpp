@@ -39,8 +39,31 @@ Result<void> Posting::create_nodes(const std::vector<DrawnNode>& nodes) {
     requests.push_back({.method = Method::kPost, .path = "/api/v1/nodes", .body = node.body});
   }
   send(std::move(requests));
-  if (refused_ == before) return {};
-  return Error{Error::Kind::kInvalid, "a drawn node is refused: " + first_refusal_};
+  return sound_since(before);
+}
+
+/// The status of a node is written apart from the rest.
+Result<void> Posting::replace_nodes(const std::vector<DrawnNode>& nodes) {
+  const std::size_t before = refused_;
+  for (const char* part : {"", "/status"}) {
+    std::vector<http::Request> requests;
+    for (const DrawnNode& node : nodes)
+      requests.push_back({.method = Method::kPut, .path = "/api/v1/nodes/" + node.name + part, .body = node.body});
+    send(std::move(requests));
+  }
+  return sound_since(before);
+}
+
+Result<void> Posting::sound_since(std::size_t refused_before) const {
+  if (refused_ == refused_before) return {};
+  return Error{Error::Kind::kInvalid, "a drawn object is refused: " + first_refusal_};
+}
+
+void Posting::remove_pods(const std::vector<DrawnPod>& pods) {
+  std::vector<http::Request> requests;
+  for (const DrawnPod& pod : pods)
+    requests.push_back({.method = Method::kDelete, .path = kube::pod_path(pod.ns, pod.name) + "?gracePeriodSeconds=0"});
+  send(std::move(requests));
 }
 
 void Posting::create_pods(std::vector<DrawnPod>& pods) {

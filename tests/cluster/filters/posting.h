@@ -18,6 +18,9 @@ class Posting {
 
   /// All of them, the last one after the others.
   Result<void> create_nodes(const std::vector<DrawnNode>& nodes);
+  /// In place of those of the same names.
+  Result<void> replace_nodes(const std::vector<DrawnNode>& nodes);
+  void remove_pods(const std::vector<DrawnPod>& pods);
   /// Those that the server refuses are taken out of the list.
   void create_pods(std::vector<DrawnPod>& pods);
   /// Writes their status and requests the deletion of those that are terminating.
@@ -29,6 +32,7 @@ class Posting {
  private:
   /// Sends the requests and waits for all answers; which were refused.
   std::vector<bool> send(std::vector<http::Request> requests);
+  Result<void> sound_since(std::size_t refused_before) const;
 
   kube::Api& api_;
   std::size_t refused_ = 0;
