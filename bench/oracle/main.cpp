@@ -20,7 +20,9 @@ int run(const filters::OracleOptions& options) {
   auto plane = cluster::ControlPlane::start(filters::oracle_control_plane());
   if (!plane) return std::fprintf(stderr, "bench_oracle: %s\n", plane.error().message.c_str()), 1;
   bench::Report report("kube-scheduler's filters beside Ashlar's, seed " + std::to_string(options.seed));
-  const auto on_cluster = [](const filters::OracleReport& now) {
+  std::size_t printed = 0;
+  const auto on_cluster = [&](const filters::OracleReport& now) {
+    for (; printed < now.manifests.size(); ++printed) std::printf("\n%s\n", now.manifests[printed].c_str());
     if (now.clusters % 25 != 0) return;
     std::printf("  after %zu clusters: %zu pods, %zu different, %.0f s\n", now.clusters, now.pods, now.different,
                 now.seconds);
@@ -28,7 +30,6 @@ int run(const filters::OracleOptions& options) {
   };
   const Result<filters::OracleReport> compared = filters::compare_filters(**plane, options, on_cluster);
   if (!compared) return std::fprintf(stderr, "bench_oracle: %s\n", compared.error().message.c_str()), 1;
-  for (const std::string& manifest : compared->manifests) std::printf("\n%s\n", manifest.c_str());
   if (!compared->first_refusal.empty())
     std::printf("\nthe first refusal of the server: %s\n\n", compared->first_refusal.c_str());
   std::printf("%s", compared->text().c_str());

@@ -47,13 +47,13 @@ void write_taints(JsonWriter& w, Draw& draw, bool is_ready, bool is_unschedulabl
 }
 
 Pairs draw_allocatable(Draw& draw) {
-  Pairs amounts{{"cpu", draw.one_of({"1", "2", "2", "4", "1500m"})},
-                {"memory", draw.one_of({"1Gi", "2Gi", "4Gi", "2000000000", "1536Mi"})},
-                {"pods", draw.one_of({"0", "2", "4", "110", "110", "110", "110", "110"})}};
-  if (draw.chance(75)) amounts.emplace_back("ephemeral-storage", draw.one_of({"2Gi", "10Gi", "1G"}));
-  if (draw.chance(40)) amounts.emplace_back("nvidia.com/gpu", draw.one_of({"0", "1", "4", "8"}));
-  if (draw.chance(50)) amounts.emplace_back("example.com/foo", draw.one_of({"1", "2", "5"}));
-  if (draw.chance(30)) amounts.emplace_back("example.com/bar", draw.one_of({"1", "3"}));
+  Pairs amounts{{"cpu", draw.one_of({"1", "2", "4", "8", "1500m"})},
+                {"memory", draw.one_of({"1Gi", "2Gi", "4Gi", "8Gi", "2000000000", "1536Mi"})},
+                {"pods", draw.one_of({"0", "3", "110", "110", "110", "110", "110", "110", "110", "110"})}};
+  if (draw.chance(85)) amounts.emplace_back("ephemeral-storage", draw.one_of({"2Gi", "10Gi", "1G"}));
+  if (draw.chance(55)) amounts.emplace_back("nvidia.com/gpu", draw.one_of({"0", "1", "4", "8"}));
+  if (draw.chance(75)) amounts.emplace_back("example.com/foo", draw.one_of({"1", "2", "5"}));
+  if (draw.chance(55)) amounts.emplace_back("example.com/bar", draw.one_of({"1", "3"}));
   if (draw.chance(50)) amounts.emplace_back("hugepages-2Mi", draw.one_of({"4Mi", "64Mi"}));
   return amounts;
 }

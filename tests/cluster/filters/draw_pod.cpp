@@ -109,6 +109,7 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
   begin_pod(w, pod, draw_pod_labels(draw));
   w.member("schedulerName", draw.chance(50) ? options.scheduler_name : "default-scheduler").member("nodeName", node);
   const DrawnContainers containers = write_common(w, draw, false);
+  pod.has_host_ports = containers.has_host_ports;
   pod.keeps_others_away = draw.chance(12);
   write_affinity(
       w, draw,

@@ -9,12 +9,12 @@ using kube::JsonWriter;
 
 void write_node_expression(JsonWriter& w, Draw& draw) {
   const std::string key = draw.chance(92) ? draw_label_key(draw) : std::string(kHostname);
-  const bool is_number = key == "size" && draw.chance(60);
+  const bool is_number = key == "size" && draw.chance(75);
   const std::string op = is_number ? draw.one_of({"Gt", "Lt"})
                                    : draw.one_of({"In", "In", "In", "NotIn", "NotIn", "Exists", "DoesNotExist"});
   w.begin_object().member("key", key).member("operator", op);
   if (is_number) {
-    write_strings(w, "values", {draw.one_of({"0", "1", "2", "7", "007", "6", "9223372036854775807"})});
+    write_strings(w, "values", {draw.one_of({"1", "2", "3", "7", "007", "6", "9223372036854775807"})});
   } else if (op == "In" || op == "NotIn") {
     std::vector<std::string> values;
     for (std::size_t left = draw.between(1, 3); left > 0; --left) values.push_back(draw_label_value(draw, key));

@@ -21,6 +21,13 @@ Draw draw_of(std::uint64_t run_seed, std::size_t number, std::uint64_t part) {
   return Draw(mix64(run_seed * 0x9e3779b97f4a7c15ull + number * 2 + part));
 }
 
+/// Where two pods of a node have the same port, kube-scheduler takes it for free when the first of them goes.
+bool may_go(const DrawnCluster& cluster, const DrawnPod& pod) {
+  return !pod.has_host_ports || std::none_of(cluster.bound.begin(), cluster.bound.end(), [&](const DrawnPod& other) {
+    return other.name != pod.name && other.node == pod.node && other.has_host_ports;
+  });
+}
+
 }  // namespace
 
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options) {
@@ -52,7 +59,7 @@ DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options)
     if (draw.chance(40)) change.nodes.push_back(draw_node(draw, names.back()));
   }
   for (const DrawnPod& pod : cluster.bound)
-    if (draw.chance(30)) change.removed.push_back(pod);
+    if (draw.chance(30) && may_go(cluster, pod)) change.removed.push_back(pod);
   for (std::size_t i = 0, count = draw.between(0, names.size()); i < count; ++i)
     change.bound.push_back(draw_bound_pod(draw, prefix + "d" + std::to_string(i), draw.one_of(names), options));
   for (std::size_t i = 0; i < options.waiting; ++i)

@@ -27,6 +27,7 @@ struct DrawnPod {
   std::string status;              ///< patched into its status after its creation; empty: nothing
   bool is_terminating = false;     ///< its deletion is requested after its creation
   bool keeps_others_away = false;  ///< it has required anti-affinity
+  bool has_host_ports = false;     ///< maybe
 };
 struct DrawnCluster {
   std::uint64_t run_seed = 0;  ///< of all clusters of a run, of which this is the one of that number

@@ -22,7 +22,7 @@ std::vector<bool> Posting::send(std::vector<http::Request> requests) {
     std::string path = requests[i].path, body = requests[i].body;
     api_.send(std::move(requests[i]), [&, i, path, body](const kube::Answer& answer) {
       ++answered;
-      if (answer.ok()) return;
+      if (answer.ok() || answer.status == 404) return;
       is_refused[i] = true;
       if (refused_++ == 0) first_refusal_ = path + ": " + answer.result.error().message + "\n" + body;
     });

@@ -20,6 +20,7 @@ class Posting {
   Result<void> create_nodes(const std::vector<DrawnNode>& nodes);
   /// In place of those of the same names.
   Result<void> replace_nodes(const std::vector<DrawnNode>& nodes);
+  /// Some may be gone: a pod that has ended goes at once when its deletion is requested.
   void remove_pods(const std::vector<DrawnPod>& pods);
   /// Those that the server refuses are taken out of the list.
   void create_pods(std::vector<DrawnPod>& pods);
@@ -30,7 +31,7 @@ class Posting {
   const std::string& first_refusal() const { return first_refusal_; }
 
  private:
-  /// Sends the requests and waits for all answers; which were refused.
+  /// Sends the requests and waits for all answers; which were refused. What is not there is no refusal.
   std::vector<bool> send(std::vector<http::Request> requests);
   Result<void> sound_since(std::size_t refused_before) const;
 
