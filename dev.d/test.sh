@@ -142,6 +142,7 @@ run_cluster_tests() {
   export ASHLAR_ASSETS
   build_targets release ashlar with_cluster "${programs[@]}"
   for program in "${programs[@]}"; do run_gtest release "$program" "$@"; done
+  show_counts cluster_filters_test
 }
 
 # What the API server that KUBEBUILDER_ASSETS gives lacks for gangs, in its words (exit status 77 of with_cluster); nothing where it serves them, or is

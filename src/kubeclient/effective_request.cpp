@@ -35,6 +35,7 @@ void add(Resources& into, const Resources& from) { merge_into(into, from, capped
 enum class Taken { kAsked, kAllocated, kInForce };
 
 const Resources& amounts_of(const ContainerBuilder& container, const RequestParts& parts, Taken taken) {
+  static const Resources kNothing;
   if (taken == Taken::kAsked) return container.requests;
   for (const ContainerStatusBuilder& status : parts.statuses) {
     if (status.name != container.name) continue;
@@ -42,7 +43,7 @@ const Resources& amounts_of(const ContainerBuilder& container, const RequestPart
     if (!status.allocated.empty()) return status.allocated.amounts;
     break;
   }
-  return container.requests;
+  return parts.is_resize_infeasible ? kNothing : container.requests;
 }
 
 Resources of_containers(const RequestParts& parts, Taken taken) {
@@ -141,7 +142,7 @@ Result<void> add_quantity(NamedAmounts& into, std::string_view name, std::string
 Resources effective_request(const RequestParts& parts) {
   Resources request = of_containers(parts, Taken::kAsked);
   const bool has_status = !parts.statuses.empty() || !parts.pod_level_allocated.empty();
-  if (has_status && parts.is_resize_infeasible) {
+  if (parts.is_resize_infeasible) {
     const Resources asked = std::exchange(request, of_status(parts));
     keep_extended(request, asked);
   } else if (has_status) {

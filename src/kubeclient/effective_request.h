@@ -43,9 +43,9 @@ struct RequestParts {
 };
 
 /// The largest of what is asked for, granted and in force, each as the sum of the containers and the sidecars or what
-/// an init container needs beside the sidecars before it, whichever is more; of an infeasible resize what is granted
-/// or in force, but extended resources, which cannot be resized, as asked for where the status lacks them. Pod-level
-/// amounts replace cpu, memory and huge pages; overhead is added.
+/// an init container needs beside the sidecars before it, whichever is more; of an infeasible resize what is granted or
+/// in force, nothing of a container without a status, but extended resources and huge pages, which cannot be resized,
+/// as asked for where the status lacks them. Pod-level amounts replace cpu, memory and huge pages; overhead is added.
 Resources effective_request(const RequestParts& parts);
 
 /// The larger amount of each resource.

@@ -102,7 +102,7 @@ PooledString ObjectNames::domain_name(LevelId level, DomainId domain) const {
 }
 
 std::uint32_t ObjectNames::address(const PooledString& host_ip) {
-  return host_ip.empty() || host_ip == "0.0.0.0" || host_ip == "::" ? 0 : addresses_.of(host_ip).value + 1;
+  return host_ip.empty() || host_ip == "0.0.0.0" ? 0 : addresses_.of(host_ip).value + 1;
 }
 
 void ObjectNames::InUse::add(const Demand& demand) {

@@ -216,8 +216,8 @@ TEST(RequestTable, AStatusCountsForTheContainerOfItsName) {
   EXPECT_EQ(effective_request(draft), request(6, 40 + 1 + 40, 14, {{"x/x", 1}, {"y/y", 2}}))
       << "the first of this name, for each container of it";
   draft.is_resize_infeasible = true;
-  EXPECT_EQ(effective_request(draft), request(2 + 1 + 2, 40 + 1 + 40, 14, {{"x/x", 1}, {"y/y", 2}}))
-      << "what its status says, it holds";
+  EXPECT_EQ(effective_request(draft), request(2 + 2, 40 + 40, 14, {{"x/x", 1}, {"y/y", 2}}))
+      << "what its status says, it holds; b has none";
 }
 
 TEST(RequestTable, AmountsOfTheWholePod) {

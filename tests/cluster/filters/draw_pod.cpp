@@ -1,0 +1,165 @@
+#include "cluster/filters/draw_pod.h"
+
+#include "cluster/filters/draw_containers.h"
+#include "cluster/filters/draw_rules.h"
+#include "cluster/filters/vocabulary.h"
+
+namespace ashlar::filters {
+namespace {
+
+using kube::JsonWriter;
+
+/// Up to the spec.
+void begin_pod(JsonWriter& w, const DrawnPod& pod, const Pairs& labels) {
+  w.begin_object().member("apiVersion", "v1").member("kind", "Pod");
+  w.key("metadata").begin_object().member("name", pod.name).member("namespace", pod.ns);
+  write_pairs(w, "labels", labels);
+  w.end_object().key("spec").begin_object();
+}
+
+/// Amounts of the pod as a whole: no less than its containers request, or the server refuses it.
+void write_pod_level(JsonWriter& w, Draw& draw) {
+  Pairs amounts;
+  if (draw.chance(70)) amounts.emplace_back("cpu", draw.one_of({"1", "2", "3"}));
+  if (draw.chance(70)) amounts.emplace_back("memory", draw.one_of({"1Gi", "2Gi", "3Gi"}));
+  if (amounts.empty()) return;
+  w.key("resources").begin_object();
+  write_pairs(w, "requests", amounts);
+  w.end_object();
+}
+
+void write_overhead(JsonWriter& w, Draw& draw, bool may_be_fraction) {
+  Pairs amounts{{"cpu", may_be_fraction ? "500u" : draw.one_of({"100m", "250m"})}};
+  if (draw.chance(60)) amounts.emplace_back("memory", may_be_fraction ? "1500m" : "64Mi");
+  write_pairs(w, "overhead", amounts);
+}
+
+/// Such as each node can mount.
+void write_volumes(JsonWriter& w, Draw& draw, bool needs_scratch) {
+  if (!needs_scratch && !draw.chance(10)) return;
+  w.key("volumes").begin_array();
+  if (needs_scratch)
+    w.begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object().end_object();
+  const std::string kind = draw.one_of({"configMap", "secret", "hostPath"});
+  w.begin_object().member("name", "more").key(kind).begin_object();
+  w.member(kind == "hostPath" ? "path"
+           : kind == "secret" ? "secretName"
+                              : "name",
+           kind == "hostPath" ? "/more" : "more");
+  w.end_object().end_object().end_array();
+}
+
+/// What both kinds of pods may have.
+DrawnContainers write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
+  const bool is_on_host_network = draw.chance(6);
+  if (is_on_host_network) w.member_bool("hostNetwork", true);
+  if (is_on_host_network ? draw.chance(60) : draw.chance(3)) w.member_bool("hostUsers", false);
+  const DrawnContainers drawn =
+      write_containers(w, draw, {.is_waiting = is_waiting, .is_on_host_network = is_on_host_network});
+  write_volumes(w, draw, drawn.needs_bind_options);
+  if (draw.chance(10)) write_overhead(w, draw, !drawn.has_fraction && draw.chance(40));
+  if (draw.chance(12)) write_pod_level(w, draw);
+  return drawn;
+}
+
+/// Of a resize in place, what the kubelet says of the first container and of the whole pod. Of an infeasible one Ashlar
+/// keeps the extended resources that a status lacks; kube-scheduler counts nothing: such pods get none.
+void write_resize(JsonWriter& w, Draw& draw, bool may_be_infeasible) {
+  const Pairs granted{{"cpu", draw.one_of({"100m", "250m", "750m", "1"})},
+                      {"memory", draw.one_of({"64Mi", "512Mi", "768Mi"})}};
+  const Pairs in_force{{"cpu", draw.one_of({"100m", "500m", "1"})}, {"memory", draw.one_of({"32Mi", "512Mi", "1Gi"})}};
+  w.key("containerStatuses").begin_array().begin_object().member("name", "main-0").member("image", "i");
+  w.member("imageID", "i").member_bool("ready", true).member("restartCount", std::int64_t{0});
+  if (draw.chance(80)) write_pairs(w, "allocatedResources", granted);
+  if (draw.chance(60)) {
+    w.key("resources").begin_object();
+    write_pairs(w, "requests", in_force);
+    w.end_object();
+  }
+  w.end_object().end_array();
+  if (draw.chance(30)) write_pairs(w, "allocatedResources", granted);
+  if (draw.chance(30)) {
+    w.key("resources").begin_object();
+    if (draw.chance(80)) write_pairs(w, "requests", in_force);
+    w.end_object();
+  }
+  if (!draw.chance(50)) return;
+  w.key("conditions").begin_array().begin_object().member("type", "PodResizePending").member("status", "True");
+  w.member("reason", may_be_infeasible && draw.chance(70) ? "Infeasible" : "Deferred").end_object().end_array();
+}
+
+/// A bound pod may have ended. One with host ports has not: where two pods of a node have the same port, kube-scheduler
+/// takes it for free when the first of them ends.
+std::string draw_status(Draw& draw, const DrawnContainers& containers) {
+  JsonWriter w;
+  w.begin_object().key("status").begin_object();
+  if (draw.chance(30))
+    w.member("phase", containers.has_host_ports ? "Running" : draw.one_of({"Succeeded", "Failed"}));
+  else
+    write_resize(w, draw, !containers.has_extended);
+  w.end_object().end_object();
+  return w.take();
+}
+
+}  // namespace
+
+DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& node, const DrawOptions& options) {
+  DrawnPod pod{.ns = draw.one_of({"team-a", "team-b", "team-c"}), .name = name, .node = node};
+  JsonWriter w;
+  begin_pod(w, pod, draw_pod_labels(draw));
+  w.member("schedulerName", draw.chance(50) ? options.scheduler_name : "default-scheduler").member("nodeName", node);
+  const DrawnContainers containers = write_common(w, draw, false);
+  pod.has_host_ports = containers.has_host_ports;
+  pod.keeps_others_away = draw.chance(12);
+  write_affinity(
+      w, draw,
+      {.has_node_affinity = false, .has_pod_affinity = draw.chance(5), .has_pod_anti_affinity = pod.keeps_others_away},
+      {node});
+  w.end_object().end_object();
+  pod.body = w.take();
+  if (draw.chance(22)) pod.status = draw_status(draw, containers);
+  pod.is_terminating = draw.chance(8);
+  return pod;
+}
+
+DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const std::vector<std::string>& nodes,
+                          const DrawOptions& options) {
+  DrawnPod pod{.ns = draw.one_of({"team-a", "team-b", "team-c"}), .name = name};
+  JsonWriter w;
+  begin_pod(w, pod, draw_pod_labels(draw));
+  w.member("schedulerName", options.scheduler_name);
+  write_common(w, draw, true);
+  if (draw.chance(18)) write_node_selector(w, draw);
+  if (draw.chance(55)) write_tolerations(w, draw);
+  write_affinity(w, draw,
+                 {.has_node_affinity = draw.chance(28),
+                  .has_pod_affinity = options.has_company && draw.chance(25),
+                  .has_pod_anti_affinity = options.has_company && draw.chance(30),
+                  .has_preferences = draw.chance(15)},
+                 nodes);
+  if (draw.chance(options.has_company ? 35 : 8)) write_topology_spread(w, draw, options.has_company);
+  w.end_object().end_object();
+  pod.body = w.take();
+  return pod;
+}
+
+DrawnPod pod_for(const std::string& name, const std::string& node, const DrawOptions& options) {
+  DrawnPod pod{.ns = "team-a", .name = name};
+  JsonWriter w;
+  begin_pod(w, pod, {});
+  w.member("schedulerName", options.scheduler_name);
+  w.key("containers").begin_array().begin_object().member("name", "main").member("image", "pause");
+  w.end_object().end_array();
+  w.key("tolerations").begin_array().begin_object().member("operator", "Exists").end_object().end_array();
+  w.key("affinity").begin_object().key("nodeAffinity").begin_object();
+  w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms").begin_array();
+  w.begin_object().key("matchFields").begin_array().begin_object().member("key", "metadata.name");
+  w.member("operator", "In");
+  write_strings(w, "values", {node});
+  w.end_object().end_array().end_object().end_array().end_object().end_object().end_object();
+  w.end_object().end_object();
+  pod.body = w.take();
+  return pod;
+}
+
+}  // namespace ashlar::filters

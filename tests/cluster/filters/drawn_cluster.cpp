@@ -1,0 +1,87 @@
+#include "cluster/filters/drawn_cluster.h"
+
+#include <algorithm>
+
+#include "cluster/filters/draw.h"
+#include "cluster/filters/draw_node.h"
+#include "cluster/filters/draw_pod.h"
+
+namespace ashlar::filters {
+
+const std::vector<DrawnNamespace>& drawn_namespaces() {
+  static const std::vector<DrawnNamespace> kAll = {
+      {"team-a", {{"team", "red"}}}, {"team-b", {{"team", "blue"}, {"guest", "yes"}}}, {"team-c", {}}};
+  return kAll;
+}
+
+namespace {
+
+/// `part`: 0 the cluster itself, 1 what changes in it.
+Draw draw_of(std::uint64_t run_seed, std::size_t number, std::uint64_t part) {
+  return Draw(mix64(run_seed * 0x9e3779b97f4a7c15ull + number * 2 + part));
+}
+
+/// Where two pods of a node have the same port, kube-scheduler takes it for free when the first of them goes.
+bool may_go(const DrawnCluster& cluster, const DrawnPod& pod) {
+  return !pod.has_host_ports || std::none_of(cluster.bound.begin(), cluster.bound.end(), [&](const DrawnPod& other) {
+    return other.name != pod.name && other.node == pod.node && other.has_host_ports;
+  });
+}
+
+}  // namespace
+
+DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options) {
+  Draw draw = draw_of(run_seed, number, 0);
+  const std::string prefix = "c" + std::to_string(number) + "-";
+  DrawnCluster cluster{.run_seed = run_seed, .number = number};
+  std::vector<std::string> names;
+  for (std::size_t i = 0, count = draw.between(5, 12); i < count; ++i) {
+    cluster.nodes.push_back(draw_node(draw, prefix + "n" + std::to_string(i)));
+    names.push_back(cluster.nodes.back().name);
+  }
+  for (const std::string& node : names)
+    for (std::size_t left = draw.between(0, 4); left > 0; --left)
+      cluster.bound.push_back(draw_bound_pod(draw, prefix + "b" + std::to_string(cluster.bound.size()), node, options));
+  for (std::size_t i = 0; i < options.waiting; ++i)
+    cluster.waiting.push_back(draw_waiting_pod(draw, prefix + "w" + std::to_string(i), names, options));
+  cluster.nodes.push_back(beacon_node(prefix + "beacon"));
+  cluster.beacon = pod_for(prefix + "beacon", cluster.nodes.back().name, options);
+  return cluster;
+}
+
+DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options) {
+  Draw draw = draw_of(cluster.run_seed, cluster.number, 1);
+  const std::string prefix = "c" + std::to_string(cluster.number) + "-";
+  DrawnChange change;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i + 1 < cluster.nodes.size(); ++i) {
+    names.push_back(cluster.nodes[i].name);
+    if (draw.chance(40)) change.nodes.push_back(draw_node(draw, names.back()));
+  }
+  for (const DrawnPod& pod : cluster.bound)
+    if (draw.chance(30) && may_go(cluster, pod)) change.removed.push_back(pod);
+  for (std::size_t i = 0, count = draw.between(0, names.size()); i < count; ++i)
+    change.bound.push_back(draw_bound_pod(draw, prefix + "d" + std::to_string(i), draw.one_of(names), options));
+  for (std::size_t i = 0; i < options.waiting; ++i)
+    change.waiting.push_back(draw_waiting_pod(draw, prefix + "v" + std::to_string(i), names, options));
+  change.beacon_node = beacon_node(prefix + "second");
+  change.beacon = pod_for(prefix + "second", change.beacon_node.name, options);
+  return change;
+}
+
+DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change) {
+  for (const DrawnNode& now : change.nodes)
+    for (DrawnNode& node : cluster.nodes)
+      if (node.name == now.name) node = now;
+  cluster.nodes.push_back(change.beacon_node);
+  std::erase_if(cluster.bound, [&](const DrawnPod& pod) {
+    return std::any_of(change.removed.begin(), change.removed.end(),
+                       [&](const DrawnPod& removed) { return removed.name == pod.name; });
+  });
+  cluster.bound.insert(cluster.bound.end(), change.bound.begin(), change.bound.end());
+  cluster.waiting = change.waiting;
+  cluster.beacon = change.beacon;
+  return cluster;
+}
+
+}  // namespace ashlar::filters

@@ -1,0 +1,244 @@
+#include "cluster/filters/oracle.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "cluster/filters/ashlar_filters.h"
+#include "cluster/filters/drawn_cluster.h"
+#include "cluster/filters/kube_filters.h"
+#include "cluster/filters/manifest.h"
+#include "cluster/filters/posting.h"
+
+namespace ashlar::filters {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr const char* kSchedulerName = "filters-oracle";
+constexpr auto kPatience = std::chrono::seconds(60);
+
+Error timed_out(const std::string& what) { return Error{Error::Kind::kTimeout, "no answer in a minute: " + what}; }
+
+class Oracle {
+ public:
+  Oracle(cluster::ControlPlane& plane, const OracleOptions& options) : plane_(plane), options_(options) {}
+
+  Result<void> start();
+  Result<void> compare(std::size_t number);
+  OracleReport report;
+
+ private:
+  bool wait(const std::function<bool()>& until);
+  Result<void> post(DrawnCluster& cluster);
+  Result<void> change(DrawnCluster& cluster);
+  Result<void> post_waiting(Posting& posting, DrawnCluster& cluster);
+  Result<void> judge_all(const DrawnCluster& cluster);
+  Result<void> await_answers(const DrawnCluster& cluster);
+  Result<void> judge(const DrawnCluster& cluster, const DrawnPod& pod);
+  void count(const PodVerdict& verdict);
+  Result<std::string> of_fresh_list(const DrawnPod& pod, const std::vector<std::string>& theirs);
+  Result<void> clean();
+  DrawOptions draw_options() const {
+    return {
+        .scheduler_name = kSchedulerName, .waiting = options_.pods_of_cluster / 2, .has_company = options_.has_company};
+  }
+
+  cluster::ControlPlane& plane_;
+  const OracleOptions& options_;
+  std::unique_ptr<kube::Api> api_;
+  std::unique_ptr<KubeFilters> kube_;
+  std::unique_ptr<AshlarFilters> ashlar_;
+};
+
+bool Oracle::wait(const std::function<bool()>& until) {
+  const auto deadline = steady_clock::now() + kPatience;
+  while (!until()) {
+    if (steady_clock::now() >= deadline || !kube_->is_running()) return false;
+    api_->poll(Millis(2));
+  }
+  return true;
+}
+
+Result<void> Oracle::start() {
+  Result<std::unique_ptr<kube::Api>> api = plane_.connect();
+  if (!api) return api.error();
+  api_ = std::move(api).value();
+  if (Result<void> done = post_namespaces(*api_); !done) return done;
+  Result<std::unique_ptr<KubeFilters>> kube = KubeFilters::start(plane_, kSchedulerName);
+  if (!kube) return kube.error();
+  kube_ = std::move(kube).value();
+  ashlar_ = std::make_unique<AshlarFilters>(*api_, kSchedulerName);
+  return wait([&] { return ashlar_->is_synced(); }) ? Result<void>{} : timed_out("the first lists");
+}
+
+/// In this order, so that kube-scheduler knows all nodes and bound pods when it tries the first waiting pod: it follows
+/// nodes in one stream, of which the beacon is the last, and pods in another, of which the waiting ones are the last.
+Result<void> Oracle::post(DrawnCluster& cluster) {
+  Posting posting(*api_);
+  if (Result<void> done = posting.create_nodes(cluster.nodes); !done) return done;
+  posting.create_pods(cluster.bound);
+  posting.finish_bound(cluster.bound);
+  return post_waiting(posting, cluster);
+}
+
+/// In the same order.
+Result<void> Oracle::change(DrawnCluster& cluster) {
+  DrawnChange change = draw_change(cluster, draw_options());
+  Posting posting(*api_);
+  cluster.waiting.push_back(cluster.beacon);
+  posting.remove_pods(cluster.waiting);
+  posting.remove_pods(change.removed);
+  if (posting.refused() > 0) return Error{Error::Kind::kInternal, posting.first_refusal()};
+  if (Result<void> done = posting.replace_nodes(change.nodes); !done) return done;
+  if (Result<void> done = posting.create_nodes({change.beacon_node}); !done) return done;
+  posting.create_pods(change.bound);
+  posting.finish_bound(change.bound);
+  cluster = changed(std::move(cluster), change);
+  return post_waiting(posting, cluster);
+}
+
+Result<void> Oracle::post_waiting(Posting& posting, DrawnCluster& cluster) {
+  std::vector<DrawnPod> beacon(1, cluster.beacon);
+  posting.create_pods(beacon);
+  if (beacon.empty()) return Error{Error::Kind::kInternal, "the server refuses the beacon: " + posting.first_refusal()};
+  const std::string& node = cluster.nodes.back().name;
+  const bool is_seen = wait([&] {
+    const auto passed = kube_->passed(cluster.beacon.ns, cluster.beacon.name);
+    return passed && std::find(passed->begin(), passed->end(), node) != passed->end();
+  });
+  if (!is_seen) return timed_out("kube-scheduler on pod " + cluster.beacon.name);
+  posting.create_pods(cluster.waiting);
+  report.refused_by_server += posting.refused();
+  if (posting.refused() > 0 && report.first_refusal.empty()) report.first_refusal = posting.first_refusal();
+  return {};
+}
+
+Result<void> Oracle::await_answers(const DrawnCluster& cluster) {
+  const auto is_answered = [&](const DrawnPod& pod) {
+    return kube_->passed(pod.ns, pod.name) || !ashlar_->refusal(pod.ns, pod.name).empty();
+  };
+  const auto is_known = [&](const DrawnPod& pod) { return ashlar_->knows_pod(pod.ns, pod.name); };
+  const bool are_known = wait([&] {
+    return ashlar_->knows_node(cluster.nodes.back().name) &&
+           std::all_of(cluster.waiting.begin(), cluster.waiting.end(), is_known);
+  });
+  if (!are_known) return timed_out("the watches");
+  const bool are_answered =
+      wait([&] { return std::all_of(cluster.waiting.begin(), cluster.waiting.end(), is_answered); });
+  if (!kube_->trouble().empty()) return Error{Error::Kind::kInvalid, kube_->trouble()};
+  return are_answered ? Result<void>{} : timed_out("kube-scheduler on the waiting pods");
+}
+
+void Oracle::count(const PodVerdict& verdict) {
+  for (const NodeVerdict& node : verdict.nodes) {
+    ++report.verdicts;
+    report.allowed += node.is_allowed ? 1 : 0;
+    if (node.refused_by.size() != 1) continue;
+    ++report.decided[node.refused_by.front()];
+    if (node.refused_by.front() == "NodeResourcesFit" && node.short_of.size() == 1)
+      ++report.short_of[node.short_of.front()];
+  }
+  report.placeable += verdict.allowed().empty() ? 0 : 1;
+}
+
+/// Whether what was followed for long and what is listed now differ: then the fault depends on what came before.
+Result<std::string> Oracle::of_fresh_list(const DrawnPod& pod, const std::vector<std::string>& theirs) {
+  AshlarFilters fresh(*api_, kSchedulerName);
+  if (!wait([&] { return fresh.is_synced(); })) return timed_out("a fresh list");
+  const bool is_right = fresh.judge(pod.ns, pod.name).allowed() == theirs;
+  return std::string(is_right ? "a fresh list gives the right answer: it depends on what came before"
+                              : "the same from a fresh list");
+}
+
+Result<void> Oracle::judge(const DrawnCluster& cluster, const DrawnPod& pod) {
+  const std::vector<std::string> theirs = kube_->passed(pod.ns, pod.name).value_or(std::vector<std::string>{});
+  const PodVerdict ours = ashlar_->judge(pod.ns, pod.name);
+  ++report.pods;
+  if (ours.kind == PodVerdict::Kind::kNotYet) {
+    ++report.not_yet[ours.words];
+    return {};
+  }
+  count(ours);
+  const bool is_equal = ours.kind == PodVerdict::Kind::kJudged && ours.words.empty() && ours.allowed() == theirs;
+  ++(is_equal ? report.equal : report.different);
+  if (is_equal || report.manifests.size() >= options_.manifests_max) return {};
+  Result<std::string> fresh = of_fresh_list(pod, theirs);
+  if (!fresh) return fresh.error();
+  report.manifests.push_back(difference_text({cluster, pod, ours, theirs, ashlar_->refusal(pod.ns, pod.name), *fresh}));
+  return {};
+}
+
+Result<void> Oracle::clean() {
+  kube_->forget();
+  return remove_everything(*api_);
+}
+
+Result<void> Oracle::judge_all(const DrawnCluster& cluster) {
+  if (Result<void> done = await_answers(cluster); !done) return done;
+  for (const DrawnPod& pod : cluster.waiting)
+    if (Result<void> done = judge(cluster, pod); !done) return done;
+  return {};
+}
+
+Result<void> Oracle::compare(std::size_t number) {
+  DrawnCluster cluster = draw_cluster(options_.seed, number, draw_options());
+  if (Result<void> done = post(cluster); !done) return done;
+  if (Result<void> done = judge_all(cluster); !done) return done;
+  if (Result<void> done = change(cluster); !done) return done;
+  if (Result<void> done = judge_all(cluster); !done) return done;
+  ++report.clusters;
+  return clean();
+}
+
+}  // namespace
+
+std::string OracleReport::text() const {
+  std::string text;
+  const auto line = [&](const std::string& what, std::size_t value) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%10zu", value);
+    text += "  " + what + std::string(what.size() < 62 ? 62 - what.size() : 1, ' ') + number + "\n";
+  };
+  const auto list = [&](const std::string& what, const std::map<std::string, std::size_t>& counts) {
+    if (!counts.empty()) text += "  " + what + "\n";
+    for (const auto& [name, value] : counts) line("  " + name, value);
+  };
+  line("clusters", clusters);
+  line("pods", pods);
+  line("pods that some node takes", placeable);
+  line("verdicts (a pod on a node)", verdicts);
+  line("  allowed", allowed);
+  list("verdicts that one filter alone decides:", decided);
+  list("of those of NodeResourcesFit, short of one resource alone:", short_of);
+  list("pods that are not placed yet, by field:", not_yet);
+  line("drawn objects that the server refuses", refused_by_server);
+  line("equal", equal);
+  line("different", different);
+  return text;
+}
+
+cluster::ControlPlaneOptions oracle_control_plane() {
+  return {.pod_groups = kube::PodGroupVersion::kNone,
+          .feature_gates = {"UserNamespacesHostNetworkSupport=true", "VolumeBindMountOptions=true"},
+          // nodes are as drawn from the first moment on, and overhead needs no RuntimeClass
+          .api_server_flags = {"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,RuntimeClass"}};
+}
+
+Result<OracleReport> compare_filters(cluster::ControlPlane& plane, const OracleOptions& options,
+                                     const std::function<void(const OracleReport&)>& on_cluster) {
+  Oracle oracle(plane, options);
+  if (Result<void> done = oracle.start(); !done) return done.error();
+  const auto began = steady_clock::now();
+  for (std::size_t number = options.only.value_or(0); oracle.report.pods < options.pods; ++number) {
+    if (Result<void> done = oracle.compare(number); !done)
+      return Error{done.error().kind, "cluster " + std::to_string(number) + ": " + done.error().message};
+    oracle.report.seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
+    if (on_cluster) on_cluster(oracle.report);
+    if (options.only) break;
+  }
+  return std::move(oracle.report);
+}
+
+}  // namespace ashlar::filters
