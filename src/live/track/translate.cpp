@@ -404,13 +404,15 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, c
   for (const KeyValue& kv : rules.node_selector) {
     if (kv.key == kGpuProductLabel && !names_classes) {
       add_class(names_.device_class(kv.value), c);
-      if (!names_.is_defined(c.models.back())) continue;
+      // a spread counts the nodes that the selector itself allows
+      if (!names_.is_defined(c.models.back()) && company.spread.empty()) continue;
     }
     c.selector.all.push_back(
         {names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
   }
   bool is_affinity_taken = false;
   take_models(rules, c, is_affinity_taken);
+  is_affinity_taken = is_affinity_taken && company.spread.empty();
   if (rules.has_required_affinity && !is_affinity_taken) {
     for (const NodeTerm& t : rules.required_affinity) c.any_of.push_back(term(t));
     if (c.any_of.empty()) c.any_of.push_back(term({}));

@@ -17,7 +17,10 @@ constexpr const char* kNodeDeclaredFeatures = "NodeDeclaredFeatures";
 std::string upstream_name(ReasonCode reason, std::string_view own) {
   if (reason == ReasonCode::kTaintNotTolerated) return kTaintToleration;
   if (reason == ReasonCode::kSelectorMismatch || reason == ReasonCode::kModelMismatch) return kNodeAffinity;
-  if (reason == ReasonCode::kPodAntiAffinity) return "InterPodAffinity";
+  const bool is_between_pods = reason == ReasonCode::kPodAntiAffinity || reason == ReasonCode::kPodAffinity ||
+                               reason == ReasonCode::kOwnAntiAffinity;
+  if (is_between_pods) return "InterPodAffinity";
+  if (reason == ReasonCode::kTopologySpread) return "PodTopologySpread";
   if (reason == ReasonCode::kPortTaken) return "NodePorts";
   if (reason == ReasonCode::kInsufficientGpu || reason == ReasonCode::kInsufficientResource) return "NodeResourcesFit";
   return std::string(own);
@@ -124,6 +127,11 @@ PodVerdict AshlarFilters::judge(const std::string& ns, const std::string& name) 
 NodeVerdict AshlarFilters::judge(const NodeView& view, NodeId node, const FitTable& table) const {
   NodeVerdict verdict{.node = tracker_.names().nodes.name(node).str(), .is_allowed = table.fits(node) > 0};
   for (const FeasiblePolicy* policy : engine_.profile().feasible) {
+    if (policy->is_by_pods()) {
+      if (state_.cluster().is_refused(table.constraint(), kNodeRules, node, policy->company))
+        add_once(verdict.refused_by, upstream_name(policy->reason, policy->name));
+      continue;
+    }
     if (policy->is_by_facts()) {
       refuse_by_facts(view, node, *policy, verdict);
       continue;

@@ -36,6 +36,7 @@ class FitTable {
   void keys(const State& state, std::span<const NodeId> nodes, std::span<std::uint64_t> keys) {
     rating_.rate(state, nodes, draw_, keys);
   }
+  ConstraintId constraint() const { return rating_.constraint(); }  // for tests
   NodeView node_view(const State& state) const { return rating_.view(state, draw_); }
 
   // ---- after count() in the same state ------------------------------------------------------------------------------
