@@ -50,7 +50,7 @@ constexpr Stage kStartJobs[kVictimRules] = {
     {"preempt and start by count", preempt_by_count, true},
 };
 constexpr Stage kAfter[] = {
-    {"wake all others", wake_all},
+    {"end turns", end_turns},
     {"pass over own changes", pass_over_own_changes},
     {"absorb changes of the backlog", absorb_changes},
     {"report newcomers", report_newcomers},

@@ -99,7 +99,7 @@ void wake_in_turn(EngineData& e, State& state, Cycle& cycle) {
   }
 }
 
-void wake_all(EngineData& e, State& state, Cycle& cycle) {
+void end_turns(EngineData& e, State& state, Cycle& cycle) {
   const std::vector<ClassId> others = cycle.in_turn.take_all(e.pending);
   if (others.empty()) return;
   if (!cycle.has_begun) {

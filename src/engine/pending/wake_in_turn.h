@@ -27,6 +27,6 @@ inline constexpr std::size_t kExplainedAgainMax = 16;
 void wake_in_turn(EngineData& e, State& state, Cycle& cycle);
 /// Stage: those whose turn has not come. If no job was to start they are activated. If the decision ended early they
 /// stay parked, and the next one wakes those in their turn for which the same nodes still mean room.
-void wake_all(EngineData& e, State& state, Cycle& cycle);
+void end_turns(EngineData& e, State& state, Cycle& cycle);
 
 }  // namespace ashlar

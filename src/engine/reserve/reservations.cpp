@@ -114,6 +114,8 @@ void Reservations::forget(Predicate&& is_forgotten) {
     return std::find(gone.begin(), gone.end(), p.entry.job) == gone.end();
   });
   former_.insert(former_.end(), std::make_move_iterator(first_gone), std::make_move_iterator(reservations_.end()));
+  if (former_.size() > kFormerMax)
+    former_.erase(former_.begin(), former_.end() - static_cast<std::ptrdiff_t>(kFormerMax));
   reservations_.erase(first_gone, reservations_.end());
   ++next_edition_;
   for (Reservation& p : reservations_) {
@@ -281,10 +283,7 @@ bool Reservations::may_be_renewed(const State& state, const PendingQueue& pendin
 
 bool Reservations::renew(const PlacementContext& context, EarliestStart& search, Millis now, Reservation& made) {
   const State& state = context.trial.state();
-  if (!search.is_still(made)) {
-    context.trial.rollback_to(0);
-    return false;
-  }
+  if (!search.is_still(made)) return false;
   const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
   const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
   made.made_at = now;

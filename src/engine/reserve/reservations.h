@@ -79,7 +79,7 @@ class Reservations {
   bool may_be_renewed(const State& state, const PendingQueue& pending, const PendingQueue::Head& blocked, Millis now,
                       const Reservation& made) const;
   /// Brings a reservation up to date whose time and places have not changed, without a search; false if it must be made
-  /// anew.
+  /// anew: then the trial may hold what was tried, and `search` starts over.
   bool renew(const PlacementContext& context, EarliestStart& search, Millis now, Reservation& made);
   /// Also the availability, as of now. Void after the next call.
   ExpectedEnds expected_ends(const State& state, Millis now);
@@ -92,7 +92,10 @@ class Reservations {
                                            const PendingQueue::Entry& entry, QueueId queue) const;
 
   std::vector<Reservation> reservations_;
-  std::vector<Reservation> former_;  ///< dropped, of jobs that may get a like one again; at most one for each job
+  /// Of those dropped the latest are kept; a job whose former one is not gets a new edition, so those that it held are
+  /// looked at again. A head that others overtake may wait for days.
+  static constexpr std::size_t kFormerMax = 16 * kMax;
+  std::vector<Reservation> former_;  ///< of jobs that may get a like one again; at most one for each job
   std::uint64_t next_edition_ = 1;
   Availability availability_;  ///< a cache
   EndsBy by_;

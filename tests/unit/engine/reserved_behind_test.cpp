@@ -1,4 +1,7 @@
 // Reservations of jobs behind others with reservations: what becomes of them when one ahead changes or goes.
+#include <type_traits>
+
+#include "engine/engine_fields.h"
 #include "reserving.h"
 
 namespace ashlar {
@@ -226,6 +229,30 @@ TEST_F(ReservedBehind, OneThatEndsWhenTheOneAheadStartsTakesNothingFromIt) {
   ASSERT_EQ(of(2)->spares.size(), 1u);
   EXPECT_EQ(of(2)->spares[0].claims.size(), 1u);
   EXPECT_TRUE(of(2)->quota_claims.empty());
+}
+
+/// Each first job is overtaken by the next one, and what was reserved for it is kept for a while.
+TEST_F(ReservedBehind, OfManyThatWereOvertakenTheLatestAreRemembered) {
+  const auto remembered = [&] {
+    std::size_t most = 0;
+    EngineFields::each(engine_, [&]<class Field>(const Field& field) {
+      if constexpr (std::is_same_v<Field, std::vector<Reservation>>) most = std::max(most, field.size());
+    });
+    return most;
+  };
+  run({.job = 0, .demand = kFourDevices, .queue = kAll, .seconds = 100}, NodeId(0u));
+  submit({.job = 1, .demand = kFourDevices, .queue = kAll, .seconds = 100'000});
+  for (std::uint32_t i = 1; i <= 300; ++i) {
+    Workload first = workload(i + 1, i + 1, 1, kSixDevices);
+    first.queue = kAll;
+    first.priority = static_cast<std::int32_t>(i);
+    first.estimate = {Millis(1'000'000), Millis(1'000'000)};
+    tell(state_, Submitted{first}, state_.now());
+    decide_at(Millis(i));
+    ASSERT_NE(of(i + 1), nullptr) << i;
+    if (i == 100) EXPECT_GE(remembered(), 80u);
+  }
+  EXPECT_LE(remembered(), 128u);
 }
 
 }  // namespace
