@@ -142,6 +142,7 @@ PodSelectorId CompanyRows::selector(const PooledString& ns, const Labels& labels
   for (const PooledString& key : spread.match_label_keys)
     if (const PooledString* value = find_label(labels, key); value != nullptr && spread.selector.present)
       s.all.push_back({names_.label_keys.of(key), LabelExpression::Op::kIn, {names_.label(key, *value)}, 0});
+  if (s.all.empty()) s = {};  // upstream counts no pods by a selector that requires nothing
   return intern(std::move(s));
 }
 
