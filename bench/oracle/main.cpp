@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of all clusters")->capture_default_str();
   app.add_option("--cluster", options.only, "only the cluster of this number");
   app.add_option("--manifests", options.manifests_max, "differing pods that are printed")->capture_default_str();
-  app.add_flag("--company", options.has_company,
-               "waiting pods have affinity, anti-affinity and topology spread of their own");
+  app.add_flag("!--alone", options.has_company,
+               "waiting pods have no affinity, anti-affinity and topology spread of their own");
   CLI11_PARSE(app, argc, argv);
   return run(options);
 }

@@ -6,8 +6,8 @@
 
 #include "base/grown.h"
 #include "engine/place/lifted_holds.h"
-#include "engine/place/tables/node_rating.h"
 #include "engine/place/nomination.h"
+#include "engine/place/tables/node_rating.h"
 #include "engine/quota.h"
 #include "engine/reserve/slots.h"
 #include "policy/node/device_fit.h"

@@ -20,7 +20,7 @@ struct OracleOptions {
   std::size_t pods_of_cluster = 20;  ///< half of them before the cluster changes, half after
   std::uint64_t seed = 1;
   std::optional<std::size_t> only;  ///< the cluster of this number alone
-  bool has_company = false;         ///< see DrawOptions
+  bool has_company = true;          ///< see DrawOptions
   std::size_t manifests_max = 5;    ///< of differing pods; further ones are counted only
 };
 

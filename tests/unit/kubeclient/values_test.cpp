@@ -192,7 +192,8 @@ TEST(EffectiveRequest, AnInfeasibleResizeKeepsWhatCannotBeResized) {
   draft.containers = {{"main", false, amounts(5000, 10, 4)}, {"new", false, amounts(7, 0)}};
   draft.statuses = {{"main", {amounts(1000, 10), {"cpu", "memory"}}, {}}};
   draft.is_resize_infeasible = true;
-  EXPECT_EQ(effective_request(draft), amounts(1000, 10, 4)) << "a container without a status holds nothing, as upstream";
+  EXPECT_EQ(effective_request(draft), amounts(1000, 10, 4))
+      << "a container without a status holds nothing, as upstream";
   draft.statuses.clear();
   EXPECT_EQ(effective_request(draft), amounts(0, 0, 4));
 }

@@ -37,8 +37,7 @@ TEST(ObjectNames, WhatTaintsTolerationsAndPortsNameStays) {
   names.label(PooledString("nobody's"), PooledString("z"));
   EXPECT_EQ(names.address(PooledString("10.0.0.1")), 1u);
   EXPECT_EQ(names.address(PooledString("10.0.0.2")), 2u);
-  for (const char* everywhere : {"", "0.0.0.0"})
-    EXPECT_EQ(names.address(PooledString(everywhere)), 0u) << everywhere;
+  for (const char* everywhere : {"", "0.0.0.0"}) EXPECT_EQ(names.address(PooledString(everywhere)), 0u) << everywhere;
   EXPECT_EQ(names.address(PooledString("::")), 3u) << "an address like others, as upstream";
   NodeFacts facts;
   facts.taints = {{taint_key, taint, ashlar::TaintEffect::kNoSchedule}};
