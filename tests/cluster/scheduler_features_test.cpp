@@ -1,5 +1,8 @@
 // Fields of Kubernetes that say where or when a pod may go, on a real server, and what becomes of waiting pods when
-// they change: gates, nominations, host ports, taints, sizes, other pods' anti-affinity, PodGroups.
+// they change: gates, nominations, host ports, taints, sizes, rules about other pods, PodGroups.
+#include <map>
+#include <set>
+
 #include "cluster/scheduler_world.h"
 
 namespace ashlar::live_tests {
@@ -165,6 +168,78 @@ TEST_F(LiveSchedulerFeatures, WhatABoundPodsAntiAffinityForbidsIsNotDoneToIt) {
   EXPECT_TRUE(wait([&] { return pod("noisy").scheduled.reason == "Unschedulable"; })) << told("noisy");
   remove_pod("loner");
   EXPECT_TRUE(wait_bound(1, "noisy")) << told("noisy");
+}
+
+TEST_F(LiveSchedulerFeatures, PodsThatKeepEachOtherAwayTakeANodeEach) {
+  post_gpu_nodes(3);
+  auto scheduler = start();
+  std::vector<kube::PodSpec> replicas;
+  for (int i = 0; i < 4; ++i) {
+    kube::PodSpec& replica = replicas.emplace_back(gpu_pod("db-" + std::to_string(i), 1));
+    replica.labels = {{"app", "db"}};
+    replica.extra_spec_json =
+        R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname",)"
+        R"("labelSelector":{"matchLabels":{"app":"db"}}}]}})";
+  }
+  post_pods(replicas);
+  ASSERT_TRUE(wait_bound(3, "db-"));
+  std::set<std::string> nodes;
+  std::string last;
+  for (const auto& [name, seen] : pods())
+    seen.node_name.empty() ? last = name : *nodes.insert(seen.node_name.str()).first;
+  EXPECT_EQ(nodes.size(), 3u);
+  EXPECT_TRUE(waits_because(last, "3 node(s) didn't match pod anti-affinity rules")) << told(last);
+  remove_pod(last == "db-0" ? "db-1" : "db-0");
+  EXPECT_TRUE(wait_bound(1, last)) << told(last);
+}
+
+TEST_F(LiveSchedulerFeatures, APodFollowsTheOneThatItsAffinityNames) {
+  post_gpu_nodes(4, 2);
+  auto scheduler = start();
+  kube::PodSpec front = gpu_pod("front", 1), cache = gpu_pod("cache", 1);
+  front.extra_spec_json =
+      R"("affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"example.com/rack",)"
+      R"("labelSelector":{"matchLabels":{"app":"cache"}}}]}})";
+  post_pod(front);
+  EXPECT_TRUE(waits_because("front", "4 node(s) didn't match pod affinity rules")) << told("front");
+  cache.labels = {{"app", "cache"}};
+  cache.node_selector = {{"kubernetes.io/hostname", "node-002"}};
+  post_pod(cache);
+  ASSERT_TRUE(wait_bound(1, "front")) << told("front");
+  const std::string node = pod("front").node_name.str();
+  EXPECT_TRUE(node == "node-002" || node == "node-003") << node;
+}
+
+TEST_F(LiveSchedulerFeatures, AGangIsSpreadWholeOrNotAtAll) {
+  post_gpu_nodes(4, 2);
+  auto scheduler = start();
+  const auto post_spread = [&](const std::string& name, int members, int gpus) {
+    post_group(name, members);
+    for (int i = 0; i < members; ++i) {
+      kube::PodSpec spec = gpu_pod(name + "-" + std::to_string(i), gpus);
+      spec.group_name = name;
+      spec.labels = {{"app", name}};
+      spec.extra_spec_json =
+          R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"example.com/rack","whenUnsatisfiable":"DoNotSchedule",)"
+          R"("labelSelector":{"matchLabels":{"app":")" +
+          name + R"("}}}])";
+      post_pod(spec);
+    }
+  };
+  kube::PodSpec filler = gpu_pod("filler", 8);
+  filler.node_selector = {{"kubernetes.io/hostname", "node-000"}};
+  post_pod(filler);
+  ASSERT_TRUE(wait_bound(1, "filler"));
+  post_spread("uneven", 4, 8);
+  EXPECT_TRUE(waits_because("uneven-0", "nodes are available")) << told("uneven-0");
+  post_spread("even", 4, 4);
+  ASSERT_TRUE(wait_bound(4, "even-")) << told("even-0");
+  std::map<bool, int> by_rack;
+  for (const auto& [name, seen] : pods())
+    if (name.starts_with("even-")) ++by_rack[seen.node_name == "node-001"];
+  EXPECT_EQ(by_rack[true], 2) << "two in the rack of node 1, which has no other free node";
+  EXPECT_EQ(by_rack[false], 2);
+  EXPECT_EQ(audit().bindings_of("default/uneven-"), 0u);
 }
 
 TEST_F(LiveSchedulerFeatures, AGangWhoseMinCountFallsStarts) {
