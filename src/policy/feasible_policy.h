@@ -31,9 +31,10 @@ struct FeasiblePolicy {
 
   bool is_by_facts() const { return lower == nullptr; }
   bool is_by_pods() const { return company != CompanyRule::kNone; }
-  /// Of those by facts, but for those by pods.
+  /// Of those by facts; by those by pods alone nothing is refused here.
   bool allows(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context) const {
-    return holds != nullptr ? holds(constraint, facts) : admits(constraint, facts, context);
+    if (holds != nullptr) return holds(constraint, facts);
+    return admits == nullptr || admits(constraint, facts, context);
   }
 };
 std::span<const FeasiblePolicy> feasible_policies();

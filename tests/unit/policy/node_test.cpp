@@ -154,7 +154,8 @@ TEST(FeasibleTable, EveryPolicyIsFoundByItsNameAndOnlyByIt) {
 
 TEST(FeasibleTable, ARuleIsByFactsOrByWhatIsFree) {
   for (const FeasiblePolicy& p : feasible_policies()) {
-    EXPECT_EQ((p.holds != nullptr) + (p.admits != nullptr) + (p.lower != nullptr), 1) << p.name;
+    EXPECT_EQ((p.holds != nullptr) + (p.admits != nullptr) + (p.lower != nullptr) + (p.is_by_pods() ? 1 : 0), 1)
+        << p.name;
     EXPECT_TRUE(p.is_by_facts() || !p.is_lasting) << p.name;
   }
 }
