@@ -13,8 +13,8 @@ using namespace ashlar;
 /// The promise for a run of 5,000 pods: each filter alone decides so many verdicts.
 constexpr double kDecidedMin = 200;
 constexpr std::size_t kPodsOfPromise = 5000;
-constexpr const char* kFilters[] = {"InterPodAffinity", "NodeAffinity",      "NodeDeclaredFeatures", "NodePorts",
-                                    "NodeResourcesFit", "NodeUnschedulable", "TaintToleration"};
+constexpr const char* kFilters[] = {"InterPodAffinity",  "NodeAffinity",     "NodeDeclaredFeatures", "NodePorts",
+                                    "PodTopologySpread", "NodeResourcesFit", "NodeUnschedulable",    "TaintToleration"};
 
 int run(const filters::OracleOptions& options) {
   auto plane = cluster::ControlPlane::start(filters::oracle_control_plane());
