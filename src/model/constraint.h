@@ -92,6 +92,20 @@ struct Constraint {
   PodAffinity near = {};                ///< must hold
   std::vector<SpreadTerm> spread = {};  ///< each must hold
 
+  /// Calls `visit(selector)` for each of its rules about other pods.
+  template <class Visit>
+  void each_pod_selector(Visit&& visit) const {
+    if (!near.selector.is_none()) visit(near.selector);
+    for (const SpreadTerm& term : spread) visit(term.selector);
+    for (const PodTerm& term : keeps_away) visit(term.selector);
+  }
+  /// Calls `visit(label)` for each label that makes domains of nodes in one of these rules.
+  template <class Visit>
+  void each_topology_label(Visit&& visit) const {
+    for (const LabelKeyId topology : near.topologies) visit(topology);
+    for (const SpreadTerm& term : spread) visit(term.topology);
+    for (const PodTerm& term : keeps_away) visit(term.topology);
+  }
   /// Which nodes it allows changes with the pods that are placed.
   bool has_company() const { return !near.selector.is_none() || !spread.empty() || !keeps_away.empty(); }
   /// The same with pods of its own constraint.

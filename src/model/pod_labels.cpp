@@ -37,6 +37,12 @@ bool is_sound_selector(const PodSelector& s) {
          std::all_of(s.all.begin(), s.all.end(), is_sound);
 }
 
+bool has_known_selectors(const Constraint& constraint, std::size_t rows) {
+  bool are_known = true;
+  constraint.each_pod_selector([&](PodSelectorId selector) { are_known = are_known && selector.row() < rows; });
+  return are_known;
+}
+
 bool is_sound_company(const Constraint& constraint) {
   constexpr std::int32_t kMost = 1 << 28;
   const auto is_number = [](std::int32_t number) { return number >= 1 && number <= kMost; };
@@ -57,6 +63,17 @@ bool holds(const LabelExpression& e, const std::vector<PodLabel>& labels) {
 
 bool hold(const std::vector<LabelExpression>& all, const std::vector<PodLabel>& labels) {
   return std::all_of(all.begin(), all.end(), [&](const LabelExpression& e) { return holds(e, labels); });
+}
+
+bool means(const std::vector<LabelExpression>& of_namespace, const NamespaceLabels& labels) {
+  return !labels.is_known || hold(of_namespace, labels.labels);
+}
+
+bool selects(const PodSelector& s, const LabelSet& set, const NamespaceLabels& of_its_namespace) {
+  if (set.ns.is_none() || (set.is_leaving && s.skips_leaving)) return false;
+  const bool is_listed = std::binary_search(s.namespaces.begin(), s.namespaces.end(), set.ns);
+  const bool is_meant = is_listed || (s.selects_namespaces && means(s.of_namespace, of_its_namespace));
+  return is_meant && hold(s.all, set.labels);
 }
 
 }  // namespace ashlar

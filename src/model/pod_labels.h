@@ -2,6 +2,7 @@
 // Each distinct value is one row, so that pods of one template share theirs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -48,12 +49,18 @@ struct PodSelector {
 bool are_sound_labels(const std::vector<PodLabel>& labels);
 bool is_sound_label_set(const LabelSet& set);
 bool is_sound_selector(const PodSelector& selector);
+/// Whether all selectors of the constraint's rules are among this many rows.
+bool has_known_selectors(const Constraint& constraint, std::size_t rows);
 /// The same of a constraint's rules about other pods: labels are given, and numbers are at least 1.
 bool is_sound_company(const Constraint& constraint);
 
 /// Whether one expression holds on these labels, ascending by key. Semantics of Kubernetes label selectors: a missing
 /// key satisfies kNotIn and kDoesNotExist only, and nothing satisfies kGreater and kLess.
 bool holds(const LabelExpression& expression, const std::vector<PodLabel>& labels);
+/// Whether a selector chooses a namespace by such labels of it; one that is not known may be meant.
+bool means(const std::vector<LabelExpression>& of_namespace, const NamespaceLabels& labels);
+/// Whether it selects pods of that set, in a namespace of these labels.
+bool selects(const PodSelector& selector, const LabelSet& set, const NamespaceLabels& of_its_namespace);
 /// Whether all do.
 bool hold(const std::vector<LabelExpression>& all, const std::vector<PodLabel>& labels);
 

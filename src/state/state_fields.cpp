@@ -181,18 +181,13 @@ bool StateFields::is_company_sound(const State& s) {
   const Cluster& c = s.cluster_;
   const SelectorIndex& index = c.counts_.index_;
   const auto is_set = [&](LabelSetId id) { return is_row_or_none(id, index.sets_.size()); };
-  const auto is_term = [&](const PodTerm& t) { return t.selector.row() < index.selectors_.size(); };
   const auto are_rules = [&](const Constraint& k) {
-    const auto is_selector = [&](PodSelectorId id) { return id.row() < index.selectors_.size(); };
-    return (k.near.selector.is_none() || is_selector(k.near.selector)) && is_sound_company(k) &&
-           all_of(k.spread, [&](const SpreadTerm& t) { return is_selector(t.selector); });
+    return is_set(k.seen_as) && has_known_selectors(k, index.selectors_.size()) && is_sound_company(k);
   };
   return all_of(index.sets_, is_sound_label_set) && all_of(c.constraints_, are_rules) &&
          all_of(c.rules_concerned_, [&](PodSelectorId id) { return is_row_or_none(id, index.selectors_.size()); }) &&
          all_of(index.selectors_, is_sound_selector) &&
          all_of(index.namespaces_, [](const NamespaceLabels& n) { return are_sound_labels(n.labels); }) &&
-         all_of(c.constraints_,
-                [&](const Constraint& k) { return is_set(k.seen_as) && all_of(k.keeps_away, is_term); }) &&
          all_of(s.members_, [&](const Member& m) { return is_set(m.labels); });
 }
 

@@ -60,11 +60,8 @@ struct Guard {
     const SelectorIndex& index = s.cluster().counts().index();
     if (!e.constraint.seen_as.is_none() && e.constraint.seen_as.row() >= index.label_set_rows())
       return "a constraint names labels that were never defined";
-    const auto is_unknown = [&](PodSelectorId id) { return id.row() >= index.selector_rows(); };
-    const bool names_unknown = std::ranges::any_of(e.constraint.keeps_away, is_unknown, &PodTerm::selector) ||
-                               std::ranges::any_of(e.constraint.spread, is_unknown, &SpreadTerm::selector) ||
-                               (!e.constraint.near.selector.is_none() && is_unknown(e.constraint.near.selector));
-    if (names_unknown) return "a constraint names a pod selector that was never defined";
+    if (!has_known_selectors(e.constraint, index.selector_rows()))
+      return "a constraint names a pod selector that was never defined";
     if (!is_sound_company(e.constraint)) return "a constraint's rules about pods are out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }

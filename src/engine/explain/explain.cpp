@@ -213,24 +213,11 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<MemberNeed>&
   return room;
 }
 
-NodeId best_in_domain(const State& state, FitTable& view, LevelId level, DomainId domain) {
-  NodeId best;
-  std::uint64_t best_key = 0;
-  for (const NodeId n : state.cluster().topology().nodes_of(level, domain)) {
-    if (view.fits(n) == 0) continue;
-    const std::uint64_t key = view.key(state, n);
-    if (key <= best_key && !best.is_none()) continue;
-    best = n;
-    best_key = key;
-  }
-  return best;
-}
-
 /// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do
 /// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
-/// for all. `refused`: why the nodes refuse the first that finds none. Leaves the state unchanged.
+/// for all. `refused`, unless it is null: why the nodes refuse the first that finds none. Leaves the state unchanged.
 std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain,
-                               std::vector<Reason>& refused) {
+                               std::vector<Reason>* refused) {
   Trial trial(state);
   std::uint64_t placed = 0;
   const Job& j = state.job(job);
@@ -240,9 +227,12 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
   for (const MemberId id : members) {
     const Member& m = state.member(id);
     FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
-    const NodeId best = domain.is_none() ? view.best(state) : best_in_domain(state, view, j.within, domain);
+    const NodeId best = domain.is_none()
+                            ? view.best(state)
+                            : view.best_among(state, state.cluster().topology().nodes_of(j.within, domain));
     if (best.is_none()) {
-      if (refused.empty()) refused = refusals(state, profile, view, {m.demand, m.constraint, {}}).reasons;
+      if (refused != nullptr && refused->empty())
+        *refused = refusals(state, profile, view, {m.demand, m.constraint, {}}).reasons;
       continue;
     }
     trial.place(id, best, profile.device->choose(view.node_view(state), best));
@@ -361,9 +351,12 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     const bool is_exact = are_apart && (needs.size() == 1 || alone < room.needed);
     if (is_exact || room.needed == 1) return static_cast<std::int64_t>(alone);
     std::vector<Reason> refused;
-    const std::uint64_t placed = members_together(state, fit_tables, profile, job, domain, refused);
-    if (!are_apart && !refused.empty()) tally.reasons = std::move(refused);  // beside those that found a place
-    std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
+    const std::uint64_t placed =
+        members_together(state, fit_tables, profile, job, domain, are_apart ? nullptr : &refused);
+    if (!refused.empty()) {  // beside those that found a place
+      std::sort(refused.begin(), refused.end(), is_reported_first);
+      tally.reasons = std::move(refused);
+    }
     return static_cast<std::int64_t>(placed);
   };
   const std::int64_t everywhere =

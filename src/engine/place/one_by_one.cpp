@@ -14,19 +14,6 @@ constexpr std::size_t kSearchedNodesMax = 16;
 /// Domains of an affinity that are tried.
 constexpr std::size_t kDomainsTriedMax = 64;
 
-NodeId best_of(FitTable& table, const State& state, std::span<const NodeId> nodes) {
-  NodeId best;
-  std::uint64_t best_key = 0;
-  for (const NodeId n : nodes) {
-    if (table.fits(n) == 0) continue;
-    const std::uint64_t key = table.key(state, n);
-    if (!best.is_none() && key <= best_key) continue;
-    best = n;
-    best_key = key;
-  }
-  return best;
-}
-
 }  // namespace
 
 void OneByOne::place(const Kind& kind, FitTable& table, NodeId node) {
@@ -50,35 +37,26 @@ NodeId OneByOne::best_in(FitTable& table, const Scope& scope) const {
   if (hard_.is_everywhere() && scope.is_everywhere()) return table.best(state_);
   std::vector<NodeId> nodes;
   each_open(table, scope, [&](NodeId n) { nodes.push_back(n); });
-  return best_of(table, state_, nodes);
+  return table.best_among(state_, nodes);
+}
+
+template <class Best>
+bool OneByOne::place_by(std::span<const Kind> members, Best&& best_in) {
+  const std::size_t before = context_.trial.checkpoint();
+  for (const Kind& kind : members) {
+    FitTable& t = table(kind);
+    const NodeId best = best_in(t);
+    if (best.is_none()) {
+      context_.trial.rollback_to(before);
+      return false;
+    }
+    place(kind, t, best);
+  }
+  return true;
 }
 
 bool OneByOne::place_each(std::span<const Kind> members, const Scope& soft) {
-  const std::size_t before = context_.trial.checkpoint();
-  for (const Kind& kind : members) {
-    FitTable& t = table(kind);
-    const NodeId best = best_in(t, soft);
-    if (best.is_none()) {
-      context_.trial.rollback_to(before);
-      return false;
-    }
-    place(kind, t, best);
-  }
-  return true;
-}
-
-bool OneByOne::place_all_on(std::span<const Kind> members, std::span<const NodeId> nodes) {
-  const std::size_t before = context_.trial.checkpoint();
-  for (const Kind& kind : members) {
-    FitTable& t = table(kind);
-    const NodeId best = best_of(t, state_, nodes);
-    if (best.is_none()) {
-      context_.trial.rollback_to(before);
-      return false;
-    }
-    place(kind, t, best);
-  }
-  return true;
+  return place_by(members, [&](FitTable& t) { return best_in(t, soft); });
 }
 
 bool OneByOne::place_near_each_other(std::span<const Kind> members) {
@@ -101,8 +79,9 @@ bool OneByOne::place_near_each_other(std::span<const Kind> members) {
     if (domain.room >= members.size()) by_room.emplace_back(domain.room, &domain);
   std::stable_sort(by_room.begin(), by_room.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (by_room.size() > kDomainsTriedMax) by_room.resize(kDomainsTriedMax);
-  return std::any_of(by_room.begin(), by_room.end(),
-                     [&](const auto& domain) { return place_all_on(members, domain.second->nodes); });
+  return std::any_of(by_room.begin(), by_room.end(), [&](const auto& domain) {
+    return place_by(members, [&](FitTable& t) { return t.best_among(state_, domain.second->nodes); });
+  });
 }
 
 bool OneByOne::search(std::span<const Kind> members, std::uint32_t& steps) {

@@ -41,7 +41,9 @@ class OneByOne {
   template <class Visit>
   void each_open(const FitTable& table, const Scope& scope, Visit&& visit) const;
   NodeId best_in(FitTable& table, const Scope& scope) const;
-  bool place_all_on(std::span<const Kind> members, std::span<const NodeId> nodes);
+  /// Each on the node that `best_in(table)` gives for it.
+  template <class Best>
+  bool place_by(std::span<const Kind> members, Best&& best_in);
 
   const PlacementContext& context_;
   State& state_;

@@ -117,9 +117,7 @@ void ObjectNames::InUse::add(const Constraint& c) {
     for (const LabelExpression& e : term.all) add(e);
   };
   add_term(c.selector);
-  for (const PodTerm& t : c.keeps_away) label_keys.set(t.topology);
-  for (const LabelKeyId topology : c.near.topologies) label_keys.set(topology);
-  for (const SpreadTerm& t : c.spread) label_keys.set(t.topology);
+  c.each_topology_label([&](LabelKeyId label) { label_keys.set(label); });
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
   for (const ashlar::PreferredTerm& p : c.preferred) add_term(p.term);
   for (const DeviceClassId m : c.models) models.set(m);

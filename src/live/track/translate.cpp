@@ -246,11 +246,7 @@ void Translator::replace(DeviceLayoutId before, DeviceLayoutId now) {
 
 ConstraintId Translator::keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
   Constraint c;
-  for (const PodAffinityTerm& t : terms) {
-    if (!t.selector.present) continue;  // means no pod
-    const PodTerm term{company_.selector(ns, t), names_.label_keys.of(t.topology_key)};
-    if (std::find(c.keeps_away.begin(), c.keeps_away.end(), term) == c.keeps_away.end()) c.keeps_away.push_back(term);
-  }
+  c.keeps_away = company_.keeps_away(ns, terms);
   return c.keeps_away.empty() ? anywhere() : intern(std::move(c));
 }
 

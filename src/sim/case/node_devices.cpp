@@ -122,12 +122,7 @@ void settle_devices(CaseReading& c, StatedNode& node, Millis at) {
     return;
   }
   const DeviceLayout layout{node.devices};
-  DeviceLayoutId id = c.file.names.layouts.find(layout);
-  if (id.is_none()) {
-    id = c.file.names.layouts.add(layout);
-    add_event(c, at, EventBody(DeviceLayoutDefined{id, layout}));
-  }
-  node.facts.devices = devices_with(id, layout);
+  node.facts.devices = devices_with(row_of<DeviceLayoutDefined>(c, at, c.file.names.layouts, layout), layout);
 }
 
 }  // namespace ashlar::sim

@@ -181,24 +181,11 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   }
 }
 
-LabelSetId label_set(CaseReading& c, const std::vector<PodLabel>& labels) {
-  const LabelSet set{.ns = kCaseNamespace, .labels = labels};
-  LabelSetId id = c.file.names.label_sets.find(set);
-  if (!id.is_none()) return id;
-  id = c.file.names.label_sets.add(set);
-  add_event(c, c.latest, EventBody(LabelSetDefined{id, set}));
-  return id;
-}
-
 PodSelectorId pod_selector(CaseReading& c, std::vector<LabelExpression> all) {
   PodSelector selector;
   selector.namespaces.push_back(kCaseNamespace);
   selector.all = std::move(all);
-  PodSelectorId id = c.file.names.pod_selectors.find(selector);
-  if (!id.is_none()) return id;
-  id = c.file.names.pod_selectors.add(selector);
-  add_event(c, c.latest, EventBody(PodSelectorDefined{id, selector}));
-  return id;
+  return row_of<PodSelectorDefined>(c, c.latest, c.file.names.pod_selectors, selector);
 }
 
 /// A pod must match all affinity rules together.
@@ -235,18 +222,12 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
   for (const MemberRequest& request : groups) {
     if (request.demand.devices.count == 0 && request.demand.devices.memory_each.value > 0)
       words.fail("card-memory without a GPU", "\"500 milli card-memory=10GiB\"");
-    DemandId demand = names.demands.find(request.demand);
-    if (demand.is_none()) {
-      demand = names.demands.add(request.demand);
-      add_event(c, c.latest, EventBody(DemandDefined{demand, request.demand}));
-    }
-    const LabelSetId labels = request.labels.empty() ? LabelSetId::none() : label_set(c, request.labels);
-    const Constraint asked = constraint_with_rules(c, request);
-    ConstraintId constraint = names.constraints.find(asked);
-    if (constraint.is_none()) {
-      constraint = names.constraints.add(asked);
-      add_event(c, c.latest, EventBody(ConstraintDefined{constraint, asked}));
-    }
+    const DemandId demand = row_of<DemandDefined>(c, c.latest, names.demands, request.demand);
+    LabelSetId labels;
+    if (!request.labels.empty())
+      labels = row_of<LabelSetDefined>(c, c.latest, names.label_sets, {.ns = kCaseNamespace, .labels = request.labels});
+    const ConstraintId constraint =
+        row_of<ConstraintDefined>(c, c.latest, names.constraints, constraint_with_rules(c, request));
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
       out.push_back(
@@ -273,11 +254,7 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   if (!form.spec.groups.empty()) {
     w.members_min = minimum_of(form.spec);
     grown(c.groups_of_job, w.job.row()) = form.spec;
-    w.spec = c.file.names.gang_specs.find(form.spec);
-    if (w.spec.is_none()) {
-      w.spec = c.file.names.gang_specs.add(form.spec);
-      add_event(c, c.latest, EventBody(GangSpecDefined{w.spec, form.spec}));
-    }
+    w.spec = row_of<GangSpecDefined>(c, c.latest, c.file.names.gang_specs, form.spec);
   }
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;

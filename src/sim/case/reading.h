@@ -34,6 +34,16 @@ inline void add_event(CaseReading& c, Millis at, std::variant<EventBody, RejectN
   c.file.scripted_events.push_back({at, std::move(what)});
 }
 
+/// The row of the value, which is announced by an event of that kind when it is new.
+template <class Defined, class IdType, class Value>
+IdType row_of(CaseReading& c, Millis at, ValueTable<IdType, Value>& table, const Value& value) {
+  IdType id = table.find(value);
+  if (!id.is_none()) return id;
+  id = table.add(value);
+  add_event(c, at, EventBody(Defined{id, value}));
+  return id;
+}
+
 /// Optional "at TIME", then the end of the line. Times never run backwards.
 Millis take_at(CaseReading& c, Words& words);
 /// A node of the case; with `may_be_unknown`, "#99" is row 99, which may never have existed.

@@ -103,8 +103,7 @@ class Cluster : public NodeColumns {
   void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
   void define(NamespaceId id, const NamespaceLabels& labels) {
     note_company(counts_.define(id, labels));
-    const std::span<const PodSelectorId> selecting = counts_.index().selecting_namespaces();
-    if (is_company_noted_) rules_concerned_.insert(rules_concerned_.end(), selecting.begin(), selecting.end());
+    if (is_company_noted_) note_rules(counts_.index().selecting_namespaces());
   }
   /// A member has these labels from now on (by = 1), or no longer (-1).
   void use(LabelSetId id, int by) { counts_.use(id, by); }
@@ -112,12 +111,12 @@ class Cluster : public NodeColumns {
   /// away: for the nodes concerned that is a change of facts.
   void add_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
     note_company(counts_.add(member, labels, constraints_[constraint.row()].keeps_away, n));
-    if (is_company_noted_) note_pod(labels);
+    if (is_company_noted_) note_rules(counts_.matched());
   }
   /// Exactly undoes add_pod with the same arguments.
   void remove_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
     note_company(counts_.remove(member, labels, constraints_[constraint.row()].keeps_away, n));
-    if (is_company_noted_) note_pod(labels);
+    if (is_company_noted_) note_rules(counts_.matched());
   }
   /// From now on the nodes are noted from which other pods are kept away than before, or whose devices have other
   /// capabilities, and the selectors of rules about pods that come or go; stopping returns the nodes.
@@ -127,7 +126,12 @@ class Cluster : public NodeColumns {
     return std::exchange(company_changed_, {});
   }
   /// The same for a pod with these labels that a decision has placed.
-  void note_pod(LabelSetId labels) { counts_.add_rules_about(labels, rules_concerned_); }
+  void note_pod(LabelSetId labels) {
+    if (labels.is_none()) return;
+    std::vector<PodSelectorId> matched;
+    counts_.index().selectors_of(labels, matched);
+    note_rules(matched);
+  }
   /// The selectors noted, some perhaps several times; none: labels of nodes have changed, any rule may be concerned.
   std::span<const PodSelectorId> rules_concerned() const { return rules_concerned_; }
   void forget_rules_concerned() { rules_concerned_.clear(); }
@@ -214,6 +218,9 @@ class Cluster : public NodeColumns {
     ++facts_change_count_;
   }
   void note_company(std::span<const NodeId> changed);
+  void note_rules(std::span<const PodSelectorId> selectors) {
+    rules_concerned_.insert(rules_concerned_.end(), selectors.begin(), selectors.end());
+  }
   /// Labels or taints of a node have changed, or it has come or gone.
   void note_labels() {
     companies_.note_labels_changed();

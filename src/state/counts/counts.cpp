@@ -1,7 +1,6 @@
 #include "state/counts/counts.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -149,24 +148,14 @@ void Counts::use(PodSelectorId selector, ConstraintId by_constraint, int by) {
   if (by < 0 && is_there) s.constraints.erase(at);
 }
 
-void Counts::add_rules_about(LabelSetId labels, std::vector<PodSelectorId>& out) const {
-  if (labels.is_none()) return;
-  std::vector<PodSelectorId> found;
-  index_.selectors_of(labels, found);
-  std::copy_if(found.begin(), found.end(), std::back_inserter(out),
-               [&](PodSelectorId s) { return selectors_[s.row()].users > 0; });
-}
-
 void Counts::use(ConstraintId id, const Constraint& constraint, int by, const NodeColumns& nodes) {
-  if (!constraint.near.selector.is_none()) use(constraint.near.selector, id, by);
-  for (const SpreadTerm& term : constraint.spread) use(term.selector, id, by);
+  constraint.each_pod_selector([&](PodSelectorId selector) { use(selector, id, by); });
   if (!constraint.seen_as.is_none()) {
     ASHLAR_CHECK(constraint.seen_as.row() < sets_.size());
     use(constraint.seen_as, by);
     by > 0 ? watch(constraint.seen_as) : unwatch(constraint.seen_as);
   }
   for (const PodTerm& term : constraint.keeps_away) {
-    use(term.selector, id, by);
     Selector& s = selectors_[term.selector.row()];
     Owners* owners = find_owners(term);
     if (owners == nullptr) {
@@ -279,6 +268,7 @@ void Counts::leave(MemberId member) {
 std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node,
                                       int by) {
   flipped_.clear();
+  found_.clear();
   if (!labels.is_none()) {
     by > 0 ? enter(member, labels, node) : leave(member);
     index_.selectors_of(labels, found_);

@@ -47,8 +47,8 @@ class Counts : public KeptAway {
     return id.row() < selectors_.size() ? std::span<const ConstraintId>(selectors_[id.row()].constraints)
                                         : std::span<const ConstraintId>();
   }
-  /// Adds the selectors of rules that pods with these labels match.
-  void add_rules_about(LabelSetId labels, std::vector<PodSelectorId>& out) const;
+  /// The selectors that the pod matches which was added or removed last; valid until the next change.
+  std::span<const PodSelectorId> matched() const { return found_; }
   std::uint32_t pods(PodSelectorId id, NodeId node) const;
   /// Placed pods that have the term.
   std::uint32_t owners(const PodTerm& term, NodeId node) const;

@@ -25,9 +25,13 @@ void put_in(RowLists<Key, Row>& lists, Key key, Row row, bool is_in) {
 
 }  // namespace
 
+const NamespaceLabels& SelectorIndex::labels_of(NamespaceId ns) const {
+  static const NamespaceLabels kUnknown;
+  return ns.row() < namespaces_.size() ? namespaces_[ns.row()] : kUnknown;
+}
+
 bool SelectorIndex::means(const std::vector<LabelExpression>& of_namespace, NamespaceId ns) const {
-  const bool is_known = ns.row() < namespaces_.size() && namespaces_[ns.row()].is_known;
-  return !is_known || hold(of_namespace, namespaces_[ns.row()].labels);
+  return ashlar::means(of_namespace, labels_of(ns));
 }
 
 bool SelectorIndex::means_namespace(const PodSelector& s, NamespaceId ns) const {
@@ -37,17 +41,14 @@ bool SelectorIndex::means_namespace(const PodSelector& s, NamespaceId ns) const 
 
 bool SelectorIndex::matches(const PodSelector& s, const LabelSet& set) const {
   ++compared_;
-  const bool is_meant = !set.is_leaving || !s.skips_leaving;
-  return is_meant && !set.ns.is_none() && means_namespace(s, set.ns) && hold(s.all, set.labels);
+  return selects(s, set, labels_of(set.ns));
 }
 
 bool SelectorIndex::matches(PodSelectorId selector, LabelSetId set) const {
   return matches(selectors_[selector.row()], sets_[set.row()]);
 }
 
-bool SelectorIndex::is_like(NamespaceId id, const NamespaceLabels& labels) const {
-  return id.row() < namespaces_.size() ? namespaces_[id.row()] == labels : labels == NamespaceLabels{};
-}
+bool SelectorIndex::is_like(NamespaceId id, const NamespaceLabels& labels) const { return labels_of(id) == labels; }
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 

@@ -86,6 +86,7 @@ class SelectorIndex {
   }
   static std::uint64_t in_list(NamespaceId ns) { return in_list(ns, LabelId(2 * kLabelRowsMax)); }
   static bool is_empty(const PodSelector& s) { return s.namespaces.empty() && !s.selects_namespaces; }
+  const NamespaceLabels& labels_of(NamespaceId ns) const;
   bool means_namespace(const PodSelector& selector, NamespaceId ns) const;
   bool matches(const PodSelector& selector, const LabelSet& set) const;
   Place place_of(const PodSelector& selector) const;

@@ -54,6 +54,19 @@ NodeId FitTable::best(const State& state) {
   return best_.find(state, rating_, *changes_, draw_);
 }
 
+NodeId FitTable::best_among(const State& state, std::span<const NodeId> nodes) {
+  NodeId best;
+  std::uint64_t best_key = 0;
+  for (const NodeId n : nodes) {
+    if (fits(n) == 0) continue;
+    const std::uint64_t its_key = key(state, n);
+    if (its_key <= best_key && !best.is_none()) continue;
+    best = n;
+    best_key = its_key;
+  }
+  return best;
+}
+
 void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since) {
   if (!limit_editions_.empty()) {  // the limit is known only while it is asked for
     if (counts_.cursor() > since) counts_.forget();

@@ -42,6 +42,8 @@ class FitTable {
   // ---- after count() in the same state ------------------------------------------------------------------------------
   std::uint16_t fits(NodeId n) const { return counts_.fits()[n.row()]; }
   std::span<const std::uint16_t> fits() const { return counts_.fits(); }
+  /// The best of these nodes, ties to the first; none if nothing fits.
+  NodeId best_among(const State& state, std::span<const NodeId> nodes);
   /// Members that fit in each domain of a level, by DomainId.
   std::span<const std::uint32_t> room(const State& state, LevelId level) { return counts_.room(state, level); }
   std::uint64_t room_everywhere() const { return counts_.total(); }

@@ -119,10 +119,6 @@ PodSelector CompanyRows::selector_of(const PooledString& ns, const PodAffinityTe
   return s;
 }
 
-PodSelectorId CompanyRows::selector(const PooledString& ns, const PodAffinityTerm& term) {
-  return intern(selector_of(ns, term));
-}
-
 PodSelectorId CompanyRows::selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
   PodSelector all = selector_of(ns, terms.front());
   for (std::size_t i = 1; i < terms.size(); ++i) {
@@ -146,27 +142,27 @@ PodSelectorId CompanyRows::selector(const PooledString& ns, const Labels& labels
   return intern(std::move(s));
 }
 
-bool CompanyRows::matches(PodSelectorId selector, const PooledString& ns, const Labels& labels) {
-  const PodSelector& s = selectors_[selector];
-  const NamespaceId own = namespace_row(ns);
-  const bool is_listed = std::ranges::binary_search(s.namespaces, own);
-  const NamespaceLabels& of_own = reported_[own.row()];
-  const bool is_selected = s.selects_namespaces && (!of_own.is_known || hold(s.of_namespace, of_own.labels));
-  return (is_listed || is_selected) && hold(s.all, pod_labels(labels));
+std::vector<PodTerm> CompanyRows::keeps_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
+  std::vector<PodTerm> out;
+  for (const PodAffinityTerm& t : terms) {
+    if (!t.selector.present) continue;  // means no pod
+    const PodTerm term{intern(selector_of(ns, t)), names_.label_keys.of(t.topology_key)};
+    if (std::ranges::find(out, term) == out.end()) out.push_back(term);
+  }
+  return out;
 }
 
 CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules) {
   CompanyRules company;
-  for (const PodAffinityTerm& t : rules.required_anti_affinity) {
-    if (!t.selector.present) continue;  // means no pod
-    const PodTerm term{selector(ns, t), names_.label_keys.of(t.topology_key)};
-    if (std::ranges::find(company.keeps_away, term) != company.keeps_away.end()) continue;
-    company.keeps_away.push_back(term);
-    company.keeps_itself_away = company.keeps_itself_away || matches(term.selector, ns, labels);
-  }
+  const LabelSet own{.ns = namespace_row(ns), .labels = pod_labels(labels)};
+  const auto matches_itself = [&](PodSelectorId selector) {
+    return selects(selectors_[selector], own, reported_[own.ns.row()]);
+  };
+  company.keeps_away = keeps_away(ns, rules.required_anti_affinity);
+  company.keeps_itself_away = std::ranges::any_of(company.keeps_away, matches_itself, &PodTerm::selector);
   if (!rules.required_pod_affinity.empty()) {
     company.near.selector = selector_of_all(ns, rules.required_pod_affinity);
-    company.near.matches_itself = matches(company.near.selector, ns, labels);
+    company.near.matches_itself = matches_itself(company.near.selector);
     for (const PodAffinityTerm& t : rules.required_pod_affinity) {
       const LabelKeyId topology = names_.label_keys.of(t.topology_key);
       if (std::ranges::find(company.near.topologies, topology) == company.near.topologies.end())
@@ -179,7 +175,7 @@ CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels,
     term.topology = names_.label_keys.of(s.topology_key);
     term.skew_max = s.max_skew;
     term.domains_min = s.min_domains;
-    term.matches_itself = matches(term.selector, ns, labels);
+    term.matches_itself = matches_itself(term.selector);
     term.honors_affinity = s.honors_affinity;
     term.honors_taints = s.honors_taints;
   }
@@ -188,16 +184,12 @@ CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels,
 
 void CompanyRows::use(const Constraint& constraint) {
   if (!constraint.seen_as.is_none()) label_sets_.use(constraint.seen_as);
-  for (const PodTerm& t : constraint.keeps_away) selectors_.use(t.selector);
-  for (const SpreadTerm& t : constraint.spread) selectors_.use(t.selector);
-  if (!constraint.near.selector.is_none()) selectors_.use(constraint.near.selector);
+  constraint.each_pod_selector([&](PodSelectorId selector) { selectors_.use(selector); });
 }
 
 void CompanyRows::leave(const Constraint& constraint) {
   if (!constraint.seen_as.is_none()) label_sets_.leave(constraint.seen_as);
-  for (const PodTerm& t : constraint.keeps_away) selectors_.leave(t.selector);
-  for (const SpreadTerm& t : constraint.spread) selectors_.leave(t.selector);
-  if (!constraint.near.selector.is_none()) selectors_.leave(constraint.near.selector);
+  constraint.each_pod_selector([&](PodSelectorId selector) { selectors_.leave(selector); });
 }
 
 std::size_t CompanyRows::note_taken() {

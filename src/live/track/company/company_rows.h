@@ -30,8 +30,8 @@ class CompanyRows {
       : names_(names), out_(out), namespaces_(std::move(namespaces)) {}
 
   LabelSetId label_set(const PooledString& ns, const Labels& labels, bool is_leaving = false);
-  /// The pods that a term of a pod of that namespace means.
-  PodSelectorId selector(const PooledString& ns, const PodAffinityTerm& term);
+  /// What required anti-affinity of a pod of that namespace keeps away.
+  std::vector<PodTerm> keeps_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
   /// Of a pod of that namespace with these labels.
   CompanyRules rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules);
 
@@ -56,14 +56,13 @@ class CompanyRows {
   NamespaceLabels labels_of_namespace(const PooledString& ns);
   std::vector<PodLabel> pod_labels(const Labels& labels);
   std::vector<LabelExpression> expressions(const LabelSelector& selector);
+  /// The pods that a term of a pod of that namespace means.
   PodSelector selector_of(const PooledString& ns, const PodAffinityTerm& term);
   PodSelectorId intern(PodSelector selector);
   /// Those that all of the terms mean. Where they select namespaces by labels, they do so alike.
   PodSelectorId selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
   /// Those that count for the spread of a pod of that namespace with these labels.
   PodSelectorId selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread);
-  /// Whether the selector means a pod of that namespace with these labels.
-  bool matches(PodSelectorId selector, const PooledString& ns, const Labels& labels);
 
   ObjectNames& names_;
   EventBuffer& out_;

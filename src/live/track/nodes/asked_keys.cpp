@@ -22,9 +22,7 @@ void AskedKeys::ask(const Constraint& constraint) {
   ask_term(constraint.selector);
   for (const ashlar::NodeTerm& term : constraint.any_of) ask_term(term);
   for (const ashlar::PreferredTerm& preferred : constraint.preferred) ask_term(preferred.term);
-  for (const PodTerm& term : constraint.keeps_away) ask_key(term.topology);
-  for (const LabelKeyId topology : constraint.near.topologies) ask_key(topology);
-  for (const SpreadTerm& term : constraint.spread) ask_key(term.topology);
+  constraint.each_topology_label(ask_key);
 }
 
 std::vector<NodeLabel> AskedKeys::labels_of(const Labels& labels, const PooledString& node_name) {
