@@ -50,6 +50,11 @@ void PodBuilder::check_pod_affinity() {
   if (is_mixed) refuse("spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
 }
 
+std::int32_t spread_number(std::int64_t stated) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 1, kMost));
+}
+
 void PodBuilder::ignore(std::string_view path) {
   const PooledString text(path);
   if (std::find(rules.ignored_soft.begin(), rules.ignored_soft.end(), text) == rules.ignored_soft.end())

@@ -49,6 +49,9 @@ Pod finish_pod(PodBuilder& builder, SharedParts& shared);
 /// Larger amounts, and sums of a pod's containers, are capped: no node has it, and sums of thousands of pods stay
 /// within int64.
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
+/// maxSkew or minDomains as kept: at least 1, and at most what no cluster has, so that it is a number that the decision
+/// log may hold.
+std::int32_t spread_number(std::int64_t stated);
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
 /// malformed or negative.
 Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);

@@ -119,8 +119,8 @@ void read_spread(const pb::TopologySpreadConstraint& from, PodBuilder& builder) 
   TopologySpread& spread = builder.rules.spread.emplace_back();
   if (from.has_labelselector()) read_label_selector(from.labelselector(), spread.selector, builder);
   spread.topology_key = from.topologykey();
-  spread.max_skew = std::max(from.maxskew(), 1);
-  spread.min_domains = std::max(from.mindomains(), 1);
+  spread.max_skew = spread_number(from.maxskew());
+  spread.min_domains = spread_number(from.mindomains());
   spread.honors_affinity = from.nodeaffinitypolicy() != "Ignore";
   spread.honors_taints = from.nodetaintspolicy() == "Honor";
   for (const std::string& key : from.matchlabelkeys()) spread.match_label_keys.emplace_back(key);

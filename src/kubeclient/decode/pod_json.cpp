@@ -239,9 +239,9 @@ void read_spread(Value value, PodBuilder& builder) {
       else if (key == "topologyKey")
         spread.topology_key = text_of(member);
       else if (key == "maxSkew")
-        spread.max_skew = std::max(static_cast<std::int32_t>(integer_of(member)), 1);
+        spread.max_skew = spread_number(integer_of(member));
       else if (key == "minDomains")
-        spread.min_domains = std::max(static_cast<std::int32_t>(integer_of(member)), 1);
+        spread.min_domains = spread_number(integer_of(member));
       else if (key == "nodeAffinityPolicy")
         spread.honors_affinity = text_of(member) != "Ignore";
       else if (key == "nodeTaintsPolicy")

@@ -247,6 +247,18 @@ TEST(DecodeFields, RulesAboutOtherPodsAreRead) {
   }
 }
 
+TEST(DecodeFields, NumbersOfASpreadStayWithinWhatADecisionLogHolds) {
+  pb::Pod message;
+  message.mutable_spec()->add_topologyspreadconstraints()->set_maxskew(INT32_MAX);
+  message.mutable_spec()->mutable_topologyspreadconstraints(0)->set_mindomains(-3);
+  for (const Pod& pod :
+       both(R"("spec":{"topologySpreadConstraints":[{"maxSkew":2147483647,"minDomains":-3}]})", message)) {
+    ASSERT_EQ(pod.rules->spread.size(), 1u);
+    EXPECT_EQ(pod.rules->spread[0].max_skew, 1 << 28);
+    EXPECT_EQ(pod.rules->spread[0].min_domains, 1);
+  }
+}
+
 TEST(DecodeFields, TermsThatSelectNamespacesByUnlikeLabelsAreRefused) {
   pb::Pod message;
   auto& affinity = *message.mutable_spec()->mutable_affinity()->mutable_podaffinity();
