@@ -30,20 +30,18 @@ void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
                      std::move(on_answer));
   });
   std::printf("%zu pods created, %zu failed\n", options.pods, failed);
-  for (const std::size_t page : {500u, 1000u, 2000u, 5000u, 0u})
-    for (const kube::Encoding encoding : {kube::Encoding::kJson, kube::Encoding::kProtobuf}) {
-      const bench::ListReport r = bench::list_all(api, encoding, page);
-      rusage usage{};
-      getrusage(RUSAGE_SELF, &usage);
-      std::printf(
-          "list %zu pods, %s, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f "
-          "bytes a pod, peak RSS %ld MB\n",
-          r.pods, encoding == kube::Encoding::kJson ? "json" : "protobuf", page, r.seconds, r.client_cpu_seconds,
-          r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods), r.server_cpu_seconds,
-          static_cast<double>(r.bytes) * 1e-6, static_cast<double>(r.bytes) / static_cast<double>(r.pods),
-          usage.ru_maxrss / 1024);
-      std::fflush(stdout);
-    }
+  for (const std::size_t page : {500u, 1000u, 2000u, 5000u, 0u}) {
+    const bench::ListReport r = bench::list_all(api, page);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    std::printf(
+        "list %zu pods, page %zu: %.2f s, client CPU %.2f s (%.1f us a pod), server CPU %.2f s, %.1f MB, %.0f "
+        "bytes a pod, peak RSS %ld MB\n",
+        r.pods, page, r.seconds, r.client_cpu_seconds, r.client_cpu_seconds * 1e6 / static_cast<double>(r.pods),
+        r.server_cpu_seconds, static_cast<double>(r.bytes) * 1e-6,
+        static_cast<double>(r.bytes) / static_cast<double>(r.pods), usage.ru_maxrss / 1024);
+    std::fflush(stdout);
+  }
 }
 
 }  // namespace
@@ -51,7 +49,7 @@ void measure_lists(kube::Api& api, const bench::RawBindOptions& options) {
 int main(int argc, char** argv) {
   bench::RawBindOptions options;
   kube::AccessSources sources;
-  std::string encoding = "json", bind_encoding = "json", mode = "drain";
+  std::string bind_encoding = "json", mode = "drain";
   int repeat = 1;
   bool no_watch = false;
   CLI::App app("raw bind rate of an API server");
@@ -61,13 +59,11 @@ int main(int argc, char** argv) {
   app.add_option("--in-flight", options.in_flight, "bindings unanswered at once");
   app.add_option("--gpus", options.gpus, "nvidia.com/gpu of each pod");
   app.add_option("--repeat", repeat, "runs");
-  app.add_option("--encoding", encoding, "of the watch")->check(CLI::IsMember({"json", "protobuf"}));
   app.add_option("--bind-encoding", bind_encoding, "of the bindings")->check(CLI::IsMember({"json", "protobuf"}));
   app.add_option("--mode", mode, "drain: pods exist; arrival: created meanwhile; list: read all pods")
       ->check(CLI::IsMember({"drain", "arrival", "list"}));
   app.add_flag("--no-watch", no_watch, "do not hold a pod watch open");
   CLI11_PARSE(app, argc, argv);
-  options.watch_encoding = encoding == "json" ? kube::Encoding::kJson : kube::Encoding::kProtobuf;
   options.bind_encoding = bind_encoding == "json" ? kube::Encoding::kJson : kube::Encoding::kProtobuf;
   options.with_watch = !no_watch;
 
@@ -95,8 +91,7 @@ int main(int argc, char** argv) {
     created.seconds = bench::seconds_since(start);
     created.client_cpu_seconds = bench::cpu_seconds() - cpu_start;
     print("create", options, created);
-    print(options.with_watch ? ("bind, one pod watch open (" + encoding + ")").c_str() : "bind, no watch", options,
-          bench::bind_all(**api, options));
+    print(options.with_watch ? "bind, one pod watch open" : "bind, no watch", options, bench::bind_all(**api, options));
   }
   return 0;
 }

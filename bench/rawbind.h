@@ -60,7 +60,6 @@ struct RawBindOptions {
   std::size_t in_flight = 64;
   int gpus = 0;  ///< nvidia.com/gpu of each pod; nodes have 8
   bool with_watch = true;
-  kube::Encoding watch_encoding = kube::Encoding::kJson;
   kube::Encoding bind_encoding = kube::Encoding::kJson;
 };
 
@@ -109,8 +108,7 @@ inline std::size_t create_pods(kube::Api& api, const RawBindOptions& options) {
 /// Binds the pre-created pods of `options` to nodes in turn.
 inline RawBindReport bind_all(kube::Api& api, const RawBindOptions& options) {
   std::size_t changes = 0;
-  kube::Reflector<kube::Pod> watch(api, {.encoding = options.watch_encoding},
-                                   [&](kube::Change<kube::Pod>&&) { ++changes; });
+  kube::Reflector<kube::Pod> watch(api, {}, [&](kube::Change<kube::Pod>&&) { ++changes; });
   if (options.with_watch) {
     watch.start();
     while (!watch.is_synced()) api.poll(Millis(100));
@@ -135,18 +133,16 @@ struct ListReport {
   std::size_t pods = 0;
   std::uint64_t bytes = 0;
 };
-inline ListReport list_all(kube::Api& api, kube::Encoding encoding, std::size_t page_items) {
+inline ListReport list_all(kube::Api& api, std::size_t page_items) {
   std::vector<kube::Pod> pods;
   ListReport report;
   report.server_cpu_seconds = -server_cpu_seconds(api);
   const auto start = steady_clock::now();
   const double cpu_start = cpu_seconds();
   const std::uint64_t bytes_start = api.counters().bytes_received;
-  kube::Reflector<kube::Pod> watch(api, {.encoding = encoding, .page_items = page_items},
-                                   [&](kube::Change<kube::Pod>&& change) {
-                                     if (change.kind == kube::Change<kube::Pod>::Kind::kAdded)
-                                       pods.push_back(std::move(change.object));
-                                   });
+  kube::Reflector<kube::Pod> watch(api, {.page_items = page_items}, [&](kube::Change<kube::Pod>&& change) {
+    if (change.kind == kube::Change<kube::Pod>::Kind::kAdded) pods.push_back(std::move(change.object));
+  });
   watch.start();
   while (!watch.is_synced()) api.poll(Millis(100));
   report.seconds = seconds_since(start);
@@ -162,7 +158,7 @@ inline ListReport list_all(kube::Api& api, kube::Encoding encoding, std::size_t 
 inline RawBindReport create_and_bind(kube::Api& api, const RawBindOptions& options) {
   std::deque<kube::Binding> due;
   std::size_t seen = 0;
-  kube::Reflector<kube::Pod> watch(api, {.encoding = options.watch_encoding}, [&](kube::Change<kube::Pod>&& change) {
+  kube::Reflector<kube::Pod> watch(api, {}, [&](kube::Change<kube::Pod>&& change) {
     if (change.kind != kube::Change<kube::Pod>::Kind::kAdded || !change.object.node_name.empty()) return;
     due.push_back({.ns = change.object.ns,
                    .pod = change.object.name,

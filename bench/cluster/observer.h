@@ -64,7 +64,7 @@ class Observer {
     return frames_.feed(chunk, [this](std::string_view frame) { return take(frame); }).ok();
   }
   bool take(std::string_view frame) {
-    const auto event = kube::decode_watch_event<kube::Pod>(frame, kube::Encoding::kProtobuf);
+    const auto event = kube::decode_watch_event<kube::Pod>(frame);
     if (!event || event->kind != kube::WatchEventKind::kAdded) return true;
     const auto now = steady_clock::now();
     if (!bound_at_.emplace(event->object.name.str(), now).second) return true;

@@ -67,8 +67,7 @@ class LeaseWatch {
     const kube::Answer answer = kube::call(
         arena_.api(),
         {.path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/ashlar-scheduler", .timeout = Millis(5000)});
-    const auto lease = answer.ok() ? kube::decode_object<kube::Lease>(answer.body, kube::Encoding::kJson)
-                                   : Result<kube::Lease>(kube::Lease{});
+    const auto lease = answer.ok() ? kube::decode_object<kube::Lease>(answer.body) : Result<kube::Lease>(kube::Lease{});
     if (!lease || lease->holder.empty()) return;
     if (holders_.insert(lease->holder).second || lease->renewed != renewed_)
       renewed_ = lease->renewed, since_ = steady_clock::now();

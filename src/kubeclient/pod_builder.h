@@ -1,4 +1,4 @@
-// PodBuilder: reused from pod to pod, so that a list costs few allocations; both encodings fill it, finish_pod() turns
+// PodBuilder: reused from pod to pod, so that a list costs few allocations; a decoder fills it, finish_pod() turns
 // it into a Pod. Private to the folder.
 #pragma once
 
@@ -58,7 +58,7 @@ Result<void> add_quantity(Resources& resources, std::string_view name, std::stri
 /// The node's side: fills allocatable and, for the resource "pods", pods_max.
 Result<void> add_allocatable(Node& node, std::string_view name, std::string_view quantity);
 
-// Enumerations shared by the two decoders. Unknown words give false.
+// Words of the API. Unknown ones give false.
 bool read_selector_op(std::string_view text, SelectorOp& op);
 bool read_taint_effect(std::string_view text, TaintEffect& effect);
 PodPhase read_phase(std::string_view text);

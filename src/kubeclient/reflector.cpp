@@ -17,7 +17,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   using Kind = typename Change<T>::Kind;
 
   Follower(Api& a, ReflectorOptions o, OnChange c)
-      : api(a), options(std::move(o)), on_change(std::move(c)), frames(options.encoding) {
+      : api(a), options(std::move(o)), on_change(std::move(c)), frames(kEncodingOf<T>) {
     if (options.path.empty()) options.path = kDefaultPath<T>;
   }
 
@@ -151,7 +151,7 @@ void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
     parameters = options.from_watch_cache ? "resourceVersion=0" : "limit=0";
   if (!continue_token.empty()) parameters += "&continue=" + http::percent_encode(continue_token);
   http::Request page{.path = query(parameters),
-                     .accept = options.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType,
+                     .accept = kEncodingOf<T> == Encoding::kProtobuf ? kProtobufType : kJsonType,
                      .timeout = options.list_timeout,
                      .has_own_connection = true};
   request = api.send(std::move(page), [weak = this->weak_from_this(), now = round](Answer answer) {
@@ -182,7 +182,7 @@ template <class T>
 void Reflector<T>::Follower::take_page(Answer answer) {
   contact = api.monotonic();
   if (!answer.ok()) return take_list_failure(answer);
-  Result<ListPage<T>> page = decode_list<T>(answer.body, options.encoding);
+  Result<ListPage<T>> page = decode_list<T>(answer.body);
   answer.body = std::string();  // a page may be large; what follows runs the owner's callbacks
   if (!page) {
     ++counters.bad_events;
@@ -261,7 +261,7 @@ void Reflector<T>::Follower::begin_watch() {
   http::Request watch{
       .path = query("watch=1&allowWatchBookmarks=true&resourceVersion=" + http::percent_encode(version) +
                     "&timeoutSeconds=" + std::to_string(std::max<std::int64_t>(1, seconds))),
-      .accept = options.encoding == Encoding::kProtobuf ? kProtobufWatchType : kJsonType,
+      .accept = kEncodingOf<T> == Encoding::kProtobuf ? kProtobufWatchType : kJsonType,
       .timeout = Millis(0)};
   const std::weak_ptr<Follower> weak = this->weak_from_this();
   const std::uint64_t now = round;
@@ -270,7 +270,7 @@ void Reflector<T>::Follower::begin_watch() {
     const auto self = weak.lock();
     if (!self || self->round != now) return;
     self->contact = self->api.monotonic();
-    self->watch_end = check_encoding(response, self->options.encoding);
+    self->watch_end = check_encoding(response, kEncodingOf<T>);
   };
   handlers.on_chunk = [weak, now](std::string_view chunk) {
     const auto self = weak.lock();
@@ -296,7 +296,7 @@ bool Reflector<T>::Follower::take_chunk(std::string_view chunk) {
 /// False ends the watch; `watch_end` then has the reason.
 template <class T>
 bool Reflector<T>::Follower::take_event(std::string_view frame) {
-  Result<Event> event = decode_watch_event<T>(frame, options.encoding);
+  Result<Event> event = decode_watch_event<T>(frame);
   if (!event) {
     ++counters.bad_events;
     watch_end = event.error();

@@ -56,7 +56,6 @@ struct ReflectorOptions {
   std::string field_selector, label_selector;
   /// default: the resource's cluster-wide path; needed for PodGroup (see pod_group_api.h)
   std::string path;
-  Encoding encoding = Encoding::kJson;  ///< kProtobuf for pods and nodes only
   /// list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
   std::size_t page_items = 2000;
   /// first list may be served from the server's cache (resourceVersion=0) if page_items is 0

@@ -136,7 +136,7 @@ http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
   return api.send(std::move(request), [on_answer = std::move(on_answer)](Answer answer) {
     Lease lease;
     if (answer.ok()) {
-      Result<Lease> read = decode_object<Lease>(answer.body, Encoding::kJson);
+      Result<Lease> read = decode_object<Lease>(answer.body);
       if (read)
         lease = std::move(read).value();
       else

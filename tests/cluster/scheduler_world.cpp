@@ -166,10 +166,11 @@ void SchedulerWorld::post_pods(const std::vector<kube::PodSpec>& specs) {
 
 std::map<std::string, kube::Pod> SchedulerWorld::pods(const std::string& ns) {
   std::map<std::string, kube::Pod> found;
-  const Answer answer =
-      answer_of([&](OnAnswer done) { api_->send({.path = "/api/v1/namespaces/" + ns + "/pods"}, std::move(done)); });
+  const Answer answer = answer_of([&](OnAnswer done) {
+    api_->send({.path = "/api/v1/namespaces/" + ns + "/pods", .accept = kube::kProtobufType}, std::move(done));
+  });
   if (!answer.ok()) return found;
-  Result<kube::ListPage<kube::Pod>> page = kube::decode_list<kube::Pod>(answer.body, Encoding::kJson);
+  Result<kube::ListPage<kube::Pod>> page = kube::decode_list<kube::Pod>(answer.body);
   if (page)
     for (kube::Pod& pod : page->items) found[pod.name.str()] = std::move(pod);
   return found;

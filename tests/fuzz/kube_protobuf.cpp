@@ -8,9 +8,9 @@ using namespace ashlar::kube;
 
 template <class T>
 void read_as(std::string_view bytes) {
-  static_cast<void>(decode_object<T>(bytes, Encoding::kProtobuf).ok());
-  static_cast<void>(decode_list<T>(bytes, Encoding::kProtobuf).ok());
-  static_cast<void>(decode_watch_event<T>(bytes, Encoding::kProtobuf).ok());
+  static_cast<void>(decode_object<T>(bytes).ok());
+  static_cast<void>(decode_list<T>(bytes).ok());
+  static_cast<void>(decode_watch_event<T>(bytes).ok());
 }
 
 void run(std::string_view bytes) {

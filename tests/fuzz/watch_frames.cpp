@@ -8,11 +8,12 @@ namespace {
 
 using namespace ashlar::kube;
 
-void feed(std::string_view bytes, std::size_t chunk, Encoding encoding) {
-  FrameSplitter splitter(encoding, 1u << 20);
+template <class T>
+void feed(std::string_view bytes, std::size_t chunk) {
+  FrameSplitter splitter(kEncodingOf<T>, 1u << 20);
   while (!bytes.empty()) {
     const auto fed = splitter.feed(bytes.substr(0, chunk), [&](std::string_view frame) {
-      static_cast<void>(decode_watch_event<Node>(frame, encoding).ok());
+      static_cast<void>(decode_watch_event<T>(frame).ok());
       return true;
     });
     if (!fed) return;
@@ -23,7 +24,8 @@ void feed(std::string_view bytes, std::size_t chunk, Encoding encoding) {
 void run(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::size_t chunk = static_cast<unsigned char>(bytes.back()) + 1u;
-  for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) feed(bytes, chunk, encoding);
+  feed<Namespace>(bytes, chunk);
+  feed<Node>(bytes, chunk);
 }
 
 }  // namespace

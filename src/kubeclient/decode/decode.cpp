@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;  // big-endian frame length of protobuf watches
 
-Error json_only() { return invalid("only pods and nodes are read from protobuf"); }
-
-template <class T>
-constexpr bool kHasProtobuf = std::is_same_v<T, Pod> || std::is_same_v<T, Node>;
-
 struct NamedKind {
   std::string_view type;
   WatchEventKind kind;
@@ -39,30 +34,27 @@ Error watch_error(const StatusText& status) {
 }
 
 template <class T>
-Result<T> decode_object(std::string_view body, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_object<T>(body);
-  if constexpr (kHasProtobuf<T>)
+Result<T> decode_object(std::string_view body) {
+  if constexpr (kEncodingOf<T> == Encoding::kProtobuf)
     return proto::decode_object<T>(body);
   else
-    return json_only();
+    return json::decode_object<T>(body);
 }
 
 template <class T>
-Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_list<T>(body);
-  if constexpr (kHasProtobuf<T>)
+Result<ListPage<T>> decode_list(std::string_view body) {
+  if constexpr (kEncodingOf<T> == Encoding::kProtobuf)
     return proto::decode_list<T>(body);
   else
-    return json_only();
+    return json::decode_list<T>(body);
 }
 
 template <class T>
-Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_watch_event<T>(frame);
-  if constexpr (kHasProtobuf<T>)
+Result<WatchEvent<T>> decode_watch_event(std::string_view frame) {
+  if constexpr (kEncodingOf<T> == Encoding::kProtobuf)
     return proto::decode_watch_event<T>(frame);
   else
-    return json_only();
+    return json::decode_watch_event<T>(frame);
 }
 
 Result<StatusText> decode_status(std::string_view body, Encoding encoding) {
@@ -70,10 +62,10 @@ Result<StatusText> decode_status(std::string_view body, Encoding encoding) {
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types take none
-#define ASHLAR_INSTANTIATE(T)                                              \
-  template Result<T> decode_object<T>(std::string_view, Encoding);         \
-  template Result<ListPage<T>> decode_list<T>(std::string_view, Encoding); \
-  template Result<WatchEvent<T>> decode_watch_event<T>(std::string_view, Encoding);
+#define ASHLAR_INSTANTIATE(T)                                    \
+  template Result<T> decode_object<T>(std::string_view);         \
+  template Result<ListPage<T>> decode_list<T>(std::string_view); \
+  template Result<WatchEvent<T>> decode_watch_event<T>(std::string_view);
 ASHLAR_INSTANTIATE(Pod)
 ASHLAR_INSTANTIATE(Node)
 ASHLAR_INSTANTIATE(Namespace)

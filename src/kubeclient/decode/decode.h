@@ -1,7 +1,6 @@
-// decode: decoders of the API server's lists and watch events into stripped objects, from JSON or, for pods and nodes,
-// from Kubernetes protobuf. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
-// position, and an object that can be read only in part reports this in `problem`. Cost per pod: JSON about 10 us for 3
-// KB, protobuf about 4 us.
+// decode: decoders of the API server's lists and watch events into stripped objects: pods and nodes from Kubernetes
+// protobuf, other kinds from JSON. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
+// position, and an object that can be read only in part reports this in `problem`. Cost: about 4 us a pod.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,13 @@ enum class Encoding : unsigned char { kJson, kProtobuf };
 /// The media types of the two.
 inline constexpr const char* kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
-/// For what may be answered in either, protobuf preferred: JSON tells less, see PodRules::unknown_fields.
-inline constexpr const char* kEitherType = "application/vnd.kubernetes.protobuf, application/json";
+/// In which each kind is asked for and read.
+template <class T>
+inline constexpr Encoding kEncodingOf = Encoding::kJson;
+template <>
+inline constexpr Encoding kEncodingOf<Pod> = Encoding::kProtobuf;
+template <>
+inline constexpr Encoding kEncodingOf<Node> = Encoding::kProtobuf;
 
 /// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
 template <class T>
@@ -44,15 +48,15 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others return
-// kInvalid. kInvalid, too, if not even the object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease, each in its own encoding. kInvalid if not even the
+// object's name can be read, and for a Lease with any problem.
 template <class T>
-Result<T> decode_object(std::string_view body, Encoding encoding);
+Result<T> decode_object(std::string_view body);
 template <class T>
-Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding);
+Result<ListPage<T>> decode_list(std::string_view body);
 /// One event: a line of JSON without its newline, or one protobuf frame without its length.
 template <class T>
-Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding);
+Result<WatchEvent<T>> decode_watch_event(std::string_view frame);
 
 /// metav1.Status of a failed request.
 struct StatusText {

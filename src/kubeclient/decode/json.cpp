@@ -2,25 +2,10 @@
 
 #include <algorithm>
 
+#include "kubeclient/pod_builder.h"
+
 namespace ashlar::kube::json {
 namespace {
-
-void read_owner(Value value, Meta& meta) {
-  PooledString uid, kind;
-  bool is_controller = false;
-  each_field(value, [&](std::string_view key, Value member) {
-    if (key == "uid")
-      uid = text_of(member);
-    else if (key == "kind")
-      kind = text_of(member);
-    else if (key == "controller")
-      is_controller = bool_of(member);
-  });
-  if (meta.has_controller || (!meta.owner_uid.empty() && !is_controller)) return;
-  meta.has_controller = is_controller;
-  meta.owner_uid = std::move(uid);
-  meta.owner_kind = std::move(kind);
-}
 
 void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
   if (is_null(value)) return;
@@ -29,36 +14,27 @@ void read_meta_time(Value value, Millis& into, std::string_view where, std::stri
   into = *time;
 }
 
-void read_taint(Value value, std::vector<Taint>& taints) {
-  Taint taint;
+/// Returns the condition's type.
+std::string read_condition(Value value, Condition& condition, std::string& problem) {
+  std::string type;
   each_field(value, [&](std::string_view key, Value member) {
-    if (key == "key")
-      taint.key = text_of(member);
-    else if (key == "value")
-      taint.value = text_of(member);
-    // An effect from a later version is treated as the strictest one that a scheduler knows.
-    else if (key == "effect" &&
-             (!read_taint_effect(text_of(member), taint.effect) || taint.effect == TaintEffect::kAny))
-      taint.effect = TaintEffect::kNoSchedule;
-  });
-  taints.push_back(std::move(taint));
-}
-
-void read_node_status(Value value, Node& node, std::string& problem) {
-  each_field(value, [&](std::string_view key, Value member) {
-    if (key == "allocatable") {
-      each_field(member, [&](std::string_view name, Value quantity) {
-        const std::string kept(name);
-        if (Result<void> added = add_allocatable(node, kept, quantity_of(quantity)); !added)
-          note(problem, "status.allocatable", added.error());
-      });
-    } else if (key == "conditions") {
-      each_item(member, [&](Value item) {
-        Condition condition;
-        if (read_condition(item, condition, problem) == "Ready") node.ready = condition.status;
-      });
+    if (key == "type")
+      type = text_of(member);
+    else if (key == "status")
+      condition.status = read_condition_status(text_of(member));
+    else if (key == "reason")
+      condition.reason = text_of(member);
+    else if (key == "message")
+      condition.message = text_of(member);
+    else if (key == "lastTransitionTime" && !is_null(member)) {
+      Result<Millis> time = read_time(text_of(member));
+      if (time)
+        condition.last_transition = *time;
+      else
+        note(problem, "lastTransitionTime", time.error());
     }
   });
+  return type;
 }
 
 template <class T>
@@ -191,7 +167,7 @@ void read_event_object(Value value, WatchEvent<T>& event, std::string& problem) 
   }
 }
 
-/// The identity of an object and, for a pod, its scheduler and its node.
+/// The identity of an object.
 template <class T>
 T read_identity(std::string_view body) {
   T object;
@@ -200,12 +176,6 @@ T read_identity(std::string_view body) {
   object.uid = text_at(body, "/metadata/uid");
   if constexpr (!std::is_same_v<T, Lease>)
     object.resource_version = read_resource_version(text_at(body, "/metadata/resourceVersion"));
-  if constexpr (std::is_same_v<T, Pod>) {
-    object.node_name = text_at(body, "/spec/nodeName");
-    object.scheduler_name = text_at(body, "/spec/schedulerName");
-    object.phase = read_phase(text_at(body, "/status/phase"));
-    object.lacks_amounts = true;
-  }
   return object;
 }
 
@@ -286,8 +256,6 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
     else if (key == "deletionTimestamp")
       read_meta_time(member, meta.deletion_requested, "metadata.deletionTimestamp", problem);
-    else if (key == "ownerReferences")
-      each_item(member, [&](Value item) { read_owner(item, meta); });
     else if (key == "labels" || key == "annotations") {
       const bool is_label = key == "labels";
       each_field(member, [&](std::string_view name, Value text) {
@@ -301,28 +269,6 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
           meta.initial_events_end = text_of(text) == "true";
         }
       });
-    }
-  });
-}
-
-void read_object(Value value, Node& node, std::string& problem) {
-  each_field(value, [&](std::string_view key, Value member) {
-    if (key == "metadata") {
-      Meta meta;
-      read_meta(member, meta, problem);
-      node.created = meta.created;
-      node.deletion_requested = meta.deletion_requested;
-      take_words(meta, node);
-      take_meta(meta, node);
-    } else if (key == "spec") {
-      each_field(member, [&](std::string_view name, Value part) {
-        if (name == "unschedulable")
-          node.unschedulable = bool_of(part);
-        else if (name == "taints")
-          each_item(part, [&](Value item) { read_taint(item, node.taints); });
-      });
-    } else if (key == "status") {
-      read_node_status(member, node, problem);
     }
   });
 }
@@ -478,20 +424,14 @@ Result<StatusText> decode_status(std::string_view body) {
   return status;
 }
 
-template Result<Pod> decode_object<Pod>(std::string_view);
-template Result<Node> decode_object<Node>(std::string_view);
 template Result<Namespace> decode_object<Namespace>(std::string_view);
 template Result<PriorityClass> decode_object<PriorityClass>(std::string_view);
 template Result<PodGroup> decode_object<PodGroup>(std::string_view);
 template Result<Lease> decode_object<Lease>(std::string_view);
-template Result<ListPage<Pod>> decode_list<Pod>(std::string_view);
-template Result<ListPage<Node>> decode_list<Node>(std::string_view);
 template Result<ListPage<Namespace>> decode_list<Namespace>(std::string_view);
 template Result<ListPage<PriorityClass>> decode_list<PriorityClass>(std::string_view);
 template Result<ListPage<PodGroup>> decode_list<PodGroup>(std::string_view);
 template Result<ListPage<Lease>> decode_list<Lease>(std::string_view);
-template Result<WatchEvent<Pod>> decode_watch_event<Pod>(std::string_view);
-template Result<WatchEvent<Node>> decode_watch_event<Node>(std::string_view);
 template Result<WatchEvent<Namespace>> decode_watch_event<Namespace>(std::string_view);
 template Result<WatchEvent<PriorityClass>> decode_watch_event<PriorityClass>(std::string_view);
 template Result<WatchEvent<PodGroup>> decode_watch_event<PodGroup>(std::string_view);

@@ -1,4 +1,4 @@
-// json: the JSON half of decode.h. Each function reads one object, list or event from a value; a semantic error inside
+// json: the JSON half of decode.h: all kinds but pods and nodes. Each function reads one object, list or event from a value; a semantic error inside
 // one object (a malformed quantity or time) is noted in `problem` and reading continues, so that the rest of a list
 // stays readable. Private to the folder.
 #pragma once
@@ -8,31 +8,23 @@
 
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/decode/json_reader.h"
-#include "kubeclient/pod_builder.h"
 
 namespace ashlar::kube::json {
 
 /// metadata of any object, in the form all decoders need.
 struct Meta {
-  PooledString ns, name, uid, owner_uid, owner_kind;
+  PooledString ns, name, uid;
   std::string resource_version;
   Labels labels, annotations;
   Millis created, deletion_requested;
-  bool has_controller = false, initial_events_end = false;
+  bool initial_events_end = false;
 };
 void read_meta(Value value, Meta& meta, std::string& problem);
 
 /// Notes the first problem.
 void note(std::string& problem, std::string_view where, const Error& error);
 
-void read_spec(Value value, PodBuilder& builder, std::string& problem);
-void read_status(Value value, PodBuilder& builder, std::string& problem);
-/// Returns the condition's type.
-std::string read_condition(Value value, Condition& condition, std::string& problem);
-
 // One object each; `problem` stays empty if it is valid.
-void read_object(Value value, Pod& pod, std::string& problem);
-void read_object(Value value, Node& node, std::string& problem);
 void read_object(Value value, Namespace& ns, std::string& problem);
 void read_object(Value value, PriorityClass& priority_class, std::string& problem);
 void read_object(Value value, PodGroup& group, std::string& problem);

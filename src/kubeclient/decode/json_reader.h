@@ -43,18 +43,6 @@ inline std::string_view text_of(Value value) {
 }
 inline bool bool_of(Value value) { return !is_null(value) && value.get_bool().value(); }
 inline std::int64_t integer_of(Value value) { return is_null(value) ? 0 : value.get_int64().value(); }
-/// A quantity is a string, but numbers are accepted as Kubernetes does.
-inline std::string_view quantity_of(Value value) {
-  if (value.type().value() == json_type::number) {
-    std::string_view token = value.raw_json_token();
-    while (!token.empty() &&
-           (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
-      token.remove_suffix(1);
-    return token;
-  }
-  return text_of(value);
-}
-
 /// One parser and padded buffer for each thread; a document is valid until the next call of parse() on that thread.
 class Parser {
  public:

@@ -387,9 +387,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
   Result<std::unique_ptr<WatchThread>> watches =
       WatchThread::create({.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
-                           .watches = {.encoding = loop->options.encoding,
-                                       .silence_max = loop->options.watch_silence_max,
-                                       .log = loop->options.log},
+                           .watches = {.silence_max = loop->options.watch_silence_max, .log = loop->options.log},
                            .wake = [l = loop.get()] { l->api->wakeup(); },
                            .monotonic = loop->options.monotonic});
   if (!watches) return watches.error();

@@ -28,7 +28,6 @@ struct SchedulerOptions {
   Access access;
   LeaderTermOptions leader_term;
   LeaderOptions leader;
-  Encoding encoding = Encoding::kProtobuf;  ///< of pods and nodes
   bool is_listening = true;
   http::ServerOptions listen;  ///< of the read API
   bool has_probes = false;

@@ -30,14 +30,12 @@ Watches::Watches(Api& api, WatchesOptions options)
                                  return PodGroupsNote{version_, problem};
                                },
                            .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
-  nodes_ = add<Node>(
-      {.resource = "nodes", .object = "node", .is_required = true, .options = {.encoding = options_.encoding}});
-  pods_ = add<Pod>(
-      {.resource = "pods",
-       .object = "pod",
-       .is_required = true,
-       .waits_for_others = true,
-       .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed", .encoding = options_.encoding}});
+  nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true});
+  pods_ = add<Pod>({.resource = "pods",
+                    .object = "pod",
+                    .is_required = true,
+                    .waits_for_others = true,
+                    .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"}});
 }
 
 Watches::~Watches() { stop(); }

@@ -16,7 +16,6 @@
 namespace ashlar::kube {
 
 struct WatchesOptions {
-  Encoding encoding = Encoding::kProtobuf;             ///< of pods and nodes
   Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is requested again, doubling
   Millis silence_max{240'000};                         ///< a watch without a byte for this long is considered dead
   OnLog log;

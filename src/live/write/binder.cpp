@@ -256,7 +256,7 @@ void Binder::reread(Ticket ticket) {
   const std::string path = pod_path(pod->ns, pod->name);
   dispatch(
       [&](OnAnswer on_answer) {
-        return api_.send({.path = path, .accept = kEitherType, .timeout = kReadTimeout}, std::move(on_answer));
+        return api_.send({.path = path, .accept = kProtobufType, .timeout = kReadTimeout}, std::move(on_answer));
       },
       [this, ticket = std::move(ticket)](const Answer& answer) {
         --rereads_under_way_;
@@ -269,9 +269,7 @@ void Binder::reread(Ticket ticket) {
 void Binder::take_pod(Ticket ticket, const Answer& answer) {
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return;
-  Result<Pod> read = answer.ok()
-                         ? decode_object<Pod>(answer.body, answer.is_protobuf ? Encoding::kProtobuf : Encoding::kJson)
-                         : answer.result.error();
+  Result<Pod> read = answer.ok() ? decode_object<Pod>(answer.body) : Result<Pod>(answer.result.error());
   if (!read) {
     if (answer.status == 404 && answer.reason == kNotFound) return tracker_.note_gone(ticket.slot);
     return reread_after_failure(std::move(ticket), read.error().message);

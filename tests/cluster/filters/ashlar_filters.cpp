@@ -60,10 +60,8 @@ AshlarFilters::AshlarFilters(kube::Api& api, const std::string& scheduler_name)
       engine_(profile_of_live()),
       driver_(state_, engine_, {clock_, events_, nobody_}),
       namespaces_(api, {}, [this](kube::Change<kube::Namespace>&& change) { take(std::move(change)); }),
-      nodes_(api, {.encoding = kube::Encoding::kProtobuf},
-             [this](kube::Change<kube::Node>&& change) { take(std::move(change)); }),
-      pods_(api, {.encoding = kube::Encoding::kProtobuf},
-            [this](kube::Change<kube::Pod>&& change) { take_pod(std::move(change)); }) {
+      nodes_(api, {}, [this](kube::Change<kube::Node>&& change) { take(std::move(change)); }),
+      pods_(api, {}, [this](kube::Change<kube::Pod>&& change) { take_pod(std::move(change)); }) {
   tracker_.open();
   tracker_.note_pod_groups({});
   namespaces_.start();

@@ -1,6 +1,7 @@
-// Fields that the recorded answers do not have, said in both encodings: both decoders must read the same.
+// Fields that the recorded answers do not have, written as JSON and as a message.
 #include <gtest/gtest.h>
 
+#include "apijson/api_json.h"
 #include "envelope.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_builder.h"
@@ -19,8 +20,8 @@ void put(Pairs* pairs, const std::string& name, const std::string& quantity) {
 /// A pod named p with these members beside its metadata, and the same as a message.
 std::vector<Pod> both(const std::string& json_members, pb::Pod message) {
   message.mutable_metadata()->set_name("p");
-  const Result<Pod> of_json = decode_object<Pod>(R"({"metadata":{"name":"p"},)" + json_members + "}", Encoding::kJson);
-  const Result<Pod> of_protobuf = decode_object<Pod>(in_envelope(message), Encoding::kProtobuf);
+  const Result<Pod> of_json = object_of_json<Pod>(R"({"metadata":{"name":"p"},)" + json_members + "}");
+  const Result<Pod> of_protobuf = decode_object<Pod>(in_envelope(message));
   EXPECT_TRUE(of_json.ok() && of_protobuf.ok()) << json_members;
   if (!of_json.ok() || !of_protobuf.ok()) return {};
   EXPECT_EQ(of_json->problem, of_protobuf->problem);
@@ -363,10 +364,9 @@ TEST(DecodeFields, TaintsOfUnknownEffectAreTheStrictestThatASchedulerKnows) {
   message.mutable_metadata()->set_name("n");
   for (const char* effect : {"Odd", "", "PreferNoSchedule"}) message.mutable_spec()->add_taints()->set_effect(effect);
   const Result<Node> nodes[] = {
-      decode_object<Node>(R"({"metadata":{"name":"n"},"spec":{"taints":[{"effect":"Odd"},{"effect":""},)"
-                          R"({"effect":"PreferNoSchedule"}]}})",
-                          Encoding::kJson),
-      decode_object<Node>(in_envelope(message), Encoding::kProtobuf)};
+      object_of_json<Node>(R"({"metadata":{"name":"n"},"spec":{"taints":[{"effect":"Odd"},{"effect":""},)"
+                           R"({"effect":"PreferNoSchedule"}]}})"),
+      decode_object<Node>(in_envelope(message))};
   for (const Result<Node>& node : nodes) {
     ASSERT_TRUE(node.ok());
     ASSERT_EQ(node->taints.size(), 3u);
@@ -391,42 +391,36 @@ TEST(DecodeFields, AnErrorOfAProtobufWatchSaysWhatItMeans) {
     status.set_message("too old");
     status.set_reason("Because");
     status.set_code(code);
-    const Result<WatchEvent<Pod>> event =
-        decode_watch_event<Pod>(watch_frame("ERROR", in_envelope(status)), Encoding::kProtobuf);
+    const Result<WatchEvent<Pod>> event = decode_watch_event<Pod>(watch_frame("ERROR", in_envelope(status)));
     ASSERT_TRUE(event.ok());
     EXPECT_EQ(event->kind, WatchEventKind::kError);
     EXPECT_EQ(event->error.kind, kind) << code;
     EXPECT_EQ(event->error.message, "Because: too old");
   }
-  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ERROR", "odd"), Encoding::kProtobuf).error().message,
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ERROR", "odd")).error().message,
             "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
-  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ADDED", "odd"), Encoding::kProtobuf).error().message,
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ADDED", "odd")).error().message,
             "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
-  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", ""), Encoding::kProtobuf).error().message,
-            "watch event of unknown type \"ODD\"");
+  EXPECT_EQ(decode_watch_event<Pod>(watch_frame("ODD", "")).error().message, "watch event of unknown type \"ODD\"");
 }
 
 TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
-  EXPECT_EQ(decode_object<Pod>("{}", Encoding::kProtobuf).error().message,
+  EXPECT_EQ(decode_object<Pod>("{}").error().message,
             "the answer is not Kubernetes protobuf: it does not begin with k8s\\0");
   const std::string magic("k8s\0", 4);
-  EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01", Encoding::kProtobuf).error().message,
-            "the protobuf envelope holds an unexpected field");
-  EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x", Encoding::kProtobuf).error().message,
-            "the protobuf envelope is cut off");
-  EXPECT_EQ(decode_object<Pod>(magic + "\x12", Encoding::kProtobuf).error().message,
-            "the protobuf envelope is cut off");
-  EXPECT_EQ(decode_object<Pod>(magic, Encoding::kProtobuf).error().message, "metadata.name is missing");
-  EXPECT_FALSE(decode_object<Namespace>(magic, Encoding::kProtobuf).ok()) << "only pods and nodes are read so";
-  EXPECT_FALSE(decode_watch_event<Namespace>(magic, Encoding::kProtobuf).ok());
-  EXPECT_FALSE(decode_list<Namespace>(magic, Encoding::kProtobuf).ok());
+  EXPECT_EQ(decode_object<Pod>(magic + "\x08\x01").error().message, "the protobuf envelope holds an unexpected field");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12\x05x").error().message, "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic + "\x12").error().message, "the protobuf envelope is cut off");
+  EXPECT_EQ(decode_object<Pod>(magic).error().message, "metadata.name is missing");
+  EXPECT_FALSE(decode_object<Namespace>(magic).ok()) << "only pods and nodes are read so";
+  EXPECT_FALSE(decode_watch_event<Namespace>(magic).ok());
+  EXPECT_FALSE(decode_list<Namespace>(magic).ok());
 }
 
 TEST(DecodeFields, APriorityClassMayBeTheDefault) {
   for (const bool is_default : {false, true}) {
     const Result<PriorityClass> read = decode_object<PriorityClass>(
-        std::string(R"({"metadata":{"name":"c"},"value":7,"globalDefault":)") + (is_default ? "true" : "false") + "}",
-        Encoding::kJson);
+        std::string(R"({"metadata":{"name":"c"},"value":7,"globalDefault":)") + (is_default ? "true" : "false") + "}");
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(read->is_global_default, is_default);
     EXPECT_EQ(read->value, 7);

@@ -267,7 +267,7 @@ std::string enveloped(const std::string& bytes) {
 }
 
 Kept kept_of_pod(const std::string& bytes) {
-  const Result<Pod> read = decode_object<Pod>(enveloped(bytes), Encoding::kProtobuf);
+  const Result<Pod> read = decode_object<Pod>(enveloped(bytes));
   if (!read) return {read.error().message, "", ""};
   const Pod& p = *read;
   const PodRules& r = *p.rules;
@@ -283,7 +283,7 @@ Kept kept_of_pod(const std::string& bytes) {
 }
 
 Kept kept_of_node(const std::string& bytes) {
-  const Result<Node> read = decode_object<Node>(enveloped(bytes), Encoding::kProtobuf);
+  const Result<Node> read = decode_object<Node>(enveloped(bytes));
   if (!read) return {read.error().message, "", ""};
   const Node& n = *read;
   Words all;

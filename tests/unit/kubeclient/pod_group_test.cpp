@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "../http/loopback.h"
+#include "apijson/api_json.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/pod_group_api.h"
@@ -23,7 +24,7 @@ std::string answer(const std::string& name) {
 }
 
 TEST(PodGroupApi, ReadsTheListOfAVersion136Server) {
-  Result<ListPage<PodGroup>> page = decode_list<PodGroup>(answer("podgroups-v1alpha2.json"), Encoding::kJson);
+  Result<ListPage<PodGroup>> page = decode_list<PodGroup>(answer("podgroups-v1alpha2.json"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->items.size(), 2u);
   const PodGroup& gang = page->items[0];
@@ -40,7 +41,7 @@ TEST(PodGroupApi, ReadsTheWatchOfAVersion136Server) {
   FrameSplitter lines(Encoding::kJson);
   int events = 0;
   Result<void> fed = lines.feed(answer("podgroups-watch-v1alpha2.json"), [&](std::string_view line) {
-    Result<WatchEvent<PodGroup>> event = decode_watch_event<PodGroup>(line, Encoding::kJson);
+    Result<WatchEvent<PodGroup>> event = decode_watch_event<PodGroup>(line);
     EXPECT_TRUE(event.ok()) << event.error().message;
     events += event.ok() && event->kind == WatchEvent<PodGroup>::Kind::kAdded;
     return true;
@@ -50,15 +51,14 @@ TEST(PodGroupApi, ReadsTheWatchOfAVersion136Server) {
 }
 
 TEST(PodGroupApi, PodsOfAVersion136ServerNameTheirGroup) {
-  Result<Pod> pod = decode_object<Pod>(answer("pod-1.36.json"), Encoding::kJson);
+  Result<Pod> pod = object_of_json<Pod>(answer("pod-1.36.json"));
   ASSERT_TRUE(pod.ok()) << pod.error().message;
   EXPECT_EQ(pod->group_name, "gang-a");
 }
 
 TEST(PodGroupApi, FieldsThatAreNotEvaluatedAreNamed) {
   const auto unsupported = [](const std::string& spec) {
-    Result<PodGroup> group =
-        decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":)" + spec + "}", Encoding::kJson);
+    Result<PodGroup> group = decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":)" + spec + "}");
     EXPECT_TRUE(group.ok());
     return group->unsupported.str();
   };
@@ -121,7 +121,7 @@ TEST(Writes, PodsCarryLimitsForExtendedResources) {
   EXPECT_NE(body.find(R"("requests":{"cpu":"1","nvidia.com/gpu":"2"},"limits":{"nvidia.com/gpu":"2"})"),
             std::string::npos)
       << body;
-  EXPECT_TRUE(decode_object<Pod>(body, Encoding::kJson).ok());
+  EXPECT_TRUE(object_of_json<Pod>(body).ok());
 }
 
 }  // namespace

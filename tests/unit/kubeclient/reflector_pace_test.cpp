@@ -301,7 +301,7 @@ TEST_F(Paced, QuestionsAreWrittenInFull) {
       EXPECT_NE(head.find("\r\nAccept: application/json\r\n"), std::string::npos) << head;
   }
   open({{.body = std::string("k8s\0\x12\x06\x0a\x04\x12\x02", 10) + "10"}, refusal("500 No")});
-  Reflector<Pod> pods = follow<Pod>({.encoding = Encoding::kProtobuf});
+  Reflector<Pod> pods = follow<Pod>();
   pods.start();
   settle();
   const Asked heads = asked_in_full();
@@ -317,7 +317,7 @@ TEST_F(Paced, AWatchInAnotherEncodingThanAskedIsAnErrorThatNamesBoth) {
   Step wrong = watch(event("ADDED", object("a", 11, "ua")));
   wrong.head = "200 OK\r\nContent-Type: application/json";
   open({page, wrong, page});
-  Reflector<Pod> pods = follow<Pod>({.encoding = Encoding::kProtobuf});
+  Reflector<Pod> pods = follow<Pod>();
   pods.start();
   settle();
   ASSERT_FALSE(errors.empty());

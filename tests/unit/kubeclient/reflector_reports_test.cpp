@@ -71,17 +71,17 @@ TEST_F(Paced, AReflectorThatIsStoppedSaysNothingMore) {
 }
 
 TEST_F(Paced, WhatAListLacksIsDeletedInTheOrderOfNames) {
-  const auto pod = [](const char* ns, const std::string& name) { return object(name, 3, "u" + name, ns); };
+  const auto group = [](const char* ns, const std::string& name) { return object(name, 3, "u" + name, ns); };
   std::string before, after;
   for (const char* name : {"f", "b", "d", "a", "e", "c", "kept"})
-    before += (before.empty() ? "" : ",") + pod("y", name) + "," + pod("x", name);
-  after = pod("x", "kept") + "," + pod("y", "kept");
+    before += (before.empty() ? "" : ",") + group("y", name) + "," + group("x", name);
+  after = group("x", "kept") + "," + group("y", "kept");
   for (std::size_t last = 0; last <= 12; ++last) {
     open({list(10, before), watch(kExpired), list(20, after), refusal("500 No")});
     Log gone;
-    Reflector<Pod>* stopped = nullptr;
-    Reflector<Pod> reflector(*api, {}, [&](Change<Pod>&& change) {
-      if (change.kind != Change<Pod>::Kind::kDeleted) return;
+    Reflector<PodGroup>* stopped = nullptr;
+    Reflector<PodGroup> reflector(*api, {.path = "/groups"}, [&](Change<PodGroup>&& change) {
+      if (change.kind != Change<PodGroup>::Kind::kDeleted) return;
       gone.push_back(change.object.ns.str() + "/" + change.object.name.str() + "/" + change.object.uid.str());
       if (gone.size() == last) stopped->stop();
     });

@@ -27,7 +27,7 @@ Kept kept(const std::function<void(pb::Pod&)>& fill) {
   pb::Pod message;
   message.mutable_metadata()->set_name("p");
   fill(message);
-  Result<Pod> pod = decode_object<Pod>(in_envelope(message), Encoding::kProtobuf);
+  Result<Pod> pod = decode_object<Pod>(in_envelope(message));
   EXPECT_TRUE(pod.ok());
   if (!pod.ok()) return {};
   return {*pod, static_cast<std::int64_t>(PooledString::pool_size().strings) - before};
@@ -232,23 +232,11 @@ TEST(PodLimits, AListOfManyMegabytesIsReadObjectByObject) {
     annotation.set_key("note");
     annotation.set_value(std::string(1u << 20, 'x'));
   }
-  const Result<ListPage<Pod>> page = decode_list<Pod>(in_envelope(list), Encoding::kProtobuf);
+  const Result<ListPage<Pod>> page = decode_list<Pod>(in_envelope(list));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->resource_version, "7");
   ASSERT_EQ(page->items.size(), 20u);
   EXPECT_EQ(page->items[19].name, "p19");
-}
-
-TEST(PodLimits, JsonHasTheSameLimits) {
-  std::string values;
-  for (int i = 0; i < kMany; ++i) values += (i > 0 ? ",\"" : "\"") + value(i) + "\"";
-  const Result<Pod> pod = decode_object<Pod>(
-      R"({"metadata":{"name":"p"},"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
-      R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"In","values":[)" +
-          values + "]}]}]}}}}}",
-      Encoding::kJson);
-  ASSERT_TRUE(pod.ok()) << pod.error().message;
-  EXPECT_EQ(pod->rules->too_large, kept([](pb::Pod& message) { add_affinity(message, kMany); }).pod.rules->too_large);
 }
 
 }  // namespace

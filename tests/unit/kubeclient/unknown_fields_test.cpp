@@ -70,7 +70,7 @@ TEST(UnknownFields, AreNamedInTheDecodedPodAndNode) {
   const auto decoded = [](const std::string& raw) {
     pb::Unknown envelope;
     envelope.set_raw(raw);
-    return decode_object<Pod>(std::string("k8s\0", 4) + envelope.SerializeAsString(), Encoding::kProtobuf).value();
+    return decode_object<Pod>(std::string("k8s\0", 4) + envelope.SerializeAsString()).value();
   };
   const std::string known = plain_pod().SerializeAsString();
   EXPECT_TRUE(decoded(known).rules->unknown_fields.empty());
@@ -80,8 +80,7 @@ TEST(UnknownFields, AreNamedInTheDecodedPodAndNode) {
   EXPECT_EQ(pod.name, "p");
   pb::Unknown envelope;
   envelope.set_raw(field(1, field(1, "n")) + field(2, field(77, "")) + field(3, field(78, "")));
-  const Node node =
-      decode_object<Node>(std::string("k8s\0", 4) + envelope.SerializeAsString(), Encoding::kProtobuf).value();
+  const Node node = decode_object<Node>(std::string("k8s\0", 4) + envelope.SerializeAsString()).value();
   EXPECT_EQ(node.name, "n");
   EXPECT_EQ(node.unknown_fields, "NodeSpec.77, NodeStatus.78");
 }
@@ -92,8 +91,7 @@ TEST(UnknownFields, OfOneItemOfAListAreThatItemsOnly) {
       field(1, field(2, "9")) + field(2, known) + field(2, known + field(2, field(77, ""))) + field(2, known);
   pb::Unknown envelope;
   envelope.set_raw(raw);
-  const Result<ListPage<Pod>> page =
-      decode_list<Pod>(std::string("k8s\0", 4) + envelope.SerializeAsString(), Encoding::kProtobuf);
+  const Result<ListPage<Pod>> page = decode_list<Pod>(std::string("k8s\0", 4) + envelope.SerializeAsString());
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->items.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(page->items[i].rules->unknown_fields.size(), i == 1 ? 1u : 0u) << i;

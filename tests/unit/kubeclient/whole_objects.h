@@ -13,7 +13,7 @@ inline const std::string kMeta =
 inline const std::string kPod =
     "{" + kMeta +
     R"(,"spec":{"nodeName":"n","schedulerName":"sched","priority":-3,"priorityClassName":"high","schedulingGates":[{"name":"a"},{"name":"b"}],)"
-    R"("schedulingGroup":{"other":"o","podGroupName":"g"},"containers":[{"name":"c","ports":[{"hostPort":80,"hostIP":"0.0.0.0"},)"
+    R"("schedulingGroup":{"podGroupName":"g"},"containers":[{"name":"c","ports":[{"hostPort":80,"hostIP":"0.0.0.0"},)"
     R"({"hostPort":81,"hostIP":"1.2.3.4","protocol":"UDP"},{"hostPort":82,"protocol":"SCTP"},{"containerPort":83},{"hostPort":84,"protocol":"TCP"}],)"
     R"("resources":{"limits":{"cpu":"9"},"requests":{"cpu":"1","nvidia.com/gpu":"2"}}}],"initContainers":[{"name":"i","restartPolicy":"Always",)"
     R"("ports":[{"hostPort":90}],"resources":{"requests":{"cpu":"2"}}},{"name":"j","ports":[{"hostPort":91}],"restartPolicy":"Never",)"
@@ -25,7 +25,7 @@ inline const std::string kPod =
 inline const std::string kAskingPod =
     R"({"metadata":{"name":"x"},"spec":{"nodeSelector":{"z":"1","y":"2"},"tolerations":[{"key":"k","operator":"Exists","effect":"NoSchedule"},)"
     R"({"key":"l","value":"v"},{"operator":"Exists"},{"key":"m","operator":"Equal","value":"w","effect":"NoExecute"},{"operator":"Odd"}],)"
-    R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"other":1,"nodeSelectorTerms":[{"matchExpressions":)"
+    R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
     R"([{"key":"a","operator":"In","values":["1","2"]},{"key":"b","operator":"Gt","values":["5"]}],"matchFields":[{"key":"metadata.name",)"
     R"("operator":"NotIn","values":["n"]}]},{"matchExpressions":[{"key":"c","operator":"Exists"}]}]},)"
     R"("preferredDuringSchedulingIgnoredDuringExecution":[{"weight":7,"preference":{"matchExpressions":[{"key":"d","operator":"DoesNotExist"}]}},)"
@@ -38,7 +38,7 @@ inline const std::string kAskingPod =
 
 inline const std::string kNode =
     "{" + kMeta +
-    R"(,"spec":{"unschedulable":true,"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"e"}],"other":1},"status":)"
+    R"(,"spec":{"unschedulable":true,"taints":[{"key":"k","value":"v","effect":"NoExecute"},{"key":"e"}]},"status":)"
     R"({"capacity":{"cpu":"9"},"allocatable":{"cpu":"4","memory":"2Ki","ephemeral-storage":"3","pods":"110","nvidia.com/gpu":"8",)"
     R"("a.b/c":"1"},"conditions":[{"type":"DiskPressure","status":"True"},{"type":"Ready","status":"False"},)"
     R"({"type":"Other","status":"True"}]}})";

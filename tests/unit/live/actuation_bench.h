@@ -29,7 +29,8 @@ class Actuation : public ServedBench {
     }
     if (read_status != 200) return ScriptedApi::status(read_status);
     if (!exists) return ScriptedApi::missing();
-    if (!odd.empty()) return http::json(odd_status, odd);
+    const bool is_pod = odd_status == 200 && odd.starts_with(R"({"kind":"Pod")");
+    if (!odd.empty()) return is_pod ? ScriptedApi::whole_pod(odd) : http::json(odd_status, odd);
     return ScriptedApi::pod(request, bound_to);
   }
   std::unique_ptr<Binder> binder_with(BinderOptions o, Millis retry_min = Millis(10)) {

@@ -1,4 +1,5 @@
 // Device classes of the configuration: nodes and limits by any of their names, pods that name classes and capabilities.
+#include "apijson/api_json.h"
 #include "kubeclient/decode/decode.h"
 #include "tracker_bench.h"
 
@@ -23,7 +24,7 @@ class Classes : public TrackerBench {
                              R"("containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":")" +
                              std::to_string(gpus) + R"("},"requests":{"nvidia.com/gpu":")" + std::to_string(gpus) +
                              R"("}}}]}})";
-    Result<Pod> read = decode_object<Pod>(text, Encoding::kJson);
+    Result<Pod> read = object_of_json<Pod>(text);
     EXPECT_TRUE(read.ok()) << text;
     return read.ok() ? std::move(read).value() : Pod();
   }

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "apijson/api_json.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
 #include "tracker_bench.h"
@@ -23,7 +24,7 @@ class Devices : public TrackerBench {
   /// As the API server gave it after that commit had bound it.
   static Pod bound_by(const std::string& commit, const std::string& name) {
     std::ifstream in(std::string(ASHLAR_SOURCE_DIR) + "/tests/fixtures/bound-by-" + commit + "/pod-" + name + ".json");
-    Result<Pod> read = decode_object<Pod>(std::string(std::istreambuf_iterator<char>(in), {}), Encoding::kJson);
+    Result<Pod> read = object_of_json<Pod>(std::string(std::istreambuf_iterator<char>(in), {}));
     EXPECT_TRUE(read.ok()) << name;
     return read.ok() ? std::move(read).value() : Pod();
   }

@@ -56,7 +56,6 @@ class LiveLease : public ::testing::Test {
   void start(SchedulerOptions more = {}) {
     more.access = cluster.access();
     more.leader_term.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
-    more.encoding = Encoding::kJson;
     more.leader.identity = "me";
     if (!more.decision_log)
       more.decision_log = [this] {  // asked on the loop
@@ -371,7 +370,6 @@ class Outstanding {
     SchedulerOptions o;
     o.access = {.origin = "test", .server = gate_.url()};
     o.leader_term.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
-    o.encoding = Encoding::kJson;
     o.is_listening = false;
     o.leader.is_enabled = has_lease;
     o.leader.identity = "me";

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "apijson/api_json.h"
 #include "http/server.h"
 #include "kubeclient/api.h"
 
@@ -99,15 +100,18 @@ class ScriptedApi {
     seen_.clear();
   }
 
+  /// The pod that is written as JSON, as API servers send it.
+  static http::ServerResponse whole_pod(const std::string& json) {
+    return {200, kProtobufType, protobuf_of("Pod", json)};
+  }
   /// A pod of one device of ClusterObjects, as a re-read finds it; `node`: where it is bound.
   static http::ServerResponse pod(const http::ServerRequest& request, const std::string& node = "") {
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     const std::string at = node.empty() ? "" : R"("nodeName":")" + node + R"(",)";
-    return http::json(
-        200,
+    return whole_pod(
         R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"ns","uid":"uid-ns-)" + name +
-            R"("},"spec":{)" + at +
-            R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
+        R"("},"spec":{)" + at +
+        R"("schedulerName":"ashlar","containers":[{"resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{}})");
   }
   /// What an API server answers to a binding that it has done.
   static http::ServerResponse done() {

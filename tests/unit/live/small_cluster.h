@@ -136,11 +136,15 @@ class SmallCluster {
     if (request.path.starts_with(scheduling) && resource != "priorityclasses" && !is_served) return status(404);
     if (status_.contains(resource) && status_[resource] != 200) return status(status_[resource]);
     if (request.path == scheduling + group_version_) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
-    if (request.query.find("watch=1") != std::string::npos) return http::json(200, "");
+    const bool is_protobuf = resource == "nodes" || resource == "pods";
+    if (request.query.find("watch=1") != std::string::npos)
+      return {200, is_protobuf ? std::string(kProtobufType) + ";stream=watch" : kJsonType, ""};
     std::string items;
     for (const auto& [name, item] : items_[resource]) items += (items.empty() ? "" : ",") + item;
-    return http::json(
-        200, R"({"metadata":{"resourceVersion":")" + std::to_string(version_) + R"("},"items":[)" + items + "]}");
+    const std::string list =
+        R"({"metadata":{"resourceVersion":")" + std::to_string(version_) + R"("},"items":[)" + items + "]}";
+    if (!is_protobuf) return http::json(200, list);
+    return {200, kProtobufType, protobuf_of(resource == "nodes" ? "NodeList" : "PodList", list)};
   }
 
   std::mutex lock_;

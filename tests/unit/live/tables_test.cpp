@@ -349,7 +349,7 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
   cluster.put_pod("p", 1);
   cluster.put_pod("q", 1);
   auto api = Api::create({.access = cluster.access(), .seed = 7}).value();
-  Watches watches(*api, {.encoding = Encoding::kJson});
+  Watches watches(*api, {});
   std::map<std::string_view, ProcessFacts::Watch> facts;
   watches.add_facts(facts);
   EXPECT_TRUE(facts.empty()) << "nothing is followed yet";

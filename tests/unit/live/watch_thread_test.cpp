@@ -19,8 +19,7 @@ class WatchThreadTest : public ::testing::Test {
 
   void make(std::size_t waiting_max = 50'000) {
     auto made = WatchThread::create({.api = {.access = cluster.access(), .seed = 7},
-                                     .watches = {.encoding = Encoding::kJson,
-                                                 .log =
+                                     .watches = {.log =
                                                      [this](LogLevel, const LogLine& line) {
                                                        log.push_back(line.message);
                                                        is_logged_here =

@@ -26,8 +26,7 @@ class WatchesTest : public ::testing::Test {
   /// Follows and decides.
   void lead(Millis discovery_min = Millis(20), Millis discovery_max = Millis(40)) {
     watches = std::make_unique<Watches>(
-        *api, WatchesOptions{.encoding = Encoding::kJson,
-                             .discovery_min = discovery_min,
+        *api, WatchesOptions{.discovery_min = discovery_min,
                              .discovery_max = discovery_max,
                              .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
     begin();
