@@ -7,6 +7,7 @@
 #include "engine/place/small_packing.h"
 #include "engine/quota.h"
 #include "policy/feasible_policy.h"
+#include "policy/node/anti_affinity.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
 
@@ -93,7 +94,7 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
   };
   if (!demand.ports.empty())
     fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
-  if (constraint.keeps_itself_away) fits = std::min<std::int64_t>(fits, 1);
+  if (takes_one_of_its_like(constraint, cluster.facts(n))) fits = std::min<std::int64_t>(fits, 1);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 

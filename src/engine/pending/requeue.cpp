@@ -215,7 +215,7 @@ void help_those_held(EngineData& e, State& state, const News& news) {
     const bool is_class_limited = state.queues().is_limited_by_key(queue);
     std::optional<FitsLimit> limit;  // of most classes no freed node could take a member anyway
     const auto has_room = [&](const MemberRun& run, NodeId n) {
-      if (!could_take(state, *e.profile, run.demand, run.constraint, n)) return false;
+      if (!could_take(state, *e.profile, run, n, job_class.key.members_needed > 1)) return false;
       if (!limit) limit = limit_of_holders(e, head.job_class);
       const Cluster& cluster = state.cluster();
       const NodeView view{cluster, state.demand(run.demand), cluster.constraint(run.constraint), &e.profile->mix, 0};

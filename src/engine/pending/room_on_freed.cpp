@@ -6,10 +6,16 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/place/one_by_one.h"
 #include "engine/place/placement.h"
 
 namespace ashlar {
 namespace {
+
+/// Whether nodes may open to members of the constraint while those are placed which they are placed with.
+bool may_open(const State& state, ConstraintId constraint) {
+  return opens_with_pods(state.cluster().constraint(constraint));
+}
 
 bool has_room(const State& state, FitTable& view, const EquivalenceClass& key) {
   if (key.within.is_none()) return view.room_everywhere() >= key.members_needed;
@@ -37,6 +43,7 @@ bool has_room_for_each(EngineData& e, const State& state, const EquivalenceClass
       key.within.is_none() || key.only.is_none() ? DomainId::none() : state.anchor(key.only, key.within);
   std::vector<std::uint8_t> has_room;  // by domain
   for (const MemberRun& run : needed) {
+    if (may_open(state, run.constraint)) continue;
     FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
     if (table.room_everywhere() < run.members) return false;
     if (key.within.is_none()) continue;
@@ -55,7 +62,7 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
   std::map<std::pair<LevelId, MemberRun>, std::uint64_t> places_left;  // for groups of that kind
   for (const MemberRun& run : needed) {
     const LevelId within = groups[run.group].within;
-    if (within.is_none()) continue;
+    if (within.is_none() || may_open(state, run.constraint)) continue;
     const auto room = e.fit_tables.counted(state, run.demand, run.constraint, 0).room(state, within);
     MemberRun kind = run;
     kind.group = 0;
@@ -80,25 +87,30 @@ bool are_devices_enough(const State& state, std::span<const MemberRun> needed) {
 
 }  // namespace
 
-bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n) {
+bool could_take(State& state, const Profile& profile, const MemberRun& run, NodeId n, bool is_of_several) {
   const Cluster& cluster = state.cluster();
-  const Demand& demand = state.demand(demand_id);
+  const Demand& demand = state.demand(run.demand);
   if (!cluster.is_live(n)) return false;
   if (demand.devices.count > 0) {
     if (demand.devices.is_whole() ? cluster.idle_devices()[n.row()] < demand.devices.count
                                   : cluster.free_milli()[n.row()] < demand.devices.milli_each.value)
       return false;
   }
-  if (!state.cluster().allowed(constraint, kNodeRules).test(n.row())) return false;
-  const NodeView view{cluster, demand, cluster.constraint(constraint), &profile.mix, 0};
+  const bool is_allowed =
+      is_of_several && may_open(state, run.constraint)
+          ? is_allowed_by_facts(cluster.constraint(run.constraint), cluster.facts(n), cluster.context())
+          : cluster.allowed(run.constraint, kNodeRules).test(n.row());
+  if (!is_allowed) return false;
+  const NodeView view{cluster, demand, cluster.constraint(run.constraint), &profile.mix, 0};
   std::uint16_t fits = kFitsMax;
   profile.lower_by_what_is_free(view, {n.row(), 1}, {&fits, 1});
   return fits > 0;
 }
 
 bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n) {
+  const bool are_several = runs.size() > 1 || (runs.size() == 1 && runs.front().members > 1);
   return std::any_of(runs.begin(), runs.end(),
-                     [&](const MemberRun& run) { return could_take(state, profile, run.demand, run.constraint, n); });
+                     [&](const MemberRun& run) { return could_take(state, profile, run, n, are_several); });
 }
 
 bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n) {
@@ -131,11 +143,13 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
 bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key) {
   if (key.members_needed <= 1 && key.within.is_none()) return true;
   if (!placement_rule(*e.profile).is_room_exact) return true;
+  if (key.members_needed > 1 && may_open(state, key.constraint)) return true;
   return has_room(state, e.fit_tables.counted(state, key.demand, key.constraint, 0), key);
 }
 
 bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
-  const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, key.demand, key.constraint, n); };
+  const MemberRun run{key.demand, key.constraint, key.members_needed};
+  const auto could_take_one = [&](NodeId n) { return could_take(state, *e.profile, run, n, run.members > 1); };
   return std::any_of(freed.begin(), freed.end(), could_take_one) && has_room_with_freed(e, state, key);
 }
 

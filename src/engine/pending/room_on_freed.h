@@ -10,9 +10,10 @@
 
 namespace ashlar {
 
-/// Whether this node could take one such member now.
-bool could_take(State& state, const Profile& profile, DemandId demand_id, ConstraintId constraint, NodeId n);
-/// Whether the node could take a member of any of these kinds.
+/// Whether this node could take one such member now; `is_of_several`: other members are placed with it, which may open
+/// the node to it by its rules about other pods.
+bool could_take(State& state, const Profile& profile, const MemberRun& run, NodeId n, bool is_of_several);
+/// Whether the node could take a member of any of these kinds, which are placed together.
 bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n);
 /// Whether the node might have as many devices free; one may be shared.
 bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n);

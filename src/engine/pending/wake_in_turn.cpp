@@ -35,7 +35,7 @@ WokenInTurn those_with_room(EngineData& e, State& state, std::span<const NodeId>
     if (!any_has_devices(state, freed, devices)) continue;
     for (const auto& [kind, heads] : kinds.listed) {
       const auto could_take_one = [&, &of = kind](NodeId n) {
-        return could_take(state, *e.profile, of.demand, of.constraint, n);
+        return could_take(state, *e.profile, {of.demand, of.constraint, 1}, n, !of.is_single);
       };
       if (std::none_of(freed.begin(), freed.end(), could_take_one)) continue;
       if (kind.is_single) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "state/counts/kept_away.h"
@@ -9,7 +10,7 @@
 namespace ashlar {
 namespace {
 
-/// Nodes that a search for every combination goes through; with more there are too many.
+/// Nodes of one kind that a search for every combination goes through; with more there are too many.
 constexpr std::size_t kSearchedNodesMax = 16;
 /// Domains of an affinity that are tried.
 constexpr std::size_t kDomainsTriedMax = 64;
@@ -84,38 +85,75 @@ bool OneByOne::place_near_each_other(std::span<const Kind> members) {
   });
 }
 
-bool OneByOne::search(std::span<const Kind> members, std::uint32_t& steps) {
+/// A run's next member on a node.
+struct OneByOne::Choice {
+  std::uint32_t run = 0;
+  NodeId node;
+};
+
+/// Of each run that is not placed whole, in their order, the nodes where its next member fits, the best first. A run
+/// with too many nodes has no choice yet; false if that leaves none.
+bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out) {
+  bool has_too_many = false;
+  for (std::uint32_t r = 0; r < runs.size(); ++r) {
+    const auto is_of_run = [&](const Choice& choice) { return choice.run == r; };
+    const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
+    if (members == runs[r].members.size()) continue;
+    FitTable& t = table(kind_of(runs[r], members));
+    std::vector<std::pair<std::uint64_t, NodeId>> keyed;
+    each_open(t, {}, [&](NodeId n) { keyed.emplace_back(t.key(state_, n), n); });
+    if (keyed.size() > kSearchedNodesMax) {
+      has_too_many = true;
+      continue;
+    }
+    std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [key, node] : keyed) out.push_back({r, node});
+  }
+  return !out.empty() || !has_too_many;
+}
+
+bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
   struct Turn {
-    std::vector<NodeId> nodes;  ///< the best first
+    std::vector<Choice> choices;
     std::size_t next = 0;
     std::size_t before = 0;  ///< checkpoint
+  };
+  std::size_t members = 0;
+  for (const Run& run : runs) members += run.members.size();
+  std::vector<Choice> placed;
+  std::set<std::vector<std::uint64_t>> tried;  // what was placed before, in whatever order
+  const auto is_tried = [&] {
+    std::vector<std::uint64_t> where;
+    for (const Choice& choice : placed) where.push_back((std::uint64_t{choice.node.value} << 32) | choice.run);
+    // Of one node the order counts: the devices of shares depend on it.
+    std::ranges::stable_sort(where, {}, [](std::uint64_t at) { return at >> 32; });
+    return !tried.insert(std::move(where)).second;
   };
   std::vector<Turn> turns;
   const std::size_t before = context_.trial.checkpoint();
   const auto open_turn = [&] {
-    Turn& turn = turns.emplace_back();
-    turn.before = context_.trial.checkpoint();
-    FitTable& t = table(members[turns.size() - 1]);
-    std::vector<std::pair<std::uint64_t, NodeId>> keyed;
-    each_open(t, {}, [&](NodeId n) { keyed.emplace_back(t.key(state_, n), n); });
-    std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [key, node] : keyed) turn.nodes.push_back(node);
-    return turn.nodes.size() <= kSearchedNodesMax;
+    turns.push_back({.choices = {}, .before = context_.trial.checkpoint()});
+    return list_choices(runs, placed, turns.back().choices);
   };
-  if (members.empty() || !open_turn()) return false;
+  if (members == 0 || !open_turn()) return false;
   while (!turns.empty()) {
     Turn& turn = turns.back();
     context_.trial.rollback_to(turn.before);
-    if (turn.next == turn.nodes.size()) {
+    placed.resize(turns.size() - 1);
+    if (turn.next == turn.choices.size()) {
       turns.pop_back();
       continue;
     }
+    const Choice choice = turn.choices[turn.next++];
+    placed.push_back(choice);
+    if (is_tried()) continue;
     if (steps == 0) break;
     --steps;
-    const Kind& kind = members[turns.size() - 1];
-    const NodeId node = turn.nodes[turn.next++];
-    place(kind, table(kind), node);
-    if (turns.size() == members.size()) return true;
+    const auto rank =
+        std::count_if(placed.begin(), placed.end() - 1, [&](const Choice& c) { return c.run == choice.run; });
+    const Kind kind = kind_of(runs[choice.run], static_cast<std::size_t>(rank));
+    place(kind, table(kind), choice.node);
+    if (turns.size() == members) return true;
     if (!open_turn()) break;
   }
   context_.trial.rollback_to(before);

@@ -13,6 +13,11 @@
 
 namespace ashlar {
 
+/// Whether nodes may open to members of the constraint while others are placed: by affinity or spread.
+inline bool opens_with_pods(const Constraint& constraint) {
+  return !constraint.near.selector.is_none() || !constraint.spread.empty();
+}
+
 class OneByOne {
  public:
   /// A member with its kind.
@@ -29,10 +34,14 @@ class OneByOne {
   /// Like members with affinity to each other, of which none is placed: in the tightest domain of their affinity that
   /// holds them.
   bool place_near_each_other(std::span<const Kind> members);
-  /// Tries every node for each member, if only few may take any. Takes a step for each member put on a node.
-  bool search(std::span<const Kind> members, std::uint32_t& steps);
+  /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
+  /// step for each member put on a node.
+  bool search(std::span<const Run> runs, std::uint32_t& steps);
 
  private:
+  struct Choice;
+  static Kind kind_of(const Run& run, std::size_t member) { return {run.members[member], run.demand, run.constraint}; }
+  bool list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out);
   FitTable& table(const Kind& kind) {
     return context_.fit_tables.counted(state_, kind.demand, kind.constraint, context_.draws.next());
   }

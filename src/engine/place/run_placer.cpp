@@ -15,23 +15,47 @@ constexpr std::size_t kNodesMostly = 128;
 
 }  // namespace
 
+std::vector<std::uint64_t> RunPlacer::room_to_open(const Scope& hard, LevelId level, const Run& run) {
+  const Cluster& cluster = state_.cluster();
+  const Topology& topology = cluster.topology();
+  std::vector<std::uint64_t> room(topology.domain_count(level), 0);
+  const Constraint& constraint = cluster.constraint(run.constraint);
+  if (!opens_with_pods(constraint)) return room;
+  const NodeView view{cluster, state_.demand(run.demand), constraint, &context_.profile.mix, 0};
+  const BitSet& open = cluster.allowed(run.constraint, kNodeRules);
+  for (std::size_t n = 0; n < cluster.rows(); ++n) {
+    if (!cluster.is_live(NodeId(n)) || open.test(n) || !hard.holds(topology, NodeId(n))) continue;
+    const DomainId d = topology.domain_of(level, NodeId(n));
+    if (d.is_none() || !is_allowed_by_facts(constraint, cluster.facts(NodeId(n)), cluster.context())) continue;
+    if (cluster.is_refused(run.constraint, kNodeRules, NodeId(n), CompanyRule::kAntiAffinity)) continue;
+    std::uint16_t fits = kFitsMax;
+    context_.profile.lower_by_what_is_free(view, {n, 1}, {&fits, 1});
+    room[d.row()] += fits;
+  }
+  return room;
+}
+
 std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId level, std::span<const Run> runs) {
+  constexpr std::uint64_t kNoRoom = UINT64_MAX, kMayOpen = UINT64_MAX - 1;  // the last
   std::vector<std::uint64_t> tightness;
   for (const Run& run : runs) {
     FitTable& v = view(run);
     const auto room = hard.is_everywhere() ? v.room(state_, level) : room_inside(v, hard, level);
+    const std::vector<std::uint64_t> to_open = room_to_open(hard, level, run);
     if (tightness.empty()) tightness.assign(room.size(), 0);
     for (std::size_t d = 0; d < room.size(); ++d) {
-      if (room[d] < run.members.size())
-        tightness[d] = UINT64_MAX;
-      else if (tightness[d] != UINT64_MAX)
+      if (tightness[d] == kNoRoom || room[d] + to_open[d] < run.members.size())
+        tightness[d] = kNoRoom;
+      else if (tightness[d] == kMayOpen || room[d] < run.members.size())
+        tightness[d] = kMayOpen;
+      else
         tightness[d] += room[d] - run.members.size();
     }
   }
   std::vector<DomainId> domains;
   domains.reserve(tightness.size());
   for (std::size_t d = 0; d < tightness.size(); ++d)
-    if (tightness[d] != UINT64_MAX) domains.emplace_back(d);
+    if (tightness[d] != kNoRoom) domains.emplace_back(d);
   std::sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) {
     return tightness[a.row()] != tightness[b.row()] ? tightness[a.row()] < tightness[b.row()] : a < b;
   });
@@ -137,19 +161,14 @@ bool RunPlacer::place_one_by_one(const Scope& hard, const Scope& soft, const Run
          placer.place_near_each_other(members);
 }
 
-/// Everything that waits, on all nodes that the rules about other pods leave open; of several kinds each may be first.
+/// Everything that waits, on all nodes that the rules about other pods leave open.
 bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts) {
   std::vector<Run> runs;
   for (const Part& part : parts) {
     if (!part.within.is_none()) return false;
     runs.insert(runs.end(), part.runs.begin(), part.runs.end());
   }
-  return place_in_some_order(runs, [&](const std::vector<Run>& order) {
-    std::vector<OneByOne::Kind> members;
-    for (const Run& run : order)
-      for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
-    return OneByOne(context_, hard).search(members, exact_steps_);
-  });
+  return OneByOne(context_, hard).search(runs, exact_steps_);
 }
 
 bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {

@@ -26,7 +26,8 @@ class RunPlacer {
   /// Parts that do not fit one kind after the other: on few nodes every combination is tried, also of the domains of
   /// those parts that have a level of their own, within a budget for the whole job.
   bool place_exactly(const Scope& hard, std::span<const Part> parts);
-  /// Domains with enough capacity inside the hard scope for each run taken alone, tightest first.
+  /// Domains with enough capacity inside the hard scope for each run taken alone, tightest first; then those that have it
+  /// once members open nodes to others.
   std::vector<DomainId> domains_with_room(const Scope& hard, LevelId level, std::span<const Run> runs);
   /// Unlike members share what is free: if that is less than the sum of their requests there is no need to try.
   bool has_devices_for_all(const Scope& scope, std::span<const Run> runs) const;
@@ -41,6 +42,8 @@ class RunPlacer {
   bool is_limit_reached() const { return runs_left_ == 0 || exact_steps_ == 0; }
 
  private:
+  /// By domain: members that nodes could take which affinity or spread closes to them now.
+  std::vector<std::uint64_t> room_to_open(const Scope& hard, LevelId level, const Run& run);
   bool place_in(const Scope& hard, const Part& part);
   bool place_runs(const Scope& hard, const Scope& soft, const Part& part);
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);

@@ -8,6 +8,10 @@
 
 namespace ashlar {
 
+/// Whether the node takes one member of its like at most, since they keep each other away. A node without one of the
+/// labels may take more: there the rule that they match may not concern them.
+bool takes_one_of_its_like(const Constraint& constraint, const NodeFacts& facts);
+
 bool is_kept_away_by_none(const Constraint& constraint, const NodeFacts& facts, const NodeContext& context);
 
 }  // namespace ashlar

@@ -267,6 +267,7 @@ constexpr Statement kStatements[] = {
     {"gang", read_gang, "gang NAME 2 x 4 gpu within rack at 0s"},
     {"foreign", read_foreign, "foreign NAME 4 gpu on node0 at 0s"},
     {"grow", read_grow, "grow NAME 2 x 4 gpu at 1s"},
+    {"leaving", read_leaving, "leaving NAME at 5s"},
     {"end", read_end, "end NAME at 5s"},
     {"reject", read_reject, "reject NAME/0 at 1s"},
     {"bind", read_bind, "bind NAME node0 at 1s"},
@@ -347,6 +348,8 @@ Result<CaseFile> read_case(std::string_view text, std::string_view where) {
   file.profile = *profile;
   CaseReading reading{.file = file};
   find_levels(reading);
+  reading.keeps_pods_away = std::ranges::any_of(
+      file.lines, [](const std::string& line) { return line.find("pod-anti-affinity") != std::string::npos; });
   const auto located = [&](const CaseError& e) {
     return invalid(fmt::format("{}:{}:{}: {}", where, e.line, e.column, e.message));
   };

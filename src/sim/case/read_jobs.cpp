@@ -181,16 +181,19 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   }
 }
 
-PodSelectorId pod_selector(CaseReading& c, std::vector<LabelExpression> all) {
+/// With `skips_leaving` not of pods that are being deleted.
+PodSelectorId pod_selector(CaseReading& c, std::vector<LabelExpression> all, bool skips_leaving = false) {
   PodSelector selector;
+  selector.skips_leaving = skips_leaving;
   selector.namespaces.push_back(kCaseNamespace);
   selector.all = std::move(all);
   return row_of<PodSelectorDefined>(c, c.latest, c.file.names.pod_selectors, selector);
 }
 
 /// A pod must match all affinity rules together.
-Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request) {
+Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request, LabelSetId labels) {
   Constraint constraint = request.constraint;
+  if (c.keeps_pods_away) constraint.seen_as = labels;
   std::vector<LabelExpression> near;
   for (const PodRule& rule : request.rules) {
     const bool matches_itself = !request.labels.empty() && hold(rule.pods, request.labels);
@@ -199,7 +202,7 @@ Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request) {
       constraint.near.topologies.push_back(rule.topology);
       continue;
     }
-    const PodSelectorId selector = pod_selector(c, rule.pods);
+    const PodSelectorId selector = pod_selector(c, rule.pods, rule.kind == PodRule::Kind::kSpread);
     if (rule.kind == PodRule::Kind::kAntiAffinity) {
       constraint.keeps_away.push_back({selector, rule.topology});
       constraint.keeps_itself_away = constraint.keeps_itself_away || matches_itself;
@@ -207,7 +210,10 @@ Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request) {
       constraint.spread.push_back({.selector = selector,
                                    .topology = rule.topology,
                                    .skew_max = rule.skew_max,
-                                   .matches_itself = matches_itself});
+                                   .domains_min = rule.domains_min,
+                                   .matches_itself = matches_itself,
+                                   .honors_affinity = rule.honors_affinity,
+                                   .honors_taints = rule.honors_taints});
     }
   }
   if (near.empty()) return constraint;
@@ -227,12 +233,13 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
     if (!request.labels.empty())
       labels = row_of<LabelSetDefined>(c, c.latest, names.label_sets, {.ns = kCaseNamespace, .labels = request.labels});
     const ConstraintId constraint =
-        row_of<ConstraintDefined>(c, c.latest, names.constraints, constraint_with_rules(c, request));
+        row_of<ConstraintDefined>(c, c.latest, names.constraints, constraint_with_rules(c, request, labels));
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
       out.push_back(
           {.member = member, .demand = demand, .constraint = constraint, .labels = labels, .group = request.group});
       names.members[job.row()].push_back(member);
+      grown(c.labels_of, member.row()) = labels;
     }
   }
 }
@@ -321,6 +328,20 @@ void read_grow(CaseReading& c, Words& words) {
   add_members(c, words, job, groups, added.members);
   added.members_min = least != 0 ? least : static_cast<std::uint32_t>(c.file.names.members[job.row()].size());
   add_event(c, at, EventBody(std::move(added)));
+}
+
+/// The API server has marked its pods as being deleted; they run on until they end.
+void read_leaving(CaseReading& c, Words& words) {
+  const std::vector<MemberId> members = take_members(c, words);
+  const Millis at = take_at(c, words);
+  if (words.has_failed()) return;
+  for (const MemberId member : members) {
+    const LabelSetId labels = value_at(c.labels_of, member.row());
+    if (labels.is_none()) continue;
+    LabelSet set = c.file.names.label_sets.value(labels);
+    set.is_leaving = true;
+    add_event(c, at, EventBody(LabelsChanged{member, row_of<LabelSetDefined>(c, at, c.file.names.label_sets, set)}));
+  }
 }
 
 void read_end(CaseReading& c, Words& words) {

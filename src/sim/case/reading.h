@@ -22,8 +22,10 @@ struct CaseReading {
   /// Parents named before their own statement, with the error if there is none.
   std::vector<std::pair<QueueId, CaseError>> later_parents;
   std::vector<JobId> holds;             ///< jobs that are holds
+  std::vector<LabelSetId> labels_of;    ///< [member] none: it has none
   std::vector<GangSpec> groups_of_job;  ///< [job] none: it has none
   bool has_profile = false;             ///< a statement gave it
+  bool keeps_pods_away = false;         ///< a pod of the case has anti-affinity, which others must heed
   std::uint32_t nested = 0;
   std::int64_t devices = 0;  ///< of all nodes
   Millis latest{0};
@@ -86,6 +88,7 @@ void read_job(CaseReading& c, Words& words);
 void read_gang(CaseReading& c, Words& words);
 void read_foreign(CaseReading& c, Words& words);
 void read_grow(CaseReading& c, Words& words);
+void read_leaving(CaseReading& c, Words& words);
 void read_end(CaseReading& c, Words& words);
 void read_reject(CaseReading& c, Words& words);
 void read_bind(CaseReading& c, Words& words);

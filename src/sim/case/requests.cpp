@@ -116,7 +116,21 @@ void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
             [](const PodLabel& a, const PodLabel& b) { return a.key < b.key; });
 }
 
-/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE".
+/// "min-domains N", "ignores-node-affinity" and "honors-taints", in any order.
+void take_spread_options(Words& words, PodRule& rule) {
+  while (!words.is_at_end()) {
+    if (words.accept("min-domains"))
+      rule.domains_min = static_cast<std::int32_t>(words.take_count("a number of domains"));
+    else if (words.accept("ignores-node-affinity"))
+      rule.honors_affinity = false;
+    else if (words.accept("honors-taints"))
+      rule.honors_taints = true;
+    else
+      return;
+  }
+}
+
+/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE [min-domains N] ...".
 bool take_rule(Words& words, CaseNames& names, MemberRequest& request) {
   constexpr std::string_view kForm = "\"per LABEL\", a label of nodes";
   PodRule rule;
@@ -132,6 +146,7 @@ bool take_rule(Words& words, CaseNames& names, MemberRequest& request) {
     rule.skew_max = static_cast<std::int32_t>(words.take_count("a number of pods"));
     take_topology();
     rule.pods = term_of(words, names, words.take(kExpressionForm)).all;
+    take_spread_options(words, rule);
   } else if (words.peek() == "pod-affinity" || words.peek() == "pod-anti-affinity") {
     rule.kind = words.accept("pod-affinity") ? PodRule::Kind::kAffinity : PodRule::Kind::kAntiAffinity;
     words.accept("pod-anti-affinity");

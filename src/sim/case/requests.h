@@ -18,7 +18,11 @@ struct PodRule {
   Kind kind = Kind::kAffinity;
   std::vector<LabelExpression> pods;  ///< all must hold on a pod's labels
   LabelKeyId topology;
+  // of kSpread, as SpreadTerm has them
   std::int32_t skew_max = 1;
+  std::int32_t domains_min = 1;
+  bool honors_affinity = true;
+  bool honors_taints = false;
 };
 
 /// What the members of one group need from their nodes.

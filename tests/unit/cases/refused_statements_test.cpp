@@ -482,7 +482,7 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota, tick
+  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 1 more
 )refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/node/anti_affinity.h"
+
 namespace ashlar {
 namespace {
 
@@ -59,8 +61,9 @@ NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
 
 void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
   fill_allowed(state.cluster().allowed(constraint_, kNodeRules), rows, fits.first(rows.count));
-  if (state.cluster().constraint(constraint_).keeps_itself_away)
-    for (std::uint16_t& f : fits.first(rows.count)) f = std::min<std::uint16_t>(f, 1);
+  if (const Constraint& c = state.cluster().constraint(constraint_); c.keeps_itself_away)
+    for (std::size_t i = 0; i < rows.count; ++i)
+      if (fits[i] > 1 && takes_one_of_its_like(c, state.cluster().facts(NodeId(rows.first + i)))) fits[i] = 1;
   profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
