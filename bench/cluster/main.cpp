@@ -349,7 +349,7 @@ int main(int argc, char** argv) {
   app.add_option("--plain-client", plain_client, "be the plain client of this kubeconfig")->group("");
   app.add_flag("--perf", is_perf, "cases in upstream's language of benchmarks (bench/cluster/perf/README.md)");
   app.add_option("--cases", perf.cases_path, "a file or folder of cases")->group("With --perf");
-  app.add_option("--case", perf.cases, "names of cases")->delimiter(',')->group("With --perf");
+  app.add_option("--case", perf.cases, "names of cases, run in this order")->delimiter(',')->group("With --perf");
   app.add_option("--modes", perf.modes, "drained, arriving, paced")
       ->delimiter(',')
       ->check(CLI::IsMember({"drained", "arriving", "paced"}))

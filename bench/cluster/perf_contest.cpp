@@ -55,6 +55,8 @@ Result<std::vector<Case>> cases_of(const PerfPlan& plan) {
   }
   for (const std::string& name : plan.cases)
     if (!holds(names, name)) return invalid("no case \"" + name + "\"" + suggestion(name, names));
+  const auto place = [&](const Case& one) { return std::find(plan.cases.begin(), plan.cases.end(), one.name); };
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const Case& a, const Case& b) { return place(a) < place(b); });
   return chosen;
 }
 
