@@ -33,18 +33,26 @@ struct Batch {
 
 class Scheduler {
  public:
-  enum class Kind { kKube, kAshlar };
+  enum class Kind { kKube, kAshlar, kPlain };
   Kind kind = Kind::kAshlar;
   bool holds_lease = false;  ///< of Ashlar: it leads by a Lease, kept and lost by its usual times
-  std::string label() const { return kind == Kind::kKube ? "kube-scheduler" : "ashlar"; }
+  std::string label() const {
+    return kind == Kind::kKube ? "kube-scheduler" : kind == Kind::kPlain ? "plain-client" : "ashlar";
+  }
   /// spec.schedulerName of its pods.
-  std::string name() const { return kind == Kind::kKube ? "default-scheduler" : "ashlar"; }
+  std::string name() const { return kind == Kind::kKube ? "default-scheduler" : label(); }
 };
 
 class Arena {
  public:
   Arena(cluster::ControlPlane& plane, kube::Api& api, std::string ashlar_binary, int binds_in_flight)
       : plane_(plane), api_(api), ashlar_(std::move(ashlar_binary)), binds_in_flight_(binds_in_flight) {}
+  /// From now on the schedulers have the rights of their service accounts, so that priority and fairness concern them:
+  /// kube-scheduler its own user's, Ashlar and the plain client those of deploy/rbac.yaml. Else they are administrators.
+  void use_least_rights() {
+    kube_access_ = write_file("kube-scheduler.kubeconfig", kubeconfig_of(plane_.kube_scheduler_token()));
+    access_ = write_file("ashlar.kubeconfig", kubeconfig_of(plane_.scheduler_token()));
+  }
 
   kube::Api& api() { return api_; }
   cluster::ControlPlane& plane() { return plane_; }
@@ -122,7 +130,15 @@ class Arena {
   }
 
   Result<cluster::ChildProcess*> start(const Scheduler& scheduler) {
-    return scheduler.kind == Scheduler::Kind::kKube ? start_kube() : start_ashlar(scheduler.holds_lease);
+    switch (scheduler.kind) {
+      case Scheduler::Kind::kKube:
+        return start_kube();
+      case Scheduler::Kind::kPlain:
+        return start_process({"/proc/self/exe", "--plain-client", access_}, "plain-client");
+      case Scheduler::Kind::kAshlar:
+        return start_ashlar(scheduler.holds_lease);
+    }
+    return Error{Error::Kind::kInternal, "no such scheduler"};
   }
 
   /// Writes answered so far, by "VERB resource/subresource", from the server's own metrics; empty if they could not be
@@ -165,7 +181,7 @@ class Arena {
         write_file("kube-scheduler.yaml",
                    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection:\n  "
                    "kubeconfig: " +
-                       plane_.kubeconfig() + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
+                       kube_access_ + "\n  qps: 10000\n  burst: 10000\nleaderElection:\n  leaderElect: false\n");
     return plane_.run("kube-scheduler", {"--config=" + config, "--secure-port=0",
                                          "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true"});
   }
@@ -176,18 +192,26 @@ class Arena {
         "leaderElection:\n  enabled: " +
             std::string(holds_lease ? "true" : "false") +
             "\n  namespace: default\nbatch:\n  bindsInFlight: " + std::to_string(binds_in_flight_) + "\n");
-    auto process =
-        cluster::ChildProcess::start({ashlar_, "scheduler", "--kubeconfig", plane_.kubeconfig(), "--config", config},
-                                     plane_.folder() + "/ashlar.log");
+    return start_process({ashlar_, "scheduler", "--kubeconfig", access_, "--config", config}, "ashlar");
+  }
+  Result<cluster::ChildProcess*> start_process(std::vector<std::string> command, const std::string& log) {
+    auto process = cluster::ChildProcess::start(std::move(command), plane_.folder() + "/" + log + ".log");
     if (!process) return process.error();
     own_.push_back(std::make_unique<cluster::ChildProcess>(std::move(*process)));
     return own_.back().get();
+  }
+  std::string kubeconfig_of(const std::string& token) const {
+    return "apiVersion: v1\nkind: Config\ncurrent-context: bench\nclusters:\n- name: bench\n  cluster: {server: \"" +
+           plane_.server() +
+           "\", certificate-authority: certs/apiserver.crt}\nusers:\n- name: bench\n  user: {token: " + token +
+           "}\ncontexts:\n- name: bench\n  context: {cluster: bench, user: bench}\n";
   }
 
   cluster::ControlPlane& plane_;
   kube::Api& api_;
   std::string ashlar_;
   int binds_in_flight_;
+  std::string kube_access_ = plane_.kubeconfig(), access_ = plane_.kubeconfig();  ///< kubeconfigs
   std::vector<std::unique_ptr<cluster::ChildProcess>> own_;
   std::size_t namespaces_ = 0;
 };

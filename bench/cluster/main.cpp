@@ -8,6 +8,8 @@
 #include <functional>
 
 #include "bench_report.h"
+#include "perf_contest.h"
+#include "plain_client.h"
 #include "scenarios.h"
 
 namespace {
@@ -329,16 +331,42 @@ int run(const Plan& plan) {
 
 int main(int argc, char** argv) {
   Plan plan;
+  PerfPlan perf;
+  bool is_perf = false;
+  std::string plain_client;
   plan.binary = (std::filesystem::canonical("/proc/self/exe").parent_path() / "ashlar").string();
   CLI::App app("Ashlar beside kube-scheduler on a real API server");
   app.add_option("--only", plan.only, "parts: drain gpu arrival gangs racks gang512 critical refusal start kinds")
       ->delimiter(',');
-  app.add_option("--schedulers", plan.schedulers, "kube, ashlar")->delimiter(',');
+  CLI::Option* schedulers =
+      app.add_option("--schedulers", plan.schedulers, "kube, ashlar; with --perf: kube-scheduler, ashlar, plain-client")
+          ->delimiter(',');
   app.add_option("--nodes", plan.nodes, "nodes of 8 GPUs");
   app.add_option("--pods", plan.pods, "pods of a drain");
   app.add_option("--runs", plan.runs, "rounds of each figure; their median counts");
   app.add_option("--binds-in-flight", plan.binds_in_flight, "Ashlar's batch.bindsInFlight");
   app.add_option("--ashlar", plan.binary, "the program to measure");
+  app.add_option("--plain-client", plain_client, "be the plain client of this kubeconfig")->group("");
+  app.add_flag("--perf", is_perf, "cases in upstream's language of benchmarks (bench/cluster/perf/README.md)");
+  app.add_option("--cases", perf.cases_path, "a file or folder of cases")->group("With --perf");
+  app.add_option("--case", perf.cases, "names of cases, run in this order")->delimiter(',')->group("With --perf");
+  app.add_option("--modes", perf.modes, "drained, arriving, paced")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"drained", "arriving", "paced"}))
+      ->group("With --perf");
+  app.add_option("--workload", perf.workload, "whose parameters are used")->group("With --perf");
+  app.add_option("--results", perf.results, "folder of figures; what is finished there is not run again")
+      ->group("With --perf");
+  app.add_option("--round-seconds", perf.round_seconds, "a round ends then, with what is bound")->group("With --perf");
+  app.add_flag("--not-yet", perf.tries_not_yet, "cases that Ashlar does not take part in yet, too")
+      ->group("With --perf");
+  app.add_option("--kubeconfig", perf.kubeconfig, "a cluster whose scheduler runs, for one case")->group("With --perf");
+  app.add_option("--scheduler-name", perf.scheduler_name, "spec.schedulerName of the pods there")->group("With --perf");
   CLI11_PARSE(app, argc, argv);
-  return run(plan);
+  if (!plain_client.empty()) return run_plain_client(plain_client);
+  if (!is_perf) return run(plan);
+  perf.nodes = plan.nodes, perf.pods = plan.pods, perf.runs = plan.runs;
+  perf.binary = plan.binary, perf.binds_in_flight = plan.binds_in_flight;
+  if (schedulers->count() > 0) perf.contestants = plan.schedulers;
+  return run_perf(perf);
 }

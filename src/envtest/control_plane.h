@@ -64,6 +64,8 @@ class ControlPlane {
   std::string audit_log() const { return folder_ + "/audit.log"; }
   /// Token of the service account ashlar/ashlar, which has the permissions of deploy/rbac.yaml once that is applied.
   const std::string& scheduler_token() const { return scheduler_token_; }
+  /// Token of the user system:kube-scheduler, whose rights the server brings.
+  const std::string& kube_scheduler_token() const { return kube_scheduler_token_; }
   /// Writes objects to the server as `kubectl apply -f` does; kNotFound if kubectl is absent.
   Result<void> apply(const std::vector<std::string>& files);
 
@@ -108,7 +110,7 @@ class ControlPlane {
   std::string log_of(const std::string& name) const { return folder_ + "/" + name + ".log"; }
 
   ControlPlaneOptions options_;
-  std::string folder_, kubeconfig_, server_, token_, scheduler_token_, etcd_url_;
+  std::string folder_, kubeconfig_, server_, token_, scheduler_token_, kube_scheduler_token_, etcd_url_;
   std::uint16_t api_port_ = 0, etcd_port_ = 0, etcd_peer_port_ = 0;
   ChildProcess etcd_, api_server_;
   std::vector<std::unique_ptr<ChildProcess>> others_;
