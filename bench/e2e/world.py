@@ -111,6 +111,9 @@ class World:
 
     def sweep(self):
         """Removes what a spec that was stopped may have left where the next one looks. (The suite's --clean-start would take our namespace too.)"""
+        pods = json.loads(self.kubectl("get", "pods", "--all-namespaces", "--output=json"))["items"]
+        for named in (pod["metadata"] for pod in pods if pod["metadata"].get("finalizers")):
+            self.kubectl("patch", "pod", named["name"], f"--namespace={named['namespace']}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
         self.kubectl("delete", "pods", "--namespace=kube-system", "--selector=!daemon", "--timeout=60s")
         self.kubectl("delete", "namespaces", "--selector=e2e-framework", "--timeout=120s")
 
