@@ -62,6 +62,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
               {.may_write = may_write,
                .on_plan = [this](const Plan& plan) { take_plan(plan); },
                .state_now = [this]() -> const State& { return state_now(); },
+               .work_of = {},
                .log = options_.log}),
       status_writer_(api, tracker_, options_.status_writer,
                      {.may_write = may_write,
@@ -116,7 +117,7 @@ bool LeaderTerm::should_step(Millis now) {
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
-  const bool is_starving = binder_.in_window() * 2 < options_.binder.in_flight_max;
+  const bool is_starving = binder_.in_window() * 2 < binder_.window();
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 

@@ -150,7 +150,7 @@ void add_process(Snapshot& out, const ProcessFacts& process) {
 }
 
 void add_writes(Snapshot& out, const TermNumbers& numbers) {
-  const BinderCounters& a = numbers.binder;
+  const CommitCounters& a = numbers.binder;
   const StatusWriterCounters& l = numbers.status_writer;
   const std::string requests = "ashlar_api_requests_total",
                     help = "Writes and re-reads, by verb, resource and status code";
@@ -172,7 +172,7 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   add("create", "events", "any", l.events);
   for (std::size_t i = 1; i < kBindOutcomes; ++i)
     out.count("ashlar_bind_errors_total", "Bindings that failed",
-              {{"reason", std::string(rule_of(static_cast<BindOutcome>(i)).name)}},
+              {{"reason", std::string(name_of(static_cast<BindOutcome>(i)))}},
               static_cast<double>(a.by_outcome[i]));
   out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
             static_cast<double>(a.given_up));

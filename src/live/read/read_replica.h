@@ -25,7 +25,7 @@ namespace ashlar::kube {
 
 /// Numbers of a leadership that are in no table.
 struct TermNumbers {
-  BinderCounters binder;
+  CommitCounters binder;
   StatusWriterCounters status_writer;
   std::size_t binds_held = 0, binds_in_flight = 0, binds_waiting = 0, binds_slow = 0, status_writes_waiting = 0;
   std::size_t unknown_fields = 0;  ///< kinds of fields seen that only a newer Kubernetes has

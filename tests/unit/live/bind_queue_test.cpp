@@ -6,7 +6,7 @@
 namespace ashlar::kube {
 namespace {
 
-BindTicket ticket(PodSlot slot) { return {.slot = slot, .first_sent = {}, .words = {}}; }
+CommitTicket ticket(PodSlot slot) { return {.slot = slot, .first_sent = {}, .words = {}}; }
 
 class Bindings : public ::testing::Test {
  protected:
