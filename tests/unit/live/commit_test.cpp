@@ -391,6 +391,7 @@ TEST_F(Preparation, AnUndoThatNeverTakesEffectEnds) {
 }
 
 TEST_F(Preparation, OfAGangWhoseMemberIsGivenUpTheOthersAreTakenBackToo) {
+  binder = binder_with({.hold_min = Millis(3'600'000), .hold_max = Millis(3'600'000)});
   wants.clear();
   wants["g-0"] = {.volumes = 1, .wait = {WaitState::kNotYet, "claim ns/data is not bound"}};
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 2));
