@@ -26,23 +26,20 @@ int run_plain_client(const std::string& kubeconfig) {
   if (!api) return std::fprintf(stderr, "plain client: %s\n", api.error().message.c_str()), 1;
   std::vector<kube::PooledString> nodes;
   {
-    kube::Reflector<kube::Node> list(**api, {.encoding = kube::Encoding::kProtobuf},
-                                     [&](kube::Change<kube::Node>&& change) {
-                                       if (change.kind == kube::Change<kube::Node>::Kind::kAdded)
-                                         nodes.push_back(change.object.name);
-                                     });
+    kube::Reflector<kube::Node> list(**api, {}, [&](kube::Change<kube::Node>&& change) {
+      if (change.kind == kube::Change<kube::Node>::Kind::kAdded) nodes.push_back(change.object.name);
+    });
     list.start();
     while (!list.is_synced()) (*api)->poll(Millis(100));
     list.stop();
   }
   std::deque<kube::Binding> due;
   std::size_t seen = 0, binding = 0, failed = 0;
-  kube::Reflector<kube::Pod> pods(
-      **api, {.encoding = kube::Encoding::kProtobuf}, [&](kube::Change<kube::Pod>&& change) {
-        const kube::Pod& pod = change.object;
-        if (change.kind != kube::Change<kube::Pod>::Kind::kAdded || nodes.empty() || !is_ours(pod)) return;
-        due.push_back({.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = nodes[seen++ % nodes.size()]});
-      });
+  kube::Reflector<kube::Pod> pods(**api, {}, [&](kube::Change<kube::Pod>&& change) {
+    const kube::Pod& pod = change.object;
+    if (change.kind != kube::Change<kube::Pod>::Kind::kAdded || nodes.empty() || !is_ours(pod)) return;
+    due.push_back({.ns = pod.ns, .pod = pod.name, .uid = pod.uid, .node = nodes[seen++ % nodes.size()]});
+  });
   pods.start();
   for (;;) {
     if (pods.is_synced())

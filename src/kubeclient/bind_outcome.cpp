@@ -9,19 +9,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr int kUnboundReadsMax = 3;
-/// The server requests a pause, and other pods may use the place meanwhile.
-constexpr Millis kThrottledPlaceKept{30'000};
-
-constexpr std::array<BindRule, kBindOutcomes> kRules{{
-    {BindOutcome::kBound, "Bound", BindStep::kConfirm, 0, Millis(0)},
-    {BindOutcome::kRefused, "Denied", BindStep::kGiveUp, 0, Millis(0)},
-    {BindOutcome::kConflict, "Conflict", BindStep::kReread, kUnboundReadsMax, Millis(0)},
-    {BindOutcome::kMissing, "NotFound", BindStep::kReread, kUnboundReadsMax, Millis(0)},
-    {BindOutcome::kThrottled, "Throttled", BindStep::kResend, 0, kThrottledPlaceKept},
-    {BindOutcome::kFailed, "ServerError", BindStep::kReread, kUnboundReadsMax, Millis(0)},
-    {BindOutcome::kUnknown, "Unknown", BindStep::kReread, kUnboundReadsMax, Millis(0)},
-}};
+constexpr std::array<std::string_view, kBindOutcomes> kNames{"Bound",     "Denied",      "Conflict", "NotFound",
+                                                             "Throttled", "ServerError", "Unknown"};
 
 /// Any other 2xx answer (a proxy's page, an empty answer) does not confirm that the pod is bound.
 bool says_bound(const Answer& answer) {
@@ -65,7 +54,7 @@ BindOutcome bind_outcome(const Answer& answer) {
   }
 }
 
-const BindRule& rule_of(BindOutcome outcome) { return kRules[static_cast<std::size_t>(outcome)]; }
+std::string_view name_of(BindOutcome outcome) { return kNames[static_cast<std::size_t>(outcome)]; }
 
 Millis hold_time(Millis first, Millis longest, int times) {
   const int doublings = std::clamp(times - 1, 0, 30);

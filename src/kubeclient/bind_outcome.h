@@ -1,7 +1,6 @@
-// BindOutcome: what the answer to a binding means, and the one table of what to do next. Pure functions, no state.
+// BindOutcome: what the answer to a binding, or to a write before it, means. Pure functions, no state.
 //
 //   const BindOutcome outcome = bind_outcome(answer);              // 429 -> kThrottled
-//   if (rule_of(outcome).step == BindStep::kResend) ...
 #pragma once
 
 #include <cstdint>
@@ -25,25 +24,9 @@ enum class BindOutcome : std::uint8_t {
 };
 inline constexpr std::size_t kBindOutcomes = 7;
 
-enum class BindStep : std::uint8_t {
-  kConfirm,  ///< the pod is bound
-  kResend,   ///< the same binding again; the pod keeps its place
-  kReread,   ///< the server's state counts: bound here or elsewhere, gone, or unbound: then the same binding again
-  /// the place is free at once; the pod, or the unbound part of its gang, waits outside the engine with a reason
-  kGiveUp,
-};
-
-struct BindRule {
-  BindOutcome outcome;
-  std::string_view name;  ///< of the metric's label
-  BindStep step;
-  int unbound_reads_max;  ///< after this many re-reads that find the pod unbound the binding is given up; 0: no re-read
-  /// this long after the first sending the binding is given up instead of sent again; 0: no limit of its own
-  Millis place_kept_max;
-};
-
 BindOutcome bind_outcome(const Answer& answer);
-const BindRule& rule_of(BindOutcome outcome);
+/// Of the metric's label: "Denied", "ServerError".
+std::string_view name_of(BindOutcome outcome);
 
 /// How long a pod waits outside the engine after it was given up `times` times (1, 2, ...): `first`, doubling up to
 /// `longest`.

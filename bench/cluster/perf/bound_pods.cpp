@@ -36,7 +36,7 @@ bool BoundPods::read(std::string_view chunk) {
   return frames_
       .feed(chunk,
             [this](std::string_view frame) {
-              const auto event = kube::decode_watch_event<kube::Pod>(frame, kube::Encoding::kProtobuf);
+              const auto event = kube::decode_watch_event<kube::Pod>(frame);
               if (event && event->kind == kube::WatchEventKind::kAdded) take(event->object.name.str());
               return true;
             })

@@ -260,11 +260,9 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       const bool is_label = key == "labels";
       each_field(member, [&](std::string_view name, Value text) {
         if (is_label) {
-          const PooledString kept(name);
-          meta.labels.push_back({kept, text_of(text)});
+          meta.labels.push_back({PooledString(name), text_of(text)});
         } else if (is_our_annotation(name)) {
-          const PooledString kept(name);
-          meta.annotations.push_back({kept, text_of(text)});
+          meta.annotations.push_back({PooledString(name), text_of(text)});
         } else if (name == "k8s.io/initial-events-end") {
           meta.initial_events_end = text_of(text) == "true";
         }

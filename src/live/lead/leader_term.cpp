@@ -62,6 +62,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
               {.may_write = may_write,
                .on_plan = [this](const Plan& plan) { take_plan(plan); },
                .state_now = [this]() -> const State& { return state_now(); },
+               .work_of = {},
                .log = options_.log}),
       status_writer_(api, tracker_, options_.status_writer,
                      {.may_write = may_write,
@@ -116,7 +117,7 @@ bool LeaderTerm::should_step(Millis now) {
     return source_.size() >= std::min(kConfirmationsMax, options_.events_per_step_max);
   }
   if (news_since_ == Millis::max()) news_since_ = now;
-  const bool is_starving = binder_.in_window() * 2 < options_.binder.in_flight_max;
+  const bool is_starving = binder_.in_window() * 2 < binder_.window();
   return is_starving || now >= news_since_ + options_.window || source_.size() >= options_.events_per_step_max;
 }
 
@@ -180,6 +181,10 @@ TermNumbers LeaderTerm::numbers() const {
           .binds_waiting = binder_.queued(),
           .binds_slow = binder_.slow_under_way(),
           .status_writes_waiting = status_writer_.depth(),
+          .commits_waiting = binder_.waiting(),
+          .bind_window = binder_.window(),
+          .reread_window = binder_.reread_window(),
+          .status_window = status_writer_.window(),
           .unknown_fields = tracker_.unknown_fields_count(),
           .steps = steps_,
           .pending_since = pending_since_};

@@ -31,7 +31,7 @@ using OpenRecorder = std::function<std::unique_ptr<Recorder>(const State&, const
 struct LeaderTermOptions {
   TrackerOptions tracker;
   MakeProfile profile;
-  BinderOptions binder;
+  CommitOptions binder;
   StatusWriterOptions status_writer;
   /// with the window of the actuator: how long a new pod may have to wait for its turn
   std::uint32_t binds_per_step_max = 64;

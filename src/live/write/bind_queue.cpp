@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace ashlar::kube {
 
-void BindQueue::push(const PooledString& ns, BindTicket ticket) {
+void BindQueue::push(const PooledString& ns, CommitTicket ticket) {
   Lane& lane = lanes_[ns];
   const std::uint64_t number = ++last_number_;
   if (lane.waiting.empty()) heads_of(lane).insert({number, ns});
@@ -47,17 +49,19 @@ void BindQueue::note_sent(std::uint64_t request, const PooledString& ns, Millis 
   in_time_.insert({now, request});
 }
 
-void BindQueue::note_answered(std::uint64_t request, Millis now) {
+bool BindQueue::note_answered(std::uint64_t request, Millis now) {
   const auto found = sent_.find(request);
-  if (found == sent_.end()) return;
+  ASHLAR_CHECK(found != sent_.end());
   const Sent sent = std::move(found->second);
   sent_.erase(found);
   in_time_.erase({sent.at, request});
   const auto it = lanes_.find(sent.ns);
   --it->second.under_way;
-  if (it->second.is_slow) --slow_under_way_;
-  if (it->second.is_slow && now < sent.at + kSlowAfter) turn(it, false);
+  const bool was_slow = it->second.is_slow;
+  if (was_slow) --slow_under_way_;
+  if (was_slow && now < sent.at + kSlowAfter) turn(it, false);
   drop_if_unused(it);
+  return !was_slow;
 }
 
 std::vector<PooledString> BindQueue::find_slow(Millis now) {

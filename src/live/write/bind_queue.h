@@ -18,21 +18,10 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "kubeclient/bind_outcome.h"
 #include "kubeclient/pooled_string.h"
-#include "live/track/pod_table.h"
+#include "live/write/commit/commit_ticket.h"
 
 namespace ashlar::kube {
-
-/// A binding from the plan until it is settled.
-struct BindTicket {
-  PodSlot slot = kNoPod;
-  std::uint32_t generation = 0, turn = 0;
-  int unbound_reads = 0, failed_reads = 0;
-  Millis first_sent;  ///< monotonic
-  BindOutcome outcome = BindOutcome::kUnknown;
-  std::string words;  ///< message of the last answer that was no success
-};
 
 class BindQueue {
  public:
@@ -41,17 +30,17 @@ class BindQueue {
   static constexpr std::size_t kSlowInAllMax = 64;  ///< bindings that slow namespaces may have under way together
   struct Next {
     PooledString ns;
-    BindTicket ticket;
+    CommitTicket ticket;
   };
 
-  void push(const PooledString& ns, BindTicket ticket);
+  void push(const PooledString& ns, CommitTicket ticket);
   /// The first that may be sent; nothing if none may. `has_room`: whether the window of namespaces that are not slow
   /// has a free place.
   std::optional<Next> next(bool has_room);
   /// The request is a binding of that namespace.
   void note_sent(std::uint64_t request, const PooledString& ns, Millis now);
-  /// Answered, cancelled or failed; no effect if the request was no binding.
-  void note_answered(std::uint64_t request, Millis now);
+  /// Answered or failed. Returns whether it was counted in the window: its namespace was not slow.
+  bool note_answered(std::uint64_t request, Millis now);
   /// Finds the namespaces that have become slow by now, and returns them.
   std::vector<PooledString> find_slow(Millis now);
   /// When find_slow() is due next; max() if nothing is under way.
@@ -67,7 +56,7 @@ class BindQueue {
  private:
   struct Waiting {
     std::uint64_t number;
-    BindTicket ticket;
+    CommitTicket ticket;
   };
   struct Lane {
     std::deque<Waiting> waiting;

@@ -33,7 +33,7 @@ class Actuation : public ServedBench {
     if (!odd.empty()) return is_pod ? ScriptedApi::whole_pod(odd) : http::json(odd_status, odd);
     return ScriptedApi::pod(request, bound_to);
   }
-  std::unique_ptr<Binder> binder_with(BinderOptions o, Millis retry_min = Millis(10)) {
+  std::unique_ptr<Binder> binder_with(CommitOptions o, Millis retry_min = Millis(10)) {
     o.retry_min = retry_min;
     o.retry_max = std::max(retry_min, Millis(20));
     o.reread_min = Millis(20);
@@ -45,12 +45,15 @@ class Actuation : public ServedBench {
                                                     driver.catch_up();
                                                     return state;
                                                   },
+                                                  .work_of = [this](PodSlot slot) { return work_of(slot); },
                                                   .log =
                                                       [this](LogLevel level, const LogLine& line) {
                                                         if (level == LogLevel::kWarning)
                                                           warnings.push_back(line.message);
                                                       }});
   }
+  /// What is written before a pod's binding; null: nothing.
+  virtual std::shared_ptr<CommitWork> work_of(PodSlot) { return nullptr; }
   void pump() override { binder->pump(); }
   /// Decides on a pod (of one device) and hands the plan over.
   void place(int pods = 1) {

@@ -41,8 +41,8 @@ TEST_F(Actuation, ABindingNamesTheQueueThatThePodIsChargedTo) {
 
 TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
-  BinderOptions small;
-  small.in_flight_max = 4;
+  CommitOptions small;
+  small.binds = AdaptiveWindow::fixed(4);
   binder = binder_with(small);
   server.hold();
   for (int i = 0; i < 12; ++i) see(pod("p" + std::to_string(i), 1));
@@ -175,8 +175,8 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
     EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod; the binding is retried later: HTTP " +
-                                           std::to_string(status) + ": no");
+    EXPECT_EQ(hold_text(record("p0")),
+              "the pod is not bound yet; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     step();
     EXPECT_EQ(idle_devices("n"), 8);
     gone(pod("p0", 1));
@@ -191,9 +191,9 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(tracker.hold_condition(record("p0")).reason, kSchedulerError);
-    EXPECT_EQ(tracker.hold_condition(record("p0")).message,
-              "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP " +
-                  std::to_string(status) + ": no");
+    EXPECT_EQ(
+        tracker.hold_condition(record("p0")).message,
+        "BindFailed: the pod is not bound yet; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
     EXPECT_EQ(idle_devices("n"), 8);
@@ -235,6 +235,7 @@ TEST_F(Actuation, RereadingGoesOnWhileTheRightToWriteIsAway) {
 TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
   bind_status = 504;
   read_status = 403;  // so that nothing is ever settled
+  binder = binder_with({.rereads = AdaptiveWindow::fixed(8)});
   see(node("m", 8));
   place(16);
   ASSERT_TRUE(until([&] { return binder->counters().of(BindOutcome::kUnknown) == 16; }));
@@ -252,7 +253,7 @@ TEST_F(Actuation, NoMoreThanEightRereadsAreUnderWay) {
 TEST_F(Actuation, OfAGangWhatIsBoundStaysAndTheRestIsHeldTogether) {
   refused_pod = "g-1";
   for (int i = 0; i < 4; ++i) see(gang_pod("g", i, 4, 2));
-  binder = binder_with({.in_flight_max = 2});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(2)});
   step();
   binder->submit(plan);
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
@@ -422,7 +423,7 @@ TEST_F(Actuation, AllIsCancelledWithTheActuator) {
 }
 
 TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
-  binder = binder_with({.in_flight_max = 3});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(3)});
   place(8);
   EXPECT_EQ(binder->in_flight(), 3u);
   EXPECT_EQ(binder->queued(), 5u);
@@ -431,7 +432,7 @@ TEST_F(Actuation, NoMoreThanTheWindowIsUnderWay) {
 }
 
 TEST_F(Actuation, WhatIsNotSettledKeepsItsPartOfTheWindow) {
-  binder = binder_with({.in_flight_max = 3});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(3)});
   bind_status = 504;
   read_failures = 1'000;
   place(8);

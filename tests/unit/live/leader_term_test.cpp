@@ -25,7 +25,7 @@ class Term : public ::testing::Test, public TermBench {
 };
 
 TEST_F(Term, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
-  options.binder.in_flight_max = 1;
+  options.binder.binds = AdaptiveWindow::fixed(1);
   options.window = Millis(3'600'000);
   options.events_per_step_max = 3;
   begin();
@@ -44,7 +44,7 @@ TEST_F(Term, GatheredEventsBringTheDecisionBeforeTheWindowIsOver) {
 }
 
 TEST_F(Term, TheAgeOfTheSnapshotIsThatOfTheOldestNewsNotYetTaken) {
-  options.binder.in_flight_max = 1;
+  options.binder.binds = AdaptiveWindow::fixed(1);
   options.window = Millis(10'000);
   begin();
   see("n0", "r0");

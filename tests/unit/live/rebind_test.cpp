@@ -23,7 +23,7 @@ class GoneUnderABinding : public Actuation {
     decide();
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")),
-              "the API server did not bind the pod; the binding is retried later: node n was deleted, and the binding "
+              "the pod is not bound yet; the binding is retried later: node n was deleted, and the binding "
               "to it is not answered yet");
     see(pod("p0", 1, {{PooledString("app"), PooledString("x")}}));
     decide();
@@ -171,7 +171,7 @@ TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
     see(p);
   }
   see(node("m", 8));
-  binder = binder_with({.in_flight_max = 1});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(1)});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -191,7 +191,7 @@ TEST_F(GoneUnderABinding, WhatOfItsGangWasNotSentYetWaitsWithIt) {
   gone(node("n", 8));
   for (const char* name : {"a", "b"}) see(node(name, 8));
   for (int i = 0; i < 2; ++i) see(gang_pod("g", i, 2, 8));
-  binder = binder_with({.in_flight_max = 1});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(1)});
   server.hold();
   decide();
   ASSERT_TRUE(server.until([&] { return server.count({"POST"}) == 1; }));
@@ -331,7 +331,7 @@ TEST_F(ChangedBeforeTheNextTry, AHeartbeatIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, WhatWasNeverSentIsDecidedAnewToo) {
-  binder = binder_with({.in_flight_max = 1});
+  binder = binder_with({.binds = AdaptiveWindow::fixed(1)});
   server.hold();
   place(2);
   Node cordoned = node("n", 8);
@@ -485,7 +485,7 @@ TEST_F(ChangedBeforeTheNextTry, ANeighbourThatLeavesRoomIsNoChange) {
 }
 
 TEST_F(ChangedBeforeTheNextTry, OnlyAsManyAreDecidedAnewAsNoLongerFit) {
-  binder = binder_with({.in_flight_max = 1}, kNextTry);
+  binder = binder_with({.binds = AdaptiveWindow::fixed(1)}, kNextTry);
   server.hold();
   for (int i = 0; i < 3; ++i) see(pod("p" + std::to_string(i), 2));
   decide();

@@ -163,7 +163,8 @@ kube::SchedulerOptions live_options(const config::SchedulerConfig& config, kube:
                                      config.profile](const std::function<DeviceClassId(std::string_view)>& model_of) {
     return config::resolved(spec, model_of);
   };
-  options.leader_term.binder.in_flight_max = static_cast<std::size_t>(config.batch.binds_in_flight);
+  options.leader_term.binder.binds =
+      kube::AdaptiveWindow::around(static_cast<std::size_t>(config.batch.binds_in_flight));
   // Decisions are sent before anything else: more than a window of them would delay an urgent new pod.
   options.leader_term.binds_per_step_max =
       static_cast<std::uint32_t>(std::min(config.batch.binds_per_step, config.batch.binds_in_flight));

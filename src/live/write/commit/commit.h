@@ -1,0 +1,125 @@
+// Commit: carries pods from the places that were decided to their bindings, each by itself, one step after another;
+// what an answer, a re-read or a change means for it stands in commit_table.h. An unsettled pod keeps its place in the
+// window, so that failures slow down the engine; a pod without a CommitWork costs one request.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "kubeclient/adaptive_window.h"
+#include "kubeclient/api.h"
+#include "kubeclient/writes.h"
+#include "live/lead/log.h"
+#include "live/track/tracker.h"
+#include "live/write/bind_queue.h"
+#include "live/write/commit/commit_options.h"
+#include "live/write/commit/commit_ticket.h"
+#include "live/write/commit/commit_waits.h"
+#include "live/write/commit/rereads.h"
+#include "live/write/commit/rollback.h"
+#include "live/write/request_lane.h"
+
+namespace ashlar::kube {
+
+class Commit {
+ public:
+  struct Hooks {
+    SendGuard may_write;  ///< false: not the leader (any more); nothing is written. May become true again
+    /// The state with everything seen so far; called for a pod that waited while nodes changed.
+    std::function<const State&()> state_now;
+    std::function<void(const BindHold&)> on_hold;  ///< a pod or gang waits outside the engine
+    OnLog log;                                     ///< bindings (debug) and errors
+    std::function<void()> after_answer;
+  };
+  /// `queue`: where pods wait for their turn; one that has waited for its volumes gets another.
+  Commit(Api& api, Tracker& tracker, BindQueue& queue, const CommitOptions& options, Hooks hooks);
+
+  /// It is the ticket's turn: its next request is sent.
+  void start(CommitTicket ticket);
+  /// What is due.
+  void pump(Millis now);
+  /// Watched objects that the pod waits for have changed.
+  void look_again(PodSlot slot) { waits_.look_again(slot); }
+
+  /// Requests sent and not answered.
+  std::size_t in_flight() const { return lane_.size(); }
+  /// Sent and not settled: under way, or to be sent or re-read again.
+  std::size_t unsettled() const { return lane_.size() + resends_.size() + rereads_.waiting(); }
+  /// Pods whose binding waits for their volumes.
+  std::size_t waiting() const { return waits_.size(); }
+  std::size_t taking_back() const { return rollback_.under_way(); }
+  std::size_t bind_window() const { return window_.size(); }
+  std::size_t reread_window() const { return rereads_.window(); }
+  const CommitCounters& counters() const { return counters_; }
+  /// Calls `consider(due, needs_budget)` with the times at which something is due.
+  template <class Consider>
+  void each_due(Consider&& consider) const {
+    consider(rereads_.next_due(), true);
+    if (!resends_.empty()) consider(resends_.begin()->first, true);
+    consider(waits_.next_due(), false);
+    consider(rollback_.next_due(), true);
+  }
+
+ private:
+  /// Of a binding when it is sent: the devices are those of this one. The engine may choose others before its answer,
+  /// if the node is removed and comes back.
+  struct Sent {
+    PooledString node;
+    PodDevices devices;
+  };
+  void pump_resends(Millis now);
+  void begin(CommitTicket ticket);
+  void send_write(CommitTicket ticket);
+  void send_binding(CommitTicket ticket);
+  /// `send(on_answer)` sends a request about a pod of that namespace, in the window.
+  template <class Take>
+  void dispatch(const PooledString& ns, const std::function<http::RequestId(OnAnswer)>& send, Take take);
+  void take_write_answer(CommitTicket ticket, const Answer& answer);
+  void take_binding_answer(CommitTicket ticket, const Sent& sent, const Answer& answer);
+  void confirm(const CommitTicket& ticket, const Sent& sent);
+  std::string begin_read(CommitTicket& ticket);
+  void take_read(CommitTicket ticket, const Answer& answer);
+  void take_object(CommitTicket ticket, const Answer& answer);
+  void take_pod(CommitTicket ticket, const Answer& answer);
+  void note_unreadable(CommitTicket ticket, const std::string& words);
+
+  /// `read`: the pod, where a re-read found one.
+  void follow(CommitTicket ticket, CommitOutcome outcome, Pod* read = nullptr);
+  void advance(CommitTicket ticket);
+  void resend(CommitTicket ticket, const CommitRule& rule);
+  void reread(CommitTicket ticket, bool has_failed);
+  void give_up(CommitTicket ticket);
+  void choose_anew(CommitTicket ticket);
+  void take_back(const CommitTicket& ticket, Pod&& unbound);
+  void adopt(CommitTicket ticket, CommitOutcome outcome, Pod&& read);
+  void forget(CommitTicket ticket);
+  /// Its place is free, or another's.
+  void release(CommitTicket ticket);
+  /// Its answer has come after its place was lost; the pod waited for it.
+  void end_old_turn(CommitTicket ticket);
+  static void enter(CommitTicket& ticket, CommitStep step);
+  const PodRecord* find(const CommitTicket& ticket) const { return find_pod(tracker_.pods(), ticket); }
+  const PodRecord* find_assumed(const CommitTicket& ticket) const {
+    return kube::find_assumed(tracker_.pods(), ticket);
+  }
+  /// The pod if the ticket's answer of success is all that is known of its binding.
+  const PodRecord* find_unseen(const CommitTicket& ticket) const;
+  void warn(const PodRecord& pod, const std::string& message) const;
+
+  Api& api_;
+  Tracker& tracker_;
+  BindQueue& queue_;
+  const CommitOptions& options_;
+  Hooks hooks_;
+  CommitCounters counters_;
+  AdaptiveWindow window_;
+  RequestLane lane_;
+  Rereads rereads_;
+  CommitWaits waits_;
+  Rollback rollback_;
+  std::multimap<Millis, CommitTicket> resends_;  ///< by monotonic time
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,51 @@
+// RequestLane: the requests of one writer that are under way. It reports their answers to the API's RequestBudget, and
+// cancels what is left when it ends.
+//
+//   lane.send([&](OnAnswer on_answer) { return api.send(request, std::move(on_answer)); }, take);
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "kubeclient/api.h"
+
+namespace ashlar::kube {
+
+class RequestLane {
+ public:
+  /// `after_answer`: called when an answer was taken.
+  RequestLane(Api& api, std::function<void()> after_answer) : api_(api), after_answer_(std::move(after_answer)) {}
+  ~RequestLane() {
+    for (const auto& [number, id] : under_way_) {
+      api_.cancel(id);
+      api_.budget().cancel();
+    }
+  }
+  RequestLane(const RequestLane&) = delete;
+  RequestLane& operator=(const RequestLane&) = delete;
+
+  std::size_t size() const { return under_way_.size(); }
+  /// Number of the next request sent.
+  std::uint64_t next_number() const { return last_number_ + 1; }
+  void send(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> take) {
+    const std::uint64_t number = ++last_number_;
+    const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
+    under_way_[number] = send([this, number, pass, take = std::move(take)](const Answer& answer) {
+      under_way_.erase(number);
+      api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+      take(answer);
+      after_answer_();
+    });
+  }
+
+ private:
+  Api& api_;
+  std::function<void()> after_answer_;
+  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by number
+  std::uint64_t last_number_ = 0;
+};
+
+}  // namespace ashlar::kube
