@@ -52,7 +52,7 @@ constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 }  // namespace
 
-const NodeRules kNodeRules{is_allowed_by_facts, is_selected, taints_tolerated};
+const NodeRules kNodeRules{is_allowed_by_facts, is_selected, taints_tolerated, weights_held, untolerated_soft_taints};
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 

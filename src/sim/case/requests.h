@@ -19,6 +19,8 @@ struct PodRule {
   std::vector<LabelExpression> pods;  ///< all must hold on a pod's labels
   LabelKeyId topology;
   std::int32_t skew_max = 1;
+  bool is_wish = false;
+  std::int32_t weight = 0;  ///< of a wish for or against pods
 };
 
 /// What the members of one group need from their nodes.
