@@ -82,8 +82,8 @@ struct SpreadTerm {
   friend bool operator==(const SpreadTerm&, const SpreadTerm&) = default;
 };
 
-/// Preferred affinity (a weight above 0) or anti-affinity (below) to pods that match, in the node's domain. It works both
-/// ways: once the member is placed, pods that match are drawn to its domain by the same weight, or away from it.
+/// Preferred affinity (a weight above 0) or anti-affinity (below) to pods that match, in the node's domain. It works
+/// both ways: once the member is placed, pods that match are drawn to its domain by the same weight, or away from it.
 struct PodPreference {
   PodSelectorId selector;
   LabelKeyId topology;

@@ -11,6 +11,7 @@
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
+#include "policy/node/preferred.h"
 #include "policy/node/ready.h"
 #include "policy/node/resources.h"
 #include "policy/node/selector.h"

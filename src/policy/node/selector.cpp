@@ -43,11 +43,4 @@ bool is_selected(const Constraint& constraint, const NodeFacts& facts) {
          (constraint.any_of.empty() || std::any_of(constraint.any_of.begin(), constraint.any_of.end(), holds));
 }
 
-std::int32_t weights_held(const Constraint& constraint, const NodeFacts& facts) {
-  std::int32_t held = 0;
-  for (const PreferredTerm& p : constraint.preferred)
-    if (term_holds(p.term, facts)) held += std::max(p.weight, 0);
-  return held;
-}
-
 }  // namespace ashlar

@@ -10,9 +10,7 @@ namespace ashlar {
 
 /// Whether this label term holds on these facts. Semantics of Kubernetes node affinity: a missing key satisfies kNotIn
 /// and kDoesNotExist only.
-bool term_holds(const NodeTerm& term, const NodeFacts& facts);  // for tests
+bool term_holds(const NodeTerm& term, const NodeFacts& facts);
 bool is_selected(const Constraint& constraint, const NodeFacts& facts);
-/// Sum of the weights of the preferred terms that hold.
-std::int32_t weights_held(const Constraint& constraint, const NodeFacts& facts);
 
 }  // namespace ashlar

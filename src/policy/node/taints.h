@@ -9,7 +9,5 @@
 namespace ashlar {
 
 bool taints_tolerated(const Constraint& constraint, const NodeFacts& facts);
-/// Number of PreferNoSchedule taints that are not tolerated.
-std::int32_t untolerated_soft_taints(const Constraint& constraint, const NodeFacts& facts);
 
 }  // namespace ashlar

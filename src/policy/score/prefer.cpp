@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/node/selector.h"
-#include "policy/node/taints.h"
+#include "policy/node/preferred.h"
 
 namespace ashlar {
 namespace {

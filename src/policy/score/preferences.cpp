@@ -54,19 +54,20 @@ void add_pod_affinity(std::span<const std::int64_t> affinity, Fits fits, std::sp
 }
 
 /// Nodes without one of the labels get nothing.
-void add_spread(std::span<const PodPreferences::Spread> spreads, Fits fits, std::span<Points> points) {
+void add_spread(std::span<const PreferenceColumns::Spread> spreads, Fits fits, std::span<Points> points) {
   if (spreads.empty()) return;
   constexpr std::int64_t kLeftOut = -1;
   std::vector<std::int64_t> raw(fits.size(), kLeftOut);
   std::vector<double> of_a_pod;  // by spread: the more domains, the more a pod weighs
   for (std::size_t n = 0; n < fits.size(); ++n)
-    if (fits[n] != 0 &&
-        std::ranges::all_of(spreads, [&](const auto& s) { return s.domains_of->at(NodeId(n)) != LabelDomains::kNone; }))
+    if (fits[n] != 0 && std::ranges::all_of(spreads, [&](const auto& s) {
+          return s.domain_of_node[n] != PreferenceColumns::kNoDomain;
+        }))
       raw[n] = 0;
-  for (const PodPreferences::Spread& s : spreads) {
+  for (const PreferenceColumns::Spread& s : spreads) {
     std::vector<std::uint8_t> is_there(s.pods.size());
     for (std::size_t n = 0; n < fits.size(); ++n)
-      if (raw[n] != kLeftOut) is_there[s.domains_of->of_node[n]] = 1;
+      if (raw[n] != kLeftOut) is_there[s.domain_of_node[n]] = 1;
     const auto domains = std::ranges::count(is_there, 1);
     of_a_pod.push_back(std::log(static_cast<double>(domains + 2)));
   }
@@ -75,8 +76,8 @@ void add_spread(std::span<const PodPreferences::Spread> spreads, Fits fits, std:
     if (raw[n] == kLeftOut) continue;
     double sum = 0;
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-      const std::uint32_t pods = spreads[i].pods[spreads[i].domains_of->of_node[n]];
-      sum += static_cast<double>(pods) * of_a_pod[i] + static_cast<double>(spreads[i].term.skew_max - 1);
+      const std::uint32_t pods = spreads[i].pods[spreads[i].domain_of_node[n]];
+      sum += static_cast<double>(pods) * of_a_pod[i] + static_cast<double>(spreads[i].skew_max - 1);
     }
     raw[n] = std::llround(sum);
     b.least = std::min(b.least, raw[n]);
@@ -90,12 +91,12 @@ void add_spread(std::span<const PodPreferences::Spread> spreads, Fits fits, std:
 
 }  // namespace
 
-void add_up_preferences(const PodPreferences& preferences, Fits fits, std::span<Points> points) {
+void add_up_preferences(const PreferenceColumns& columns, Fits fits, std::span<Points> points) {
   std::ranges::fill(points, 0);
-  add_taints(preferences.soft_taints(), fits, points);
-  add_node_affinity(preferences.weights_held(), fits, points);
-  add_spread(preferences.spreads(), fits, points);
-  add_pod_affinity(preferences.affinity(), fits, points);
+  add_taints(columns.soft_taints, fits, points);
+  add_node_affinity(columns.weights_held, fits, points);
+  add_spread(columns.spreads, fits, points);
+  add_pod_affinity(columns.pod_affinity, fits, points);
   for (std::size_t n = 0; n < fits.size(); ++n) points[n] = fits[n] != 0 ? points[n] : 0;
 }
 

@@ -10,12 +10,24 @@
 #include <vector>
 
 #include "policy/node_view.h"
-#include "state/counts/pod_preferences.h"
 
 namespace ashlar {
 
+/// What preferences amount to, by node row; an empty column: the same on all nodes.
+struct PreferenceColumns {
+  static constexpr std::uint32_t kNoDomain = UINT32_MAX;
+  struct Spread {
+    std::int32_t skew_max = 1;
+    std::span<const std::uint32_t> domain_of_node;  ///< kNoDomain: the node does not have the label
+    std::span<const std::uint32_t> pods;            ///< by domain
+  };
+  std::span<const std::int64_t> pod_affinity;  ///< a row for each node
+  std::span<const std::int32_t> weights_held, soft_taints;
+  std::vector<Spread> spreads;
+};
+
 /// Writes all rows; 0 where nothing fits. `fits` and `points` have a row for each node.
-void add_up_preferences(const PodPreferences& preferences, std::span<const std::uint16_t> fits,
+void add_up_preferences(const PreferenceColumns& columns, std::span<const std::uint16_t> fits,
                         std::span<Points> points);
 
 }  // namespace ashlar

@@ -125,8 +125,8 @@ void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
             [](const PodLabel& a, const PodLabel& b) { return a.key < b.key; });
 }
 
-/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE"; `rule` says whether
-/// it is a wish.
+/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE"; `rule` says
+/// whether it is a wish.
 bool take_rule(Words& words, CaseNames& names, MemberRequest& request, PodRule rule = {}) {
   constexpr std::string_view kForm = "\"per LABEL\", a label of nodes";
   const auto take_topology = [&] {

@@ -1,5 +1,5 @@
-// Companies: the nodes that rules about other pods leave open, and what preferences about them amount to, by constraint.
-// A cache: what is not kept is made again when it is asked for.
+// Companies: the nodes that rules about other pods leave open, and what preferences about them amount to, by
+// constraint. A cache: what is not kept is made again when it is asked for.
 #pragma once
 
 #include <cstdint>

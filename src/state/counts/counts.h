@@ -1,6 +1,7 @@
 // Counts: how many placed pods match a selector on each node, from which domains pods keep others away (required
-// anti-affinity) and to which they draw them (preferred terms), updated with every placement, so that a gang sees its own members in a Trial. Cost: a pod O(selectors
-// that ask for one of its labels); a new selector O(label sets that have what it asks for + placed pods) at most.
+// anti-affinity) and to which they draw them (preferred terms), updated with every placement, so that a gang sees its
+// own members in a Trial. Cost: a pod O(selectors that ask for one of its labels); a new selector O(label sets that
+// have what it asks for + placed pods) at most.
 #pragma once
 
 #include <cstdint>

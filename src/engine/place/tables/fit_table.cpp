@@ -14,6 +14,13 @@ std::size_t bytes_of_a_table(const Cluster& cluster) {
   return sizeof(FitTable) + 2 * cluster.rows() + 24 * cluster.topology().group_count();
 }
 
+PreferenceColumns columns_of(const PodPreferences& preferences) {
+  PreferenceColumns columns{preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), {}};
+  for (const PodPreferences::Spread& s : preferences.spreads())
+    columns.spreads.push_back({s.term.skew_max, s.domains_of->of_node, s.pods});
+  return columns;
+}
+
 }  // namespace
 
 void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* limit) {
@@ -43,7 +50,7 @@ void FitTable::follow_preferences(const State& state) {
   count(state);
   if (state.cluster().has_pod_preferences(rating_.constraint())) {
     preferences_now_.resize(counts_.fits().size());
-    add_up_preferences(state.cluster().pod_preferences(rating_.constraint(), kNodeRules), counts_.fits(),
+    add_up_preferences(columns_of(state.cluster().pod_preferences(rating_.constraint(), kNodeRules)), counts_.fits(),
                        preferences_now_);
   } else {
     preferences_now_.clear();
