@@ -125,6 +125,15 @@ bool has_items(Value value) {
   return any;
 }
 
+void read_preferred_term(Value value, PreferredPodTerm& preferred, PodBuilder& builder) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "weight")
+      preferred.weight = preferred_weight(integer_of(member));
+    else if (key == "podAffinityTerm")
+      read_affinity_term(member, preferred.term, builder);
+  });
+}
+
 void read_affinity(Value value, PodBuilder& builder) {
   each_field(value, [&](std::string_view key, Value member) {
     if (key == "nodeAffinity") return read_node_affinity(member, builder);
@@ -132,13 +141,13 @@ void read_affinity(Value value, PodBuilder& builder) {
     const bool is_anti = key == "podAntiAffinity";
     each_field(member, [&](std::string_view inner, Value terms) {
       if (inner == "preferredDuringSchedulingIgnoredDuringExecution") {
-        if (has_items(terms))
-          builder.ignore(is_anti ? "spec.affinity.podAntiAffinity.preferred" : "spec.affinity.podAffinity.preferred");
+        std::vector<PreferredPodTerm>& read =
+            is_anti ? builder.rules.preferred_anti_affinity : builder.rules.preferred_pod_affinity;
+        each_item(terms, [&](Value term) { read_preferred_term(term, read.emplace_back(), builder); });
       } else if (inner == "requiredDuringSchedulingIgnoredDuringExecution") {
         std::vector<PodAffinityTerm>& read =
             is_anti ? builder.rules.required_anti_affinity : builder.rules.required_pod_affinity;
         each_item(terms, [&](Value term) { read_affinity_term(term, read.emplace_back(), builder); });
-        builder.check_pod_affinity();
       }
     });
   });
@@ -155,9 +164,7 @@ void read_toleration(Value value, PodBuilder& builder) {
     else if (key == "effect")
       known &= read_taint_effect(text_of(member), toleration.effect);
     else if (key == "operator") {
-      const std::string_view op = text_of(member);
-      toleration.exists = op == "Exists";
-      known &= op == "Exists" || op == "Equal" || op.empty();
+      known &= read_toleration_op(text_of(member), toleration);
     }
   });
   // An unknown toleration tolerates nothing: the pod may wait longer, but is never placed where it must not be.
@@ -249,10 +256,7 @@ void read_spread(Value value, PodBuilder& builder) {
       else if (key == "matchLabelKeys")
         read_texts(member, spread.match_label_keys);
     });
-    if (is_wish)
-      builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-    else
-      builder.rules.spread.push_back(std::move(spread));
+    (is_wish ? builder.rules.preferred_spread : builder.rules.spread).push_back(std::move(spread));
   });
 }
 
