@@ -74,8 +74,10 @@ enum class TaintEffect : unsigned char { kAny, kNoSchedule, kPreferNoSchedule, k
 struct Toleration {
   PooledString key;  ///< empty with `exists`: every taint
   PooledString value;
-  bool exists = false;  ///< operator Exists; otherwise Equal
+  bool exists = false;  ///< operator Exists; otherwise Equal, or a comparison of numbers
   TaintEffect effect = TaintEffect::kAny;
+  enum class Compares : unsigned char { kNot, kLess, kGreater };
+  Compares compares = Compares::kNot;  ///< operators Lt and Gt: the taint's value with this one
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
@@ -110,7 +112,13 @@ struct PodAffinityTerm {
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
 
-/// A topology spread constraint that must hold (DoNotSchedule).
+struct PreferredPodTerm {
+  std::int32_t weight = 0;  ///< 1..100
+  PodAffinityTerm term;
+  friend bool operator==(const PreferredPodTerm&, const PreferredPodTerm&) = default;
+};
+
+/// A topology spread constraint.
 struct TopologySpread {
   LabelSelector selector;
   PooledString topology_key;
@@ -135,7 +143,9 @@ struct PodRules {
   std::vector<HostPort> host_ports;
   std::vector<PodAffinityTerm> required_anti_affinity;  ///< also honoured for pods already bound
   std::vector<PodAffinityTerm> required_pod_affinity = {};
-  std::vector<TopologySpread> spread = {};
+  std::vector<TopologySpread> spread = {};  ///< must hold (DoNotSchedule)
+  std::vector<PreferredPodTerm> preferred_pod_affinity = {}, preferred_anti_affinity = {};  ///< also of bound pods
+  std::vector<TopologySpread> preferred_spread = {};                                        ///< ScheduleAnyway
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
   /// fields of the spec that only newer releases of Kubernetes have, as "PodSpec.44" (message and number); of pods read
@@ -149,7 +159,12 @@ struct PodRules {
 
   /// Rules about other pods, which depend on the pod's own namespace and labels.
   bool has_company() const {
-    return !required_anti_affinity.empty() || !required_pod_affinity.empty() || !spread.empty();
+    return !required_anti_affinity.empty() || !required_pod_affinity.empty() || !spread.empty() ||
+           !preferred_pod_affinity.empty() || !preferred_anti_affinity.empty() || !preferred_spread.empty();
+  }
+  /// Terms by which pods that come later are drawn to such a pod, or away from it.
+  bool draws_others() const {
+    return !required_pod_affinity.empty() || !preferred_pod_affinity.empty() || !preferred_anti_affinity.empty();
   }
   friend bool operator==(const PodRules&, const PodRules&) = default;
 };

@@ -40,19 +40,21 @@ void PodBuilder::reset() {
   request.reset();
 }
 
-void PodBuilder::check_pod_affinity() {
-  const std::vector<PodAffinityTerm>& terms = rules.required_pod_affinity;
-  const bool is_mixed = std::any_of(terms.begin(), terms.end(), [&](const PodAffinityTerm& term) {
-    const PodAffinityTerm& first = terms.front();
-    const bool are_alike = term.namespace_selector == first.namespace_selector && term.namespaces == first.namespaces;
-    return !are_alike && (term.namespace_selector.present || first.namespace_selector.present);
-  });
-  if (is_mixed) refuse("spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
-}
-
 std::int32_t spread_number(std::int64_t stated) {
   constexpr std::int64_t kMost = std::int64_t{1} << 28;
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 1, kMost));
+}
+
+std::int32_t preferred_weight(std::int64_t stated) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 0, 100));
+}
+
+bool read_toleration_op(std::string_view op, Toleration& toleration) {
+  toleration.exists = op == "Exists";
+  toleration.compares = op == "Lt"   ? Toleration::Compares::kLess
+                        : op == "Gt" ? Toleration::Compares::kGreater
+                                     : Toleration::Compares::kNot;
+  return toleration.exists || toleration.compares != Toleration::Compares::kNot || op == "Equal" || op.empty();
 }
 
 void PodBuilder::ignore(std::string_view path) {

@@ -25,9 +25,6 @@ struct PodBuilder {
     if (rules.unsupported.empty()) rules.unsupported = path;
   }
   void ignore(std::string_view path);
-  /// Required affinity of several terms is met by pods that match all of them: refused where the namespaces of these
-  /// are selected by labels, and not alike.
-  void check_pod_affinity();
 };
 
 /// Shares equal label sets and rules between pods decoded one after the other (pods of a template arrive in sequence).
@@ -52,6 +49,10 @@ inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 /// maxSkew or minDomains as kept: at least 1, and at most what no cluster has, so that it is a number that the decision
 /// log may hold.
 std::int32_t spread_number(std::int64_t stated);
+/// Weight of a preferred term as kept: 0 to 100.
+std::int32_t preferred_weight(std::int64_t stated);
+/// False for an operator that is not known.
+bool read_toleration_op(std::string_view op, Toleration& toleration);
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is
 /// malformed or negative.
 Result<void> add_quantity(Resources& resources, std::string_view name, std::string_view quantity);

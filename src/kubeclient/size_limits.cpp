@@ -22,6 +22,7 @@ struct Size {
   static std::size_t of(const PodAffinityTerm& term) {
     return of(term.selector) + of(term.namespace_selector) + of(term.namespaces) + of(term.topology_key);
   }
+  static std::size_t of(const PreferredPodTerm& preferred) { return of(preferred.term); }
   static std::size_t of(const TopologySpread& spread) {
     return of(spread.selector) + of(spread.topology_key) + of(spread.match_label_keys);
   }
@@ -77,9 +78,10 @@ void limit_rules(PodBuilder& builder) {
       {"spec.affinity.nodeAffinity", Size::of(rules.required_affinity) + Size::of(rules.preferred_affinity)},
       {"spec.tolerations", Size::of(rules.tolerations)},
       {"spec.containers[].ports", Size::of(rules.host_ports)},
-      {"spec.affinity.podAntiAffinity", Size::of(rules.required_anti_affinity)},
-      {"spec.affinity.podAffinity", Size::of(rules.required_pod_affinity)},
-      {"spec.topologySpreadConstraints", Size::of(rules.spread)},
+      {"spec.affinity.podAntiAffinity",
+       Size::of(rules.required_anti_affinity) + Size::of(rules.preferred_anti_affinity)},
+      {"spec.affinity.podAffinity", Size::of(rules.required_pod_affinity) + Size::of(rules.preferred_pod_affinity)},
+      {"spec.topologySpreadConstraints", Size::of(rules.spread) + Size::of(rules.preferred_spread)},
   };
   std::size_t sum = 0;
   for (const Field& field : fields) sum += field.bytes;
@@ -95,7 +97,7 @@ void limit_rules(PodBuilder& builder) {
     rules = std::move(kept);
     return note_too_large(builder, text);
   }
-  const std::size_t of_ports = fields[3].bytes, of_others = fields[4].bytes;
+  const std::size_t of_ports = fields[3].bytes, of_others = Size::of(rules.required_anti_affinity);
   if (of_others > kPodBytesMax / 2) {
     kept.required_anti_affinity = against_everything(rules.required_anti_affinity);
     if (kept.required_anti_affinity.size() == kTopologyKeysMax) close(builder, text);

@@ -12,14 +12,22 @@
 
 namespace ashlar {
 
-/// key none = every key; value none = the key with any value (operator Exists); effect kAny = every effect.
+/// key none = every key; effect kAny = every effect. By kEqual value none = the key with any value (operator Exists);
+/// the others compare numbers: those of taints below `number`, or above it.
 struct Toleration {
+  enum class Op : std::uint8_t { kEqual, kLess, kGreater };
   LabelKeyId key;
   LabelId value;
   TaintEffect effect = TaintEffect::kAny;
+  Op op = Op::kEqual;
+  std::int64_t number = NodeLabel::kNotANumber;  ///< of kLess and kGreater; kNotANumber: no taint is tolerated
   bool tolerates(const Taint& t) const {
-    return (key.is_none() || key == t.key) && (value.is_none() || value == t.value) &&
-           (effect == TaintEffect::kAny || effect == t.effect);
+    return (key.is_none() || key == t.key) && tolerates_value(t) && (effect == TaintEffect::kAny || effect == t.effect);
+  }
+  bool tolerates_value(const Taint& t) const {
+    if (op == Op::kEqual) return value.is_none() || value == t.value;
+    if (number == NodeLabel::kNotANumber || t.number == NodeLabel::kNotANumber) return false;
+    return op == Op::kLess ? t.number < number : t.number > number;
   }
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
@@ -74,6 +82,16 @@ struct SpreadTerm {
   friend bool operator==(const SpreadTerm&, const SpreadTerm&) = default;
 };
 
+/// Preferred affinity (a weight above 0) or anti-affinity (below) to pods that match, in the node's domain. It works
+/// both ways: once the member is placed, pods that match are drawn to its domain by the same weight, or away from it.
+struct PodPreference {
+  PodSelectorId selector;
+  LabelKeyId topology;
+  std::int32_t weight = 1;   ///< -100..100
+  bool is_required = false;  ///< a term of required affinity: draws others by its weight, and is no wish of the member
+  friend bool operator==(const PodPreference&, const PodPreference&) = default;
+};
+
 struct Constraint {
   NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
   std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
@@ -91,6 +109,8 @@ struct Constraint {
   bool keeps_itself_away = false;       ///< the member matches one of keeps_away: of its like only one is in a domain
   PodAffinity near = {};                ///< must hold
   std::vector<SpreadTerm> spread = {};  ///< each must hold
+  std::vector<PodPreference> prefers_pods = {};  ///< soft, as all that follows
+  std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
 
   /// Calls `visit(selector)` for each of its rules about other pods.
   template <class Visit>
@@ -98,6 +118,8 @@ struct Constraint {
     if (!near.selector.is_none()) visit(near.selector);
     for (const SpreadTerm& term : spread) visit(term.selector);
     for (const PodTerm& term : keeps_away) visit(term.selector);
+    for (const PodPreference& term : prefers_pods) visit(term.selector);
+    for (const SpreadTerm& term : prefers_spread) visit(term.selector);
   }
   /// Calls `visit(label)` for each label that makes domains of nodes in one of these rules.
   template <class Visit>
@@ -105,10 +127,19 @@ struct Constraint {
     for (const LabelKeyId topology : near.topologies) visit(topology);
     for (const SpreadTerm& term : spread) visit(term.topology);
     for (const PodTerm& term : keeps_away) visit(term.topology);
+    for (const PodPreference& term : prefers_pods) visit(term.topology);
+    for (const SpreadTerm& term : prefers_spread) visit(term.topology);
   }
   /// Which nodes it allows changes with the pods that are placed.
   bool has_company() const { return !near.selector.is_none() || !spread.empty() || !keeps_away.empty(); }
-  /// The same with pods of its own constraint.
+  /// Which of them are better does.
+  bool has_wishes_about_pods() const {
+    const auto is_wish = [](const PodPreference& term) { return !term.is_required; };
+    return !prefers_spread.empty() || std::any_of(prefers_pods.begin(), prefers_pods.end(), is_wish);
+  }
+  /// Its placed pods change where others may go, or prefer to.
+  bool acts_on_others() const { return !keeps_away.empty() || !prefers_pods.empty(); }
+  /// Allowed nodes are others once a pod of its own constraint is placed.
   bool is_mutual() const {
     const auto matches_itself = [](const SpreadTerm& term) { return term.matches_itself; };
     return keeps_itself_away || near.matches_itself || std::any_of(spread.begin(), spread.end(), matches_itself);

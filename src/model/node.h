@@ -31,6 +31,7 @@ struct Taint {
   LabelKeyId key;
   LabelId value;  ///< interned key=value
   TaintEffect effect = TaintEffect::kNoSchedule;
+  std::int64_t number = NodeLabel::kNotANumber;  ///< its value read as an integer
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
@@ -120,10 +121,20 @@ struct NodeRules {
   /// Of topology spread: whether the constraint's selector and affinity allow the node, and whether it tolerates all
   /// taints; nullptr: it does.
   ByFacts is_selected = nullptr, tolerates = nullptr;
+  using Amount = std::int32_t (*)(const Constraint& constraint, const NodeFacts& facts);
+  /// Of preferences: the weights of the preferred terms that hold, and the soft taints that are not tolerated; nullptr:
+  /// none.
+  Amount weights_held = nullptr, soft_taints = nullptr;
 
   NodeRules(NodeRule allows_by_all) : allows(allows_by_all) {}  // NOLINT(google-explicit-constructor)
   NodeRules(NodeRule allows_by_all, ByFacts selected, ByFacts tolerated)
       : allows(allows_by_all), is_selected(selected), tolerates(tolerated) {}
+  NodeRules(NodeRule allows_by_all, ByFacts selected, ByFacts tolerated, Amount weights, Amount taints)
+      : allows(allows_by_all),
+        is_selected(selected),
+        tolerates(tolerated),
+        weights_held(weights),
+        soft_taints(taints) {}
 };
 
 }  // namespace ashlar

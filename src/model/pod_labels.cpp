@@ -30,11 +30,33 @@ bool is_sound_label_set(const LabelSet& set) {
   return (set.ns.is_none() || is_in_bounds(set.ns)) && are_sound_labels(set.labels);
 }
 
-bool is_sound_selector(const PodSelector& s) {
+namespace {
+
+/// Of a selector, or of a scope of one.
+template <class Scope>
+bool is_sound_scope(const Scope& s) {
   return std::adjacent_find(s.namespaces.begin(), s.namespaces.end(), std::greater_equal<>()) == s.namespaces.end() &&
          std::all_of(s.namespaces.begin(), s.namespaces.end(), is_in_bounds<NamespaceId>) &&
-         std::all_of(s.of_namespace.begin(), s.of_namespace.end(), is_sound) &&
-         std::all_of(s.all.begin(), s.all.end(), is_sound);
+         std::all_of(s.of_namespace.begin(), s.of_namespace.end(), is_sound);
+}
+
+template <class Scope>
+bool is_within(const Scope& s, NamespaceId ns, const NamespaceLabels& labels) {
+  return std::binary_search(s.namespaces.begin(), s.namespaces.end(), ns) ||
+         (s.selects_namespaces && means(s.of_namespace, labels));
+}
+
+}  // namespace
+
+bool is_sound_selector(const PodSelector& s) {
+  return is_sound_scope(s) && std::all_of(s.all.begin(), s.all.end(), is_sound) &&
+         std::all_of(s.also_within.begin(), s.also_within.end(), is_sound_scope<NamespaceScope>);
+}
+
+bool means_namespace(const PodSelector& s, NamespaceId ns, const NamespaceLabels& labels) {
+  return is_within(s, ns, labels) &&
+         std::all_of(s.also_within.begin(), s.also_within.end(),
+                     [&](const NamespaceScope& scope) { return is_within(scope, ns, labels); });
 }
 
 bool has_known_selectors(const Constraint& constraint, std::size_t rows) {
@@ -46,11 +68,18 @@ bool has_known_selectors(const Constraint& constraint, std::size_t rows) {
 bool is_sound_company(const Constraint& constraint) {
   constexpr std::int32_t kMost = 1 << 28;
   const auto is_number = [](std::int32_t number) { return number >= 1 && number <= kMost; };
+  const auto are_spreads = [&](const std::vector<SpreadTerm>& terms) {
+    return std::all_of(terms.begin(), terms.end(), [&](const SpreadTerm& t) {
+      return is_in_bounds(t.topology) && is_number(t.skew_max) && is_number(t.domains_min);
+    });
+  };
+  const auto is_preference = [](const PodPreference& t) {
+    return is_in_bounds(t.topology) && t.weight >= -kPodWeightMax && t.weight <= kPodWeightMax;
+  };
   return std::all_of(constraint.near.topologies.begin(), constraint.near.topologies.end(), is_in_bounds<LabelKeyId>) &&
-         constraint.near.topologies.empty() == constraint.near.selector.is_none() &&
-         std::all_of(constraint.spread.begin(), constraint.spread.end(), [&](const SpreadTerm& t) {
-           return is_in_bounds(t.topology) && is_number(t.skew_max) && is_number(t.domains_min);
-         });
+         constraint.near.topologies.empty() == constraint.near.selector.is_none() && are_spreads(constraint.spread) &&
+         are_spreads(constraint.prefers_spread) &&
+         std::all_of(constraint.prefers_pods.begin(), constraint.prefers_pods.end(), is_preference);
 }
 
 bool holds(const LabelExpression& e, const std::vector<PodLabel>& labels) {
@@ -71,9 +100,7 @@ bool means(const std::vector<LabelExpression>& of_namespace, const NamespaceLabe
 
 bool selects(const PodSelector& s, const LabelSet& set, const NamespaceLabels& of_its_namespace) {
   if (set.ns.is_none() || (set.is_leaving && s.skips_leaving)) return false;
-  const bool is_listed = std::binary_search(s.namespaces.begin(), s.namespaces.end(), set.ns);
-  const bool is_meant = is_listed || (s.selects_namespaces && means(s.of_namespace, of_its_namespace));
-  return is_meant && hold(s.all, set.labels);
+  return means_namespace(s, set.ns, of_its_namespace) && hold(s.all, set.labels);
 }
 
 }  // namespace ashlar

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/id.h"
@@ -13,6 +14,8 @@ namespace ashlar {
 
 /// Rows of labels and label keys index columns of the counts; a larger one is corrupt.
 inline constexpr std::uint32_t kLabelRowsMax = 1u << 22;
+/// Of a preference for or against pods; those of Kubernetes are 1..100.
+inline constexpr std::int32_t kPodWeightMax = 100;
 
 /// A label of a pod or of a namespace.
 struct PodLabel {
@@ -35,13 +38,30 @@ struct NamespaceLabels {
   friend bool operator==(const NamespaceLabels&, const NamespaceLabels&) = default;
 };
 
+/// Some namespaces: those listed, and those on whose labels all of `of_namespace` hold.
+struct NamespaceScope {
+  std::vector<NamespaceId> namespaces;  ///< ascending
+  bool selects_namespaces = false;
+  std::vector<LabelExpression> of_namespace;
+  friend bool operator==(const NamespaceScope&, const NamespaceScope&) = default;
+};
+
 /// Pods of certain namespaces on whose labels all expressions hold. A selector of no namespace matches nothing.
 struct PodSelector {
   std::vector<NamespaceId> namespaces;  ///< ascending
   bool selects_namespaces = false;      ///< also those on whose labels all of `of_namespace` hold
   std::vector<LabelExpression> of_namespace;
   std::vector<LabelExpression> all;
-  bool skips_leaving = false;  ///< not those that are being deleted
+  bool skips_leaving = false;                    ///< not those that are being deleted
+  std::vector<NamespaceScope> also_within = {};  ///< the namespace is in each of these too
+  bool has_scope_of(const PodSelector& o) const {
+    return namespaces == o.namespaces && selects_namespaces == o.selects_namespaces && of_namespace == o.of_namespace;
+  }
+  void swap_scope(PodSelector& o) {
+    std::swap(namespaces, o.namespaces);
+    std::swap(selects_namespaces, o.selects_namespaces);
+    std::swap(of_namespace, o.of_namespace);
+  }
   friend bool operator==(const PodSelector&, const PodSelector&) = default;
 };
 
@@ -59,6 +79,8 @@ bool is_sound_company(const Constraint& constraint);
 bool holds(const LabelExpression& expression, const std::vector<PodLabel>& labels);
 /// Whether a selector chooses a namespace by such labels of it; one that is not known may be meant.
 bool means(const std::vector<LabelExpression>& of_namespace, const NamespaceLabels& labels);
+/// Whether pods of a namespace with these labels are among those of the selector.
+bool means_namespace(const PodSelector& selector, NamespaceId ns, const NamespaceLabels& labels);
 /// Whether it selects pods of that set, in a namespace of these labels.
 bool selects(const PodSelector& selector, const LabelSet& set, const NamespaceLabels& of_its_namespace);
 /// Whether all do.

@@ -172,8 +172,8 @@ struct Applier {
   void operator()(const ConstraintChanged& e) {
     if (!s.is_live(e.member)) return;
     Member& m = s.member_row(e.member);
-    const auto keeps_away = [&](ConstraintId id) { return !s.cluster_.constraint(id).keeps_away.empty(); };
-    if (m.is_placed() && !keeps_away(m.constraint) && !keeps_away(e.constraint)) return;
+    const auto acts_on_others = [&](ConstraintId id) { return s.cluster_.constraint(id).acts_on_others(); };
+    if (m.is_placed() && !acts_on_others(m.constraint) && !acts_on_others(e.constraint)) return;
     if (m.is_placed()) s.cluster_.remove_pod(e.member, m.labels, m.constraint, m.node);
     --s.constraint_uses_[m.constraint.row()].members;
     m.constraint = e.constraint;

@@ -62,7 +62,7 @@ Counts counted_company(const State& state) {
     if (!state.is_live(MemberId(row))) continue;
     const Member& m = state.member(MemberId(row));
     counts.use(m.labels, 1);
-    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster.constraint(m.constraint).keeps_away, m.node);
+    if (m.is_placed()) counts.add(MemberId(row), m.labels, cluster.constraint(m.constraint), m.node);
   }
   return counts;
 }

@@ -33,7 +33,7 @@ struct StateFields {
     c.companies_ = {};
     c.allowed_.assign(c.constraints_.size(), {});
     for (std::size_t row = 0; row < c.constraints_.size(); ++row)
-      c.allowed_[row].has_company = c.constraints_[row].has_company();
+      c.allowed_[row] = Cluster::Allowed(c.allowed_[row].definition, c.constraints_[row]);
     c.facts_log_.clear();
     c.change_log_.clear();
     c.change_base_ = 0;

@@ -47,6 +47,8 @@ inline constexpr DeviceMode kLastOf<DeviceMode> = DeviceMode::kSliced;
 template <>
 inline constexpr LabelExpression::Op kLastOf<LabelExpression::Op> = LabelExpression::Op::kLess;
 template <>
+inline constexpr Toleration::Op kLastOf<Toleration::Op> = Toleration::Op::kGreater;
+template <>
 inline constexpr QuotaDimension kLastOf<QuotaDimension> = QuotaDimension::kMemoryBytes;
 template <>
 inline constexpr ReasonCode kLastOf<ReasonCode> = kLastReason;

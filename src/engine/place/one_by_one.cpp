@@ -60,6 +60,10 @@ bool OneByOne::place_each(std::span<const Kind> members, const Scope& soft) {
   return place_by(members, [&](FitTable& t) { return best_in(t, soft); });
 }
 
+bool OneByOne::place_among(std::span<const Kind> members, std::span<const NodeId> nodes) {
+  return place_by(members, [&](FitTable& t) { return t.best_among(state_, nodes); });
+}
+
 bool OneByOne::place_near_each_other(std::span<const Kind> members) {
   if (members.empty()) return false;
   const PodAffinity near = state_.cluster().constraint(members.front().constraint).near;

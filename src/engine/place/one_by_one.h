@@ -31,6 +31,8 @@ class OneByOne {
 
   /// Each on the best node inside both scopes.
   bool place_each(std::span<const Kind> members, const Scope& soft);
+  /// Each on the best of these nodes, ascending.
+  bool place_among(std::span<const Kind> members, std::span<const NodeId> nodes);
   /// Like members with affinity to each other, of which none is placed: in the tightest domain of their affinity that
   /// holds them.
   bool place_near_each_other(std::span<const Kind> members);

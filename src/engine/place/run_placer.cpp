@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kPreferredTriedMax = 16;
 /// Large requests fit on fewer nodes than that in a cluster in use.
 constexpr std::size_t kNodesMostly = 128;
+/// Members with preferences about each other that are placed one by one: each is compared on all nodes anew.
+constexpr std::size_t kSeenMembersMax = 1024;
 
 }  // namespace
 
@@ -37,9 +39,10 @@ std::vector<std::uint64_t> RunPlacer::room_to_open(const Scope& hard, LevelId le
 
 std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId level, std::span<const Run> runs) {
   constexpr std::uint64_t kNoRoom = UINT64_MAX, kMayOpen = UINT64_MAX - 1;  // the last
-  std::vector<std::uint64_t> tightness;
+  std::vector<std::uint64_t> tightness, wishes;
   for (const Run& run : runs) {
     FitTable& v = view(run);
+    add_wishes(v, hard, level, wishes);
     const auto room = hard.is_everywhere() ? v.room(state_, level) : room_inside(v, hard, level);
     const std::vector<std::uint64_t> to_open = room_to_open(hard, level, run);
     if (tightness.empty()) tightness.assign(room.size(), 0);
@@ -57,9 +60,22 @@ std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId le
   for (std::size_t d = 0; d < tightness.size(); ++d)
     if (tightness[d] != kNoRoom) domains.emplace_back(d);
   std::sort(domains.begin(), domains.end(), [&](DomainId a, DomainId b) {
-    return tightness[a.row()] != tightness[b.row()] ? tightness[a.row()] < tightness[b.row()] : a < b;
+    if (tightness[a.row()] != tightness[b.row()]) return tightness[a.row()] < tightness[b.row()];
+    if (!wishes.empty() && wishes[a.row()] != wishes[b.row()]) return wishes[a.row()] > wishes[b.row()];
+    return a < b;
   });
   return domains;
+}
+
+/// By domain: what preferences about other pods give the nodes of `hard` that take such members. Nothing without any.
+void RunPlacer::add_wishes(const FitTable& v, const Scope& hard, LevelId level,
+                           std::vector<std::uint64_t>& wishes) const {
+  const Topology& topology = state_.cluster().topology();
+  if (!v.preferences().empty()) wishes.resize(topology.domain_count(level), 0);
+  for (std::size_t n = 0; n < v.preferences().size(); ++n) {
+    const DomainId domain = topology.domain_of(level, NodeId(n));
+    if (!domain.is_none() && hard.holds(topology, NodeId(n))) wishes[domain.row()] += v.wishes_met(NodeId(n));
+  }
 }
 
 std::vector<std::uint64_t> RunPlacer::members_by_domain(const Scope& hard, const Part& part) {
@@ -149,8 +165,36 @@ bool RunPlacer::place_run(const Scope& hard, const Scope& soft, const Part& part
   Spreader spreader(state_, v);
   const Scope& from = start.is_everywhere() ? hard : start;
   spreader.spread(nodes_, from.is_everywhere() ? 0 : next_level(from.level), count);
+  if (has_wishes_about_itself(run) && place_in_same_domains(run, hard, spreader.shares())) return true;
   take(v, run, spreader.shares());
   return true;
+}
+
+/// Whether the members' own places change which nodes are better for them.
+bool RunPlacer::has_wishes_about_itself(const Run& run) const {
+  const Constraint& constraint = state_.cluster().constraint(run.constraint);
+  const LabelSetId labels = state_.member(run.members.front()).labels;
+  if (labels.is_none() || run.members.size() > kSeenMembersMax) return false;
+  const auto is_itself = [&](PodSelectorId s) { return state_.cluster().counts().index().matches(s, labels); };
+  return std::ranges::any_of(constraint.prefers_pods, is_itself, &PodPreference::selector) ||
+         std::ranges::any_of(constraint.prefers_spread, is_itself, &SpreadTerm::selector);
+}
+
+/// One after the other, each on the best node of the groups that were chosen for all.
+bool RunPlacer::place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares) {
+  const Topology& topology = state_.cluster().topology();
+  BitSet is_chosen(topology.group_count() + 1);  // last: nodes in no group
+  const auto group_of = [&](NodeId n) {
+    const GroupId group = topology.group_of(n);
+    return group.is_none() ? topology.group_count() : group.row();
+  };
+  for (const Spreader::Share& share : shares) is_chosen.set(group_of(share.node));
+  std::vector<NodeId> nodes = nodes_;
+  std::erase_if(nodes, [&](NodeId n) { return !is_chosen.test(group_of(n)); });
+  std::ranges::sort(nodes);
+  std::vector<OneByOne::Kind> members;
+  for (const MemberId member : run.members) members.push_back({member, run.demand, run.constraint});
+  return OneByOne(context_, hard).place_among(members, nodes);
 }
 
 bool RunPlacer::place_one_by_one(const Scope& hard, const Scope& soft, const Run& run) {
@@ -332,9 +376,15 @@ Scope RunPlacer::preferred_scope(FitTable& v, const Scope& hard, LevelId prefer,
   if (prefer.is_none()) return {};
   const std::span<const std::uint32_t> room =
       hard.is_everywhere() ? v.room(state_, prefer) : room_inside(v, hard, prefer);
+  std::vector<std::uint64_t> wishes;
+  add_wishes(v, hard, prefer, wishes);
+  const auto is_better = [&](std::size_t d, DomainId than) {
+    if (than.is_none() || room[d] != room[than.row()]) return than.is_none() || room[d] < room[than.row()];
+    return !wishes.empty() && wishes[d] > wishes[than.row()];
+  };
   DomainId best;
   for (std::size_t d = 0; d < room.size(); ++d)
-    if (room[d] >= count && (best.is_none() || room[d] < room[best.row()])) best = DomainId(d);
+    if (room[d] >= count && is_better(d, best)) best = DomainId(d);
   return best.is_none() ? Scope{} : Scope{prefer, best};
 }
 

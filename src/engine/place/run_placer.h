@@ -49,6 +49,9 @@ class RunPlacer {
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   bool place_each(const Run& run);
+  bool has_wishes_about_itself(const Run& run) const;
+  bool place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares);
+  void add_wishes(const FitTable& v, const Scope& hard, LevelId level, std::vector<std::uint64_t>& wishes) const;
   /// Members whose rules about other pods may concern each other; see OneByOne.
   bool place_one_by_one(const Scope& hard, const Scope& soft, const Run& run);
   bool search_one_by_one(const Scope& hard, std::span<const Part> parts);

@@ -23,7 +23,7 @@ void Spreader::spread(std::span<NodeId> nodes, std::uint32_t level, std::uint64_
   }
 }
 
-/// The tightest part that takes everything, else the one with most capacity.
+/// The tightest part that takes everything, else the one with most capacity; of several the one that is preferred.
 std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std::uint8_t>& is_used,
                            std::uint64_t count) {
   std::size_t best = parts.size();
@@ -38,6 +38,8 @@ std::size_t Spreader::pick(const std::vector<Part>& parts, const std::vector<std
     const bool is_better = holds != best_holds ? holds
                            : parts[p].room != parts[best].room
                                ? (holds ? parts[p].room < parts[best].room : parts[p].room > parts[best].room)
+                           : parts[p].wishes_met != parts[best].wishes_met
+                               ? parts[p].wishes_met > parts[best].wishes_met
                                : parts[p].lowest < parts[best].lowest;
     if (is_better) best = p;
   }
@@ -58,6 +60,7 @@ std::vector<Spreader::Part> Spreader::split(std::span<NodeId> nodes, std::uint32
     if (i == 0 || domains[nodes[i].row()] != domains[nodes[i - 1].row()])
       parts.push_back({0, static_cast<std::uint32_t>(i), 0, nodes[i]});
     parts.back().room += table_.fits(nodes[i]);
+    parts.back().wishes_met += table_.wishes_met(nodes[i]);
     ++parts.back().count;
   }
   return parts;

@@ -34,7 +34,8 @@ class Spreader {
     std::uint64_t room = 0;
     std::uint32_t first = 0;  ///< range in the node list
     std::uint32_t count = 0;
-    NodeId lowest;  ///< tie-break
+    NodeId lowest;                 ///< tie-break
+    std::uint64_t wishes_met = 0;  ///< see FitTable
   };
   /// A node with what decides its turn.
   struct Rated {

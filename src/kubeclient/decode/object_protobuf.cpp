@@ -100,23 +100,29 @@ void read_pod_term(const pb::PodAffinityTerm& from, PodAffinityTerm& term, PodBu
   term.topology_key = from.topologykey();
 }
 
+/// Of affinity, or of anti-affinity.
+template <class Affinity>
+void read_preferred(const Affinity& from, std::vector<PreferredPodTerm>& into, PodBuilder& builder) {
+  for (const pb::WeightedPodAffinityTerm& preferred : from.preferredduringschedulingignoredduringexecution()) {
+    PreferredPodTerm& term = into.emplace_back();
+    term.weight = preferred_weight(preferred.weight());
+    read_pod_term(preferred.podaffinityterm(), term.term, builder);
+  }
+}
+
 void read_affinity(const pb::Affinity& affinity, PodBuilder& builder) {
   if (affinity.has_nodeaffinity()) read_node_affinity(affinity.nodeaffinity(), builder);
   for (const pb::PodAffinityTerm& from : affinity.podaffinity().requiredduringschedulingignoredduringexecution())
     read_pod_term(from, builder.rules.required_pod_affinity.emplace_back(), builder);
-  builder.check_pod_affinity();
-  if (affinity.podaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
-    builder.ignore("spec.affinity.podAffinity.preferred");
-  if (affinity.podantiaffinity().preferredduringschedulingignoredduringexecution_size() > 0)
-    builder.ignore("spec.affinity.podAntiAffinity.preferred");
+  read_preferred(affinity.podaffinity(), builder.rules.preferred_pod_affinity, builder);
+  read_preferred(affinity.podantiaffinity(), builder.rules.preferred_anti_affinity, builder);
   for (const pb::PodAffinityTerm& from : affinity.podantiaffinity().requiredduringschedulingignoredduringexecution())
     read_pod_term(from, builder.rules.required_anti_affinity.emplace_back(), builder);
 }
 
 void read_spread(const pb::TopologySpreadConstraint& from, PodBuilder& builder) {
-  if (from.whenunsatisfiable() == "ScheduleAnyway")
-    return builder.ignore("spec.topologySpreadConstraints[] (ScheduleAnyway)");
-  TopologySpread& spread = builder.rules.spread.emplace_back();
+  const bool is_wish = from.whenunsatisfiable() == "ScheduleAnyway";
+  TopologySpread& spread = (is_wish ? builder.rules.preferred_spread : builder.rules.spread).emplace_back();
   if (from.has_labelselector()) read_label_selector(from.labelselector(), spread.selector, builder);
   spread.topology_key = from.topologykey();
   spread.max_skew = spread_number(from.maxskew());
@@ -131,9 +137,7 @@ void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
   toleration.key = from.key();
   toleration.value = from.value();
   const std::string& op = from.operator_();
-  toleration.exists = op == "Exists";
-  const bool known =
-      read_taint_effect(from.effect(), toleration.effect) && (op == "Exists" || op == "Equal" || op.empty());
+  const bool known = read_toleration_op(op, toleration) && read_taint_effect(from.effect(), toleration.effect);
   if (known)
     builder.rules.tolerations.push_back(std::move(toleration));
   else

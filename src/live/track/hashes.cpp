@@ -17,12 +17,14 @@ class Hash {
   void add(const PreferredTerm& p) { add(static_cast<std::uint64_t>(p.weight)), add(p.term); }
   void add(const Toleration& t) {
     add(t.key), add(t.value), add(static_cast<std::uint64_t>(t.effect) * 2 + (t.exists ? 1 : 0));
+    add(static_cast<std::uint64_t>(t.compares));
   }
   void add(const HostPort& p) { add(p.host_ip), add(static_cast<std::uint64_t>(p.protocol) << 16 | p.port); }
   void add(const LabelSelector& s) { add(std::uint64_t{s.present}), add(s.match_labels), add(s.expressions); }
   void add(const PodAffinityTerm& t) {
     add(t.selector), add(t.namespace_selector), add(t.namespaces), add(t.topology_key);
   }
+  void add(const PreferredPodTerm& p) { add(static_cast<std::uint64_t>(p.weight)), add(p.term); }
   void add(const TopologySpread& s) {
     add(s.selector), add(s.topology_key), add(s.match_label_keys);
     add(static_cast<std::uint64_t>(s.max_skew) << 32 | static_cast<std::uint32_t>(s.min_domains));
@@ -43,6 +45,15 @@ std::uint64_t hash_of(const ashlar::NodeTerm& term, std::uint64_t h) {
     h = hash_combine(h, (std::uint64_t{e.key.value} << 8) | static_cast<std::uint64_t>(e.op));
     h = hash_combine(h, static_cast<std::uint64_t>(e.number));
     for (const LabelId v : e.values) h = hash_combine(h, v.value);
+  }
+  return h;
+}
+
+std::uint64_t hash_of(const std::vector<SpreadTerm>& spreads, std::uint64_t h) {
+  for (const SpreadTerm& t : spreads) {
+    h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
+    h = hash_combine(h, (static_cast<std::uint64_t>(t.skew_max) << 32) | static_cast<std::uint32_t>(t.domains_min));
+    h = hash_combine(h, (t.matches_itself ? 4u : 0u) + (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
   }
   return h;
 }
@@ -83,7 +94,8 @@ std::uint64_t hash_of(const Constraint& c) {
   for (const ashlar::NodeTerm& t : c.any_of) h = hash_of(t, h + 1);
   for (const DeviceClassId m : c.models) h = hash_combine(h, m.value);
   for (const ashlar::Toleration& t : c.tolerations)
-    h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect));
+    h = hash_combine(h, (std::uint64_t{t.key.value} << 32 | t.value.value) + static_cast<std::uint64_t>(t.effect) +
+                            static_cast<std::uint64_t>(t.op) * 8 + static_cast<std::uint64_t>(t.number) * 32);
   for (const ashlar::PreferredTerm& p : c.preferred) h = hash_of(p.term, h + static_cast<std::uint64_t>(p.weight));
   h = hash_combine(h, c.seen_as.value);
   for (const CapabilityId id : c.capabilities) h = hash_combine(h, id.value);
@@ -92,11 +104,12 @@ std::uint64_t hash_of(const Constraint& c) {
   h = hash_combine(
       h, (std::uint64_t{c.near.selector.value} << 2) + (c.near.matches_itself ? 2 : 0) + (c.keeps_itself_away ? 1 : 0));
   for (const LabelKeyId topology : c.near.topologies) h = hash_combine(h, topology.value);
-  for (const SpreadTerm& t : c.spread) {
+  for (const PodPreference& t : c.prefers_pods) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
-    h = hash_combine(h, (static_cast<std::uint64_t>(t.skew_max) << 32) | static_cast<std::uint32_t>(t.domains_min));
-    h = hash_combine(h, (t.matches_itself ? 4u : 0u) + (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
+    h = hash_combine(h, static_cast<std::uint64_t>(std::int64_t{t.weight}) * 2 + (t.is_required ? 1 : 0));
   }
+  h = hash_combine(h, c.spread.size());
+  for (const auto* spreads : {&c.spread, &c.prefers_spread}) h = hash_of(*spreads, h);
   return h;
 }
 
@@ -117,6 +130,9 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.required_anti_affinity);
   hash.add(rules.required_pod_affinity);
   hash.add(rules.spread);
+  hash.add(rules.preferred_pod_affinity);
+  hash.add(rules.preferred_anti_affinity);
+  hash.add(rules.preferred_spread);
   hash.add(rules.unsupported);
   hash.add(rules.unknown_fields);
   hash.add(rules.too_large);

@@ -148,6 +148,10 @@ void ObjectNames::InUse::add(const PodSelector& s) {
   for (const NamespaceId ns : s.namespaces) namespaces.set(ns);
   for (const LabelExpression& e : s.of_namespace) add(e);
   for (const LabelExpression& e : s.all) add(e);
+  for (const NamespaceScope& scope : s.also_within) {
+    for (const NamespaceId ns : scope.namespaces) namespaces.set(ns);
+    for (const LabelExpression& e : scope.of_namespace) add(e);
+  }
 }
 
 void ObjectNames::InUse::add(const NodeFacts& facts) {

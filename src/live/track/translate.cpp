@@ -244,10 +244,11 @@ void Translator::replace(DeviceLayoutId before, DeviceLayoutId now) {
   if (!before.is_none()) layouts_.leave(before);
 }
 
-ConstraintId Translator::keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
+ConstraintId Translator::acting_on_others(const PooledString& ns, const PodRules& rules) {
   Constraint c;
-  c.keeps_away = company_.keeps_away(ns, terms);
-  return c.keeps_away.empty() ? anywhere() : intern(std::move(c));
+  c.keeps_away = company_.keeps_away(ns, rules.required_anti_affinity);
+  c.prefers_pods = company_.prefers_pods(ns, rules);
+  return c.acts_on_others() ? intern(std::move(c)) : anywhere();
 }
 
 DemandId Translator::renewed(DemandId id) {
@@ -395,20 +396,23 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, c
   c.keeps_itself_away = company.keeps_itself_away;
   c.near = company.near;
   c.spread = company.spread;
+  c.prefers_pods = company.prefers_pods;
+  c.prefers_spread = company.prefers_spread;
+  const bool has_spread = !c.spread.empty() || !c.prefers_spread.empty();
   take_device_settings(rules, c);
   const bool names_classes = !c.models.empty();
   for (const KeyValue& kv : rules.node_selector) {
     if (kv.key == kGpuProductLabel && !names_classes) {
       add_class(names_.device_class(kv.value), c);
       // a spread counts the nodes that the selector itself allows
-      if (!names_.is_defined(c.models.back()) && company.spread.empty()) continue;
+      if (!names_.is_defined(c.models.back()) && !has_spread) continue;
     }
     c.selector.all.push_back(
         {names_.label_keys.of(kv.key), LabelExpression::Op::kIn, {names_.label(kv.key, kv.value)}, 0});
   }
   bool is_affinity_taken = false;
   take_models(rules, c, is_affinity_taken);
-  is_affinity_taken = is_affinity_taken && company.spread.empty();
+  is_affinity_taken = is_affinity_taken && !has_spread;
   if (rules.has_required_affinity && !is_affinity_taken) {
     for (const NodeTerm& t : rules.required_affinity) c.any_of.push_back(term(t));
     if (c.any_of.empty()) c.any_of.push_back(term({}));
@@ -416,7 +420,13 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, c
   for (const Toleration& t : rules.tolerations) {
     ashlar::Toleration to;
     if (!t.key.empty()) to.key = names_.label_keys.of(t.key);
-    if (!t.exists) to.value = names_.label(t.key, t.value);
+    if (t.compares != Toleration::Compares::kNot) {
+      to.op =
+          t.compares == Toleration::Compares::kLess ? ashlar::Toleration::Op::kLess : ashlar::Toleration::Op::kGreater;
+      to.number = decimal_integer(t.value.view());
+    } else if (!t.exists) {
+      to.value = names_.label(t.key, t.value);
+    }
     to.effect = effect_of(t.effect);
     c.tolerations.push_back(to);
   }
@@ -473,7 +483,8 @@ NodeFacts Translator::node_facts(const Node& node) {
     facts.devices.memory_each = MiB(std::clamp<std::int64_t>(label_number(*memory), 0, kDeviceMemoryMaxMib));
   facts.labels = asked_keys_.labels_of(node.labels, node.name);
   const auto add_taint = [&](const PooledString& key, const PooledString& value, TaintEffect effect) {
-    const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect)};
+    const ashlar::Taint taint{names_.label_keys.of(key), names_.label(key, value), effect_of(effect),
+                              decimal_integer(value.view())};
     if (std::find(facts.taints.begin(), facts.taints.end(), taint) == facts.taints.end()) facts.taints.push_back(taint);
   };
   for (const Taint& t : node.taints) add_taint(t.key, t.value, t.effect);

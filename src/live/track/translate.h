@@ -83,11 +83,12 @@ class Translator {
   /// A constraint that allows every node; for bound pods, whose rules no longer matter.
   ConstraintId anywhere();
   /// The same for a bound pod with required anti-affinity, which keeps others away.
-  ConstraintId keeping_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
-  bool keeps_away(ConstraintId id) const { return !constraints_[id].keeps_away.empty(); }
-  /// Whether pods of the two keep the same pods away.
-  bool keep_alike_away(ConstraintId a, ConstraintId b) const {
-    return constraints_[a].keeps_away == constraints_[b].keeps_away;
+  ConstraintId acting_on_others(const PooledString& ns, const PodRules& rules);
+  bool acts_on_others(ConstraintId id) const { return constraints_[id].acts_on_others(); }
+  /// Whether pods of the two keep the same pods away, and draw the same pods.
+  bool act_alike_on_others(ConstraintId a, ConstraintId b) const {
+    return constraints_[a].keeps_away == constraints_[b].keeps_away &&
+           constraints_[a].prefers_pods == constraints_[b].prefers_pods;
   }
   /// What pods are to each other.
   CompanyRows& company() { return company_; }

@@ -11,6 +11,7 @@
 #include "policy/node/device_fit.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
+#include "policy/node/preferred.h"
 #include "policy/node/ready.h"
 #include "policy/node/resources.h"
 #include "policy/node/selector.h"
@@ -49,7 +50,7 @@ constexpr auto kEachRow = std::make_index_sequence<std::size(kFeasible)>();
 
 }  // namespace
 
-const NodeRules kNodeRules{is_allowed_by_facts, is_selected, taints_tolerated};
+const NodeRules kNodeRules{is_allowed_by_facts, is_selected, taints_tolerated, weights_held, untolerated_soft_taints};
 
 std::span<const FeasiblePolicy> feasible_policies() { return kFeasible; }
 

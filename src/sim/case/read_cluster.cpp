@@ -92,7 +92,8 @@ bool take_node_option(CaseReading& c, Words& words, StatedNode& node) {
       if (!effect.has_value || effect.key.empty()) words.fail(fmt::format("\"{}\" is not a taint", part), kForm);
       if (words.has_failed()) return true;
       facts.taints.push_back({c.file.names.label_keys.of(key_value(effect.key).key), c.file.names.labels.of(effect.key),
-                              effect_of(words, effect.value)});
+                              effect_of(words, effect.value),
+                              label_of(c.file.names, key_value(effect.key).key, key_value(effect.key).value).number});
     }
     return true;
   }

@@ -190,16 +190,33 @@ PodSelectorId pod_selector(CaseReading& c, std::vector<LabelExpression> all, boo
   return row_of<PodSelectorDefined>(c, c.latest, c.file.names.pod_selectors, selector);
 }
 
+void add_wish(CaseReading& c, const PodRule& rule, Constraint& constraint) {
+  const PodSelectorId selector = pod_selector(c, rule.pods);
+  if (rule.kind == PodRule::Kind::kSpread)
+    constraint.prefers_spread.push_back({.selector = selector,
+                                         .topology = rule.topology,
+                                         .skew_max = rule.skew_max,
+                                         .honors_affinity = rule.honors_affinity,
+                                         .honors_taints = rule.honors_taints});
+  else
+    constraint.prefers_pods.push_back(
+        {selector, rule.topology, rule.kind == PodRule::Kind::kAffinity ? rule.weight : -rule.weight});
+}
+
 /// A pod must match all affinity rules together.
-Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request, LabelSetId labels) {
+Constraint constraint_with_rules(CaseReading& c, const MemberRequest& request) {
   Constraint constraint = request.constraint;
-  if (c.keeps_pods_away) constraint.seen_as = labels;
   std::vector<LabelExpression> near;
   for (const PodRule& rule : request.rules) {
+    if (rule.is_wish) {
+      add_wish(c, rule, constraint);
+      continue;
+    }
     const bool matches_itself = !request.labels.empty() && hold(rule.pods, request.labels);
     if (rule.kind == PodRule::Kind::kAffinity) {
       near.insert(near.end(), rule.pods.begin(), rule.pods.end());
       constraint.near.topologies.push_back(rule.topology);
+      constraint.prefers_pods.push_back({pod_selector(c, rule.pods), rule.topology, 1, true});
       continue;
     }
     const PodSelectorId selector = pod_selector(c, rule.pods, rule.kind == PodRule::Kind::kSpread);
@@ -232,8 +249,10 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
     LabelSetId labels;
     if (!request.labels.empty())
       labels = row_of<LabelSetDefined>(c, c.latest, names.label_sets, {.ns = kCaseNamespace, .labels = request.labels});
-    const ConstraintId constraint =
-        row_of<ConstraintDefined>(c, c.latest, names.constraints, constraint_with_rules(c, request, labels));
+    Constraint with_rules = constraint_with_rules(c, request);
+    // one that keeps pods away sees its like by its own rule, unless others keep it away too
+    if (c.keeps_pods_away || with_rules.keeps_away.empty()) with_rules.seen_as = labels;
+    const ConstraintId constraint = row_of<ConstraintDefined>(c, c.latest, names.constraints, with_rules);
     for (std::uint32_t i = 0; i < request.count; ++i) {
       const MemberId member(names.member_count++);
       out.push_back(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/pod_labels.h"
 #include "sim/scenario/units.h"
 #include "text/amount_text.h"
 #include "text/nearest_name.h"
@@ -92,14 +93,22 @@ void take_port(Words& words, MemberRequest& request) {
 }
 
 void take_tolerations(Words& words, CaseNames& names, MemberRequest& request) {
-  constexpr std::string_view kForm = "tolerated taints such as key=value, key, key=value:NoSchedule or *";
+  constexpr std::string_view kForm = "tolerated taints such as key=value, key, key<5, key=value:NoSchedule or *";
   for (const std::string_view text : split(words.take(kForm), ',')) {
     const KeyValue effect = key_value(text, ':');
-    const KeyValue taint = key_value(effect.key);
+    const std::size_t compares = effect.key.find_first_of("<>");
+    const KeyValue taint =
+        compares == std::string_view::npos ? key_value(effect.key) : key_value(effect.key, effect.key[compares]);
     Toleration t;
     if (taint.key.empty()) words.fail("an empty toleration", kForm);
     if (taint.key != "*") t.key = names.label_keys.of(taint.key);
-    if (taint.has_value) t.value = names.labels.of(taint.key == "*" ? taint.value : effect.key);
+    if (compares != std::string_view::npos) {
+      t.op = effect.key[compares] == '<' ? Toleration::Op::kLess : Toleration::Op::kGreater;
+      t.number = number_in(taint.value);
+      if (t.number == NodeLabel::kNotANumber)
+        words.fail(fmt::format("\"{}\" does not compare with a number", effect.key), kForm);
+    } else if (taint.has_value)
+      t.value = names.labels.of(taint.key == "*" ? taint.value : effect.key);
     if (effect.has_value) t.effect = effect_of(words, effect.value);
     request.constraint.tolerations.push_back(t);
   }
@@ -130,10 +139,10 @@ void take_spread_options(Words& words, PodRule& rule) {
   }
 }
 
-/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE [min-domains N] ...".
-bool take_rule(Words& words, CaseNames& names, MemberRequest& request) {
+/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE [min-domains N] ...";
+/// `rule` says whether it is a wish.
+bool take_rule(Words& words, CaseNames& names, MemberRequest& request, PodRule rule = {}) {
   constexpr std::string_view kForm = "\"per LABEL\", a label of nodes";
-  PodRule rule;
   const auto take_topology = [&] {
     if (!words.accept("per")) {
       words.take(kForm);
@@ -157,6 +166,14 @@ bool take_rule(Words& words, CaseNames& names, MemberRequest& request) {
   }
   request.rules.push_back(std::move(rule));
   return true;
+}
+
+/// "wish WEIGHT RULE" about nodes, "wish WEIGHT pod-affinity ..." about pods, or "wish max-skew ...".
+void take_wish(Words& words, CaseNames& names, MemberRequest& request) {
+  PodRule rule{.is_wish = true};
+  if (words.peek() != "max-skew") rule.weight = static_cast<std::int32_t>(words.take_count("a weight", kPodWeightMax));
+  if (take_rule(words, names, request, rule)) return;
+  request.constraint.preferred.push_back({rule.weight, term_of(words, names, words.take(kExpressionForm))});
 }
 
 void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
@@ -260,8 +277,7 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';'))
         request.constraint.any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
-      const auto weight = static_cast<std::int32_t>(words.take_count("a weight", 100));
-      request.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
+      take_wish(words, names, request);
     } else if (words.accept("tolerates")) {
       take_tolerations(words, names, request);
     } else if (words.accept("labels")) {

@@ -45,7 +45,7 @@ void Cluster::define_constraint(ConstraintId id, Constraint constraint) {
   counts_.use(id, constraints_[id.row()], -1, *this);
   constraints_[id.row()] = std::move(constraint);
   counts_.use(id, constraints_[id.row()], 1, *this);
-  allowed_[id.row()] = Allowed(++definition_count_, constraints_[id.row()].has_company());
+  allowed_[id.row()] = Allowed(++definition_count_, constraints_[id.row()]);
 }
 
 void Cluster::ensure_resource(std::size_t count) {

@@ -64,6 +64,16 @@ class Cluster : public NodeColumns {
   bool is_refused(ConstraintId id, const NodeRules& rules, NodeId node, CompanyRule rule) const {
     return allowed_[id.row()].has_company && company_of(id, rules).refuses(rule, node);
   }
+  /// Whether the constraint prefers nodes by the pods that are placed, or placed pods draw such pods to some.
+  bool has_pod_preferences(ConstraintId id) const {
+    const LabelSetId seen_as = constraints_[id.row()].seen_as;
+    return allowed_[id.row()].has_wishes || (!seen_as.is_none() && !counts_.drawn_to(seen_as).empty());
+  }
+  /// What they amount to. Valid until the next call.
+  const PodPreferences& pod_preferences(ConstraintId id, const NodeRules& rules) const {
+    return companies_.preferences_of({id, allowed_[id.row()].definition, constraints_[id.row()], rules}, counts_,
+                                     *this);
+  }
   /// Whether a node has the layout. Such a row keeps its value. O(nodes).
   bool is_used(DeviceLayoutId id) const;
   /// Placed pods by labels.
@@ -110,12 +120,12 @@ class Cluster : public NodeColumns {
   /// Counts a pod that is placed with these labels and this constraint. Changes which pods the domains of the node keep
   /// away: for the nodes concerned that is a change of facts.
   void add_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
-    note_company(counts_.add(member, labels, constraints_[constraint.row()].keeps_away, n));
+    note_company(counts_.add(member, labels, constraints_[constraint.row()], n));
     if (is_company_noted_) note_rules(counts_.matched());
   }
   /// Exactly undoes add_pod with the same arguments.
   void remove_pod(MemberId member, LabelSetId labels, ConstraintId constraint, NodeId n) {
-    note_company(counts_.remove(member, labels, constraints_[constraint.row()].keeps_away, n));
+    note_company(counts_.remove(member, labels, constraints_[constraint.row()], n));
     if (is_company_noted_) note_rules(counts_.matched());
   }
   /// From now on the nodes are noted from which other pods are kept away than before, or whose devices have other
@@ -244,7 +254,8 @@ class Cluster : public NodeColumns {
   /// The feasibility set of a constraint as of the first `seen` changes of facts; 0: not computed.
   struct Allowed {
     Allowed() = default;
-    Allowed(std::uint64_t number, bool with_company) : definition(number), has_company(with_company) {}
+    Allowed(std::uint64_t number, const Constraint& constraint)
+        : definition(number), has_company(constraint.has_company()), has_wishes(constraint.has_wishes_about_pods()) {}
     /// Those of the nodes that rules about other pods leave open.
     const BitSet& beside(const Company& company) {
       if (beside_flips == company.flip_count()) return beside_company;
@@ -259,6 +270,7 @@ class Cluster : public NodeColumns {
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
     bool has_company = false;
+    bool has_wishes = false;
     BitSet beside_company;           ///< those of them that rules about other pods leave open
     std::uint64_t beside_flips = 0;  ///< number of flips that these count; 0: not computed
   };

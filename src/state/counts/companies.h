@@ -1,5 +1,5 @@
-// Companies: the nodes that rules about other pods leave open, by constraint. A cache: what is not kept is made again
-// when it is asked for.
+// Companies: the nodes that rules about other pods leave open, and what preferences about them amount to, by
+// constraint. A cache: what is not kept is made again when it is asked for.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "state/counts/company.h"
+#include "state/counts/pod_preferences.h"
 
 namespace ashlar {
 
@@ -22,17 +23,29 @@ class Companies {
     const NodeRules& rules;
   };
   /// Up to date. The reference holds until the next call.
-  Company& of(const Asked& asked, const Counts& counts, const NodeColumns& nodes);
+  Company& of(const Asked& asked, const Counts& counts, const NodeColumns& nodes) {
+    return up_to_date(companies_, asked, counts, nodes);
+  }
+  PodPreferences& preferences_of(const Asked& asked, const Counts& counts, const NodeColumns& nodes) {
+    return up_to_date(preferences_, asked, counts, nodes);
+  }
   /// Labels or taints of nodes, or which nodes there are, have changed.
   void note_labels_changed() { ++edition_; }
 
  private:
   static constexpr std::size_t kKept = 2048;  ///< beyond, all are dropped
+  template <class Of>
   struct Kept {
     std::uint64_t definition = 0;
-    Company company;
+    Of of;
   };
-  std::unordered_map<std::uint32_t, Kept> kept_;
+  template <class Of>
+  using ByConstraint = std::unordered_map<std::uint32_t, Kept<Of>>;
+  template <class Of>
+  Of& up_to_date(ByConstraint<Of>& kept, const Asked& asked, const Counts& counts, const NodeColumns& nodes);
+
+  ByConstraint<Company> companies_;
+  ByConstraint<PodPreferences> preferences_;
   LabelDomains domains_;
   std::uint64_t edition_ = 1;
   std::uint64_t made_ = 0;

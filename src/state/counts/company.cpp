@@ -11,15 +11,15 @@ namespace {
 /// Flips remembered, in multiples of the nodes: a step may open one domain and close another.
 constexpr std::size_t kFlipsKept = 4;
 
-/// Whether the node counts for a spread: rules of the member's own that it honors, and all labels of the spread.
-bool is_counted(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term, const NodeFacts& facts) {
+}  // namespace
+
+bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
+                       std::span<const SpreadTerm> together, const NodeFacts& facts) {
   if (term.honors_affinity && rules.is_selected != nullptr && !rules.is_selected(constraint, facts)) return false;
   if (term.honors_taints && rules.tolerates != nullptr && !rules.tolerates(constraint, facts)) return false;
-  return std::all_of(constraint.spread.begin(), constraint.spread.end(),
+  return std::all_of(together.begin(), together.end(),
                      [&](const SpreadTerm& other) { return !value_of(facts, other.topology).is_none(); });
 }
-
-}  // namespace
 
 void Company::list_terms(const Constraint& constraint) {
   terms_.clear();
@@ -46,7 +46,9 @@ void Company::count_nodes(const World& world, Term& term) const {
     term.counted = BitSet(world.nodes.rows());
     for (std::size_t n = 0; n < domains.of_node.size(); ++n) {
       if (domains.of_node[n] == LabelDomains::kNone) continue;
-      if (!is_counted(world.constraint, world.rules, term.spread, world.nodes.facts(NodeId(n)))) continue;
+      if (!counts_for_spread(world.constraint, world.rules, term.spread, world.constraint.spread,
+                             world.nodes.facts(NodeId(n))))
+        continue;
       term.counted.set(n);
       has_counted[domains.of_node[n]] = 1;
     }

@@ -19,6 +19,11 @@ namespace ashlar {
 /// A rule about other pods, in the order in which a node is counted under one.
 enum class CompanyRule : std::uint8_t { kNone, kSpread, kAffinity, kAntiAffinity };
 
+/// Whether the node's pods and its domain count for one of the constraint's spreads, `together`: the member's own rules
+/// that it honors allow the node, which has the labels of all of them.
+bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
+                       std::span<const SpreadTerm> together, const NodeFacts& facts);
+
 class Company {
  public:
   /// Flips are numbered from that one on.

@@ -33,28 +33,29 @@ void erase_sorted(std::vector<T>& list, const T& value) {
 
 // ---- cells --------------------------------------------------------------------------------------------------------
 
-std::uint64_t Counts::cell(PodSelectorId id, LabelKeyId topology, const NodeCount& count) const {
-  const std::uint64_t what = (std::uint64_t{id.value} << 32) | topology.value;
+std::uint64_t Counts::cell(const OwnTerm& term, const NodeCount& count) const {
+  std::uint64_t what = (std::uint64_t{term.selector.value} << 32) | term.topology.value;
+  if (term.weight != kKeepsAway) what = hash_combine(what, static_cast<std::uint64_t>(std::int64_t{term.weight}));
   return mix64(hash_combine(hash_combine(what, count.node.value), count.pods));
 }
 
 /// `topology` none: of the selector itself, else of the pods that have the term.
-void Counts::put(NodeCounts& counts, PodSelectorId id, LabelKeyId topology, NodeId node, std::int64_t by) {
+void Counts::put(NodeCounts& counts, const OwnTerm& term, NodeId node, std::int64_t by) {
   auto it = at_node(counts, node);
   if (it == counts.end() || it->node != node)
     it = counts.insert(it, {node, 0});
   else
-    digest_ -= cell(id, topology, *it);
+    digest_ -= cell(term, *it);
   it->pods = static_cast<std::uint32_t>(it->pods + by);
   if (it->pods == 0)
     counts.erase(it);
   else
-    digest_ += cell(id, topology, *it);
+    digest_ += cell(term, *it);
 }
 
 void Counts::step(PodSelectorId id, NodeId node, int by) {
   Selector& s = selectors_[id.row()];
-  put(s.pods, id, LabelKeyId::none(), node, by);
+  put(s.pods, {id, LabelKeyId::none()}, node, by);
   if (s.steps.size() == kStepsMax) {
     s.steps_before += s.steps.size();
     s.steps.clear();
@@ -64,18 +65,18 @@ void Counts::step(PodSelectorId id, NodeId node, int by) {
 
 std::uint32_t Counts::pods(PodSelectorId id, NodeId node) const { return pods_at(selectors_[id.row()].pods, node); }
 
-Counts::Owners* Counts::find_owners(const PodTerm& term) {
+Counts::Owners* Counts::find_owners(const OwnTerm& term) {
   for (Owners& o : selectors_[term.selector.row()].owners)
-    if (o.topology == term.topology) return &o;
+    if (o.topology == term.topology && o.weight == term.weight) return &o;
   return nullptr;
 }
 
-const Counts::Owners* Counts::find_owners(const PodTerm& term) const {
+const Counts::Owners* Counts::find_owners(const OwnTerm& term) const {
   return const_cast<Counts*>(this)->find_owners(term);
 }
 
 std::uint32_t Counts::owners(const PodTerm& term, NodeId node) const {
-  const Owners* owners = find_owners(term);
+  const Owners* owners = find_owners({term.selector, term.topology});
   return owners == nullptr ? 0 : pods_at(owners->pods, node);
 }
 
@@ -93,6 +94,12 @@ void Counts::count_in_domain(PodSelectorId id, Owners& owners, LabelId value, st
   const bool was_there = it != owners.by_value.end() && it->value == value;
   if (!was_there) it = owners.by_value.insert(it, {value, 0});
   it->pods = by > 0 ? it->pods + pods : it->pods - pods;
+  if (owners.weight != kKeepsAway) {
+    const std::int64_t weight = std::int64_t{owners.weight} * pods * by;
+    for (const LabelSetId w : selectors_[id.row()].watchers) draw(w, {owners.topology, value, weight});
+    if (it->pods == 0) owners.by_value.erase(it);
+    return;
+  }
   const bool is_there = it->pods > 0;
   if (!is_there) owners.by_value.erase(it);
   if (is_there == was_there) return;
@@ -102,10 +109,10 @@ void Counts::count_in_domain(PodSelectorId id, Owners& owners, LabelId value, st
   if (is_news) flip(owners.topology, value);
 }
 
-void Counts::count_owner(const PodTerm& term, NodeId node, int by) {
+void Counts::count_owner(const OwnTerm& term, NodeId node, int by) {
   Owners* owners = find_owners(term);
   ASHLAR_CHECK(owners != nullptr);
-  put(owners->pods, term.selector, term.topology, node, by);
+  put(owners->pods, term, node, by);
   count_in_domain(term.selector, *owners, topology_.value(term.topology, node), 1, by);
 }
 
@@ -115,7 +122,10 @@ void Counts::link(PodSelectorId selector, LabelSetId set, int by) {
   by > 0 ? insert_sorted(s.watchers, set) : erase_sorted(s.watchers, set);
   for (const Owners& owners : s.owners)
     for (const ValueCount& v : owners.by_value)
-      if (keep_away(set, owners.topology, v.value, by)) flip(owners.topology, v.value);
+      if (owners.weight != kKeepsAway)
+        draw(set, {owners.topology, v.value, std::int64_t{owners.weight} * v.pods * by});
+      else if (keep_away(set, owners.topology, v.value, by))
+        flip(owners.topology, v.value);
 }
 
 void Counts::watch(LabelSetId id) {
@@ -155,25 +165,28 @@ void Counts::use(ConstraintId id, const Constraint& constraint, int by, const No
     use(constraint.seen_as, by);
     by > 0 ? watch(constraint.seen_as) : unwatch(constraint.seen_as);
   }
-  for (const PodTerm& term : constraint.keeps_away) {
+  each_own_term(constraint, [&](const OwnTerm& term) {
     Selector& s = selectors_[term.selector.row()];
     Owners* owners = find_owners(term);
     if (owners == nullptr) {
-      owners = &s.owners.emplace_back(Owners{.topology = term.topology, .constraints = 0, .pods = {}, .by_value = {}});
+      owners = &s.owners.emplace_back(
+          Owners{.topology = term.topology, .weight = term.weight, .constraints = 0, .pods = {}, .by_value = {}});
       topology_.use(term.topology, term.selector, nodes);
     }
     owners->constraints = static_cast<std::uint32_t>(static_cast<int>(owners->constraints) + by);
-    if (owners->constraints > 0) continue;
+    if (owners->constraints > 0) return;
     ASHLAR_CHECK(owners->pods.empty());
     topology_.leave(term.topology, term.selector);
     s.owners.erase(s.owners.begin() + (owners - s.owners.data()));
-  }
+  });
 }
 
 void Counts::define(LabelSetId id, const LabelSet& set) {
   ASHLAR_CHECK(!is_used(id));
   grown(sets_, id.row());
   ensure_sets(id.row() + 1);
+  ensure_drawn(id.row() + 1);
+  forget_drawn_steps(id);
   index_.define(id, set);
 }
 
@@ -200,7 +213,7 @@ void Counts::tally(Selector& selector, std::span<const LabelSetId> sets) {
 void Counts::define(PodSelectorId id, const PodSelector& selector) {
   ASHLAR_CHECK(!is_used(id));
   Selector& s = grown(selectors_, id.row());
-  for (const NodeCount& c : s.pods) digest_ -= cell(id, LabelKeyId::none(), c);
+  for (const NodeCount& c : s.pods) digest_ -= cell({id, LabelKeyId::none()}, c);
   s.pods = {};
   s.watchers = {};
   s.steps_before += s.steps.size() + 1;
@@ -208,7 +221,7 @@ void Counts::define(PodSelectorId id, const PodSelector& selector) {
   index_.define(id, selector);
   index_.sets_of(id, found_sets_);
   tally(s, found_sets_);
-  for (const NodeCount& c : s.pods) digest_ += cell(id, LabelKeyId::none(), c);
+  for (const NodeCount& c : s.pods) digest_ += cell({id, LabelKeyId::none()}, c);
   for (const LabelSetId set : found_sets_)
     if (sets_[set.row()].constraints > 0) s.watchers.push_back(set);
 }
@@ -265,7 +278,7 @@ void Counts::leave(MemberId member) {
   --placed_;
 }
 
-std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node,
+std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node,
                                       int by) {
   flipped_.clear();
   found_.clear();
@@ -274,7 +287,7 @@ std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, std::s
     index_.selectors_of(labels, found_);
     for (const PodSelectorId s : found_) step(s, node, by);
   }
-  for (const PodTerm& term : terms) count_owner(term, node, by);
+  each_own_term(constraint, [&](const OwnTerm& term) { count_owner(term, node, by); });
   return flipped_;
 }
 
@@ -285,11 +298,14 @@ std::span<const NodeId> Counts::note_facts(NodeId node, bool is_live, const Node
     const LabelId before = value_at(label.value_of, node.row());
     if (after == before) continue;
     TopologyLabels::put(label, node, after);
-    for (const PodSelectorId s : label.selectors) {
-      Owners& owners = *find_owners({s, label.key});
-      const std::uint32_t pods = pods_at(owners.pods, node);
-      count_in_domain(s, owners, after, pods, 1);  // first: of two nodes that swap, neither opens a domain
-      count_in_domain(s, owners, before, pods, -1);
+    for (auto s = label.selectors.begin(); s != label.selectors.end(); ++s) {  // once for each of its terms
+      if (s != label.selectors.begin() && *s == *(s - 1)) continue;
+      for (Owners& owners : selectors_[s->row()].owners) {
+        if (owners.topology != label.key) continue;
+        const std::uint32_t pods = pods_at(owners.pods, node);
+        count_in_domain(*s, owners, after, pods, 1);  // first: of two nodes that swap, neither opens a domain
+        count_in_domain(*s, owners, before, pods, -1);
+      }
     }
   }
   return flipped_;
@@ -302,7 +318,7 @@ bool Counts::is_like(const Counts& other) const {
   const auto are_selectors = [](const Selector& a, const Selector& b) {
     return a.users == b.users && a.pods == b.pods && a.watchers == b.watchers && a.owners.size() == b.owners.size();
   };
-  return is_alike(other) && digest_ == other.digest_ && placed_ == other.placed_ &&
+  return is_alike(other) && is_drawn_alike(other) && digest_ == other.digest_ && placed_ == other.placed_ &&
          std::equal(sets_.begin(), sets_.end(), other.sets_.begin(), other.sets_.end(), are_sets) &&
          std::equal(selectors_.begin(), selectors_.end(), other.selectors_.begin(), other.selectors_.end(),
                     are_selectors);
@@ -314,6 +330,7 @@ void Counts::rebuild(std::span<const Constraint> constraints, const NodeColumns&
   fresh.index_.rebuild();
   fresh.sets_.resize(fresh.index_.label_set_rows());
   fresh.ensure_sets(fresh.sets_.size());
+  fresh.ensure_drawn(fresh.sets_.size());
   fresh.selectors_.resize(fresh.index_.selector_rows());
   for (std::size_t row = 0; row < constraints.size(); ++row) fresh.use(ConstraintId(row), constraints[row], 1, nodes);
   *this = std::move(fresh);

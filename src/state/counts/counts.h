@@ -1,6 +1,7 @@
-// Counts: how many placed pods match a selector on each node, and in which domains pods keep others away (required
-// anti-affinity), updated with every placement, so that a gang sees its own members in a Trial. Cost: a pod O(selectors
-// that ask for one of its labels); a new selector O(label sets that have what it asks for + placed pods) at most.
+// Counts: how many placed pods match a selector on each node, from which domains pods keep others away (required
+// anti-affinity) and to which they draw them (preferred terms), updated with every placement, so that a gang sees its
+// own members in a Trial. Cost: a pod O(selectors that ask for one of its labels); a new selector O(label sets that
+// have what it asks for + placed pods) at most.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "base/id.h"
 #include "model/constraint.h"
 #include "state/cluster/node_columns.h"
+#include "state/counts/drawn.h"
 #include "state/counts/kept_away.h"
 #include "state/counts/selector_index.h"
 #include "state/counts/topology_labels.h"
@@ -25,7 +27,7 @@ struct NodeCount {
 /// Pods by node, ascending; nodes without any are left out.
 using NodeCounts = std::vector<NodeCount>;
 
-class Counts : public KeptAway {
+class Counts : public KeptAway, public Drawn {
  public:
   // ---- rows ---------------------------------------------------------------------------------------------------------
   const SelectorIndex& index() const { return index_; }
@@ -71,12 +73,12 @@ class Counts : public KeptAway {
   }
 
   // ---- changes; each returns the nodes from which other pods are kept away now than before, valid until the next ----
-  std::span<const NodeId> add(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node) {
-    return count(member, labels, terms, node, 1);
+  std::span<const NodeId> add(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node) {
+    return count(member, labels, constraint, node, 1);
   }
   /// Exactly undoes add with the same arguments.
-  std::span<const NodeId> remove(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node) {
-    return count(member, labels, terms, node, -1);
+  std::span<const NodeId> remove(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node) {
+    return count(member, labels, constraint, node, -1);
   }
   /// The node has come, changed its labels or gone.
   std::span<const NodeId> note_facts(NodeId node, bool is_live, const NodeFacts& facts);
@@ -96,9 +98,23 @@ class Counts : public KeptAway {
     LabelId value;
     std::uint32_t pods = 0;
   };
+  /// A term of placed pods about those that come after them.
+  struct OwnTerm {
+    PodSelectorId selector;
+    LabelKeyId topology;
+    std::int32_t weight = kKeepsAway;
+  };
+  static constexpr std::int32_t kKeepsAway = 0;
+  template <class Visit>
+  static void each_own_term(const Constraint& constraint, Visit&& visit) {
+    for (const PodTerm& t : constraint.keeps_away) visit(OwnTerm{t.selector, t.topology});
+    for (const PodPreference& t : constraint.prefers_pods)
+      if (t.weight != 0) visit(OwnTerm{t.selector, t.topology, t.weight});
+  }
   /// The placed pods that have a term.
   struct Owners {
     LabelKeyId topology;
+    std::int32_t weight = kKeepsAway;
     std::uint32_t constraints = 0;  ///< that name the term
     NodeCounts pods;
     std::vector<ValueCount> by_value;  ///< ascending
@@ -107,7 +123,7 @@ class Counts : public KeptAway {
     std::uint32_t users = 0;                ///< terms of constraints
     std::vector<ConstraintId> constraints;  ///< that have one of them, ascending
     NodeCounts pods;
-    std::vector<Owners> owners;        ///< by topology label
+    std::vector<Owners> owners;        ///< by topology label and weight
     std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending
     std::vector<Step> steps;
     std::uint64_t steps_before = 0;
@@ -126,23 +142,22 @@ class Counts : public KeptAway {
     std::uint32_t next = kNoPod, before = kNoPod;
   };
 
-  std::span<const NodeId> count(MemberId member, LabelSetId labels, std::span<const PodTerm> terms, NodeId node,
-                                int by);
+  std::span<const NodeId> count(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node, int by);
   void enter(MemberId member, LabelSetId labels, NodeId node);
   void leave(MemberId member);
   void step(PodSelectorId id, NodeId node, int by);
-  void count_owner(const PodTerm& term, NodeId node, int by);
+  void count_owner(const OwnTerm& term, NodeId node, int by);
   void count_in_domain(PodSelectorId id, Owners& owners, LabelId value, std::uint32_t pods, int by);
   void flip(LabelKeyId topology, LabelId value);
-  Owners* find_owners(const PodTerm& term);
-  const Owners* find_owners(const PodTerm& term) const;
+  Owners* find_owners(const OwnTerm& term);
+  const Owners* find_owners(const OwnTerm& term) const;
   void use(PodSelectorId selector, ConstraintId by_constraint, int by);
   void watch(LabelSetId id);
   void unwatch(LabelSetId id);
   void link(PodSelectorId selector, LabelSetId set, int by);
   void tally(Selector& selector, std::span<const LabelSetId> sets);
-  std::uint64_t cell(PodSelectorId id, LabelKeyId topology, const NodeCount& count) const;
-  void put(NodeCounts& counts, PodSelectorId id, LabelKeyId topology, NodeId node, std::int64_t by);
+  std::uint64_t cell(const OwnTerm& term, const NodeCount& count) const;
+  void put(NodeCounts& counts, const OwnTerm& term, NodeId node, std::int64_t by);
 
   SelectorIndex index_;
   TopologyLabels topology_;

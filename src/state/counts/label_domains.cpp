@@ -1,7 +1,5 @@
 #include "state/counts/label_domains.h"
 
-#include <unordered_map>
-
 #include "state/counts/kept_away.h"
 
 namespace ashlar {
@@ -15,13 +13,12 @@ std::shared_ptr<const LabelDomains::Domains> LabelDomains::of(LabelKeyId label, 
   Domains& domains = *made;
   domains.edition = edition;
   domains.of_node.assign(nodes.rows(), kNone);
-  std::unordered_map<std::uint32_t, std::uint32_t> domain_of_value;
   for (std::size_t n = 0; n < nodes.rows(); ++n) {
     if (!nodes.is_live(NodeId(n))) continue;
     const LabelId value = value_of(nodes.facts(NodeId(n)), label);
     if (value.is_none()) continue;
     const auto [domain, is_first] =
-        domain_of_value.try_emplace(value.value, static_cast<std::uint32_t>(domain_of_value.size()));
+        domains.of_value.try_emplace(value.value, static_cast<std::uint32_t>(domains.of_value.size()));
     if (is_first) domains.nodes.emplace_back();
     domains.of_node[n] = domain->second;
     domains.nodes[domain->second].emplace_back(n);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "base/grown.h"
@@ -21,9 +22,15 @@ class LabelDomains {
     std::uint64_t edition = 0;
     std::vector<std::uint32_t> of_node;      ///< kNone: the node does not have the label
     std::vector<std::vector<NodeId>> nodes;  ///< by domain, ascending
+    std::unordered_map<std::uint32_t, std::uint32_t> of_value;
 
     /// kNone also for a node that is not known.
     std::uint32_t at(NodeId node) const { return value_at(of_node, node.row(), kNone); }
+    /// kNone: no node has the value.
+    std::uint32_t of(LabelId value) const {
+      const auto it = of_value.find(value.value);
+      return it == of_value.end() ? kNone : it->second;
+    }
   };
   /// `edition` is another number whenever labels of nodes, or which nodes there are, have changed.
   std::shared_ptr<const Domains> of(LabelKeyId label, const NodeColumns& nodes, std::uint64_t edition);

@@ -10,6 +10,12 @@ using Op = LabelExpression::Op;
 /// Up to this share of all sets each set is compared; beyond, sets of bits are.
 constexpr std::size_t kFewSets = 32;
 
+/// Which namespaces it means changes with their labels.
+bool depends_on_labels(const PodSelector& s) {
+  return s.selects_namespaces || std::any_of(s.also_within.begin(), s.also_within.end(),
+                                             [](const NamespaceScope& n) { return n.selects_namespaces; });
+}
+
 void put_in(std::vector<PodSelectorId>& list, PodSelectorId id, bool is_in) {
   const auto at = std::lower_bound(list.begin(), list.end(), id);
   if (is_in)
@@ -35,8 +41,7 @@ bool SelectorIndex::means(const std::vector<LabelExpression>& of_namespace, Name
 }
 
 bool SelectorIndex::means_namespace(const PodSelector& s, NamespaceId ns) const {
-  if (std::binary_search(s.namespaces.begin(), s.namespaces.end(), ns)) return true;
-  return s.selects_namespaces && means(s.of_namespace, ns);
+  return ashlar::means_namespace(s, ns, labels_of(ns));
 }
 
 bool SelectorIndex::matches(const PodSelector& s, const LabelSet& set) const {
@@ -97,7 +102,7 @@ void SelectorIndex::list(PodSelectorId id, bool is_in) {
   const PodSelector& s = selectors_[id.row()];
   if (is_in) grown(places_, id.row()) = place_of(s);
   const Place& place = places_[id.row()];
-  if (place.by != Place::By::kNothing && s.selects_namespaces) put_in(selecting_namespaces_, id, is_in);
+  if (place.by != Place::By::kNothing && depends_on_labels(s)) put_in(selecting_namespaces_, id, is_in);
   each_list(s, place, [&](std::uint64_t key) {
     const auto found = selectors_at_.find(key);
     const bool is_there =
@@ -176,7 +181,8 @@ BitSet SelectorIndex::bits_of_namespaces(const PodSelector& s) const {
     for (const LabelSetId set : sets_by_namespace_.of(ns)) bits.set(set.row());
   };
   if (!s.selects_namespaces) {
-    for (const NamespaceId ns : s.namespaces) add(ns);
+    for (const NamespaceId ns : s.namespaces)
+      if (means_namespace(s, ns)) add(ns);
     return bits;
   }
   for (std::size_t ns = 0; ns < sets_by_namespace_.keys(); ++ns)

@@ -342,9 +342,9 @@ job a 1 gpu wish 101 zone=a
 job a 1 gpu wish 5
   19: the line ends too early; expected a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8
 job a 1 gpu tolerates
-  22: the line ends too early; expected tolerated taints such as key=value, key, key=value:NoSchedule or *
+  22: the line ends too early; expected tolerated taints such as key=value, key, key<5, key=value:NoSchedule or *
 job a 1 gpu tolerates a,,b
-  23: an empty toleration; expected tolerated taints such as key=value, key, key=value:NoSchedule or *
+  23: an empty toleration; expected tolerated taints such as key=value, key, key<5, key=value:NoSchedule or *
 job a 1 gpu tolerates a:Never
   23: unknown effect "Never"; expected NoSchedule, PreferNoSchedule or NoExecute
 job a 1 gpu port

@@ -160,13 +160,8 @@ TEST(DecodeFields, HardFieldsAreRefusedAndSoftOnesIgnoredByName) {
     void (*fill)(pb::PodSpec&);
   };
   const Case cases[] = {
-      {R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"ScheduleAnyway"}])",
-       "", "spec.topologySpreadConstraints[] (ScheduleAnyway)",
-       [](pb::PodSpec& s) {
-         for (int i = 0; i < 2; ++i) s.add_topologyspreadconstraints()->set_whenunsatisfiable("ScheduleAnyway");
-       }},
-      {R"("tolerations":[{"key":"k","operator":"Gt"}])", "", "spec.tolerations[]: operator or effect",
-       [](pb::PodSpec& s) { s.add_tolerations()->set_operator_("Gt"); }},
+      {R"("tolerations":[{"key":"k","operator":"Near"}])", "", "spec.tolerations[]: operator or effect",
+       [](pb::PodSpec& s) { s.add_tolerations()->set_operator_("Near"); }},
       {R"("tolerations":[{"key":"k","effect":"NoExecuteEver"}])", "", "spec.tolerations[]: operator or effect",
        [](pb::PodSpec& s) { s.add_tolerations()->set_effect("NoExecuteEver"); }},
       {R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":3,"preference":{"matchExpressions":)"
@@ -248,6 +243,67 @@ TEST(DecodeFields, RulesAboutOtherPodsAreRead) {
   }
 }
 
+TEST(DecodeFields, PreferencesAboutOtherPodsAreRead) {
+  pb::Pod message;
+  pb::PodSpec& spec = *message.mutable_spec();
+  for (const int weight : {7, 101}) {
+    pb::WeightedPodAffinityTerm& near =
+        *spec.mutable_affinity()->mutable_podaffinity()->add_preferredduringschedulingignoredduringexecution();
+    near.set_weight(weight);
+    near.mutable_podaffinityterm()->set_topologykey("zone");
+    near.mutable_podaffinityterm()->add_namespaces("other");
+  }
+  pb::WeightedPodAffinityTerm& apart =
+      *spec.mutable_affinity()->mutable_podantiaffinity()->add_preferredduringschedulingignoredduringexecution();
+  apart.set_weight(2);
+  apart.mutable_podaffinityterm()->set_topologykey("rack");
+  apart.mutable_podaffinityterm()->mutable_namespaceselector();
+  pb::TopologySpreadConstraint& spread = *spec.add_topologyspreadconstraints();
+  spread.set_whenunsatisfiable("ScheduleAnyway");
+  spread.set_topologykey("zone");
+  spread.set_maxskew(3);
+  for (const Pod& pod :
+       both(R"("spec":{"affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[)"
+            R"({"weight":7,"podAffinityTerm":{"topologyKey":"zone","namespaces":["other"]}},)"
+            R"({"weight":101,"podAffinityTerm":{"topologyKey":"zone","namespaces":["other"]}}]},)"
+            R"("podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":2,)"
+            R"("podAffinityTerm":{"topologyKey":"rack","namespaceSelector":{}}}]}},)"
+            R"("topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway","topologyKey":"zone","maxSkew":3}]})",
+            message)) {
+    EXPECT_TRUE(pod.rules->ignored_soft.empty());
+    EXPECT_TRUE(pod.rules->has_company());
+    PodAffinityTerm near;
+    near.topology_key = "zone";
+    near.namespaces = {"other"};
+    EXPECT_EQ(pod.rules->preferred_pod_affinity, (std::vector<PreferredPodTerm>{{7, near}, {100, near}}));
+    PodAffinityTerm apart_from;
+    apart_from.topology_key = "rack";
+    apart_from.namespace_selector.present = true;
+    EXPECT_EQ(pod.rules->preferred_anti_affinity, (std::vector<PreferredPodTerm>{{2, apart_from}}));
+    ASSERT_EQ(pod.rules->preferred_spread.size(), 1u);
+    EXPECT_EQ(pod.rules->preferred_spread[0].max_skew, 3);
+    EXPECT_TRUE(pod.rules->spread.empty());
+  }
+}
+
+TEST(DecodeFields, TolerationsCompareNumbers) {
+  pb::Pod message;
+  for (const char* op : {"Lt", "Gt"}) {
+    pb::Toleration& toleration = *message.mutable_spec()->add_tolerations();
+    toleration.set_key("load");
+    toleration.set_operator_(op);
+    toleration.set_value("5");
+  }
+  for (const Pod& pod : both(R"("spec":{"tolerations":[{"key":"load","operator":"Lt","value":"5"},)"
+                             R"({"key":"load","operator":"Gt","value":"5"}]})",
+                             message)) {
+    ASSERT_EQ(pod.rules->tolerations.size(), 2u);
+    EXPECT_EQ(pod.rules->tolerations[0].compares, Toleration::Compares::kLess);
+    EXPECT_EQ(pod.rules->tolerations[1].compares, Toleration::Compares::kGreater);
+    EXPECT_EQ(pod.rules->tolerations[1].value, "5");
+  }
+}
+
 TEST(DecodeFields, NumbersOfASpreadStayWithinWhatADecisionLogHolds) {
   pb::Pod message;
   message.mutable_spec()->add_topologyspreadconstraints()->set_maxskew(INT32_MAX);
@@ -260,15 +316,17 @@ TEST(DecodeFields, NumbersOfASpreadStayWithinWhatADecisionLogHolds) {
   }
 }
 
-TEST(DecodeFields, TermsThatSelectNamespacesByUnlikeLabelsAreRefused) {
+TEST(DecodeFields, TermsThatSelectNamespacesByUnlikeLabelsAreRead) {
   pb::Pod message;
   auto& affinity = *message.mutable_spec()->mutable_affinity()->mutable_podaffinity();
   affinity.add_requiredduringschedulingignoredduringexecution()->mutable_namespaceselector();
   affinity.add_requiredduringschedulingignoredduringexecution()->add_namespaces("x");
   for (const Pod& pod : both(R"("spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
                              R"([{"namespaceSelector":{}},{"namespaces":["x"]}]}}})",
-                             message))
-    EXPECT_EQ(pod.rules->unsupported, "spec.affinity.podAffinity.required[] (terms with unlike namespaceSelectors)");
+                             message)) {
+    EXPECT_EQ(pod.rules->unsupported, "");
+    EXPECT_EQ(pod.rules->required_pod_affinity.size(), 2u);
+  }
 }
 
 TEST(DecodeFields, ASelectorWithAnUnknownOperatorIsRefused) {

@@ -96,7 +96,9 @@ TEST(Decode, PodRulesAreKeptWhole) {
   EXPECT_EQ(*find_label(term.selector.match_labels, "app"), "train");
   EXPECT_EQ(term.selector.expressions[0].op, SelectorOp::kNotIn);
   EXPECT_FALSE(rules.unsupported.empty());
-  EXPECT_EQ(rules.ignored_soft.size(), 2u) << "preferred anti-affinity and the soft spread";
+  EXPECT_TRUE(rules.ignored_soft.empty());
+  EXPECT_EQ(rules.preferred_anti_affinity.size(), 1u);
+  EXPECT_EQ(rules.preferred_spread.size(), 1u);
   EXPECT_TRUE(named(page->items, "plain").rules->unsupported.empty());
 }
 

@@ -207,10 +207,10 @@ TEST(DecodeWhole, WhatPodsAskOfNodes) {
   EXPECT_FALSE(rules.required_anti_affinity[1].selector.present);
   EXPECT_FALSE(rules.required_anti_affinity[1].namespace_selector.present);
   EXPECT_EQ(rules.unsupported, "");
-  EXPECT_EQ(rules.ignored_soft,
-            (std::vector<PooledString>{"spec.tolerations[]: operator or effect", "spec.affinity.podAffinity.preferred",
-                                       "spec.affinity.podAntiAffinity.preferred",
-                                       "spec.topologySpreadConstraints[] (ScheduleAnyway)"}));
+  EXPECT_EQ(rules.ignored_soft, std::vector<PooledString>{"spec.tolerations[]: operator or effect"});
+  EXPECT_EQ(rules.preferred_pod_affinity.size(), 1u);
+  EXPECT_EQ(rules.preferred_anti_affinity.size(), 1u);
+  EXPECT_EQ(rules.preferred_spread.size(), 1u);
   const PodRules none =
       *read<Pod>(
            R"({"metadata":{"name":"x"},"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"

@@ -144,9 +144,16 @@ const char* const kOwner = R"pb(
     affinity {
       podAffinity {
         requiredDuringSchedulingIgnoredDuringExecution { topologyKey: "zone" }
-        preferredDuringSchedulingIgnoredDuringExecution { weight: 1 }
+        preferredDuringSchedulingIgnoredDuringExecution {
+          weight: 1
+          podAffinityTerm { topologyKey: "zone" }
+        }
       }
       podAntiAffinity {
+        preferredDuringSchedulingIgnoredDuringExecution {
+          weight: 2
+          podAffinityTerm { labelSelector { matchLabels { key: "r" value: "1" } } }
+        }
         requiredDuringSchedulingIgnoredDuringExecution {
           labelSelector {
             matchLabels { key: "q" value: "1" }
@@ -230,13 +237,16 @@ class Words {
   Words& operator<<(const Requirement& r) { return *this << r.key << static_cast<int>(r.op) << r.values; }
   Words& operator<<(const NodeTerm& term) { return *this << term.expressions << term.fields; }
   Words& operator<<(const PreferredTerm& p) { return *this << p.weight << p.term; }
-  Words& operator<<(const Toleration& t) { return *this << t.key << t.value << t.exists << static_cast<int>(t.effect); }
+  Words& operator<<(const Toleration& t) {
+    return *this << t.key << t.value << t.exists << static_cast<int>(t.compares) << static_cast<int>(t.effect);
+  }
   Words& operator<<(const Taint& t) { return *this << t.key << t.value << static_cast<int>(t.effect); }
   Words& operator<<(const HostPort& p) { return *this << static_cast<int>(p.protocol) << p.port << p.host_ip; }
   Words& operator<<(const LabelSelector& s) { return *this << s.present << s.match_labels << s.expressions; }
   Words& operator<<(const PodAffinityTerm& t) {
     return *this << t.selector << t.namespace_selector << t.namespaces << t.topology_key;
   }
+  Words& operator<<(const PreferredPodTerm& p) { return *this << p.weight << p.term; }
   Words& operator<<(const TopologySpread& s) {
     return *this << s.selector << s.topology_key << s.max_skew << s.min_domains << s.honors_affinity << s.honors_taints
                  << s.match_label_keys;
@@ -277,8 +287,9 @@ Kept kept_of_pod(const std::string& bytes) {
       << static_cast<int>(p.phase) << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value
       << p.requests << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
-      << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.unsupported
-      << r.unknown_fields << r.too_large << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;
+      << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
+      << r.preferred_anti_affinity << r.preferred_spread << r.unsupported << r.unknown_fields << r.too_large
+      << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }
 

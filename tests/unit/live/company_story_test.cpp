@@ -46,6 +46,10 @@ class CompanyStory : public TrackerBench {
   std::shared_ptr<const PodRules> refusing() {
     PodRules rules;
     for (int i = below(3); i >= 0; --i) rules.required_anti_affinity.push_back(term());
+    if (chance(30)) rules.preferred_pod_affinity.push_back({1 + below(100), term()});
+    if (chance(30)) rules.preferred_anti_affinity.push_back({1 + below(100), term()});
+    if (chance(20)) rules.required_pod_affinity.push_back(term());
+    if (chance(20)) rules.required_anti_affinity.clear();
     rules.unsupported = PooledString("spec.affinity.podAntiAffinity.required");
     return std::make_shared<const PodRules>(std::move(rules));
   }
@@ -185,6 +189,34 @@ class CompanyStory : public TrackerBench {
       return all.contains("not " + label.key.str() + "=" + label.value.str());
     });
   }
+  /// What preferences and affinity of bound pods weigh for the pod on a node.
+  std::int64_t drawn(const PodRecord& r, const std::string& node) const {
+    std::int64_t sum = 0;
+    for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
+      const PodRecord& o = tracker.pods()[slot];
+      if (o.phase != PodRecord::Phase::kBound) continue;
+      const auto add = [&](const PodAffinityTerm& t, int weight) {
+        const PooledString* there = find_label(nodes_.at(o.node_name.str()), t.topology_key);
+        const PooledString* here = find_label(nodes_.at(node), t.topology_key);
+        if (there != nullptr && here != nullptr && *there == *here && means(t, o.ns, r)) sum += weight;
+      };
+      for (const PreferredPodTerm& p : o.rules->preferred_pod_affinity) add(p.term, p.weight);
+      for (const PreferredPodTerm& p : o.rules->preferred_anti_affinity) add(p.term, -p.weight);
+      for (const PodAffinityTerm& t : o.rules->required_pod_affinity) add(t, 1);
+    }
+    return sum;
+  }
+  void check_draws(const PodRecord& r) const {
+    const LabelSetId seen_as = tracker.translator().constraint_of(r.constraint).seen_as;
+    for (const auto& [node, labels] : nodes_) {
+      const NodeFacts& facts = state.cluster().facts(tracker.names().nodes.find(PooledString(node)));
+      std::int64_t sum = 0;
+      if (!seen_as.is_none())
+        for (const Drawn::To& to : state.cluster().counts().drawn_to(seen_as))
+          if (value_of(facts, to.topology) == to.value) sum += to.weight;
+      EXPECT_EQ(sum, drawn(r, node)) << r.ns.str() << "/" << r.name.str() << " on " << node;
+    }
+  }
   /// By the engine's counts, on each node.
   void check_counts(const PodRecord& r) const {
     const LabelSetId seen_as = tracker.translator().constraint_of(r.constraint).seen_as;
@@ -219,7 +251,7 @@ class CompanyStory : public TrackerBench {
     plan = driver.step();
     for (PodSlot slot = 0; slot < tracker.pods().slots(); ++slot) {
       const PodRecord& r = tracker.pods()[slot];
-      if (r.phase == PodRecord::Phase::kWaiting) check_counts(r);
+      if (r.phase == PodRecord::Phase::kWaiting) check_counts(r), check_draws(r);
       if (r.phase != PodRecord::Phase::kWaiting || !r.is_in_engine()) continue;
       EXPECT_EQ(state.member(r.member).constraint, r.constraint) << "as reported to the engine";
     }

@@ -95,6 +95,11 @@ Constraint constraint_number(int i) {
     case 6:
     case 7:
       c.seen_as = LabelSetId(i - 6);
+      if (i == 7) break;
+      c.preferred = {{50, NodeTerm{{zone_a}}}};
+      c.prefers_pods = {{PodSelectorId(0u), LabelKeyId(1u), 30}, {PodSelectorId(1u), LabelKeyId(2u), -50}};
+      c.prefers_spread = {{.selector = PodSelectorId(0u), .topology = LabelKeyId(1u), .skew_max = 3},
+                          {.selector = PodSelectorId(2u), .topology = LabelKeyId(2u), .honors_taints = true}};
       break;
     case 8:
     case 9:
@@ -117,6 +122,17 @@ Constraint constraint_number(int i) {
                    .skew_max = 2,
                    .domains_min = 3,
                    .honors_affinity = false}};
+      break;
+    case 14:  // a weight of its own beside another one, and a term twice
+      c.prefers_pods = {{PodSelectorId(0u), LabelKeyId(1u), 7},
+                        {PodSelectorId(0u), LabelKeyId(1u), -100},
+                        {PodSelectorId(1u), LabelKeyId(2u), 40},
+                        {PodSelectorId(1u), LabelKeyId(2u), 40}};
+      break;
+    case 15:
+      c.near = {.selector = PodSelectorId(1u), .topologies = {LabelKeyId(2u)}};
+      c.prefers_pods = {{PodSelectorId(1u), LabelKeyId(2u), 1, true}, {PodSelectorId(2u), LabelKeyId(1u), 9}};
+      c.keeps_away = {{PodSelectorId(3u), LabelKeyId(2u)}};
       break;
     default:
       break;

@@ -117,6 +117,53 @@ TEST_F(CountsTest, ASelectorThatComesLaterCountsWhatIsThere) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+TEST_F(CountsTest, ASelectorOfSeveralScopesMeansTheNamespacesThatAreInAllOfThem) {
+  run(0, 0), run(3, 1);
+  PodSelector both = pods_of({kHere, kThere}, {is_in(kApp, {kWeb})});
+  both.also_within = {{.selects_namespaces = true, .of_namespace = {{kTeamLabel, Op::kExists, {}, 0}}}};
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  select(1, both);
+  EXPECT_EQ(counted(1), (Counted{0, 1, 0}));
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  EXPECT_EQ(counted(1), (Counted{1, 1, 0}));
+  both.also_within.push_back({.namespaces = {kHere}});
+  select(1, both);
+  EXPECT_EQ(counted(1), (Counted{1, 0, 0}));
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {}}});
+  EXPECT_EQ(counted(1), (Counted{0, 0, 0}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, PlacedPodsDrawThoseThatTheyPrefer) {
+  Constraint friend_of_web, foe_of_web;
+  friend_of_web.prefers_pods = {{kWebPods, kZoneLabel, 30}, {kWebPods, kZoneLabel, 30}};
+  foe_of_web.prefers_pods = {{kWebPods, kZoneLabel, -20}, {kWebPods, kZoneLabel, 1, true}};
+  tell(s, ConstraintDefined{ConstraintId(8u), friend_of_web});
+  tell(s, ConstraintDefined{ConstraintId(9u), foe_of_web});
+  const auto drawn = [&] {
+    std::vector<std::int64_t> weights;
+    for (const Drawn::To& to : counts().drawn_to(LabelSetId(0u))) weights.push_back(to.weight);
+    return weights;
+  };
+  using Weights = std::vector<std::int64_t>;
+  EXPECT_EQ(drawn(), Weights());
+  const MemberId first = run(2, 0, ConstraintId(8u));
+  run(2, 2, ConstraintId(9u));
+  EXPECT_EQ(drawn(), (Weights{60, -19})) << "by zone";
+  see_node(NodeId(2u), kFirstZone);
+  EXPECT_EQ(drawn(), Weights{41});
+  tell(s, ConstraintDefined{kSeenAsWeb, {}});
+  EXPECT_EQ(drawn(), Weights()) << "nobody is seen as it";
+  Constraint seen_as_web;
+  seen_as_web.seen_as = LabelSetId(0u);
+  tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
+  EXPECT_EQ(drawn(), Weights{41});
+  tell(s, MemberGone{first});
+  EXPECT_EQ(drawn(), Weights{-19});
+  EXPECT_TRUE(s.is_consistent());
+}
+
 TEST_F(CountsTest, NamespacesAreSelectedByTheirLabels) {
   run(0, 0), run(3, 1);
   select(1, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, {is_in(kApp, {kWeb})}));

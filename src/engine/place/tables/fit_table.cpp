@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/feasible_policy.h"
+#include "policy/score/preferences.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -11,6 +12,13 @@ namespace {
 /// Of one table with both parts: a count for each node, the best of each group.
 std::size_t bytes_of_a_table(const Cluster& cluster) {
   return sizeof(FitTable) + 2 * cluster.rows() + 24 * cluster.topology().group_count();
+}
+
+PreferenceColumns columns_of(const PodPreferences& preferences) {
+  PreferenceColumns columns{preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), {}};
+  for (const PodPreferences::Spread& s : preferences.spreads())
+    columns.spreads.push_back({s.term.skew_max, s.domains_of->of_node, s.pods});
+  return columns;
 }
 
 }  // namespace
@@ -32,6 +40,28 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
     }
   }
   if (state.cluster().has_company(rating_.constraint())) follow_company(state);
+  if (rating_.has_prefer() && (!preferences_.empty() || state.cluster().has_pod_preferences(rating_.constraint())))
+    follow_preferences(state);
+}
+
+/// They change with the pods that are placed and with the nodes among which they are compared: those whose points have
+/// changed are looked at again.
+void FitTable::follow_preferences(const State& state) {
+  count(state);
+  if (state.cluster().has_pod_preferences(rating_.constraint())) {
+    preferences_now_.resize(counts_.fits().size());
+    add_up_preferences(columns_of(state.cluster().pod_preferences(rating_.constraint(), kNodeRules)), counts_.fits(),
+                       preferences_now_);
+  } else {
+    preferences_now_.clear();
+  }
+  if (preferences_now_.size() != preferences_.size())
+    best_.forget();
+  else
+    for (std::size_t n = 0; n < preferences_.size(); ++n)
+      if (preferences_[n] != preferences_now_[n]) best_.note_changed(state, rating_, NodeId(n));
+  preferences_.swap(preferences_now_);
+  rating_.set_preferences(preferences_);
 }
 
 /// What rules about other pods open and close is not in the cluster's log of changes: it concerns this constraint

@@ -46,6 +46,12 @@ class FitTable {
   NodeId best_among(const State& state, std::span<const NodeId> nodes);
   /// Members that fit in each domain of a level, by DomainId.
   std::span<const std::uint32_t> room(const State& state, LevelId level) { return counts_.room(state, level); }
+  /// Points of preferences about other pods by node, see NodeView; empty: there are none.
+  std::span<const Points> preferences() const { return preferences_; }
+  /// Those points of the node for each member that it could take; 0 without such preferences.
+  std::uint64_t wishes_met(NodeId n) const {
+    return preferences_.empty() ? 0 : static_cast<std::uint64_t>(preferences_[n.row()]) * fits(n);
+  }
   std::uint64_t room_everywhere() const { return counts_.total(); }
 
   /// Nodes rated so far.
@@ -57,6 +63,7 @@ class FitTable {
 
  private:
   void follow_company(const State& state);
+  void follow_preferences(const State& state);
 
   NodeRating rating_;
   FitCounts counts_;
@@ -66,7 +73,9 @@ class FitTable {
   std::uint64_t edition_ = 0;  ///< of demand and constraint
   std::vector<std::uint64_t> limit_editions_;
   std::uint64_t redefinitions_seen_ = UINT64_MAX;
-  std::uint64_t company_seen_ = 0;  ///< flips of nodes by the constraint's rules about other pods
+  std::uint64_t company_seen_ = 0;       ///< flips of nodes by the constraint's rules about other pods
+  std::vector<Points> preferences_;      ///< by node, see NodeView; empty: none of them is about other pods
+  std::vector<Points> preferences_now_;  ///< scratch
 };
 
 /// The tables in use; the least recently used are dropped beyond a limit. Which tables are kept never changes a

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/node/anti_affinity.h"
+#include "policy/score/prefer.h"
 
 namespace ashlar {
 namespace {
@@ -42,6 +43,7 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
     bool is_domain_tier = false;
     for (const ScorePolicy* policy : profile.tiers[t]) {
       is_drawn_ = is_drawn_ || policy->is_drawn;
+      has_prefer_ = has_prefer_ || policy->add == add_prefer;
       most += policy->is_drawn ? kDomainPointsMax : kPointsMax;
       if (policy->add_domain == nullptr) continue;
       is_domain_tier = true;
@@ -56,7 +58,8 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
 }
 
 NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
-  return {state.cluster(), state.demand(demand_), state.cluster().constraint(constraint_), &profile_->mix, draw};
+  return {state.cluster(), state.demand(demand_), state.cluster().constraint(constraint_), &profile_->mix, draw,
+          preferences_};
 }
 
 void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {

@@ -28,6 +28,10 @@ class NodeRating {
   NodeView view(const State& state, std::uint64_t draw) const;
   /// Counts and numbers from now on leave to others what the limit keeps for them; nullptr: they leave nothing.
   void set_limit(const FitsLimit* limit) { limit_ = limit; }
+  /// What preferences about other pods are worth on each node, see NodeView; empty: there are none.
+  void set_preferences(std::span<const Points> preferences) { preferences_ = preferences; }
+  /// A tier of the profile has the policy `prefer`.
+  bool has_prefer() const { return has_prefer_; }
   /// How many such members each of these nodes could take now.
   void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const;
   /// The tiers' points of these nodes as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
@@ -62,6 +66,8 @@ class NodeRating {
   std::size_t domain_tier_ = 0;
   bool has_node_tier_ = false;
   bool is_drawn_ = false;
+  bool has_prefer_ = false;
+  std::span<const Points> preferences_;
   std::uint64_t best_possible_ = 0;
   std::uint64_t rated_count_ = 0;
   std::vector<Points> points_;  ///< scratch

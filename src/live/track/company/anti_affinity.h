@@ -30,6 +30,14 @@ class AntiAffinity {
     count(ns, rules, node_labels, -1);
   }
 
+  /// Terms of a bound pod that draw others matter from now on, or no longer.
+  void use_draws(const PooledString& ns, const PodRules& rules) {
+    each_draw(rules, [&](const PodAffinityTerm& term) { asked_.use(ns, term); });
+  }
+  void leave_draws(const PooledString& ns, const PodRules& rules) {
+    each_draw(rules, [&](const PodAffinityTerm& term) { asked_.leave(ns, term); });
+  }
+
   /// True if no bound pod has anti-affinity terms. One whose node does not have the label yet counts.
   bool is_empty() const { return pods_ == 0; }
   /// Whether the labels of a node differ in a topology key of a bound pod's term.
@@ -75,6 +83,12 @@ class AntiAffinity {
     Rule* rule = nullptr;
     std::uint32_t number = 0;  ///< of the place among those of the rule
   };
+  template <class Visit>
+  static void each_draw(const PodRules& rules, Visit&& visit) {
+    for (const PreferredPodTerm& p : rules.preferred_pod_affinity) visit(p.term);
+    for (const PreferredPodTerm& p : rules.preferred_anti_affinity) visit(p.term);
+    for (const PodAffinityTerm& t : rules.required_pod_affinity) visit(t);
+  }
   void count(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, const Labels& node_labels, int by);
   Rule& rule_of(const PooledString& ns, const std::shared_ptr<const PodRules>& rules, std::size_t number);
   /// Calls `use(place, number)` for the places where a rule is found.

@@ -15,6 +15,10 @@ std::uint64_t hash_of(const std::vector<LabelExpression>& all, std::uint64_t h) 
   return h;
 }
 
+/// By how much required affinity of a placed pod draws those that it means: the default hardPodAffinityWeight of
+/// kube-scheduler.
+constexpr std::int32_t kDrawnByRequired = 1;
+
 std::uint64_t hash_of(const LabelSet& set) {
   std::uint64_t h = set.ns.value * 2 + (set.is_leaving ? 1 : 0);
   for (const PodLabel& l : set.labels) h = hash_combine(h, l.id.value);
@@ -24,6 +28,10 @@ std::uint64_t hash_of(const LabelSet& set) {
 std::uint64_t hash_of(const PodSelector& s) {
   std::uint64_t h = (s.selects_namespaces ? 1u : 0u) + (s.skips_leaving ? 2u : 0u);
   for (const NamespaceId ns : s.namespaces) h = hash_combine(h, ns.value);
+  for (const NamespaceScope& scope : s.also_within) {
+    for (const NamespaceId ns : scope.namespaces) h = hash_combine(h, ns.value);
+    h = hash_of(scope.of_namespace, h + 1);
+  }
   return hash_of(s.all, hash_of(s.of_namespace, h) + 1);
 }
 
@@ -122,12 +130,16 @@ PodSelector CompanyRows::selector_of(const PooledString& ns, const PodAffinityTe
 PodSelectorId CompanyRows::selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms) {
   PodSelector all = selector_of(ns, terms.front());
   for (std::size_t i = 1; i < terms.size(); ++i) {
-    const PodSelector one = selector_of(ns, terms[i]);
-    std::erase_if(all.namespaces, [&](NamespaceId id) { return !std::ranges::binary_search(one.namespaces, id); });
-    all.selects_namespaces = all.selects_namespaces && one.selects_namespaces;
+    PodSelector one = selector_of(ns, terms[i]);
+    if (!one.selects_namespaces) all.swap_scope(one);
+    if (!all.selects_namespaces && !one.selects_namespaces)
+      std::erase_if(all.namespaces, [&](NamespaceId id) { return !std::ranges::binary_search(one.namespaces, id); });
+    else if (!all.has_scope_of(one))
+      all.also_within.push_back({std::move(one.namespaces), one.selects_namespaces, std::move(one.of_namespace)});
     all.all.insert(all.all.end(), one.all.begin(), one.all.end());
   }
-  return intern(std::move(all));
+  const bool means_none = all.namespaces.empty() && !all.selects_namespaces;
+  return intern(means_none ? PodSelector{} : std::move(all));
 }
 
 PodSelectorId CompanyRows::selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread) {
@@ -152,6 +164,31 @@ std::vector<PodTerm> CompanyRows::keeps_away(const PooledString& ns, const std::
   return out;
 }
 
+std::vector<PodPreference> CompanyRows::prefers_pods(const PooledString& ns, const PodRules& rules) {
+  std::vector<PodPreference> out;
+  const auto add = [&](const PodAffinityTerm& t, std::int32_t weight, bool is_required) {
+    if (!t.selector.present || weight == 0) return;  // means no pod
+    out.push_back({intern(selector_of(ns, t)), names_.label_keys.of(t.topology_key), weight, is_required});
+  };
+  for (const PreferredPodTerm& p : rules.preferred_pod_affinity) add(p.term, p.weight, false);
+  for (const PreferredPodTerm& p : rules.preferred_anti_affinity) add(p.term, -p.weight, false);
+  for (const PodAffinityTerm& t : rules.required_pod_affinity) add(t, kDrawnByRequired, true);
+  return out;
+}
+
+SpreadTerm CompanyRows::spread_term(const PooledString& ns, const Labels& labels, const TopologySpread& s,
+                                    const LabelSet& own) {
+  SpreadTerm term;
+  term.selector = selector(ns, labels, s);
+  term.topology = names_.label_keys.of(s.topology_key);
+  term.skew_max = s.max_skew;
+  term.domains_min = s.min_domains;
+  term.matches_itself = selects(selectors_[term.selector], own, reported_[own.ns.row()]);
+  term.honors_affinity = s.honors_affinity;
+  term.honors_taints = s.honors_taints;
+  return term;
+}
+
 CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules) {
   CompanyRules company;
   const LabelSet own{.ns = namespace_row(ns), .labels = pod_labels(labels)};
@@ -169,16 +206,10 @@ CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels,
         company.near.topologies.push_back(topology);
     }
   }
-  for (const TopologySpread& s : rules.spread) {
-    SpreadTerm& term = company.spread.emplace_back();
-    term.selector = selector(ns, labels, s);
-    term.topology = names_.label_keys.of(s.topology_key);
-    term.skew_max = s.max_skew;
-    term.domains_min = s.min_domains;
-    term.matches_itself = matches_itself(term.selector);
-    term.honors_affinity = s.honors_affinity;
-    term.honors_taints = s.honors_taints;
-  }
+  company.prefers_pods = prefers_pods(ns, rules);
+  for (const TopologySpread& s : rules.spread) company.spread.push_back(spread_term(ns, labels, s, own));
+  for (const TopologySpread& s : rules.preferred_spread)
+    company.prefers_spread.push_back(spread_term(ns, labels, s, own));
   return company;
 }
 

@@ -19,6 +19,8 @@ struct CompanyRules {
   bool keeps_itself_away = false;
   PodAffinity near = {};
   std::vector<SpreadTerm> spread = {};
+  std::vector<PodPreference> prefers_pods = {};
+  std::vector<SpreadTerm> prefers_spread = {};
   friend bool operator==(const CompanyRules&, const CompanyRules&) = default;
 };
 
@@ -32,6 +34,9 @@ class CompanyRows {
   LabelSetId label_set(const PooledString& ns, const Labels& labels, bool is_leaving = false);
   /// What required anti-affinity of a pod of that namespace keeps away.
   std::vector<PodTerm> keeps_away(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
+  /// The pods that one of that namespace prefers or would rather not be near, and those that its required affinity
+  /// draws.
+  std::vector<PodPreference> prefers_pods(const PooledString& ns, const PodRules& rules);
   /// Of a pod of that namespace with these labels.
   CompanyRules rules_of(const PooledString& ns, const Labels& labels, const PodRules& rules);
 
@@ -59,10 +64,12 @@ class CompanyRows {
   /// The pods that a term of a pod of that namespace means.
   PodSelector selector_of(const PooledString& ns, const PodAffinityTerm& term);
   PodSelectorId intern(PodSelector selector);
-  /// Those that all of the terms mean. Where they select namespaces by labels, they do so alike.
+  /// Those that all of the terms mean.
   PodSelectorId selector_of_all(const PooledString& ns, const std::vector<PodAffinityTerm>& terms);
   /// Those that count for the spread of a pod of that namespace with these labels.
   PodSelectorId selector(const PooledString& ns, const Labels& labels, const TopologySpread& spread);
+  SpreadTerm spread_term(const PooledString& ns, const Labels& labels, const TopologySpread& spread,
+                         const LabelSet& own);
 
   ObjectNames& names_;
   EventBuffer& out_;

@@ -11,6 +11,8 @@ std::size_t ExclusionConstraints::KindHash::operator()(const Kind& kind) const {
   std::uint64_t h = hash_combine(hash_of(*kind.rules), kind.seen_as.value);
   for (const PodTerm& term : kind.company.keeps_away) h = hash_combine(h, term.selector.value);
   for (const SpreadTerm& term : kind.company.spread) h = hash_combine(h, term.selector.value);
+  for (const PodPreference& term : kind.company.prefers_pods) h = hash_combine(h, term.selector.value);
+  for (const SpreadTerm& term : kind.company.prefers_spread) h = hash_combine(h, term.selector.value);
   return static_cast<std::size_t>(hash_combine(h, kind.company.near.selector.value));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 
 namespace ashlar::kube {
 
@@ -9,6 +10,13 @@ std::int64_t label_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && !text.empty() ? number : NodeLabel::kNotANumber;
+}
+
+std::int64_t decimal_integer(std::string_view text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  const std::int64_t number = label_number(text);
+  if (number == NodeLabel::kNotANumber || std::to_string(number) != text) return NodeLabel::kNotANumber;
+  return std::clamp(number, -kMost, kMost);
 }
 
 void AskedKeys::ask(const Constraint& constraint) {

@@ -20,6 +20,9 @@ namespace ashlar::kube {
 
 /// The whole number that a label's value is, else NodeLabel::kNotANumber.
 std::int64_t label_number(std::string_view text);
+/// The same of an integer as it is printed: no zeros before it, no "-0". Beyond what the decision log may hold it is
+/// the bound.
+std::int64_t decimal_integer(std::string_view text);
 
 class AskedKeys {
  public:

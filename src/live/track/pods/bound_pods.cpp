@@ -39,8 +39,9 @@ void warn(TrackerData& t, const PooledString& ns, const PooledString& name, std:
 
 using Rules = std::shared_ptr<const PodRules>;
 
-/// The bound pod's anti-affinity applies to the domains of its node.
+/// The bound pod's anti-affinity applies to the domains of its node, and others are drawn there.
 void keep_away(TrackerData& t, PodSlot slot, const Rules& rules) {
+  if (rules && rules->draws_others()) t.anti_affinity.use_draws(t.pods[slot].ns, *rules);
   if (!rules || rules->required_anti_affinity.empty()) return;
   NodeRecord& node = t.nodes[t.pods[slot].node.row()];
   node.owners.push_back(slot);
@@ -49,6 +50,7 @@ void keep_away(TrackerData& t, PodSlot slot, const Rules& rules) {
 
 /// What keep_away() did. O(owners of the node).
 void stop_keeping_away(TrackerData& t, PodSlot slot, const Rules& rules) {
+  if (rules && rules->draws_others()) t.anti_affinity.leave_draws(t.pods[slot].ns, *rules);
   if (!rules || rules->required_anti_affinity.empty()) return;
   NodeRecord& node = t.nodes[t.pods[slot].node.row()];
   const auto at = std::ranges::find(node.owners, slot);

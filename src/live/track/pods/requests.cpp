@@ -98,12 +98,11 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
 
 void set_bound_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
-  const bool has_terms = r.rules && !r.rules->required_anti_affinity.empty();
-  if (!has_terms && !r.constraint.is_none() && !t.translator.keeps_away(r.constraint)) return;
-  const ConstraintId constraint =
-      has_terms ? t.translator.keeping_away(r.ns, r.rules->required_anti_affinity) : t.translator.anywhere();
+  const bool has_terms = r.rules && (!r.rules->required_anti_affinity.empty() || r.rules->draws_others());
+  if (!has_terms && !r.constraint.is_none() && !t.translator.acts_on_others(r.constraint)) return;
+  const ConstraintId constraint = has_terms ? t.translator.acting_on_others(r.ns, *r.rules) : t.translator.anywhere();
   // The engine keeps what a placed member waited under, unless it keeps others away than it does now.
-  if (!r.constraint.is_none() && t.translator.keep_alike_away(r.constraint, constraint)) return;
+  if (!r.constraint.is_none() && t.translator.act_alike_on_others(r.constraint, constraint)) return;
   set_constraint(t, r, constraint);
   if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});
 }
