@@ -94,7 +94,10 @@ def main():
         return 0
     if not names:
         sys.exit(f"e2e: no spec matches {chosen.focus.pattern}")
-    outcomes = run_all(chosen, names, excuses)
+    try:
+        outcomes = run_all(chosen, names, excuses)
+    except RuntimeError as wrong:
+        sys.exit(f"e2e: {wrong}")
     print(closing_line(outcomes, excuses))
     expected = [name for name in names if not (chosen.skip_excused and name in excuses)]
     if len(outcomes) != len(expected):

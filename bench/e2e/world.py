@@ -57,11 +57,13 @@ def daemons(index):
 
 
 class World:
-    """Starts everything and waits until all nodes are ready. `logs` is the folder of the programs' output."""
+    """Entered, it starts everything and waits until all nodes are ready. `logs` is the folder of the programs' output."""
 
     def __init__(self, scheduler, logs):
-        self.kubeconfig, self.plane, self.logs = os.environ["KUBECONFIG"], Path(os.environ["ASHLAR_CLUSTER_LOGS"]), logs
+        self.scheduler, self.kubeconfig, self.plane, self.logs = scheduler, os.environ["KUBECONFIG"], Path(os.environ["ASHLAR_CLUSTER_LOGS"]), logs
         self.programs = {}
+
+    def start_all(self):
         self.kubectl("apply", *(f"--filename={ROOT}/deploy/{file}.yaml" for file in ("namespace", "rbac", "cards-policy")))
         objects = [made for index in range(NODES) for made in (node(index), *daemons(index))]
         self.kubectl("create", "--filename=-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
@@ -70,10 +72,11 @@ class World:
         self.start("kube-controller-manager", ASSETS / "kube-controller-manager", "--leader-elect=false", "--bind-address=127.0.0.1",
                    f"--secure-port={free_port()}", f"--cert-dir={self.plane}/controllers", f"--feature-gates={GATES}",
                    f"--service-account-private-key-file={self.plane}/service-account.key", f"--root-ca-file={self.plane}/certs/apiserver.crt")
-        self.start_scheduler(scheduler)
+        self.start_scheduler()
         self.await_nodes()
 
-    def start_scheduler(self, scheduler):
+    def start_scheduler(self):
+        scheduler = self.scheduler
         if scheduler == "kube-scheduler":
             self.start(scheduler, ASSETS / scheduler, "--leader-elect=false", "--bind-address=127.0.0.1", f"--secure-port={free_port()}",
                        f"--cert-dir={self.plane}/scheduler", f"--feature-gates={GATES}")
@@ -123,9 +126,17 @@ class World:
                 raise RuntimeError(f"{name} has ended with status {program.returncode}; its log is {self.logs}/{name}.log")
 
     def __enter__(self):
+        try:
+            self.start_all()
+        except BaseException:
+            self.stop_all()
+            raise
         return self
 
     def __exit__(self, *_):
+        self.stop_all()
+
+    def stop_all(self):
         for program in reversed(self.programs.values()):
             program.terminate()
         for program in self.programs.values():
