@@ -185,8 +185,8 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
         << "an extreme of 64 bits, not of 32";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\0"s)), "");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\2", "\0\0\0"s)), "at byte 9: a flag is neither 0 nor 1");
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0"s)), "") << "a taint of the last effect";
-  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0"s)), "at byte 14: a code is unknown");
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\3\0\0"s)), "") << "a taint of the last effect";
+  EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\1\0\0\4\0\0"s)), "at byte 14: a code is unknown");
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\3\1\2\0"s)), "") << "as many domains as bytes are left";
   EXPECT_EQ(error_of_event(kSeen, seen_node("\1", "\0\0\4\1\2\0"s)),
             "at byte 12: a list is longer than the bytes that are left");
