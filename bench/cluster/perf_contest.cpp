@@ -252,6 +252,7 @@ int run_own(const PerfPlan& plan, const std::vector<Case>& cases) {
       const Figure key{.case_name = one.name, .mode = mode, .nodes = plan.nodes, .pods = plan.pods};
       std::vector<Figure> figures = results->finished(key, labels_of(plan, one, mode), plan.runs);
       std::printf("  %s, %s%s\n", one.name.c_str(), mode.c_str(), figures.empty() ? "" : ": finished before");
+      std::fflush(stdout);
       if (figures.empty()) {
         Result<std::vector<Figure>> measured = Contest(plan, arena, nodes, one, mode).run();
         if (!measured) {
