@@ -143,6 +143,7 @@ class Contest {
     run.clean();
     if (!result) {
       std::printf("    %-15s round %d: %s\n", contestant.label.c_str(), round + 1, result.error().message.c_str());
+      std::fflush(stdout);
       return figure;
     }
     figure.bound = result->bound;
