@@ -143,6 +143,7 @@ class Contest {
     run.clean();
     if (!result) {
       std::printf("    %-15s round %d: %s\n", contestant.label.c_str(), round + 1, result.error().message.c_str());
+      std::fflush(stdout);
       return figure;
     }
     figure.bound = result->bound;
@@ -252,6 +253,7 @@ int run_own(const PerfPlan& plan, const std::vector<Case>& cases) {
       const Figure key{.case_name = one.name, .mode = mode, .nodes = plan.nodes, .pods = plan.pods};
       std::vector<Figure> figures = results->finished(key, labels_of(plan, one, mode), plan.runs);
       std::printf("  %s, %s%s\n", one.name.c_str(), mode.c_str(), figures.empty() ? "" : ": finished before");
+      std::fflush(stdout);
       if (figures.empty()) {
         Result<std::vector<Figure>> measured = Contest(plan, arena, nodes, one, mode).run();
         if (!measured) {

@@ -7,6 +7,7 @@
 #include "cluster/perf/case_file.h"
 #include "cluster/perf/run_case.h"
 #include "folders.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::bench::perf {
 namespace {
@@ -84,6 +85,17 @@ TEST_F(PerfCases, NodesAndPodsThatComeAndGoHinderNobody) {
 TEST_F(PerfCases, GangsOfOneRackCanRunTwice) {
   expect_all_bound("gangs.yaml", "gangs-in-rack", RunOptions::Mode::kDrained);
   expect_all_bound("gangs.yaml", "gangs-in-rack", RunOptions::Mode::kDrained);
+}
+
+TEST_F(PerfCases, APodLeftFromAnotherRunIsAnError) {
+  expect_all_bound("plain.yaml", "basic", RunOptions::Mode::kDrained);
+  kube::call(*api_, {.method = http::Method::kPost,
+                     .path = "/api/v1/namespaces/perf-1/pods",
+                     .body = kube::pod_body({.ns = "perf-1", .name = "measured-1-7", .node_name = "node-0"})});
+  const Result<RunResult> result = run("plain.yaml", "basic", RunOptions::Mode::kDrained);
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message.find("measured-1-7"), std::string::npos) << result.error().message;
+  expect_all_bound("plain.yaml", "basic", RunOptions::Mode::kDrained);
 }
 
 }  // namespace

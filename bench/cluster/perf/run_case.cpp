@@ -89,7 +89,9 @@ Result<void> CaseRun::send(Requests requests, double per_second, const std::vect
       api_.send(std::move(requests[sent++]), [&, path, name, at](const kube::Answer& answer) {
         ++answered;
         if (name != nullptr) sent_[*name] = {at, now()};
-        if (!answer.ok() && answer.status != 409 && answer.status != 404 && !failure)
+        // a pod of that name is one of another run
+        const bool is_there = answer.status == 409 && name == nullptr;
+        if (!answer.ok() && !is_there && answer.status != 404 && !failure)
           failure = Error{answer.result.error().kind, path + ": " + answer.result.error().message};
       });
     }
@@ -174,6 +176,10 @@ Result<void> CaseRun::perform(std::size_t index, const Operation& op) {
 }
 
 Result<void> CaseRun::begin_measuring() {
+  if (bound_.measured() > 0)
+    return Error{Error::Kind::kConflict, std::to_string(bound_.measured()) +
+                                             " of the measured pods were bound before the scheduler started: they are "
+                                             "left from another run, or another scheduler runs"};
   is_measuring_ = true;
   if (options_.start_scheduler)
     if (Result<void> started = options_.start_scheduler(); !started) return started;
@@ -314,12 +320,12 @@ Result<void> CaseRun::create_pods(std::size_t index, const Operation& op) {
     provisioner_.emplace(api_).start();
   if (Result<void> made = send(std::move(claims)); !made) return made;
   if (!op.collects_metrics) {
-    if (Result<void> made = send(std::move(pods)); !made) return made;
+    if (Result<void> made = send(std::move(pods), 0, &names); !made) return made;
     if (options_.mode != RunOptions::Mode::kForeign || op.skips_wait) return {};
     return wait_until([&] { return bound_.of_operation(index) >= count; }, 600, true);
   }
   measured_ += count;
-  if (options_.mode == RunOptions::Mode::kDrained) return send(std::move(pods));
+  if (options_.mode == RunOptions::Mode::kDrained) return send(std::move(pods), 0, &names);
   if (!is_measuring_) {
     if (Result<void> begun = begin_measuring(); !begun) return begun;
     if (options_.mode == RunOptions::Mode::kArriving)
@@ -388,6 +394,17 @@ void CaseRun::tick_churn(Churn& churn) {
   ++churn.ticks;
 }
 
+/// A server gives up after a minute, when a part of many pods is gone: until nothing is left.
+void CaseRun::remove_pods(const std::string& ns) {
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i)
+    if (kube::call(api_, {.method = http::Method::kDelete,
+                          .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0",
+                          .timeout = Millis(300'000)})
+            .ok())
+      return;
+}
+
 void CaseRun::clean() {
   is_measuring_ = false;
   Requests finalizers, deletions;
@@ -402,10 +419,7 @@ void CaseRun::clean() {
   for (const Churn& churn : churns_)
     for (const auto& slot : churn.alive)
       for (const std::string& path : slot) add(path);
-  for (const std::string& ns : namespaces_)
-    kube::call(api_, {.method = http::Method::kDelete,
-                      .path = "/api/v1/namespaces/" + ns + "/pods?gracePeriodSeconds=0",
-                      .timeout = Millis(300'000)});
+  for (const std::string& ns : namespaces_) remove_pods(ns);
   for (const std::string& path : created_) add(path);
   if (provisioner_)
     for (const std::string& path : provisioner_->volumes()) add(path);

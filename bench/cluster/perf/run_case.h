@@ -84,11 +84,12 @@ class CaseRun {
   Result<void> warm_up();
   Result<void> wait_until(const std::function<bool()>& is_done, double seconds, bool must);
   /// With at most 64 unanswered, in their order.
-  /// A refusal is an error, but "exists" and "not found". Notes when those with names were sent and answered.
+  /// A refusal is an error, but "not found", and "exists" of those without names. Notes when those with names were sent and answered.
   Result<void> send(Requests requests, double per_second = 0, const std::vector<std::string>* names = nullptr);
   bool places(const Operation& op) const {
     return options_.mode != RunOptions::Mode::kForeign && !op.collects_metrics && !op.skips_wait;
   }
+  void remove_pods(const std::string& ns);
   RunResult result() const;
   std::string why_unbound() const;
   void step(Millis timeout);
