@@ -26,8 +26,8 @@ class RunPlacer {
   /// Parts that do not fit one kind after the other: on few nodes every combination is tried, also of the domains of
   /// those parts that have a level of their own, within a budget for the whole job.
   bool place_exactly(const Scope& hard, std::span<const Part> parts);
-  /// Domains with enough capacity inside the hard scope for each run taken alone, tightest first; then those that have it
-  /// once members open nodes to others.
+  /// Domains with enough capacity inside the hard scope for each run taken alone, tightest first; then those that have
+  /// it once members open nodes to others.
   std::vector<DomainId> domains_with_room(const Scope& hard, LevelId level, std::span<const Run> runs);
   /// Unlike members share what is free: if that is less than the sum of their requests there is no need to try.
   bool has_devices_for_all(const Scope& scope, std::span<const Run> runs) const;

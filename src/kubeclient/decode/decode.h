@@ -48,8 +48,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease, each in its own encoding. kInvalid if not even the
-// object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease, each in its own encoding. kInvalid if not even
+// the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body);
 template <class T>

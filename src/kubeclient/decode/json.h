@@ -1,6 +1,6 @@
-// json: the JSON half of decode.h: all kinds but pods and nodes. Each function reads one object, list or event from a value; a semantic error inside
-// one object (a malformed quantity or time) is noted in `problem` and reading continues, so that the rest of a list
-// stays readable. Private to the folder.
+// json: the JSON half of decode.h: all kinds but pods and nodes. Each function reads one object, list or event from a
+// value; a semantic error inside one object (a malformed quantity or time) is noted in `problem` and reading continues,
+// so that the rest of a list stays readable. Private to the folder.
 #pragma once
 
 #include <string>

@@ -139,7 +139,7 @@ void take_spread_options(Words& words, PodRule& rule) {
   }
 }
 
-/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE [min-domains N] ...";
+/// "pod-affinity RULE per LABEL", "pod-anti-affinity RULE per LABEL" or "max-skew N per LABEL RULE" with its options;
 /// `rule` says whether it is a wish.
 bool take_rule(Words& words, CaseNames& names, MemberRequest& request, PodRule rule = {}) {
   constexpr std::string_view kForm = "\"per LABEL\", a label of nodes";
