@@ -91,6 +91,8 @@ struct Constraint {
   bool keeps_itself_away = false;       ///< the member matches one of keeps_away: of its like only one is in a domain
   PodAffinity near = {};                ///< must hold
   std::vector<SpreadTerm> spread = {};  ///< each must hold
+  /// must hold: of each list one term (where the member's volumes can be used); a list without terms allows no node
+  std::vector<std::vector<NodeTerm>> volumes = {};
 
   /// Calls `visit(selector)` for each of its rules about other pods.
   template <class Visit>

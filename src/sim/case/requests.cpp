@@ -244,6 +244,10 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
     } else if (words.accept("affinity")) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';'))
         request.constraint.any_of.push_back(term_of(words, names, term));
+    } else if (words.accept("volume-on")) {
+      std::vector<NodeTerm>& any_of = request.constraint.volumes.emplace_back();
+      for (const std::string_view term : split(words.take(kExpressionForm), ';'))
+        any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
       const auto weight = static_cast<std::int32_t>(words.take_count("a weight", 100));
       request.constraint.preferred.push_back({weight, term_of(words, names, words.take(kExpressionForm))});
