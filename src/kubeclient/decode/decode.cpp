@@ -4,16 +4,23 @@
 
 #include "kubeclient/decode/json.h"
 #include "kubeclient/decode/protobuf.h"
+#include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;  // big-endian frame length of protobuf watches
 
-Error json_only() { return invalid("only pods and nodes are read from protobuf"); }
+Error json_only() { return invalid("this kind of object is not read from protobuf"); }
+Error protobuf_only() { return invalid("this kind of object is read from protobuf only"); }
 
 template <class T>
-constexpr bool kHasProtobuf = std::is_same_v<T, Pod> || std::is_same_v<T, Node>;
+constexpr bool kHasJson =
+    !std::is_same_v<T, PersistentVolumeClaim> && !std::is_same_v<T, PersistentVolume> &&
+    !std::is_same_v<T, StorageClass> && !std::is_same_v<T, CsiNode> && !std::is_same_v<T, CsiDriver> &&
+    !std::is_same_v<T, CsiStorageCapacity> && !std::is_same_v<T, VolumeAttachment>;
+template <class T>
+constexpr bool kHasProtobuf = std::is_same_v<T, Pod> || std::is_same_v<T, Node> || !kHasJson<T>;
 
 struct NamedKind {
   std::string_view type;
@@ -40,7 +47,12 @@ Error watch_error(const StatusText& status) {
 
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_object<T>(body);
+  if (encoding == Encoding::kJson) {
+    if constexpr (kHasJson<T>)
+      return json::decode_object<T>(body);
+    else
+      return protobuf_only();
+  }
   if constexpr (kHasProtobuf<T>)
     return proto::decode_object<T>(body);
   else
@@ -49,7 +61,12 @@ Result<T> decode_object(std::string_view body, Encoding encoding) {
 
 template <class T>
 Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_list<T>(body);
+  if (encoding == Encoding::kJson) {
+    if constexpr (kHasJson<T>)
+      return json::decode_list<T>(body);
+    else
+      return protobuf_only();
+  }
   if constexpr (kHasProtobuf<T>)
     return proto::decode_list<T>(body);
   else
@@ -58,7 +75,12 @@ Result<ListPage<T>> decode_list(std::string_view body, Encoding encoding) {
 
 template <class T>
 Result<WatchEvent<T>> decode_watch_event(std::string_view frame, Encoding encoding) {
-  if (encoding == Encoding::kJson) return json::decode_watch_event<T>(frame);
+  if (encoding == Encoding::kJson) {
+    if constexpr (kHasJson<T>)
+      return json::decode_watch_event<T>(frame);
+    else
+      return protobuf_only();
+  }
   if constexpr (kHasProtobuf<T>)
     return proto::decode_watch_event<T>(frame);
   else
@@ -80,6 +102,13 @@ ASHLAR_INSTANTIATE(Namespace)
 ASHLAR_INSTANTIATE(PriorityClass)
 ASHLAR_INSTANTIATE(PodGroup)
 ASHLAR_INSTANTIATE(Lease)
+ASHLAR_INSTANTIATE(PersistentVolumeClaim)
+ASHLAR_INSTANTIATE(PersistentVolume)
+ASHLAR_INSTANTIATE(StorageClass)
+ASHLAR_INSTANTIATE(CsiNode)
+ASHLAR_INSTANTIATE(CsiDriver)
+ASHLAR_INSTANTIATE(CsiStorageCapacity)
+ASHLAR_INSTANTIATE(VolumeAttachment)
 #undef ASHLAR_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -44,8 +44,9 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node only, others return
-// kInvalid. kInvalid, too, if not even the object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease; protobuf for Pod and Node, and for the objects
+// of volume_objects.h, which have no JSON; the other way is kInvalid. kInvalid, too, if not even the object's name can
+// be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body, Encoding encoding);
 template <class T>

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "kubeclient/decode/json.h"
+#include "kubeclient/volumes/disk_rules.h"
 
 namespace ashlar::kube::json {
 namespace {
@@ -256,11 +257,36 @@ void read_spread(Value value, PodBuilder& builder) {
   });
 }
 
+void read_volume_source(Value value, VolumeFields& volume) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "claimName" || key == "pdName" || key == "volumeID" || key == "iqn" || key == "image" ||
+        key == "diskURI")
+      volume.id = text_of(member);
+    else if (key == "pool")
+      volume.pool = text_of(member);
+    else if (key == "monitors")
+      each_item(member, [&](Value item) { volume.monitors.emplace_back(text_of(item)); });
+    else if (key == "kind")
+      volume.kind = text_of(member);
+    else if (key == "readOnly")
+      volume.is_read_only = bool_of(member);
+  });
+}
+
 void read_volumes(Value value, PodBuilder& builder) {
+  constexpr std::string_view kSources[] = {"persistentVolumeClaim", "ephemeral", "gcePersistentDisk",
+                                           "awsElasticBlockStore",  "azureDisk", "cinder",
+                                           "portworxVolume",        "iscsi",     "rbd"};
   each_item(value, [&](Value item) {
-    each_field(item, [&](std::string_view source, Value) {
-      if (const std::string_view path = hard_volume_source(source); !path.empty()) builder.refuse(path);
+    VolumeFields volume;
+    each_field(item, [&](std::string_view key, Value member) {
+      if (key == "name") volume.name = text_of(member);
+      const auto* source = std::ranges::find(kSources, key);
+      if (source == std::end(kSources) || is_null(member)) return;
+      volume.source = *source;
+      read_volume_source(member, volume);
     });
+    take_volume(builder, volume);
   });
 }
 

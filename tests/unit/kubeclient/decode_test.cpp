@@ -103,7 +103,9 @@ TEST_P(BothEncodings, PodRulesAreKeptWhole) {
   EXPECT_TRUE(term.namespace_selector.present);
   EXPECT_EQ(*find_label(term.selector.match_labels, "app"), "train");
   EXPECT_EQ(term.selector.expressions[0].op, SelectorOp::kNotIn);
-  EXPECT_FALSE(rules.unsupported.empty());
+  EXPECT_TRUE(rules.unsupported.empty());
+  ASSERT_TRUE(named(page->items, "rich").volumes);
+  EXPECT_EQ(named(page->items, "rich").volumes->claims.size(), 1u);
   EXPECT_EQ(rules.ignored_soft.size(), 2u) << "preferred anti-affinity and the soft spread";
   EXPECT_TRUE(named(page->items, "plain").rules->unsupported.empty());
 }
@@ -259,9 +261,10 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
   const struct {
     const char *spec, *path;
   } cases[] = {
-      {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
-       "spec.volumes[].persistentVolumeClaim"},
-      {R"({"volumes":[{"ephemeral":{},"name":"v"}]})", "spec.volumes[].ephemeral"},
+      {R"({"volumes":[{"name":"v","azureDisk":{"diskURI":"u","kind":"Dedicated"}}]})",
+       "spec.volumes[].azureDisk.kind"},
+      {R"({"volumes":[{"awsElasticBlockStore":{"volumeID":"aws://a/b/c"},"name":"v"}]})",
+       "spec.volumes[].awsElasticBlockStore.volumeID (not the name of a disk)"},
       {R"({"resourceClaims":[{"name":"gpu","resourceClaimName":"c"}]})", "spec.resourceClaims"},
       {R"({"workloadRef":{"name":"w"}})", "spec.workloadRef"},
       {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",

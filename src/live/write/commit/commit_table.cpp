@@ -54,7 +54,7 @@ constexpr bool is_complete() {
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     if (static_cast<std::size_t>(kRows[row].outcome) != row) return false;
     for (const CommitRule& rule : kRows[row].by_step)
-      if (rule.move == kUnstated) return false;
+      if (rule.move == CommitMove::kUnstated) return false;
   }
   return true;
 }
