@@ -198,6 +198,7 @@ struct Condition {
 struct Pod {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;  ///< 0 if the server's text is no number
+  std::int64_t generation = 0;         ///< of its spec
   PooledString scheduler_name, node_name, nominated_node_name;
   PooledString priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
   PooledString owner_uid, owner_kind;       ///< the controlling owner, else the first one

@@ -148,9 +148,9 @@ http::RequestId send_lease(Api& api, http::Request request, OnLease on_answer) {
 
 void write_condition(JsonWriter& w, std::string_view type, const ConditionUpdate& update) {
   w.begin_object().member("type", type).member("status", update.is_true ? "True" : "False");
-  w.member("reason", update.reason)
-      .member("message", update.message)
-      .member("lastTransitionTime", time_text(update.now, Precision::kSeconds));
+  if (update.observed_generation > 0) w.member("observedGeneration", update.observed_generation);
+  w.member("reason", update.reason).member("message", update.message);
+  if (update.is_transition) w.member("lastTransitionTime", time_text(update.now, Precision::kSeconds));
 }
 
 /// The binding in Kubernetes' protobuf envelope.

@@ -39,6 +39,9 @@ struct ConditionUpdate {
   bool is_true = false;
   std::string_view reason, message;
   Millis now;
+  /// its status differs from the one that the object has: lastTransitionTime is `now`; else it stays as it is
+  bool is_transition = true;
+  std::int64_t observed_generation = 0;  ///< of the object; 0: not stated
 };
 /// Strategic-merge PATCH of pods/NAME/status; the uid is a precondition (kConflict if the pod is another one of the
 /// same name).

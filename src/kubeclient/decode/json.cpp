@@ -282,6 +282,8 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       meta.uid = text_of(member);
     else if (key == "resourceVersion")
       meta.resource_version = text_of(member);
+    else if (key == "generation")
+      meta.generation = integer_of(member);
     else if (key == "creationTimestamp")
       read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
     else if (key == "deletionTimestamp")
@@ -292,11 +294,9 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       const bool is_label = key == "labels";
       each_field(member, [&](std::string_view name, Value text) {
         if (is_label) {
-          const PooledString kept(name);
-          meta.labels.push_back({kept, text_of(text)});
+          meta.labels.push_back({PooledString(name), text_of(text)});
         } else if (is_our_annotation(name)) {
-          const PooledString kept(name);
-          meta.annotations.push_back({kept, text_of(text)});
+          meta.annotations.push_back({PooledString(name), text_of(text)});
         } else if (name == "k8s.io/initial-events-end") {
           meta.initial_events_end = text_of(text) == "true";
         }

@@ -18,6 +18,7 @@ struct Meta {
   std::string resource_version;
   Labels labels, annotations;
   Millis created, deletion_requested;
+  std::int64_t generation = 0;
   bool has_controller = false, initial_events_end = false;
 };
 void read_meta(Value value, Meta& meta, std::string& problem);

@@ -217,6 +217,7 @@ void read_object(const pb::Pod& from, const UnknownFields& unknown, Pod& pod, st
   thread_local SharedParts shared;
   builder.reset();
   read_meta(from.metadata(), builder.pod);
+  builder.pod.generation = from.metadata().generation();
   bool has_controller = false;
   for (const pb::OwnerReference& owner : from.metadata().ownerreferences()) {
     if (has_controller || (!builder.pod.owner_uid.empty() && !owner.controller())) continue;

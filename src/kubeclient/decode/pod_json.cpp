@@ -418,6 +418,7 @@ void read_object(Value value, Pod& pod, std::string& problem) {
       p.name = std::move(meta.name);
       p.uid = std::move(meta.uid);
       p.resource_version = read_resource_version(meta.resource_version);
+      p.generation = meta.generation;
       p.owner_uid = std::move(meta.owner_uid);
       p.owner_kind = std::move(meta.owner_kind);
       p.created = meta.created;

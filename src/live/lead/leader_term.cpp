@@ -183,6 +183,10 @@ TermNumbers LeaderTerm::numbers() const {
           .binds_waiting = binder_.queued(),
           .binds_slow = binder_.slow_under_way(),
           .status_writes_waiting = status_writer_.depth(),
+          .commits_waiting = binder_.waiting(),
+          .bind_window = binder_.window(),
+          .reread_window = binder_.reread_window(),
+          .status_window = status_writer_.window(),
           .unknown_fields = tracker_.unknown_fields_count(),
           .steps = steps_,
           .pending_since = pending_since_};

@@ -172,8 +172,7 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   add("create", "events", "any", l.events);
   for (std::size_t i = 1; i < kBindOutcomes; ++i)
     out.count("ashlar_bind_errors_total", "Bindings that failed",
-              {{"reason", std::string(name_of(static_cast<BindOutcome>(i)))}},
-              static_cast<double>(a.by_outcome[i]));
+              {{"reason", std::string(name_of(static_cast<BindOutcome>(i)))}}, static_cast<double>(a.by_outcome[i]));
   out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
             static_cast<double>(a.given_up));
   out.count("ashlar_binds_undone_total",
@@ -186,12 +185,29 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   out.set("ashlar_binds_waiting", "Bindings decided but not sent yet", {}, static_cast<double>(numbers.binds_waiting));
   out.set("ashlar_binds_slow", "Bindings in flight in namespaces with slow binding responses", {},
           static_cast<double>(numbers.binds_slow));
+  out.set("ashlar_commits_waiting", "Pods with a place whose binding waits for their volumes", {},
+          static_cast<double>(numbers.commits_waiting));
+  const auto window = [&](const char* kind, std::size_t size) {
+    out.set("ashlar_request_window", "Requests that may be in flight, which follows what the API server can do",
+            {{"kind", kind}}, static_cast<double>(size));
+  };
+  window("bind", numbers.bind_window);
+  window("reread", numbers.reread_window);
+  window("status", numbers.status_window);
   out.set("ashlar_status_writes_waiting", "Conditions and events not yet written", {},
           static_cast<double>(numbers.status_writes_waiting));
   out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {},
             static_cast<double>(l.events_dropped));
   out.count("ashlar_status_write_failures_total", "Conditions and events that could not be written", {},
             static_cast<double>(l.failures));
+  out.count("ashlar_status_refreshes_total", "Conditions written of which only numbers had changed", {},
+            static_cast<double>(l.refreshes));
+  const auto prepared = [&](const char* result, std::uint64_t n) {
+    out.count("ashlar_commit_writes_total", "Writes before bindings", {{"result", result}}, static_cast<double>(n));
+  };
+  prepared("sent", a.writes);
+  prepared("taken_back", a.writes_taken_back);
+  prepared("left", a.writes_left);
   out.count("ashlar_status_write_retries_total", "Condition writes queued for a retry", {},
             static_cast<double>(l.retries));
 }

@@ -82,7 +82,7 @@ struct GangRecord {
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
   PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
   PooledString group_uid;          ///< of the PodGroup object; empty while there is none
-  std::uint64_t group_condition_hash = 0;
+  std::uint64_t group_condition_hash = 0, group_condition_words = 0;  ///< as of pods
   GangKind kind = GangKind::kLabelled;
   bool is_gang = true;   ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
   bool is_open = false;  ///< complete and valid, or started: its waiting members are in the engine
@@ -97,6 +97,7 @@ struct GangRecord {
   bool has_mixed_schedulers = false;  ///< its pods name several of the scheduler names that we serve
   bool has_timer = false;
   bool is_group_condition_due = false;
+  bool is_group_refresh_due = false, is_group_condition_there = false;  ///< as of pods
   bool is_group_told = false;    ///< the PodGroup's condition is already True: it never reverts
   PooledString group_refusal;    ///< path of a field of the PodGroup that is not evaluated
   PooledString group_problem;    ///< why the PodGroup cannot be read, if it never could
@@ -135,7 +136,7 @@ class GangTable {
     journal_.note(slot);
     return records_[slot];
   }
-  /// To change group_condition_hash, is_group_condition_due and is_group_told only, which readers do not read.
+  /// To change what is about its PodGroup's condition: readers do not read that.
   GangRecord& marks(GangSlot slot) { return records_[slot]; }
   std::size_t slots() const { return records_.size(); }
 

@@ -1,9 +1,45 @@
 #include "live/track/hold_text.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "live/track/gangs/gang_hold.h"
 
 namespace ashlar::kube {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+
+/// "60", "0/64", "(3", "80GiB", "1h30m,"; not "rack-007" or "7b-llama".
+bool is_number(std::string_view word) {
+  constexpr int kUnitMax = 3;  // letters: GiB, min
+  int letters = 0;
+  bool has_digit = false;
+  for (const char c : word) {
+    letters = is_letter(c) ? letters + 1 : 0;
+    if (letters > (has_digit ? kUnitMax : 0)) return false;
+    has_digit = has_digit || is_digit(c);
+  }
+  return has_digit;
+}
+
+}  // namespace
+
+std::uint64_t condition_words(std::string_view reason, std::string_view message) {
+  std::uint64_t h = hash_bytes(reason.data(), reason.size());
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = std::min(message.find(' ', at), message.size());
+    const std::string_view word = message.substr(at, end - at);
+    const bool skips = is_number(word);
+    for (const char& c : word)
+      if (!skips || !(is_digit(c) || c == '.')) h = hash_bytes(&c, 1, h);
+    const char separator = skips ? '#' : ' ';
+    h = hash_bytes(&separator, 1, h);
+    at = end + 1;
+  }
+  return h;
+}
 
 std::uint64_t condition_hash(std::string_view reason, std::string_view message) {
   const std::uint64_t h = hash_bytes(message.data(), message.size(), hash_bytes(reason.data(), reason.size()));
@@ -34,7 +70,7 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kQuarantined:
       return detail;
     case HoldReason::kBindFailed:
-      return "the API server did not bind the pod; the binding is retried later: " + detail;
+      return "the pod is not bound yet; the binding is retried later: " + detail;
     case HoldReason::kUnreadable:
       return "the pod cannot be read: " + detail;
     case HoldReason::kForeign:

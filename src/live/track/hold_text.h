@@ -11,6 +11,8 @@ namespace ashlar::kube {
 
 /// For comparing conditions without keeping their text; never 0.
 std::uint64_t condition_hash(std::string_view reason, std::string_view message);
+/// The same for two conditions that differ in numbers only: counts, amounts and times, but not the digits of names.
+std::uint64_t condition_words(std::string_view reason, std::string_view message);
 
 /// A condition's reason is one of the API's own tokens, since autoscalers and tools know no others: kUnschedulable if
 /// other or more nodes would help (autoscalers add nodes for exactly this), kSchedulerError otherwise; the message then

@@ -123,12 +123,16 @@ struct PodRecord {
   std::uint64_t bind_hold = 0;  ///< number of the last hold after a failed binding
   /// the edition of the nodes when its place was chosen, see Tracker::is_place_outdated
   std::uint64_t chosen_at = 0;
-  std::uint64_t condition_hash = 0;  ///< of reason and message of PodScheduled=False on the server; 0 = none
+  std::int64_t spec_generation = 0;
+  std::uint64_t condition_hash = 0;   ///< of reason and message of PodScheduled=False on the server; 0 = none
+  std::uint64_t condition_words = 0;  ///< the same without the numbers
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
   HoldReason volume_hold = HoldReason::kNone;  ///< its volumes keep it from being placed
   bool is_ours = false;
   bool is_condition_due = false;
+  bool is_refresh_due = false;       ///< the numbers of its condition are to be brought up to date
+  bool is_condition_there = false;   ///< the server has PodScheduled=False, in whatever words
   bool is_refusal_due = false;       ///< an event FailedScheduling about it is still to be sent
   bool is_bind_under_way = false;    ///< a binding was sent, and its result is not known yet
   bool is_bound_seen = false;        ///< the API server has reported its node, not only answered the binding
@@ -186,7 +190,7 @@ class PodTable {
     journal_.note(slot);
     return records_[slot];
   }
-  /// To change condition_hash, is_condition_due and is_refusal_due only, which readers do not read.
+  /// To change what is about its condition, and is_refusal_due: readers do not read that.
   PodRecord& marks(PodSlot slot) { return records_[slot]; }
   bool is_current(PodSlot slot, std::uint32_t generation) const {
     return slot < records_.size() && records_[slot].generation == generation;

@@ -20,14 +20,9 @@ StatusWriter::StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions optio
       tracker_(tracker),
       options_(std::move(options)),
       hooks_(std::move(hooks)),
+      window_(options_.writes),
+      lane_(api, [this] { pump(); }),
       life_(std::make_shared<char>()) {}
-
-StatusWriter::~StatusWriter() {
-  for (const auto& [request, id] : under_way_) {
-    api_.cancel(id);
-    api_.budget().cancel();
-  }
-}
 
 void StatusWriter::want_condition(PodSlot slot, bool is_first) {
   PodRecord& pod = tracker_.pods().marks(slot);
@@ -70,11 +65,12 @@ void StatusWriter::take_off(const EventMark& mark) {
 void StatusWriter::pump() {
   is_cut_short_ = false;
   if (depth() == 0 || !hooks_.may_write()) return;
-  const bool is_quiet = !hooks_.is_quiet || hooks_.is_quiet();
-  const std::size_t in_flight_max = is_quiet ? options_.in_flight_max : options_.overdue_in_flight_max;
+  const bool is_overdue = !is_quiet();
+  const std::size_t in_flight_max =
+      is_overdue ? std::min(options_.overdue_in_flight_max, window_.size()) : window_.size();
   std::size_t looks = 0;
-  const auto may_send = [&] { return under_way_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()); };
-  while (looks < options_.looks_per_pump_max && may_send() && send_next(!is_quiet)) ++looks;
+  const auto may_send = [&] { return lane_.size() < in_flight_max && api_.budget().may_send(api_.monotonic()); };
+  while (looks < options_.looks_per_pump_max && may_send() && send_next(is_overdue)) ++looks;
   is_cut_short_ = looks == options_.looks_per_pump_max && depth() > 0 && may_send();
 }
 
@@ -85,14 +81,41 @@ Millis StatusWriter::overdue_at() const {
   if (!first_.empty()) at = std::min(at, first_.front().since + options_.condition_delay_max);
   if (!others_.empty()) at = std::min(at, others_.front().since + options_.condition_delay_max);
   if (!events_.empty()) at = std::min(at, events_.front().since + options_.event_delay_max);
-  return at;
+  return refreshes() == 0 ? at : std::min(at, refresh_at(is_quiet()));
+}
+
+Millis StatusWriter::refresh_at(bool is_quiet) const {
+  if (refreshes() == 0) return Millis::max();
+  if (is_quiet) return next_refresh_at_;
+  Millis since = refreshes_.empty() ? Millis::max() : refreshes_.front().since;
+  if (!group_refreshes_.empty()) since = std::min(since, group_refreshes_.front().since);
+  return std::max(next_refresh_at_, since + options_.condition_delay_max);
+}
+
+void StatusWriter::send_refresh() {
+  const bool is_group =
+      !group_refreshes_.empty() && (refreshes_.empty() || group_refreshes_.front().since <= refreshes_.front().since);
+  if (is_group) {
+    const GroupMark mark = group_refreshes_.front();
+    group_refreshes_.pop_front();
+    return send_group_condition(mark, true);
+  }
+  const PodMark mark = refreshes_.front();
+  refreshes_.pop_front();
+  send_condition(mark, true);
+}
+
+void StatusWriter::note_written(bool is_refresh) {
+  if (!is_refresh) return;
+  ++counters_.refreshes;
+  next_refresh_at_ = api_.monotonic() + options_.refresh_every;
 }
 
 Millis StatusWriter::due_in() const {
   const Millis at = overdue_at();
   const Millis now = api_.monotonic(), allowed_at = api_.budget().next_at();
   const bool waits_for_answer =
-      under_way_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
+      lane_.size() >= options_.overdue_in_flight_max || (!api_.budget().may_send(now) && allowed_at <= now);
   if (at == Millis::max() || waits_for_answer) return Millis::max();
   return std::max(Millis(0), std::max(at, allowed_at) - now);
 }
@@ -108,11 +131,13 @@ bool StatusWriter::send_next(bool is_overdue) {
     return mark;
   };
   if (has(groups_, options_.condition_delay_max))
-    send_group_condition(take_first(groups_));
+    send_group_condition(take_first(groups_), false);
   else if (has(first_, options_.condition_delay_max))
-    send_condition(take_first(first_));
+    send_condition(take_first(first_), false);
   else if (has(others_, options_.condition_delay_max))
-    send_condition(take_first(others_));
+    send_condition(take_first(others_), false);
+  else if (refreshes() > 0 && now >= refresh_at(!is_overdue))
+    send_refresh();
   else if (has(events_, options_.event_delay_max))
     send_event(take_first(events_));
   else
@@ -122,14 +147,11 @@ bool StatusWriter::send_next(bool is_overdue) {
 
 void StatusWriter::dispatch(const std::function<http::RequestId(OnAnswer)>& send,
                             std::function<void(const Answer&)> then) {
-  const std::uint64_t request = ++last_request_;
-  const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
-  under_way_[request] = send([this, request, pass, then = std::move(then)](const Answer& answer) {
-    under_way_.erase(request);
-    api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+  const AdaptiveWindow::Pass pass = window_.begin(lane_.size(), api_.monotonic());
+  lane_.send(send, [this, pass, then = std::move(then)](const Answer& answer) {
+    window_.end(pass, health_of(answer), api_.monotonic());
     if (!answer.ok()) ++counters_.failures;
     if (then) then(answer);
-    pump();
   });
 }
 
@@ -169,11 +191,11 @@ void StatusWriter::try_again(Attempts& attempts, std::uint64_t key, std::functio
   });
 }
 
-void StatusWriter::send_condition(PodMark mark) {
+void StatusWriter::send_condition(PodMark mark, bool is_refresh) {
   if (!tracker_.pods().is_current(mark.slot, mark.generation)) return;
   PodRecord& record = tracker_.pods().marks(mark.slot);
   const std::uint64_t key = key_of(mark.slot, mark.generation);
-  record.is_condition_due = false;
+  (is_refresh ? record.is_refresh_due : record.is_condition_due) = false;
   if (!is_waiting(record)) return drop_failed(pod_attempts_, key);
   const ConditionText text = hooks_.pod_text(mark.slot);
   if (text.reason.empty()) return drop_failed(pod_attempts_, key);
@@ -182,15 +204,28 @@ void StatusWriter::send_condition(PodMark mark) {
     ++counters_.equal_skipped;
     return drop_failed(pod_attempts_, key);
   }
+  const std::uint64_t words = condition_words(text.reason, text.message);
+  if (!is_refresh && record.condition_hash != 0 && record.condition_words == words) {
+    if (!record.is_refresh_due) refreshes_.push_back({mark.slot, mark.generation, api_.monotonic()});
+    record.is_refresh_due = true;
+    return drop_failed(pod_attempts_, key);
+  }
   if (!begin(pod_attempts_, key)) return;
+  note_written(is_refresh);
   record.condition_hash = hash;
+  record.condition_words = words;
   Pod pod;
   pod.ns = record.ns;
   pod.name = record.name;
   pod.uid = record.uid;
   ++counters_.conditions;
-  const ConditionUpdate update{
-      .type = "PodScheduled", .is_true = false, .reason = text.reason, .message = text.message, .now = api_.now()};
+  const ConditionUpdate update{.type = "PodScheduled",
+                               .is_true = false,
+                               .reason = text.reason,
+                               .message = text.message,
+                               .now = api_.now(),
+                               .is_transition = !record.is_condition_there,
+                               .observed_generation = record.spec_generation};
   dispatch(
       [&](OnAnswer on_answer) {
         return patch_pod_condition(api_, pod, update, std::move(on_answer), hooks_.may_write);
@@ -218,6 +253,7 @@ bool StatusWriter::is_speaker(const PodMark& mark) const {
 void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
   const std::uint64_t key = key_of(mark.slot, mark.generation);
   const bool is_current = tracker_.pods().is_current(mark.slot, mark.generation);
+  if (answer.ok() && is_current) tracker_.pods().marks(mark.slot).is_condition_there = true;
   if (answer.ok() || is_gone(answer) || !is_current) {
     if (settle(pod_attempts_, key) && is_current) want_condition(mark.slot, false);
     return;
@@ -233,10 +269,10 @@ void StatusWriter::take_condition(const PodMark& mark, const Answer& answer) {
   });
 }
 
-void StatusWriter::send_group_condition(const GroupMark& mark) {
+void StatusWriter::send_group_condition(const GroupMark& mark, bool is_refresh) {
   GangRecord& gang = tracker_.gangs().marks(mark.slot);
   if (!gang.is_used || gang.group_uid != mark.uid) return;
-  gang.is_group_condition_due = false;
+  (is_refresh ? gang.is_group_refresh_due : gang.is_group_condition_due) = false;
   if (gang.is_group_told) return drop_failed(group_attempts_, mark.slot);
   bool is_true = false;
   const ConditionText text = hooks_.group_text(mark.slot, is_true);
@@ -246,15 +282,27 @@ void StatusWriter::send_group_condition(const GroupMark& mark) {
     ++counters_.equal_skipped;
     return drop_failed(group_attempts_, mark.slot);
   }
+  const std::uint64_t words = condition_words(text.reason, text.message);
+  if (!is_refresh && !is_true && gang.group_condition_hash != 0 && gang.group_condition_words == words) {
+    if (!gang.is_group_refresh_due) group_refreshes_.push_back({mark.slot, mark.uid, api_.monotonic()});
+    gang.is_group_refresh_due = true;
+    return drop_failed(group_attempts_, mark.slot);
+  }
   if (!begin(group_attempts_, mark.slot)) return;
+  note_written(is_refresh);
   gang.group_condition_hash = hash;
+  gang.group_condition_words = words;
   PodGroup group;
   group.ns = gang.ns;
   group.name = gang.name;
   group.uid = gang.group_uid;
   ++counters_.group_conditions;
-  const ConditionUpdate update{
-      .type = "", .is_true = is_true, .reason = text.reason, .message = text.message, .now = api_.now()};
+  const ConditionUpdate update{.type = "",
+                               .is_true = is_true,
+                               .reason = text.reason,
+                               .message = text.message,
+                               .now = api_.now(),
+                               .is_transition = is_true || !gang.is_group_condition_there};
   dispatch(
       [&](OnAnswer on_answer) {
         return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer),
@@ -266,7 +314,7 @@ void StatusWriter::send_group_condition(const GroupMark& mark) {
 void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, const Answer& answer) {
   GangRecord& gang = tracker_.gangs().marks(mark.slot);
   const bool is_current = gang.is_used && gang.group_uid == mark.uid;
-  if (is_current && answer.ok() && is_true) gang.is_group_told = true;
+  if (is_current && answer.ok()) (is_true ? gang.is_group_told : gang.is_group_condition_there) = true;
   if (answer.ok() || is_gone(answer) || !is_current) {
     if (settle(group_attempts_, mark.slot) && gang.is_used) want_group_condition(mark.slot);
     return;

@@ -12,19 +12,22 @@
 #include <string>
 #include <utility>
 
+#include "kubeclient/adaptive_window.h"
 #include "kubeclient/api.h"
 #include "kubeclient/writes.h"
 #include "live/read/pod_text.h"
 #include "live/track/tracker.h"
+#include "live/write/request_lane.h"
 
 namespace ashlar::kube {
 
 struct StatusWriterOptions {
-  std::size_t in_flight_max = 32;         ///< small, so that a new binding need not wait for long
-  std::size_t overdue_in_flight_max = 4;  ///< of overdue writes, beside bindings
+  AdaptiveWindow::Limits writes = AdaptiveWindow::around(32);  ///< small, so that a new binding need not wait for long
+  std::size_t overdue_in_flight_max = 4;                       ///< of overdue writes, beside bindings
   /// texts that turn out unchanged cost time too, which the lease needs
   std::size_t looks_per_pump_max = 64;
   Millis condition_delay_max{2'000}, event_delay_max{10'000};  ///< older ones are overdue
+  Millis refresh_every{100};                                   ///< between conditions of which only numbers changed
   std::size_t events_max = 20'000;
   std::string identity = "ashlar";
   PodGroupVersion pod_groups = PodGroupVersion::kNone;
@@ -34,13 +37,15 @@ struct StatusWriterOptions {
 struct StatusWriterCounters {
   std::uint64_t conditions = 0, group_conditions = 0, events = 0, events_dropped = 0, equal_skipped = 0, failures = 0,
                 retries = 0;
+  std::uint64_t refreshes = 0;  ///< of the conditions: those of which only numbers had changed
   friend bool operator==(const StatusWriterCounters&, const StatusWriterCounters&) = default;
 };
 
 /// A text is made when it is sent, so that it is never stale, and a pump makes only a few. PodGroups and the first pod
-/// of a job go first. A condition equal to the one on the server is not written again; one that the server refused is
-/// made and sent again, first after a second, then at doubling intervals of at most a minute, until it is accepted or
-/// its object is gone. One object has one write under way at a time.
+/// of a job go first. A condition equal to the one on the server is not written again; where only numbers differ, at
+/// most ten a second are, the oldest first. One that the server refused is made and sent again, first after a second,
+/// then at doubling intervals of at most a minute, until it is accepted or its object is gone. One object has one write
+/// under way at a time.
 class StatusWriter {
  public:
   struct Hooks {
@@ -52,8 +57,6 @@ class StatusWriter {
     std::function<ConditionText(GangSlot, bool& is_true)> group_text;
   };
   StatusWriter(Api& api, Tracker& tracker, StatusWriterOptions options, Hooks hooks);
-  /// Cancels what is under way.
-  ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
@@ -70,8 +73,9 @@ class StatusWriter {
   /// Time until a waiting write is overdue; Millis::max() if nothing waits, or only an answer can free a place for it.
   Millis due_in() const;
 
-  std::size_t in_flight() const { return under_way_.size(); }
-  std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + events_.size(); }
+  std::size_t in_flight() const { return lane_.size(); }
+  std::size_t window() const { return window_.size(); }
+  std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + refreshes() + events_.size(); }
   const StatusWriterCounters& counters() const { return counters_; }
 
  private:
@@ -99,12 +103,18 @@ class StatusWriter {
   };
   using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
 
+  bool is_quiet() const { return !hooks_.is_quiet || hooks_.is_quiet(); }
+  std::size_t refreshes() const { return refreshes_.size() + group_refreshes_.size(); }
+  /// When the next condition of which only numbers changed may be sent; Millis::max(): none waits.
+  Millis refresh_at(bool is_quiet) const;
+  void send_refresh();
   /// When the first waiting write may be sent beside bindings; Millis::max() if nothing waits.
   Millis overdue_at() const;
   /// The next that may be sent; `is_overdue`: overdue ones only. False: none.
   bool send_next(bool is_overdue);
-  void send_condition(PodMark mark);
-  void send_group_condition(const GroupMark& mark);
+  void send_condition(PodMark mark, bool is_refresh);
+  void send_group_condition(const GroupMark& mark, bool is_refresh);
+  void note_written(bool is_refresh);
   void want_event(PodSlot slot, bool is_scheduled);
   void send_event(const EventMark& mark);
   /// It no longer waits: there may be another.
@@ -131,12 +141,15 @@ class StatusWriter {
   Hooks hooks_;
   std::deque<GroupMark> groups_;
   std::deque<PodMark> first_, others_;
+  std::deque<PodMark> refreshes_;  ///< only numbers differ
+  std::deque<GroupMark> group_refreshes_;
+  Millis next_refresh_at_;  ///< monotonic
   std::deque<EventMark> events_;
-  Attempts pod_attempts_;                                                ///< by slot and generation
-  Attempts group_attempts_;                                              ///< by slot
-  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by our own count
-  std::uint64_t last_request_ = 0;
+  Attempts pod_attempts_;    ///< by slot and generation
+  Attempts group_attempts_;  ///< by slot
   std::uint64_t sequence_ = 0;
+  AdaptiveWindow window_;
+  RequestLane lane_;
   StatusWriterCounters counters_;
   bool is_cut_short_ = false;   ///< the last pump ended at its limit of texts, with more left to send
   std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone

@@ -162,6 +162,7 @@ TEST(DecodeWhole, WhatPodsSayOfThemselves) {
   EXPECT_EQ(words(*all.labels), "a=1 b=2 ");
   EXPECT_EQ(words(*all.annotations), "ashlar.dev/y=8 ashlar.dev/z=9 ");
   EXPECT_EQ(all.created, Millis(1'000));
+  EXPECT_EQ(all.generation, 5);
   EXPECT_EQ(all.deletion_requested, Millis(2'000));
   EXPECT_EQ(all.node_name.str() + " " + all.scheduler_name.str() + " " + all.nominated_node_name.str() + " " +
                 all.priority_class.str() + " " + all.group_name.str(),

@@ -277,10 +277,10 @@ Kept kept_of_pod(const std::string& bytes) {
   const Pod& p = *read;
   const PodRules& r = *p.rules;
   Words all;
-  all << p.ns << p.name << p.uid << p.resource_version << p.scheduler_name << p.node_name << p.nominated_node_name
-      << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.priority << static_cast<int>(p.phase)
-      << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value << p.requests << *p.labels
-      << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
+  all << p.ns << p.name << p.uid << p.resource_version << p.generation << p.scheduler_name << p.node_name
+      << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.priority
+      << static_cast<int>(p.phase) << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value
+      << p.requests << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.unsupported
       << r.unknown_fields << r.too_large << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;

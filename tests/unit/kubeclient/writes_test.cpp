@@ -309,6 +309,20 @@ TEST_F(WritesTest, ConditionsNameTheUidAndTheTime) {
       R"({"type":"PodGroupScheduled","status":"True","reason":"Scheduled","message":"all","lastTransitionTime":"2026-11-18T11:06:40Z"}]}})");
 }
 
+TEST_F(WritesTest, AConditionWhoseStatusStaysKeepsItsTimeAndMayNameAGeneration) {
+  Pod pod;
+  pod.ns = PooledString("ns");
+  pod.name = PooledString("p");
+  pod.uid = PooledString("u");
+  const ConditionUpdate update{
+      .reason = "Unschedulable", .message = "0/2 nodes", .now = kNow, .is_transition = false, .observed_generation = 3};
+  EXPECT_TRUE(answer_of([&](OnAnswer done) { patch_pod_condition(api(), pod, update, done); }).ok());
+  EXPECT_EQ(
+      asked_once(),
+      R"(PATCH /api/v1/namespaces/ns/pods/p/status {"metadata":{"uid":"u"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
+      R"("observedGeneration":3,"reason":"Unschedulable","message":"0/2 nodes","lastProbeTime":null}]}})");
+}
+
 TEST_F(WritesTest, AnotherUidIsAConflictAndOtherRefusalsAreNot) {
   struct Case {
     int status;

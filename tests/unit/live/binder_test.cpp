@@ -175,8 +175,8 @@ TEST_F(Actuation, AfterThreeRereadsThatFindItUnboundAPodIsGivenUp) {
     EXPECT_EQ(server.count({"GET"}) - reads, 3u) << status;
     EXPECT_EQ(server.count({"POST"}) - posts, 3u) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
-    EXPECT_EQ(hold_text(record("p0")), "the API server did not bind the pod; the binding is retried later: HTTP " +
-                                           std::to_string(status) + ": no");
+    EXPECT_EQ(hold_text(record("p0")),
+              "the pod is not bound yet; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     step();
     EXPECT_EQ(idle_devices("n"), 8);
     gone(pod("p0", 1));
@@ -191,9 +191,9 @@ TEST_F(Actuation, ABindingThatIsRefusedFreesItsPlaceAtOnceAndIsNotReadAgain) {
     ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; })) << status;
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(tracker.hold_condition(record("p0")).reason, kSchedulerError);
-    EXPECT_EQ(tracker.hold_condition(record("p0")).message,
-              "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP " +
-                  std::to_string(status) + ": no");
+    EXPECT_EQ(
+        tracker.hold_condition(record("p0")).message,
+        "BindFailed: the pod is not bound yet; the binding is retried later: HTTP " + std::to_string(status) + ": no");
     EXPECT_FALSE(record("p0").is_in_engine());
     step();
     EXPECT_EQ(idle_devices("n"), 8);

@@ -167,7 +167,7 @@ TEST_F(TermWrites, AGangOfOneIsNotSaidToBeMany) {
 }
 
 TEST_F(TermWrites, WhoseVerdictIsNewIsToldBeforeWhoeverIsHeld) {
-  options.status_writer.in_flight_max = 1;
+  options.status_writer.writes = AdaptiveWindow::fixed(1);
   begin();
   see("n0", 8);
   for (const char* name : {"h-0", "h-1"})

@@ -162,7 +162,7 @@ TEST_F(Outage, ARefusedPodIsTriedAfterOneTwoFourSecondsAndAtLeastEveryFiveMinute
   for (std::size_t i = 0; i < pauses.size(); ++i)
     EXPECT_EQ((tries[i + 1] - tries[i]).value, pauses[i] * 1000) << "try " << i + 1;
   EXPECT_EQ(server.count({"PATCH",
-                          "BindFailed: the API server did not bind the pod; the binding is retried later: HTTP 403: "
+                          "BindFailed: the pod is not bound yet; the binding is retried later: HTTP 403: "
                           "the policy says no"}),
             1u)
       << "said once";

@@ -14,6 +14,20 @@ TEST(TextForms, EqualHashesMeanEqualReasonsAndMessages) {
   EXPECT_NE(condition_hash("", ""), 0u);
 }
 
+TEST(TextForms, WordsAreTheSameWhereOnlyNumbersDiffer) {
+  const auto same = [](const char* a, const char* b) { return condition_words("r", a) == condition_words("r", b); };
+  EXPECT_TRUE(same("0/64 nodes are available: 60 Insufficient cpu.", "0/8 nodes are available: 5 Insufficient cpu."));
+  EXPECT_TRUE(same("uses 8 of its 12 GPUs", "uses 10 of its 12 GPUs"));
+  EXPECT_TRUE(same("short of 80GiB, for 1h30m", "short of 7.5GiB, for 2h5m"));
+  EXPECT_TRUE(same("room for (3 of 4)", "room for (2 of 4)"));
+  EXPECT_FALSE(same("4 node(s) had taint a", "4 node(s) had taint b"));
+  EXPECT_FALSE(same("in rack-007", "in rack-008")) << "a name";
+  EXPECT_FALSE(same("job 7b-llama waits", "job 8b-llama waits")) << "a name";
+  EXPECT_FALSE(same("80GiB", "80MiB"));
+  EXPECT_FALSE(same("waits", "waits 3"));
+  EXPECT_NE(condition_words("a", "x"), condition_words("b", "x"));
+}
+
 TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   struct Case {
     HoldReason reason;
@@ -35,7 +49,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
       {HoldReason::kQueueForbidden, "SchedulerError", "QueueForbidden", "X"},
       {HoldReason::kQuarantined, "SchedulerError", "Quarantined", "X"},
       {HoldReason::kBindFailed, "SchedulerError", "BindFailed",
-       "the API server did not bind the pod; the binding is retried later: X"},
+       "the pod is not bound yet; the binding is retried later: X"},
       {HoldReason::kUnreadable, "SchedulerError", "Unreadable", "the pod cannot be read: X"},
       {HoldReason::kForeign, "SchedulerError", "OtherScheduler", "another scheduler's pod (X)"},
       {HoldReason::kMembersMissing, "SchedulerError", "MembersMissing", "X"},
@@ -483,7 +497,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
        "QueueUnknown: queue X is not configured; `ashlar queue` lists the configured queues"},
       {HoldReason::kQueueForbidden, "QueueForbidden: X"},
       {HoldReason::kQuarantined, "Quarantined: X"},
-      {HoldReason::kBindFailed, "BindFailed: the API server did not bind the pod; the binding is retried later: X"},
+      {HoldReason::kBindFailed, "BindFailed: the pod is not bound yet; the binding is retried later: X"},
   };
   for (const auto& [reason, message] : cases) {
     PodRecord pod;

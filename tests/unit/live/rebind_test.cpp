@@ -23,7 +23,7 @@ class GoneUnderABinding : public Actuation {
     decide();
     EXPECT_EQ(record("p0").hold, HoldReason::kBindFailed);
     EXPECT_EQ(hold_text(record("p0")),
-              "the API server did not bind the pod; the binding is retried later: node n was deleted, and the binding "
+              "the pod is not bound yet; the binding is retried later: node n was deleted, and the binding "
               "to it is not answered yet");
     see(pod("p0", 1, {{PooledString("app"), PooledString("x")}}));
     decide();

@@ -40,6 +40,7 @@ class Lane : public ServedBench {
     see(pod(name, 1));
     return tracker.pods().find(PooledString("ns"), PooledString(name));
   }
+  PodSlot waiting_slot(const std::string& name) { return tracker.pods().find(PooledString("ns"), PooledString(name)); }
   GangSlot group(const std::string& name) {
     see(ClusterObjects::group(name, 2));
     return tracker.gangs().find(PooledString("ns"), PooledString(name), GangKind::kPodGroup);
@@ -488,6 +489,120 @@ TEST_F(Lane, DoesNotAskForItsTurnWhileOnlyAnAnswerCanMakeRoom) {
   EXPECT_EQ(status_writer->in_flight(), 4u);
   EXPECT_EQ(status_writer->due_in(), Millis::max()) << "else the loop would spin";
   server.let_go();
+}
+
+// ---- numbers and times ----------------------------------------------------------------------------------------------
+
+class Refreshes : public Lane {
+ protected:
+  static constexpr Millis kPace{60'000};
+  Refreshes() {
+    StatusWriterOptions o = options();
+    o.refresh_every = kPace;
+    status_writer = status_writer_with(o);
+  }
+};
+
+TEST_F(Refreshes, OfNumbersGoOneByOneTheOldestFirst) {
+  const PodSlot a = waiting("a"), b = waiting("b"), c = waiting("c");
+  for (const PodSlot slot : {a, b, c}) status_writer->want_condition(slot, false);
+  drain();
+  text.message = "0/2 nodes are available";
+  for (const PodSlot slot : {b, a, c}) {
+    status_writer->want_condition(slot, slot == c);
+    status_writer->pump();
+    skipped += Millis(1);
+  }
+  ASSERT_TRUE(until([&] { return status_writer->counters().refreshes == 1 && status_writer->in_flight() == 0; }));
+  EXPECT_EQ(conditions("b"), 2u);
+  server.poll_for(Millis(50));
+  status_writer->pump();
+  EXPECT_EQ(status_writer->depth(), 2u);
+  EXPECT_GT(status_writer->due_in(), Millis(50'000));
+  EXPECT_LE(status_writer->due_in(), kPace);
+  skipped += kPace;
+  ASSERT_TRUE(until([&] { return status_writer->counters().refreshes == 2 && status_writer->in_flight() == 0; }));
+  EXPECT_EQ(conditions("a"), 2u);
+  text.message = "0/3 nodes are available";
+  skipped += kPace;
+  drain();
+  EXPECT_EQ(conditions("c"), 2u);
+  EXPECT_EQ(server.count({"PATCH", "/pods/c/status", "0/3 nodes"}), 1u) << "with the numbers of the time it is sent";
+}
+
+TEST_F(Refreshes, WaitBehindNoChangeOfWordsOrReason) {
+  const PodSlot a = waiting("a"), b = waiting("b");
+  for (const PodSlot slot : {a, b}) status_writer->want_condition(slot, false);
+  drain();
+  text.message = "0/2 nodes are available";
+  for (const PodSlot slot : {a, b}) status_writer->want_condition(slot, false);
+  ASSERT_TRUE(until([&] { return status_writer->counters().refreshes == 1 && status_writer->in_flight() == 0; }));
+  ASSERT_EQ(conditions("b"), 1u);
+  text.message = "0/2 nodes are available: 2 tainted";
+  status_writer->want_condition(b, false);
+  ASSERT_TRUE(until([&] { return conditions("b") == 2 && status_writer->in_flight() == 0; }));
+  text.reason = "SchedulerError";
+  status_writer->want_condition(b, false);
+  ASSERT_TRUE(until([&] { return conditions("b") == 3 && status_writer->in_flight() == 0; }));
+  skipped += kPace;
+  drain();
+  EXPECT_EQ(conditions("b"), 3u) << "its numbers were written with its words";
+}
+
+TEST_F(Refreshes, OfPodGroupsArePacedWithThoseOfPods) {
+  const GangSlot g = group("g");
+  const PodSlot a = waiting("a");
+  status_writer->want_group_condition(g);
+  status_writer->want_condition(a, false);
+  drain();
+  text.message = "0/2 nodes are available";
+  status_writer->want_condition(a, false);
+  status_writer->pump();
+  skipped += Millis(1);
+  status_writer->want_group_condition(g);
+  ASSERT_TRUE(until([&] { return status_writer->counters().refreshes == 1 && status_writer->in_flight() == 0; }));
+  EXPECT_EQ(conditions("a"), 2u);
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 1u);
+  skipped += kPace;
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status"}), 2u);
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "lastTransitionTime"}), 1u);
+  text.message = "all pods";
+  is_group_true = true;
+  status_writer->want_group_condition(g);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "lastTransitionTime", "True"}), 1u);
+}
+
+TEST_F(Lane, TheTimeOfAConditionChangesWithItsStatusOnlyAndItNamesThePodsGeneration) {
+  Pod p = pod("a", 1);
+  p.generation = 7;
+  see(p);
+  const PodSlot slot = waiting_slot("a");
+  status_writer->want_condition(slot, false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "lastTransitionTime", R"("observedGeneration":7)"}), 1u);
+  text.message = "no node fits";
+  status_writer->want_condition(slot, false);
+  drain();
+  EXPECT_EQ(conditions("a"), 2u);
+  EXPECT_EQ(server.count({"PATCH", "lastTransitionTime"}), 1u);
+  p.generation = 8;
+  p.scheduled = {ConditionStatus::kFalse, PooledString("SchedulingGated"), PooledString("")};
+  see(p);
+  text.message = "no node fits at all";
+  status_writer->want_condition(slot, false);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", R"("observedGeneration":8)"}), 1u);
+  EXPECT_EQ(server.count({"PATCH", "lastTransitionTime"}), 1u) << "the server wrote False first";
+}
+
+TEST_F(Lane, TheFirstConditionThatIsTriedAgainStillHasItsTime) {
+  refusals = {500};
+  status_writer->want_condition(waiting("a"), false);
+  drain();
+  ASSERT_TRUE(until([&] { return conditions("a") == 2 && status_writer->in_flight() == 0; }));
+  EXPECT_EQ(server.count({"PATCH", "lastTransitionTime"}), 2u);
 }
 
 }  // namespace

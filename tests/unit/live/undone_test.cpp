@@ -45,7 +45,7 @@ TEST_F(Undone, APodWithoutANodeAMinuteLaterIsScheduledAgain) {
   EXPECT_EQ(server.count({"GET"}), 1u);
   ASSERT_EQ(phase(), Phase::kHeld);
   EXPECT_EQ(tracker.hold_condition(record("p0")).message,
-            "BindFailed: the API server did not bind the pod; the binding is retried later: the binding to node n was "
+            "BindFailed: the pod is not bound yet; the binding is retried later: the binding to node n was "
             "answered with success, but 60 s later the pod has no node; an admission webhook or a proxy may have "
             "answered in the API server's place");
   EXPECT_EQ(binder->counters().undone, 1u);

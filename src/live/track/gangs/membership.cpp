@@ -20,8 +20,8 @@ void forget_group(GangRecord& g) {
   g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
   g.settings = GroupSettings();
   g.stated_priority.reset();
-  g.group_condition_hash = 0;
-  g.is_group_told = g.is_group_condition_due = false;
+  g.group_condition_hash = g.group_condition_words = 0;
+  g.is_group_told = g.is_group_condition_due = g.is_group_refresh_due = g.is_group_condition_there = false;
 }
 
 void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
@@ -41,8 +41,10 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   g.stated_priority = group.priority;
   g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
-  if (group.scheduled.status == ConditionStatus::kFalse)
-    g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
+  if (group.scheduled.status != ConditionStatus::kFalse) return;
+  g.is_group_condition_there = true;
+  g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
+  g.group_condition_words = condition_words(group.scheduled.reason, group.scheduled.message);
 }
 
 }  // namespace

@@ -43,7 +43,10 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
+  r.is_condition_there = has_refusal;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
+  r.condition_words = has_refusal ? condition_words(pod.scheduled.reason, pod.scheduled.message) : 0;
+  r.spec_generation = pod.generation;
   if (!r.is_ours && !pod.group_name.empty()) see_foreign_pod(t, slot, pod);
   if (!pod.node_name.empty())
     see_bound(t, slot, pod);

@@ -284,10 +284,10 @@ void Commit::note_unreadable(CommitTicket ticket, const std::string& words) {
 
 void Commit::follow(CommitTicket ticket, CommitOutcome outcome, Pod* read) {
   const CommitRule& rule = rule_of(outcome, ticket.step);
+  ASHLAR_CHECK(rule.move != CommitMove::kImpossible);
   switch (rule.move) {
     case CommitMove::kUnstated:
     case CommitMove::kImpossible:
-      ASHLAR_CHECK(rule.move == CommitMove::kEnd);
       return;
     case CommitMove::kAdvance:
       return advance(std::move(ticket));

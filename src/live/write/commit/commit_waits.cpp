@@ -9,8 +9,8 @@ namespace ashlar::kube {
 void CommitWaits::add(CommitTicket ticket, Millis now) {
   if (waiting_.empty()) next_look_ = now + options_.look_every;
   ticket.first_sent = now;
-  again_.push_back(ticket.slot);
-  waiting_.emplace(ticket.slot, std::move(ticket));
+  const PodSlot slot = ticket.slot;
+  look(waiting_.emplace(slot, std::move(ticket)), now);
 }
 
 void CommitWaits::pump(Millis now) {

@@ -21,7 +21,7 @@ class CommitWaits {
   CommitWaits(const Tracker& tracker, const CommitOptions& options, OnEnd on_end)
       : tracker_(tracker), options_(options), on_end_(std::move(on_end)) {}
 
-  /// Looked at in the next pump().
+  /// Looked at at once.
   void add(CommitTicket ticket, Millis now);
   /// What the pod waits for has changed.
   void look_again(PodSlot slot) { again_.push_back(slot); }

@@ -108,6 +108,7 @@ void Rollback::take_answer(Undo undo, const Answer& answer) {
 void Rollback::follow(Undo undo, CommitOutcome outcome) {
   CommitTicket& ticket = undo.ticket;
   const CommitRule& rule = rule_of(outcome, CommitStep::kUndo);
+  ASHLAR_CHECK(rule.move != CommitMove::kImpossible);
   switch (rule.move) {
     case CommitMove::kAdvance:
       return advance(std::move(undo));
@@ -126,7 +127,7 @@ void Rollback::follow(Undo undo, CommitOutcome outcome) {
       leave(undo);
       return advance(std::move(undo));
     default:
-      ASHLAR_CHECK(rule.move == CommitMove::kImpossible && rule.move != CommitMove::kImpossible);
+      return;  // no undo has such an outcome
   }
 }
 
