@@ -78,14 +78,17 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
     return {};
   }
   VolumeNeeds needs = volume_needs(t.volumes, owner_of(t, slot));
-  r.volume_terms = std::move(needs.terms);
+  r.volume_terms = r.phase == Phase::kBound ? nullptr : std::move(needs.terms);
   r.volume_hold = needs.hold.reason;
   r.volume_problem = PooledString(needs.hold.detail);
   t.volumes.depend(slot, std::move(needs.topics));
-  t.attached[slot] = std::move(needs.attached);
-  if (!r.mounted_on.is_none() && !t.volumes.limited_drivers().empty())
-    t.volumes.touch_node(t.names.nodes.name(r.mounted_on));
-  return amounts_of(t, t.attached[slot]);
+  std::vector<AttachedVolume>& attached = t.attached[slot];
+  if (attached != needs.attached) {
+    attached = std::move(needs.attached);
+    if (!r.mounted_on.is_none() && !t.volumes.limited_drivers().empty())
+      t.volumes.touch_node(t.names.nodes.name(r.mounted_on));
+  }
+  return amounts_of(t, attached);
 }
 
 /// Waiting pods that name its claims for one pod look again.
@@ -179,7 +182,8 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
   const PooledString said = t.pods[slot].volume_problem;
   const std::vector<Amount> amounts = evaluate(t, slot);
   const PodRecord& r = t.pods[slot];
-  if (!r.demand.is_none())
+  // of a pod whose binding is under way it stays what it was decided by
+  if (!r.demand.is_none() && r.phase != Phase::kAssumed)
     if (const DemandId demand = t.translator.with_attachable(r.demand, amounts); demand != r.demand)
       renew_demand(t, slot, demand);
   if (r.phase == Phase::kHeld && r.is_ours && had != HoldReason::kNone && r.hold == had) {
@@ -206,6 +210,7 @@ void set_mounted(TrackerData& t, PodSlot slot, NodeId node) {
     if (r.phase == Phase::kBound) t.chosen_volumes.erase(slot);  // they are its own
     return;
   }
+  if (r.phase == Phase::kBound) r.volume_terms.reset();
   if (!r.mounted_on.is_none()) std::erase(t.nodes[r.mounted_on.row()].mounters, slot);
   const NodeId before = r.mounted_on;
   r.mounted_on = node;

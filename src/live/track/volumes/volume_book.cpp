@@ -140,6 +140,7 @@ void VolumeBook::take(Change<VolumeAttachment>&& change) {
   const auto was = name_of(before, &VolumeAttachment::node_name);
   const auto is = name_of(find(attachments_, name), &VolumeAttachment::node_name);
   move_entry(attachments_by_node_, was, is, name);
+  if (limited_drivers_.empty()) return;
   if (was) node_news_.insert(*was);
   if (is) node_news_.insert(*is);
 }
