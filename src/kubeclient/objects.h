@@ -47,6 +47,10 @@ std::int64_t amount_of(const Resources& resources, std::string_view extended_nam
 /// and what a pod needs of it as its node selector. No label of a user can have such a key.
 inline constexpr std::string_view kDeclaredFeaturePrefix = "status.declaredFeatures/";
 
+/// The name of a node as a label of it, with which rules about nodes and domains can name it: no label of a user can
+/// have such a key.
+inline constexpr std::string_view kNodeNameKey = "field metadata.name";
+
 enum class SelectorOp : unsigned char { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
 
 struct Requirement {
@@ -175,6 +179,27 @@ inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  
 /// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
 inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
 
+/// A claim of the pod's namespace that it uses, or that is made for one of its generic ephemeral volumes.
+struct ClaimUse {
+  PooledString name;
+  bool is_ephemeral = false;
+  friend bool operator==(const ClaimUse&, const ClaimUse&) = default;
+};
+
+/// A volume as a CSI driver attaches it.
+struct AttachedVolume {
+  PooledString driver, handle;
+  friend bool operator==(const AttachedVolume&, const AttachedVolume&) = default;
+};
+
+/// The volumes of a pod that decide where it may run. Pods of one template may share the object.
+struct PodVolumes {
+  std::vector<ClaimUse> claims;
+  std::vector<AttachedVolume> inline_disks;  ///< named by the pod itself, as their drivers attach them
+  bool empty() const { return claims.empty() && inline_disks.empty(); }
+  friend bool operator==(const PodVolumes&, const PodVolumes&) = default;
+};
+
 enum class PodPhase : unsigned char { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 enum class ConditionStatus : unsigned char { kAbsent, kTrue, kFalse, kUnknown };
 
@@ -200,7 +225,8 @@ struct Pod {
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const Labels> annotations;  ///< only keys with the prefix ashlar.dev/
   std::shared_ptr<const PodRules> rules;
-  Condition scheduled;   ///< PodScheduled
+  std::shared_ptr<const PodVolumes> volumes;  ///< null: it has none that matter
+  Condition scheduled;                        ///< PodScheduled
   PooledString problem;  ///< the part of it that could not be read: "field: why"; empty: it was read whole
   /// with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
   bool lacks_amounts = false;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "kubeclient/volumes/disk_rules.h"
 #include "kubeclient/size_limits.h"
 #include "text/quantity_text.h"
 
@@ -35,6 +36,7 @@ PooledString setting_of(const PodBuilder& builder, std::string_view key) {
 void PodBuilder::reset() {
   pod = Pod();
   rules = PodRules();
+  volumes = PodVolumes();
   labels.clear();
   annotations.clear();
   request.reset();
@@ -70,11 +72,16 @@ std::shared_ptr<const PodRules> SharedParts::share(PodRules&& rules) {
   return share_among(rules_, next_rules_, std::move(rules));
 }
 
+std::shared_ptr<const PodVolumes> SharedParts::share(PodVolumes&& volumes) {
+  return share_among(volumes_, next_volumes_, std::move(volumes));
+}
+
 Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
   builder.pod.requests = effective_request(builder.request);
   for (const Amount& amount : builder.pod.requests.extended)
     if (amount.value > 0 && amount.name.view().starts_with(kDeviceClassResourcePrefix))
       builder.refuse("spec.containers[].resources.requests (" + amount.name.str() + ")");
+  name_ephemeral_claims(builder);
   keep_within_limits(builder);
   sort_by_key(builder.labels);
   sort_by_key(builder.annotations);
@@ -83,6 +90,7 @@ Pod finish_pod(PodBuilder& builder, SharedParts& shared) {
   builder.rules.gpu_capabilities = setting_of(builder, kGpuCapabilitiesSetting);
   if (!builder.labels.empty()) builder.pod.labels = shared.share(std::move(builder.labels));
   if (!builder.annotations.empty()) builder.pod.annotations = shared.share(std::move(builder.annotations));
+  if (!builder.volumes.empty()) builder.pod.volumes = shared.share(std::move(builder.volumes));
   builder.pod.rules = shared.share(std::move(builder.rules));
   Pod pod = std::move(builder.pod);
   builder.reset();
@@ -174,19 +182,6 @@ std::uint64_t read_resource_version(std::string_view text) {
 }
 
 bool is_our_annotation(std::string_view key) { return key.starts_with(kOwnPrefix); }
-
-std::string_view hard_volume_source(std::string_view source) {
-  // persistentVolumeClaim and ephemeral bind late; the others have exclusive-attach or per-node limits that upstream
-  // filters by.
-  if (source == "persistentVolumeClaim") return "spec.volumes[].persistentVolumeClaim";
-  if (source == "ephemeral") return "spec.volumes[].ephemeral";
-  if (source == "gcePersistentDisk") return "spec.volumes[].gcePersistentDisk";
-  if (source == "awsElasticBlockStore") return "spec.volumes[].awsElasticBlockStore";
-  if (source == "azureDisk") return "spec.volumes[].azureDisk";
-  if (source == "iscsi") return "spec.volumes[].iscsi";
-  if (source == "rbd") return "spec.volumes[].rbd";
-  return {};
-}
 
 void sort_by_key(Labels& labels) {
   if (!std::is_sorted(labels.begin(), labels.end(), [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; }))

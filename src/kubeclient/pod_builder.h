@@ -10,12 +10,14 @@
 #include "base/result.h"
 #include "kubeclient/effective_request.h"
 #include "kubeclient/objects.h"
+#include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
 
 struct PodBuilder {
   Pod pod;  ///< metadata and plain fields, filled directly
   PodRules rules;
+  PodVolumes volumes;
   Labels labels, annotations;
   RequestParts request;
 
@@ -32,12 +34,14 @@ class SharedParts {
  public:
   std::shared_ptr<const Labels> share(Labels&& labels);
   std::shared_ptr<const PodRules> share(PodRules&& rules);
+  std::shared_ptr<const PodVolumes> share(PodVolumes&& volumes);
 
  private:
   static constexpr std::size_t kRemembered = 8;
   std::shared_ptr<const Labels> labels_[kRemembered];
   std::shared_ptr<const PodRules> rules_[kRemembered];
-  std::size_t next_labels_ = 0, next_rules_ = 0;
+  std::shared_ptr<const PodVolumes> volumes_[kRemembered];
+  std::size_t next_labels_ = 0, next_rules_ = 0, next_volumes_ = 0;
 };
 
 /// Computes the effective request and shares what can be shared; `builder` is empty afterwards.
@@ -69,9 +73,8 @@ std::uint64_t read_resource_version(std::string_view text);
 /// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
 Result<Millis> read_time(std::string_view text);
 inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
+inline constexpr std::string_view kDiskPrefix = "volume ";  ///< of labels that stand for disks, which no user can give
 bool is_our_annotation(std::string_view key);
-/// Path of a volume source that binds late or has hard placement rules, empty for the harmless ones.
-std::string_view hard_volume_source(std::string_view source_name);
 void sort_by_key(Labels& labels);
 
 }  // namespace ashlar::kube

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <type_traits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -71,8 +71,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
 template <class T>
 void Reflector<T>::Follower::start() {
   if (is_running) return;
-  is_running = true;
-  must_list = true;
+  is_running = must_list = true;
   next();
 }
 
@@ -88,10 +87,7 @@ template <class T>
 void Reflector<T>::Follower::next() {
   if (!is_running) return;
   halt();
-  if (must_list)
-    begin_list();
-  else
-    begin_watch();
+  must_list ? begin_list() : begin_watch();
 }
 
 template <class T>
@@ -493,5 +489,12 @@ template class Reflector<Node>;
 template class Reflector<Namespace>;
 template class Reflector<PriorityClass>;
 template class Reflector<PodGroup>;
+template class Reflector<PersistentVolumeClaim>;
+template class Reflector<PersistentVolume>;
+template class Reflector<StorageClass>;
+template class Reflector<CsiNode>;
+template class Reflector<CsiDriver>;
+template class Reflector<CsiStorageCapacity>;
+template class Reflector<VolumeAttachment>;
 
 }  // namespace ashlar::kube

@@ -18,6 +18,7 @@
 #include "kubeclient/api.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
+#include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
 
@@ -124,5 +125,12 @@ extern template class Reflector<Node>;
 extern template class Reflector<Namespace>;
 extern template class Reflector<PriorityClass>;
 extern template class Reflector<PodGroup>;
+extern template class Reflector<PersistentVolumeClaim>;
+extern template class Reflector<PersistentVolume>;
+extern template class Reflector<StorageClass>;
+extern template class Reflector<CsiNode>;
+extern template class Reflector<CsiDriver>;
+extern template class Reflector<CsiStorageCapacity>;
+extern template class Reflector<VolumeAttachment>;
 
 }  // namespace ashlar::kube

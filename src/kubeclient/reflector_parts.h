@@ -13,6 +13,7 @@
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
+#include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
 
@@ -46,6 +47,20 @@ template <>
 inline constexpr const char* kDefaultPath<Namespace> = "/api/v1/namespaces";
 template <>
 inline constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
+template <>
+inline constexpr const char* kDefaultPath<PersistentVolumeClaim> = "/api/v1/persistentvolumeclaims";
+template <>
+inline constexpr const char* kDefaultPath<PersistentVolume> = "/api/v1/persistentvolumes";
+template <>
+inline constexpr const char* kDefaultPath<StorageClass> = "/apis/storage.k8s.io/v1/storageclasses";
+template <>
+inline constexpr const char* kDefaultPath<CsiNode> = "/apis/storage.k8s.io/v1/csinodes";
+template <>
+inline constexpr const char* kDefaultPath<CsiDriver> = "/apis/storage.k8s.io/v1/csidrivers";
+template <>
+inline constexpr const char* kDefaultPath<CsiStorageCapacity> = "/apis/storage.k8s.io/v1/csistoragecapacities";
+template <>
+inline constexpr const char* kDefaultPath<VolumeAttachment> = "/apis/storage.k8s.io/v1/volumeattachments";
 
 struct Key {
   PooledString ns, name;

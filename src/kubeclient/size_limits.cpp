@@ -116,8 +116,21 @@ void limit_labels(PodBuilder& builder) {
   const std::size_t bytes = Size::of(builder.labels);
   if (bytes <= kPodBytesMax) return;
   note_too_large(builder, size_text({"metadata.labels", bytes}, "a pod's labels"));
-  std::erase_if(builder.labels, [](const KeyValue& label) { return !label.key.view().starts_with(kOwnPrefix); });
+  std::erase_if(builder.labels, [](const KeyValue& label) {
+    return !label.key.view().starts_with(kOwnPrefix) && !label.key.view().starts_with(kDiskPrefix);
+  });
   if (Size::of(builder.labels) > kPodBytesMax) builder.labels = {};
+}
+
+/// Every claim and disk is looked up whenever one of them changes.
+void limit_volumes(PodBuilder& builder) {
+  const std::size_t count = builder.volumes.claims.size() + builder.volumes.inline_disks.size();
+  if (count <= kPodVolumesMax) return;
+  const std::string text = "spec.volumes names " + std::to_string(count) + " claims and disks; the limit of a pod is " +
+                           std::to_string(kPodVolumesMax);
+  builder.volumes = PodVolumes();
+  if (!builder.pod.node_name.empty()) return close(builder, text);
+  note_too_large(builder, text);
 }
 
 /// The API server allows 256 KiB of annotations; many short ones cost several times that.
@@ -149,6 +162,7 @@ void keep_within_limits(PodBuilder& builder) {
   limit_labels(builder);
   limit_annotations(builder);
   limit_resources(builder);
+  limit_volumes(builder);
 }
 
 }  // namespace ashlar::kube

@@ -15,6 +15,9 @@ inline constexpr std::size_t kEntryBytes = 16;          // for tests
 /// Names of extended resources that a pod requests: twice what Ashlar tracks in a whole cluster.
 inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
 
+/// Claims and disks that a pod names; no node attaches as many.
+inline constexpr std::size_t kPodVolumesMax = 512;  // for tests
+
 /// Leaves out what exceeds the limits. A waiting pod then names the field in PodRules::too_large. Of a bound pod only
 /// what others must respect matters, and it fails closed: anti-affinity counts as matching every pod, and a pod whose
 /// ports or resources are left out has a problem and lacks amounts.

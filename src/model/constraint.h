@@ -109,6 +109,8 @@ struct Constraint {
   bool keeps_itself_away = false;       ///< the member matches one of keeps_away: of its like only one is in a domain
   PodAffinity near = {};                ///< must hold
   std::vector<SpreadTerm> spread = {};  ///< each must hold
+  /// must hold: of each list one term (where the member's volumes can be used); a list without terms allows no node
+  std::vector<std::vector<NodeTerm>> volumes = {};
   std::vector<PodPreference> prefers_pods = {};  ///< soft, as all that follows
   std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
 

@@ -176,6 +176,13 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|is|are} excluded by its own pod anti-affinity",
      .per_node = "node(s) didn't match pod anti-affinity rules"},
+    {.code = ReasonCode::kVolumeNodeAffinity,
+     .name = "VolumeNodeAffinity",
+     .subject = Subject::kConstraint,
+     .numbers = {kOfNodes},
+     .is_about_nodes = true,
+     .english = "{0} {0|is|are} excluded by its volumes",
+     .per_node = "node(s) didn't match PersistentVolume's node affinity"},
 };
 
 constexpr bool are_in_order() {

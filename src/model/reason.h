@@ -41,8 +41,9 @@ enum class ReasonCode : std::uint8_t {
   kTopologySpread,
   kPodAffinity,
   kOwnAntiAffinity,
+  kVolumeNodeAffinity,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kOwnAntiAffinity;
+inline constexpr ReasonCode kLastReason = ReasonCode::kVolumeNodeAffinity;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

@@ -26,8 +26,8 @@ struct Tally {
   /// Of the class of members that is counted, where the text needs it.
   Reason& of(ReasonCode code) {
     if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
-    const bool is_of_constraint =
-        code == ReasonCode::kSelectorMismatch || code == ReasonCode::kTaintNotTolerated || is_about_pods(code);
+    const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
+                                  code == ReasonCode::kTaintNotTolerated || is_about_pods(code);
     return of(code, is_of_constraint ? constraint.value : 0);
   }
   Reason& of(ReasonCode code, std::uint32_t subject) {
@@ -275,8 +275,8 @@ std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const P
 bool is_reported_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kCapabilityMissing ||
-           r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kTaintNotTolerated ||
-           r.code == ReasonCode::kNotReady || is_about_pods(r.code);
+           r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kVolumeNodeAffinity ||
+           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kNotReady || is_about_pods(r.code);
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) {

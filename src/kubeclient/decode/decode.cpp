@@ -4,6 +4,7 @@
 
 #include "kubeclient/decode/json.h"
 #include "kubeclient/decode/protobuf.h"
+#include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
 namespace {
@@ -72,6 +73,13 @@ ASHLAR_INSTANTIATE(Namespace)
 ASHLAR_INSTANTIATE(PriorityClass)
 ASHLAR_INSTANTIATE(PodGroup)
 ASHLAR_INSTANTIATE(Lease)
+ASHLAR_INSTANTIATE(PersistentVolumeClaim)
+ASHLAR_INSTANTIATE(PersistentVolume)
+ASHLAR_INSTANTIATE(StorageClass)
+ASHLAR_INSTANTIATE(CsiNode)
+ASHLAR_INSTANTIATE(CsiDriver)
+ASHLAR_INSTANTIATE(CsiStorageCapacity)
+ASHLAR_INSTANTIATE(VolumeAttachment)
 #undef ASHLAR_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 

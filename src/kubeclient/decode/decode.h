@@ -1,5 +1,5 @@
-// decode: decoders of the API server's lists and watch events into stripped objects: pods and nodes from Kubernetes
-// protobuf, other kinds from JSON. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
+// decode: decoders of the API server's lists and watch events into stripped objects: from Kubernetes protobuf,
+// or from JSON where kEncodingOf says so. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
 // position, and an object that can be read only in part reports this in `problem`. Cost: about 4 us a pod.
 #pragma once
 
@@ -19,11 +19,15 @@ inline constexpr const char* kJsonType = "application/json";
 inline constexpr const char* kProtobufType = "application/vnd.kubernetes.protobuf";
 /// In which each kind is asked for and read.
 template <class T>
-inline constexpr Encoding kEncodingOf = Encoding::kJson;
+inline constexpr Encoding kEncodingOf = Encoding::kProtobuf;
 template <>
-inline constexpr Encoding kEncodingOf<Pod> = Encoding::kProtobuf;
+inline constexpr Encoding kEncodingOf<Namespace> = Encoding::kJson;
 template <>
-inline constexpr Encoding kEncodingOf<Node> = Encoding::kProtobuf;
+inline constexpr Encoding kEncodingOf<PriorityClass> = Encoding::kJson;
+template <>
+inline constexpr Encoding kEncodingOf<PodGroup> = Encoding::kJson;
+template <>
+inline constexpr Encoding kEncodingOf<Lease> = Encoding::kJson;
 
 /// Page of a list. One broken object does not hide the others: it is an item with a `problem`.
 template <class T>
@@ -48,8 +52,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup and Lease, each in its own encoding. kInvalid if not even
-// the object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup, Lease and the objects of volume_objects.h, each in its own
+// encoding. kInvalid if not even the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body);
 template <class T>

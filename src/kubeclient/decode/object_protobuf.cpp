@@ -1,71 +1,17 @@
 #include "kubeclient/decode/object_protobuf.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "kubeclient/decode/protobuf_parts.h"
 #include "kubeclient/pod_builder.h"
+#include "kubeclient/volumes/disk_rules.h"
 
 namespace ashlar::kube::proto {
 namespace {
 
-void note(std::string& problem, std::string_view where, const Error& error) {
-  if (problem.empty()) problem = std::string(where) + ": " + error.message;
-}
-
-Millis millis_of(const pb::Time& time) {
-  constexpr std::int64_t kSecondsMax = std::numeric_limits<std::int64_t>::max() / 2000;
-  return Millis(std::clamp(time.seconds(), -kSecondsMax, kSecondsMax) * 1000 + time.nanos() / 1'000'000);
-}
-
-template <class Pairs>
-void read_labels(const Pairs& pairs, Labels& into) {
-  into.reserve(into.size() + static_cast<std::size_t>(pairs.size()));
-  for (const pb::StringPair& pair : pairs) into.push_back({pair.key(), pair.value()});
-}
-
-/// False if an amount could not be read.
-template <class Pairs, class Amounts>
-bool read_quantities(const Pairs& pairs, Amounts& into, std::string_view where, std::string& problem) {
-  bool is_sound = true;
-  for (const pb::QuantityPair& pair : pairs) {
-    const Result<void> added = add_quantity(into, pair.key(), pair.value().string());
-    if (added) continue;
-    note(problem, where, added.error());
-    is_sound = false;
-  }
-  return is_sound;
-}
-
-template <class T>
-void read_meta(const pb::ObjectMeta& meta, T& object) {
-  object.ns = meta.namespace_();
-  object.name = meta.name();
-  object.uid = meta.uid();
-  object.resource_version = read_resource_version(meta.resourceversion());
-  object.created = millis_of(meta.creationtimestamp());
-  if (meta.has_deletiontimestamp()) object.deletion_requested = millis_of(meta.deletiontimestamp());
-}
-
 void read_annotations(const pb::ObjectMeta& meta, Labels& into) {
   for (const pb::StringPair& pair : meta.annotations())
     if (is_our_annotation(pair.key())) into.push_back({pair.key(), pair.value()});
-}
-
-template <class Requirements>
-bool read_requirements(const Requirements& requirements, std::vector<Requirement>& into) {
-  bool known = true;
-  for (const auto& from : requirements) {
-    Requirement& requirement = into.emplace_back();
-    requirement.key = from.key();
-    known &= read_selector_op(from.operator_(), requirement.op);
-    for (const std::string& value : from.values()) requirement.values.emplace_back(value);
-  }
-  return known;
-}
-
-bool read_node_term(const pb::NodeSelectorTerm& from, NodeTerm& term) {
-  const bool known = read_requirements(from.matchexpressions(), term.expressions);
-  return read_requirements(from.matchfields(), term.fields) && known;
 }
 
 void read_label_selector(const pb::LabelSelector& from, LabelSelector& selector, PodBuilder& builder) {
@@ -182,20 +128,28 @@ void read_container(const pb::Container& from, bool is_init, PodBuilder& builder
   (is_init ? builder.request.init_containers : builder.request.containers).push_back(std::move(container));
 }
 
-void read_volume(const pb::VolumeSource& source, PodBuilder& builder) {
-  const auto refuse_if = [&](bool present, std::string_view name) {
-    if (present) builder.refuse(hard_volume_source(name));
+void read_volume(const pb::Volume& from, PodBuilder& builder) {
+  const pb::VolumeSource& source = from.volumesource();
+  VolumeFields volume{.name = from.name(), .source = {}, .id = {}, .pool = {}, .monitors = {}, .kind = {}};
+  const auto take = [&](std::string_view name, const std::string& id, bool is_read_only = false) {
+    volume.source = name;
+    volume.id = id;
+    volume.is_read_only = is_read_only;
   };
-  refuse_if(source.has_persistentvolumeclaim(), "persistentVolumeClaim");
-  refuse_if(source.has_ephemeral(), "ephemeral");
-  refuse_if(source.has_gcepersistentdisk(), "gcePersistentDisk");
-  refuse_if(source.has_awselasticblockstore(), "awsElasticBlockStore");
-  refuse_if(source.has_azuredisk(), "azureDisk");
-  refuse_if(source.has_iscsi(), "iscsi");
-  refuse_if(source.has_rbd(), "rbd");
-  // Only the limits of CSINode count them.
-  if (source.has_csi() || source.has_cinder() || source.has_portworxvolume() || source.has_vspherevolume())
-    builder.ignore("spec.volumes[] (volume limits)");
+  if (source.has_persistentvolumeclaim()) take("persistentVolumeClaim", source.persistentvolumeclaim().claimname());
+  if (source.has_ephemeral()) take("ephemeral", {});
+  if (source.has_gcepersistentdisk())
+    take("gcePersistentDisk", source.gcepersistentdisk().pdname(), source.gcepersistentdisk().readonly());
+  if (source.has_awselasticblockstore()) take("awsElasticBlockStore", source.awselasticblockstore().volumeid());
+  if (source.has_azuredisk()) take("azureDisk", source.azuredisk().diskuri());
+  if (source.has_cinder()) take("cinder", source.cinder().volumeid());
+  if (source.has_portworxvolume()) take("portworxVolume", source.portworxvolume().volumeid());
+  if (source.has_iscsi()) take("iscsi", source.iscsi().iqn(), source.iscsi().readonly());
+  if (source.has_rbd()) take("rbd", source.rbd().image(), source.rbd().readonly());
+  volume.kind = source.azuredisk().kind();
+  volume.pool = source.rbd().pool();
+  volume.monitors.assign(source.rbd().monitors().begin(), source.rbd().monitors().end());
+  take_volume(builder, volume);
 }
 
 void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& problem) {
@@ -218,7 +172,7 @@ void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& proble
   if (!read_quantities(spec.overhead(), builder.request.overhead, "spec.overhead", problem)) pod.lacks_amounts = true;
   if (!read_quantities(spec.resources().requests(), builder.request.pod_level, "spec.resources.requests", problem))
     pod.lacks_amounts = true;
-  for (const pb::Volume& volume : spec.volumes()) read_volume(volume.volumesource(), builder);
+  for (const pb::Volume& volume : spec.volumes()) read_volume(volume, builder);
   for (const pb::TopologySpreadConstraint& spread : spec.topologyspreadconstraints()) read_spread(spread, builder);
   if (spec.resourceclaims_size() > 0) builder.refuse("spec.resourceClaims");
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kubeclient/decode/object_protobuf.h"
+#include "kubeclient/decode/volume_protobuf.h"
 #include "kubeclient/pod_builder.h"
 
 namespace ashlar::kube::proto {
@@ -82,6 +83,48 @@ struct Wire<Node> {
   using Object = pb::Node;
   using List = pb::NodeList;
   static constexpr std::string_view kObject = "Node", kList = "NodeList";
+};
+template <>
+struct Wire<PersistentVolumeClaim> {
+  using Object = pb::PersistentVolumeClaim;
+  using List = pb::PersistentVolumeClaimList;
+  static constexpr std::string_view kObject = "PersistentVolumeClaim", kList = "PersistentVolumeClaimList";
+};
+template <>
+struct Wire<PersistentVolume> {
+  using Object = pb::PersistentVolume;
+  using List = pb::PersistentVolumeList;
+  static constexpr std::string_view kObject = "PersistentVolume", kList = "PersistentVolumeList";
+};
+template <>
+struct Wire<StorageClass> {
+  using Object = pb::StorageClass;
+  using List = pb::StorageClassList;
+  static constexpr std::string_view kObject = "StorageClass", kList = "StorageClassList";
+};
+template <>
+struct Wire<CsiNode> {
+  using Object = pb::CSINode;
+  using List = pb::CSINodeList;
+  static constexpr std::string_view kObject = "CSINode", kList = "CSINodeList";
+};
+template <>
+struct Wire<CsiDriver> {
+  using Object = pb::CSIDriver;
+  using List = pb::CSIDriverList;
+  static constexpr std::string_view kObject = "CSIDriver", kList = "CSIDriverList";
+};
+template <>
+struct Wire<VolumeAttachment> {
+  using Object = pb::VolumeAttachment;
+  using List = pb::VolumeAttachmentList;
+  static constexpr std::string_view kObject = "VolumeAttachment", kList = "VolumeAttachmentList";
+};
+template <>
+struct Wire<CsiStorageCapacity> {
+  using Object = pb::CSIStorageCapacity;
+  using List = pb::CSIStorageCapacityList;
+  static constexpr std::string_view kObject = "CSIStorageCapacity", kList = "CSIStorageCapacityList";
 };
 
 /// The part of a message that is valid by itself; an empty one if it is not.
@@ -223,11 +266,21 @@ Result<StatusText> decode_status(std::string_view body) {
   return StatusText{parsed->message(), parsed->reason(), parsed->code(), parsed->details().retryafterseconds(), false};
 }
 
-template Result<Pod> decode_object<Pod>(std::string_view);
-template Result<Node> decode_object<Node>(std::string_view);
-template Result<ListPage<Pod>> decode_list<Pod>(std::string_view);
-template Result<ListPage<Node>> decode_list<Node>(std::string_view);
-template Result<WatchEvent<Pod>> decode_watch_event<Pod>(std::string_view);
-template Result<WatchEvent<Node>> decode_watch_event<Node>(std::string_view);
+// NOLINTBEGIN(bugprone-macro-parentheses): types take none
+#define ASHLAR_INSTANTIATE(T)                                    \
+  template Result<T> decode_object<T>(std::string_view);         \
+  template Result<ListPage<T>> decode_list<T>(std::string_view); \
+  template Result<WatchEvent<T>> decode_watch_event<T>(std::string_view);
+ASHLAR_INSTANTIATE(Pod)
+ASHLAR_INSTANTIATE(Node)
+ASHLAR_INSTANTIATE(PersistentVolumeClaim)
+ASHLAR_INSTANTIATE(PersistentVolume)
+ASHLAR_INSTANTIATE(StorageClass)
+ASHLAR_INSTANTIATE(CsiNode)
+ASHLAR_INSTANTIATE(CsiDriver)
+ASHLAR_INSTANTIATE(CsiStorageCapacity)
+ASHLAR_INSTANTIATE(VolumeAttachment)
+#undef ASHLAR_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace ashlar::kube::proto

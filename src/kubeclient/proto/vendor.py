@@ -20,12 +20,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 PINS = HERE.parents[2] / "tests" / "controlplane" / "kubernetes"
 MODULES = {"k8s.io/api": "k8s.io/api", "k8s.io/apimachinery": "k8s.io/apimachinery"}
 CORE = "k8s.io/api/core/v1"
+STORAGE = "k8s.io/api/storage/v1"
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 RUNTIME = "k8s.io/apimachinery/pkg/runtime"
 
 # What is read or written. Everything that they reach comes with them.
 ROOTS = {
-    CORE: ["Pod", "PodList", "Node", "NodeList", "Binding"],
+    CORE: ["Pod", "PodList", "Node", "NodeList", "Binding", "PersistentVolumeClaim", "PersistentVolumeClaimList",
+           "PersistentVolume", "PersistentVolumeList"],
+    STORAGE: ["StorageClass", "StorageClassList", "CSINode", "CSINodeList", "CSIDriver", "CSIDriverList",
+              "CSIStorageCapacity", "CSIStorageCapacityList", "VolumeAttachment", "VolumeAttachmentList"],
     META: ["Status", "WatchEvent"],
     RUNTIME: ["Unknown"],
 }

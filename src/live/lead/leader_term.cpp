@@ -9,6 +9,7 @@
 #include "kubeclient/writes.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
+#include "live/write/commit/volume_work.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {
@@ -55,6 +56,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
                       metrics_.observe_decision(pod.gang != kNoGang, source_.now() - pod.seen);
                       status_writer_.want_scheduled_event(slot);
                     },
+                .on_volumes_changed = [this](PodSlot slot) { binder_.look_again(slot); },
                 .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = tracker_.pods()[slot].generation; },
                 .log = options_.log}),
       state_(std::make_unique<State>()),
@@ -62,7 +64,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
               {.may_write = may_write,
                .on_plan = [this](const Plan& plan) { take_plan(plan); },
                .state_now = [this]() -> const State& { return state_now(); },
-               .work_of = {},
+               .work_of = [this](PodSlot slot) { return volume_work_of(tracker_, slot); },
                .log = options_.log}),
       status_writer_(api, tracker_, options_.status_writer,
                      {.may_write = may_write,

@@ -65,6 +65,7 @@ class LeaderTerm {
     tracker_.note_pod_groups(note.problem);
   }
   void take(PriorityClassesNote&& note) { tracker_.note_priority_classes(note.problem); }
+  void take(VolumesNote&& note) { tracker_.note_volumes(note.resource, note.problem); }
   void take(WatchedChange&& change) {
     std::visit([this](auto&& one) { take(std::forward<decltype(one)>(one)); }, std::move(change));
   }

@@ -104,6 +104,10 @@ std::uint64_t hash_of(const Constraint& c) {
   h = hash_combine(
       h, (std::uint64_t{c.near.selector.value} << 2) + (c.near.matches_itself ? 2 : 0) + (c.keeps_itself_away ? 1 : 0));
   for (const LabelKeyId topology : c.near.topologies) h = hash_combine(h, topology.value);
+  for (const std::vector<ashlar::NodeTerm>& any_of : c.volumes) {
+    h = hash_combine(h, any_of.size());
+    for (const ashlar::NodeTerm& t : any_of) h = hash_of(t, h + 1);
+  }
   for (const PodPreference& t : c.prefers_pods) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, static_cast<std::uint64_t>(std::int64_t{t.weight}) * 2 + (t.is_required ? 1 : 0));
@@ -116,6 +120,12 @@ std::uint64_t hash_of(const Constraint& c) {
 std::uint64_t hash_of(const PodAffinityTerm& term) {
   Hash hash;
   hash.add(term);
+  return hash.value();
+}
+
+std::uint64_t hash_of(const std::vector<std::vector<NodeTerm>>& lists) {
+  Hash hash;
+  hash.add(lists);
   return hash.value();
 }
 

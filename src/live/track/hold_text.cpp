@@ -75,6 +75,9 @@ std::string hold_text(const PodRecord& pod) {
       return "the pod cannot be read: " + detail;
     case HoldReason::kForeign:
       return "another scheduler's pod (" + detail + ")";
+    case HoldReason::kVolumesUnreadable:
+      return "what the pod's volumes need is not known: " + detail;
+    case HoldReason::kVolumes:
     case HoldReason::kMembersMissing:
     case HoldReason::kGroupMissing:
     case HoldReason::kGroupsUnreadable:
@@ -86,17 +89,20 @@ std::string hold_text(const PodRecord& pod) {
 }
 
 std::string_view hold_reason_token(HoldReason reason) {
-  if (reason == HoldReason::kNoSuchDomain) return kUnschedulable;
+  if (reason == HoldReason::kNoSuchDomain || reason == HoldReason::kVolumes) return kUnschedulable;
   return reason == HoldReason::kGated ? "SchedulingGated" : kSchedulerError;
 }
 
 namespace {
 
 ConditionText hold_in_words(const Tables& t, HoldReason reason, const std::string& text) {
-  const bool would_nodes_help = reason == HoldReason::kNoSuchDomain;
-  const std::string first = would_nodes_help ? "0/" + std::to_string(t.names.nodes.size()) + " nodes are available"
-                                             : std::string(hold_reason_name(reason));
-  return {std::string(hold_reason_token(reason)), first + ": " + text + (would_nodes_help ? "." : "")};
+  const bool is_unschedulable = hold_reason_token(reason) == kUnschedulable;
+  const std::string nodes = std::to_string(t.names.nodes.size());
+  const std::string first =
+      is_unschedulable ? "0/" + nodes + " nodes are available" : std::string(hold_reason_name(reason));
+  const bool counts_nodes = text.starts_with("node(s)");
+  return {std::string(hold_reason_token(reason)),
+          first + ": " + (counts_nodes ? nodes + " " : "") + text + (is_unschedulable ? "." : "")};
 }
 
 }  // namespace
@@ -106,7 +112,8 @@ ConditionText hold_condition(const Tables& t, const PodRecord& pod) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
                                  pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
                                  pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQueueForbidden ||
-                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed;
+                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed ||
+                                 pod.hold == HoldReason::kVolumes || pod.hold == HoldReason::kVolumesUnreadable;
     return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -146,6 +153,10 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "Unreadable";
     case HoldReason::kForeign:
       return "OtherScheduler";
+    case HoldReason::kVolumes:
+      return "VolumesNotReady";
+    case HoldReason::kVolumesUnreadable:
+      return "VolumesUnreadable";
     case HoldReason::kMembersMissing:
       return "MembersMissing";
     case HoldReason::kGroupMissing:

@@ -7,8 +7,6 @@ namespace ashlar::kube {
 
 namespace {
 constexpr std::string_view kFixedResources[] = {"cpu", "memory", "ephemeral-storage", "pods"};
-/// The key of a label has no space: a node that is labelled metadata.name=b does not pass for node b.
-constexpr std::string_view kNodeNameKey = "field metadata.name";
 }  // namespace
 
 ObjectNames::ObjectNames(std::vector<LevelName> nested)
@@ -119,6 +117,8 @@ void ObjectNames::InUse::add(const Constraint& c) {
   add_term(c.selector);
   c.each_topology_label([&](LabelKeyId label) { label_keys.set(label); });
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
+  for (const std::vector<ashlar::NodeTerm>& any_of : c.volumes)
+    for (const ashlar::NodeTerm& t : any_of) add_term(t);
   for (const ashlar::PreferredTerm& p : c.preferred) add_term(p.term);
   for (const DeviceClassId m : c.models) models.set(m);
   for (const ashlar::Toleration& t : c.tolerations) {

@@ -28,6 +28,8 @@ inline constexpr PodSlot kNoPod = 0xffffffffu;
 using GangSlot = std::uint32_t;
 inline constexpr GangSlot kNoGang = 0xffffffffu;
 
+struct VolumeTerms;
+
 /// Why a pod of ours is not shown to the engine.
 enum class HoldReason : std::uint8_t {
   kNone,
@@ -43,6 +45,8 @@ enum class HoldReason : std::uint8_t {
   kBindFailed,      ///< the API server does not bind it; detail = the server's message. Also of a whole gang
   kUnreadable,      ///< a part of it cannot be read; detail says which and why
   kForeign,         ///< another scheduler's pod, kept only because it names a PodGroup; detail = the scheduler's name
+  kVolumes,         ///< its claims are not such that it could be placed; detail = kube-scheduler's sentence
+  kVolumesUnreadable,  ///< what its volumes need is not known; detail = why
   // Of a whole gang; its pods are then kWaiting, outside the engine. The detail has the full text.
   kMembersMissing,    ///< fewer pods than must start together
   kGroupMissing,      ///< its PodGroup does not exist (yet)
@@ -90,6 +94,9 @@ struct PodRecord {
   PooledString within, prefer;  ///< its settings for the gang's domains
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
+  std::shared_ptr<const PodVolumes> volumes;        ///< null: none that matter
+  std::shared_ptr<const VolumeTerms> volume_terms;  ///< where they can be used; null: on every node
+  PooledString volume_problem;                      ///< see volume_hold
   PooledString hold_detail;
   MemberId member;  ///< none while the engine does not know it
   JobId job;
@@ -97,6 +104,7 @@ struct PodRecord {
   ConstraintId constraint;
   LabelSetId label_set;  ///< as which the engine counts it
   NodeId node;           ///< kAssumed, kBound, kNominated
+  NodeId mounted_on;     ///< as which its volumes are counted; kAssumed, kBound
   QueueId queue;
   GangSlot gang = kNoGang;            ///< the one that is a job
   GangSlot group = kNoGang;           ///< its PodGroup, where that is a group of the gang
@@ -120,6 +128,7 @@ struct PodRecord {
   std::uint64_t condition_words = 0;  ///< the same without the numbers
   Phase phase = Phase::kFree;
   HoldReason hold = HoldReason::kNone;
+  HoldReason volume_hold = HoldReason::kNone;  ///< its volumes keep it from being placed
   bool is_ours = false;
   bool is_condition_due = false;
   bool is_refresh_due = false;       ///< the numbers of its condition are to be brought up to date
@@ -132,6 +141,7 @@ struct PodRecord {
   bool has_stated_grants = false;    ///< an annotation says what it holds of each device: it is to stay
   bool has_charged_queue = false;    ///< its queue is the one that its binding names
   bool is_leaving = false;           ///< it is being deleted
+  bool has_lost_claim = false;       ///< kAssumed: another pod has a claim of it that is for one pod
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve

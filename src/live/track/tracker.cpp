@@ -14,6 +14,7 @@
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
+#include "live/track/volumes/pod_volumes.h"
 
 namespace ashlar::kube {
 
@@ -109,6 +110,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 
 void Tracker::settle() {
   data_.out.stamp();
+  if (data_.volumes.has_news()) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.has_level_news) touch_level_waiters(data_);

@@ -27,6 +27,14 @@ class Tracker {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
+  /// Claims, volumes and what tells where they can be used: any kind of VolumeBook.
+  template <class T>
+  requires requires(VolumeBook& book, Change<T>&& change) { book.take(std::move(change)); }
+  void take(Change<T>&& change) { data_.volumes.take(std::move(change)); }
+  /// Why a kind of these cannot be listed now; empty: it can.
+  void note_volumes(std::string_view resource, const std::string& problem) {
+    data_.volumes.note_problem(resource, problem);
+  }
   /// Why PodGroups cannot be read now; empty: they can. Pods whose PodGroup is not known wait and report this; known
   /// groups stay as they are.
   void note_pod_groups(const std::string& problem);
@@ -43,8 +51,9 @@ class Tracker {
   void settle_bound();
   /// True if settle() has anything to do.
   bool has_unsettled() const {
-    return !data_.dirty.empty() || !data_.moved_namespaces.empty() || data_.has_level_news ||
-           data_.anti_affinity.asked().has_news() || !data_.translator.asked_keys().news().empty();
+    return !data_.dirty.empty() || data_.volumes.has_news() || !data_.moved_namespaces.empty() ||
+           data_.has_level_news || data_.anti_affinity.asked().has_news() ||
+           !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
@@ -103,6 +112,13 @@ class Tracker {
   GangTable& gangs() { return data_.gangs; }
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
+  const VolumeBook& volumes() const { return data_.volumes; }
+  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }  // for tests
+  /// What the unbound claims of a pod with a place get; nullptr: it has none.
+  const ChosenVolumes* chosen_volumes(PodSlot slot) const {
+    const auto chosen = data_.chosen_volumes.find(slot);
+    return chosen == data_.chosen_volumes.end() ? nullptr : &chosen->second;
+  }
   /// Waiting pods whose constraint was re-evaluated for other pods' anti-affinity, in total; and the
   /// constraints built for it.
   std::uint64_t constraints_renewed() const { return data_.constraints_renewed; }                          // for tests

@@ -21,6 +21,9 @@
 #include "live/track/event_buffer.h"
 #include "live/track/tables.h"
 #include "live/track/translate.h"
+#include "live/track/volumes/chosen_volumes.h"
+#include "live/track/volumes/volume_book.h"
+#include "live/track/volumes/late_claims.h"
 #include "model/event.h"
 #include "names/rows.h"
 #include "names/value_rows.h"
@@ -70,6 +73,7 @@ struct TrackerListeners {
   std::function<void(PodSlot)> on_condition_due;
   std::function<void(GangSlot)> on_group_condition_due;
   std::function<void(PodSlot)> on_bound;            ///< a binding that this process requested is confirmed
+  std::function<void(PodSlot)> on_volumes_changed;  ///< of a pod that has a place and is not bound yet
   std::function<void(PodSlot)> on_devices_changed;  ///< another writer changed the devices of a bound pod of ours
   OnLog log;
 };
@@ -84,6 +88,7 @@ struct NodeRecord {
   std::vector<StatedDevices> stated;   ///< the same as last read
   PooledString mistaken_key;           ///< that was probably meant to be one of these annotations
   LogPace log_pace;                    ///< of lines about its annotations
+  std::vector<PodSlot> mounters;       ///< the pods with volumes that have a place here, in no order
   std::vector<PodSlot> owners;         ///< the pods bound here that have required anti-affinity, in no order
   std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
 };
@@ -109,6 +114,11 @@ struct TrackerData : Tables {
   AntiAffinity anti_affinity;
   bool are_labels_counted = false;  ///< see count_labels
   ExclusionConstraints exclusion_constraints;
+  VolumeBook volumes;
+  LateChoices late_choices{volumes};
+  boost::unordered_flat_map<PodSlot, std::vector<AttachedVolume>> attached;  ///< by CSI drivers, of pods with volumes
+  std::size_t limited_drivers_told = 0;                                      ///< as many have a resource of nodes
+  boost::unordered_flat_map<PodSlot, ChosenVolumes> chosen_volumes;  ///< of pods with a place and unbound claims
   std::uint64_t constraints_renewed = 0;
   std::uint64_t owners_moved = 0;  ///< pods with anti-affinity looked at for changes of their node's labels, in total
   std::uint64_t bind_holds = 0;    ///< begun, in total

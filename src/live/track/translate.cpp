@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "live/track/hashes.h"
+#include "live/track/nodes/csi_nodes.h"
 #include "text/amount_text.h"
 #include "text/nearest_name.h"
 #include "text/quantity_text.h"
@@ -16,17 +17,9 @@ constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 constexpr std::string_view kUnreachableTaint = "node.kubernetes.io/unreachable";
 
 ashlar::TaintEffect effect_of(TaintEffect effect) {
-  switch (effect) {
-    case TaintEffect::kAny:
-      return ashlar::TaintEffect::kAny;
-    case TaintEffect::kNoSchedule:
-      return ashlar::TaintEffect::kNoSchedule;
-    case TaintEffect::kPreferNoSchedule:
-      return ashlar::TaintEffect::kPreferNoSchedule;
-    case TaintEffect::kNoExecute:
-      return ashlar::TaintEffect::kNoExecute;
-  }
-  return ashlar::TaintEffect::kAny;
+  using enum ashlar::TaintEffect;
+  constexpr ashlar::TaintEffect kEffects[] = {kAny, kNoSchedule, kPreferNoSchedule, kNoExecute};  // by TaintEffect
+  return kEffects[static_cast<std::size_t>(effect)];
 }
 
 std::uint8_t protocol_number(HostPort::Protocol protocol) {
@@ -263,6 +256,17 @@ DemandId Translator::renewed(DemandId id) {
   return intern(std::move(renewed));
 }
 
+DemandId Translator::with_attachable(DemandId id, const std::vector<Amount>& amounts) {
+  Demand changed = demands_[id];
+  std::erase_if(changed.amounts, [this](const ResourceAmount& a) {
+    return a.resource.row() >= resource::kFirstExtended &&
+           is_attachable_resource(names_.resource_name(a.resource).view());
+  });
+  for (const Amount& a : amounts) changed.amounts.push_back({names_.wished_resource(a.name), a.value});
+  sort_by_resource(changed);
+  return changed == demands_[id] ? id : intern(std::move(changed));
+}
+
 PooledString Translator::refused_in(DemandId id) const {
   for (const ResourceAmount& a : demands_[id].amounts)
     if (PooledString name = resource::has_column(a.resource) ? PooledString() : names_.resource_name(a.resource);
@@ -389,8 +393,14 @@ void Translator::take_models(const PodRules& rules, Constraint& into, bool& is_a
       std::none_of(into.models.begin(), into.models.end(), [this](DeviceClassId id) { return names_.is_defined(id); });
 }
 
-ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company) {
+ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company,
+                                    const VolumeTerms* volumes) {
   Constraint c;
+  if (volumes != nullptr)
+    for (const std::vector<NodeTerm>& list : volumes->lists) {
+      std::vector<ashlar::NodeTerm>& any_of = c.volumes.emplace_back();
+      for (const NodeTerm& t : list) any_of.push_back(term(t));
+    }
   c.seen_as = seen_as;
   c.keeps_away = company.keeps_away;
   c.keeps_itself_away = company.keeps_itself_away;

@@ -16,6 +16,7 @@
 #include "live/track/event_buffer.h"
 #include "live/track/names.h"
 #include "live/track/nodes/asked_keys.h"
+#include "live/track/volumes/node_terms.h"
 #include "model/event.h"
 #include "names/value_rows.h"
 #include "text/device_text.h"
@@ -54,7 +55,9 @@ class Translator {
   /// to whole ones if two ways of requesting them contradict each other. The same as demand() if that succeeds.
   DemandId held_by(const Pod& pod);
   /// The nodes it may run on, where bound pods may keep pods with these labels away (none: with none).
-  ConstraintId constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company);
+  /// `volumes`: where its volumes can be used; null: everywhere.
+  ConstraintId constraint(const PodRules& rules, LabelSetId seen_as, const CompanyRules& company,
+                          const VolumeTerms* volumes = nullptr);
   /// The same without labels, by the object that pods of one template share.
   ConstraintId constraint(const std::shared_ptr<const PodRules>& rules);
 
@@ -76,6 +79,8 @@ class Translator {
   void forget_templates() { std::fill(std::begin(seen_), std::end(seen_), Seen()); }
   /// The same demand once nodes have what it requests: with columns in place of names without one.
   DemandId renewed(DemandId id);
+  /// The same demand with these amounts as what CSI drivers have to attach.
+  DemandId with_attachable(DemandId id, const std::vector<Amount>& amounts);
   /// Resources that the demand requests and nodes have, but no column tracks; empty if there are none.
   PooledString refused_in(DemandId id) const;
   const Demand& demand_of(DemandId id) const { return demands_[id]; }

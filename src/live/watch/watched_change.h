@@ -22,8 +22,17 @@ struct PriorityClassesNote {
   std::string problem;
 };
 
-using WatchedChange = std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<Node>,
-                                   Change<Pod>, PodGroupsNote, PriorityClassesNote>;
+/// The same of a kind of objects that tells where volumes can be used.
+struct VolumesNote {
+  std::string_view resource;
+  std::string problem;
+};
+
+using WatchedChange =
+    std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<PersistentVolumeClaim>,
+                 Change<PersistentVolume>, Change<StorageClass>, Change<CsiNode>, Change<CsiDriver>,
+                 Change<CsiStorageCapacity>, Change<VolumeAttachment>, Change<Node>, Change<Pod>, PodGroupsNote,
+                 PriorityClassesNote, VolumesNote>;
 using OnWatched = std::function<void(WatchedChange&&)>;
 
 }  // namespace ashlar::kube

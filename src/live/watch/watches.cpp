@@ -30,12 +30,30 @@ Watches::Watches(Api& api, WatchesOptions options)
                                  return PodGroupsNote{version_, problem};
                                },
                            .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
+  add_volumes();
   nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true});
   pods_ = add<Pod>({.resource = "pods",
                     .object = "pod",
                     .is_required = true,
                     .waits_for_others = true,
                     .options = {.field_selector = "status.phase!=Succeeded,status.phase!=Failed"}});
+}
+
+template <class T>
+void Watches::add_of_volumes(std::string_view resource, std::string_view object) {
+  add<T>({.resource = resource, .object = object, .note = [resource](const std::string& problem) {
+            return VolumesNote{resource, problem};
+          }});
+}
+
+void Watches::add_volumes() {
+  add_of_volumes<StorageClass>("storageclasses", "storageclass");
+  add_of_volumes<CsiDriver>("csidrivers", "csidriver");
+  add_of_volumes<CsiNode>("csinodes", "csinode");
+  add_of_volumes<CsiStorageCapacity>("csistoragecapacities", "csistoragecapacity");
+  add_of_volumes<VolumeAttachment>("volumeattachments", "volumeattachment");
+  add_of_volumes<PersistentVolume>("persistentvolumes", "persistentvolume");
+  add_of_volumes<PersistentVolumeClaim>("persistentvolumeclaims", "persistentvolumeclaim");
 }
 
 Watches::~Watches() { stop(); }

@@ -48,6 +48,10 @@ class Watches {
  private:
   template <class T>
   WatchedKind* add(WatchedKindRow row);
+  template <class T>
+  void add_of_volumes(std::string_view resource, std::string_view object);
+  /// Claims, volumes and what tells where they can be used.
+  void add_volumes();
 
   // ---- which PodGroups exist ----------------------------------------------------------------------------------------
   void find_pod_groups();

@@ -16,6 +16,7 @@
 #include "policy/node/resources.h"
 #include "policy/node/selector.h"
 #include "policy/node/taints.h"
+#include "policy/node/volumes.h"
 
 namespace ashlar {
 namespace {
@@ -24,6 +25,7 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "ready", .reason = ReasonCode::kNotReady, .holds = is_ready},
     {.name = "taints", .reason = ReasonCode::kTaintNotTolerated, .holds = taints_tolerated},
     {.name = "selector", .reason = ReasonCode::kSelectorMismatch, .holds = is_selected, .is_lasting = true},
+    {.name = "volumes", .reason = ReasonCode::kVolumeNodeAffinity, .holds = are_volumes_usable, .is_lasting = true},
     {.name = "topology-spread", .reason = ReasonCode::kTopologySpread, .company = CompanyRule::kSpread},
     {.name = "pod-affinity", .reason = ReasonCode::kPodAffinity, .company = CompanyRule::kAffinity},
     {.name = "pod-anti-affinity", .reason = ReasonCode::kOwnAntiAffinity, .company = CompanyRule::kAntiAffinity},

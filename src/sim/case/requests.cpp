@@ -276,6 +276,10 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
     } else if (words.accept("affinity")) {
       for (const std::string_view term : split(words.take(kExpressionForm), ';'))
         request.constraint.any_of.push_back(term_of(words, names, term));
+    } else if (words.accept("volume-on")) {
+      std::vector<NodeTerm>& any_of = request.constraint.volumes.emplace_back();
+      for (const std::string_view term : split(words.take(kExpressionForm), ';'))
+        any_of.push_back(term_of(words, names, term));
     } else if (words.accept("wish")) {
       take_wish(words, names, request);
     } else if (words.accept("tolerates")) {

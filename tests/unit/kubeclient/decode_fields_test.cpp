@@ -383,10 +383,6 @@ TEST(DecodeFields, EveryWordOfTheVocabulary) {
   EXPECT_EQ(read_resource_version("18446744073709551615"), 18446744073709551615ull);
   for (const char* bad : {"", "1x", "x", "-1", "18446744073709551616"})
     EXPECT_EQ(read_resource_version(bad), 0u) << bad;
-  const char* const hard[] = {
-      "persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
-  for (const char* source : hard) EXPECT_EQ(hard_volume_source(source), "spec.volumes[]." + std::string(source));
-  EXPECT_EQ(hard_volume_source("emptyDir"), "");
 }
 
 TEST(DecodeFields, AnAmountThatIsSaidTwiceIsTheLastOne) {

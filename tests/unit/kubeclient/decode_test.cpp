@@ -95,7 +95,9 @@ TEST(Decode, PodRulesAreKeptWhole) {
   EXPECT_TRUE(term.namespace_selector.present);
   EXPECT_EQ(*find_label(term.selector.match_labels, "app"), "train");
   EXPECT_EQ(term.selector.expressions[0].op, SelectorOp::kNotIn);
-  EXPECT_FALSE(rules.unsupported.empty());
+  EXPECT_TRUE(rules.unsupported.empty());
+  ASSERT_TRUE(named(page->items, "rich").volumes);
+  EXPECT_EQ(named(page->items, "rich").volumes->claims.size(), 1u);
   EXPECT_TRUE(rules.ignored_soft.empty());
   EXPECT_EQ(rules.preferred_anti_affinity.size(), 1u);
   EXPECT_EQ(rules.preferred_spread.size(), 1u);
@@ -231,9 +233,9 @@ TEST(Decode, HardFieldsThatAreNotEvaluatedAreNamed) {
   const struct {
     const char *spec, *path;
   } cases[] = {
-      {R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
-       "spec.volumes[].persistentVolumeClaim"},
-      {R"({"volumes":[{"ephemeral":{},"name":"v"}]})", "spec.volumes[].ephemeral"},
+      {R"({"volumes":[{"name":"v","azureDisk":{"diskURI":"u","kind":"Dedicated"}}]})", "spec.volumes[].azureDisk.kind"},
+      {R"({"volumes":[{"awsElasticBlockStore":{"volumeID":"aws://a/b/c"},"name":"v"}]})",
+       "spec.volumes[].awsElasticBlockStore.volumeID (not the name of a disk)"},
       {R"({"resourceClaims":[{"name":"gpu","resourceClaimName":"c"}]})", "spec.resourceClaims"},
       {R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Near"}]}]}}}})",
        "spec.affinity.nodeAffinity.required: operator"},

@@ -28,7 +28,7 @@ void require(Requirements* requirements, const char* key, const char* op, const 
   for (const char* value : values) requirement.add_values(value);
 }
 
-TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
+TEST(DecodeWholeMessages, OwnersGatesAndTimesAreReadByTheirRules) {
   const auto pod_of = [](const pb::Pod& message) { return decode_object<Pod>(in_envelope(message)).value(); };
   const auto owner_of = [&](const std::vector<std::pair<const char*, bool>>& owners) {
     pb::Pod pod;
@@ -51,22 +51,6 @@ TEST(DecodeWholeMessages, OwnersGatesTimesAndVolumesAreReadByTheirRules) {
   EXPECT_EQ(pod_of(pod).scheduling_gates, 255);
   EXPECT_EQ(pod_of(pod).created, Millis(5'007));
   EXPECT_EQ(pod_of(pod).deletion_requested, Millis(0));
-  void (*const sources[])(pb::VolumeSource&) = {[](pb::VolumeSource& v) { v.mutable_persistentvolumeclaim(); },
-                                                [](pb::VolumeSource& v) { v.mutable_ephemeral(); },
-                                                [](pb::VolumeSource& v) { v.mutable_gcepersistentdisk(); },
-                                                [](pb::VolumeSource& v) { v.mutable_awselasticblockstore(); },
-                                                [](pb::VolumeSource& v) { v.mutable_azuredisk(); },
-                                                [](pb::VolumeSource& v) { v.mutable_iscsi(); },
-                                                [](pb::VolumeSource& v) { v.mutable_rbd(); }};
-  const char* const names[] = {
-      "persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "azureDisk", "iscsi", "rbd"};
-  for (std::size_t i = 0; i < std::size(sources); ++i) {
-    pb::Pod one;
-    one.mutable_metadata()->set_name("p");
-    one.mutable_spec()->add_volumes();
-    sources[i](*one.mutable_spec()->add_volumes()->mutable_volumesource());
-    EXPECT_EQ(pod_of(one).rules->unsupported.str(), "spec.volumes[]." + std::string(names[i]));
-  }
   pb::Pod together;
   together.mutable_metadata()->set_name("p");
   together.mutable_spec()

@@ -87,7 +87,8 @@ ApiMessages::ApiMessages(const std::string& file) {
 }
 
 const Descriptor* ApiMessages::type(const std::string& name) const {
-  return pool_.FindMessageTypeByName("k8s.io.api.core.v1." + name);
+  const Descriptor* of_core = pool_.FindMessageTypeByName("k8s.io.api.core.v1." + name);
+  return of_core != nullptr ? of_core : pool_.FindMessageTypeByName("k8s.io.api.storage.v1." + name);
 }
 
 std::unique_ptr<Message> ApiMessages::message(const std::string& name, const std::string& text) {

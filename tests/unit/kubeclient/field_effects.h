@@ -33,7 +33,7 @@ struct Kept {
 class ApiMessages {
  public:
   explicit ApiMessages(const std::string& file);
-  /// The message of core/v1, written in protobuf's text format.
+  /// The message of core/v1 or storage/v1, written in protobuf's text format.
   std::unique_ptr<google::protobuf::Message> message(const std::string& name, const std::string& text);
   const google::protobuf::Descriptor* type(const std::string& name) const;
 

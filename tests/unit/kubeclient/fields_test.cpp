@@ -1,4 +1,4 @@
-// The page of fields: every field of pods and nodes is on it, and the decoder treats each as the page says.
+// The page of fields: every field of pods, nodes and volumes is on it, and the decoder treats each as the page says.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -6,6 +6,8 @@
 #include "field_effects.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/volumes/volume_objects.h"
+#include "volume_examples.h"
 
 namespace ashlar::kube {
 namespace {
@@ -137,10 +139,6 @@ const char* const kOwner = R"pb(
         value { string: "1" }
       }
     }
-    volumes {
-      name: "v"
-      volumeSource { csi { driver: "d" } }
-    }
     affinity {
       podAffinity {
         requiredDuringSchedulingIgnoredDuringExecution { topologyKey: "zone" }
@@ -254,6 +252,13 @@ class Words {
   Words& operator<<(const Resources& r) {
     return *this << r.cpu.value << r.memory.value << r.ephemeral_storage.value << r.extended;
   }
+  Words& operator<<(const ClaimUse& c) { return *this << c.name << c.is_ephemeral; }
+  Words& operator<<(const AttachedVolume& v) { return *this << v.driver << v.handle; }
+  template <class T>
+  Words& operator<<(const std::optional<T>& value) {
+    return value ? *this << "has" << *value : *this << "none";
+  }
+  Words& operator<<(const CsiNode::Driver& d) { return *this << d.name << d.volumes_max; }
   Words& operator<<(const Condition& c) {
     return *this << static_cast<int>(c.status) << c.reason << c.message << c.last_transition.value;
   }
@@ -290,6 +295,7 @@ Kept kept_of_pod(const std::string& bytes) {
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
       << r.preferred_anti_affinity << r.preferred_spread << r.unsupported << r.unknown_fields << r.too_large
       << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;
+  if (p.volumes) all << p.volumes->claims << p.volumes->inline_disks;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }
 
@@ -304,6 +310,55 @@ Kept kept_of_node(const std::string& bytes) {
   return {all.text(), "", ""};
 }
 
+Words& put(Words& all, const PersistentVolumeClaim& c) {
+  return all << c.access_modes << c.request << c.selector << c.volume_name << c.class_name << c.volume_mode
+             << c.attributes_class << c.selected_node << c.has_selected_node << c.is_bind_completed << c.is_lost
+             << c.controller_uid << c.deletion_requested.value;
+}
+Words& put(Words& all, const PersistentVolume& v) {
+  return all << v.labels << v.capacity << v.access_modes << v.class_name << v.volume_mode << v.attributes_class
+             << v.has_claim << v.claim_ns << v.claim_name << v.claim_uid << v.has_affinity << v.affinity
+             << static_cast<int>(v.plugin) << v.attached << v.is_available << v.deletion_requested.value;
+}
+Words& put(Words& all, const StorageClass& c) {
+  return all << c.provisioner << c.waits_for_consumer << c.allowed_topologies;
+}
+Words& put(Words& all, const CsiNode& n) { return all << n.drivers << n.migrated_plugins; }
+Words& put(Words& all, const CsiDriver& d) { return all << d.has_capacities << d.must_be_on_node; }
+Words& put(Words& all, const CsiStorageCapacity& c) { return all << c.class_name << c.topology << c.largest_volume; }
+Words& put(Words& all, const VolumeAttachment& a) { return all << a.attacher << a.volume_name << a.node_name; }
+
+template <class T>
+Kept kept_of(const std::string& bytes) {
+  const Result<T> read = decode_object<T>(enveloped(bytes));
+  if (!read) return {read.error().message, "", ""};
+  Words all;
+  all << read->ns << read->name << read->uid << read->resource_version << read->problem;
+  return {put(all, *read).text(), "", ""};
+}
+
+void walk_everything(FieldEffects& effects, ApiMessages& api) {
+  std::vector<FieldEffects::Example> pods, nodes;
+  for (const char* text : {kWaiting, kOwner, kResized, kVolumePod}) pods.push_back(api.message("Pod", text));
+  nodes.push_back(api.message("Node", kNodes));
+  effects.walk(std::move(pods), kept_of_pod);
+  effects.walk(std::move(nodes), kept_of_node);
+  const std::pair<const char*, FieldEffects::Decode> kinds[] = {
+      {"PersistentVolumeClaim", kept_of<PersistentVolumeClaim>},
+      {"PersistentVolume", kept_of<PersistentVolume>},
+      {"StorageClass", kept_of<StorageClass>},
+      {"CSINode", kept_of<CsiNode>},
+      {"CSIDriver", kept_of<CsiDriver>},
+      {"CSIStorageCapacity", kept_of<CsiStorageCapacity>},
+      {"VolumeAttachment", kept_of<VolumeAttachment>}};
+  for (const auto& [message, decode] : kinds) {
+    std::vector<FieldEffects::Example> examples;
+    for (const VolumeExample& example : kVolumeExamples)
+      if (std::string_view(example.message) == message) examples.push_back(api.message(message, example.text));
+    effects.walk(std::move(examples), decode);
+  }
+}
+
 std::string lines(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& line : list) text += line + "\n";
@@ -313,12 +368,8 @@ std::string lines(const std::vector<std::string>& list) {
 TEST(Fields, AreTreatedAsTheirPageSays) {
   const FieldRows rows = read_field_rows(kPage);
   ApiMessages api(kDescriptors);
-  std::vector<FieldEffects::Example> pods, nodes;
-  for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
-  nodes.push_back(api.message("Node", kNodes));
   FieldEffects effects(rows);
-  effects.walk(std::move(pods), kept_of_pod);
-  effects.walk(std::move(nodes), kept_of_node);
+  walk_everything(effects, api);
   EXPECT_EQ(lines(effects.complaints()), "");
   for (const auto& [key, row] : rows)
     EXPECT_TRUE(effects.visited().contains(key))
@@ -334,12 +385,8 @@ TEST(Fields, APageThatIsWrongIsFound) {
       rows.erase({message, field});
     else
       rows[{message, field}].use = use;
-    std::vector<FieldEffects::Example> pods, nodes;
-    for (const char* text : {kWaiting, kOwner, kResized}) pods.push_back(api.message("Pod", text));
-    nodes.push_back(api.message("Node", kNodes));
     FieldEffects effects(rows);
-    effects.walk(std::move(pods), kept_of_pod);
-    effects.walk(std::move(nodes), kept_of_node);
+    walk_everything(effects, api);
     return effects.complaints();
   };
   EXPECT_EQ(complaints("PodSpec", "priority", ""), std::vector<std::string>{"PodSpec.priority has no row"});

@@ -360,8 +360,10 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
     api->poll(Millis(5));
   }
   watches.add_facts(facts);
-  ASSERT_EQ(facts.size(), 5u);
-  for (const char* resource : {"pods", "nodes", "namespaces", "priorityclasses", "podgroups"}) {
+  ASSERT_EQ(facts.size(), 12u);
+  for (const char* resource :
+       {"pods", "nodes", "namespaces", "priorityclasses", "podgroups", "persistentvolumeclaims", "persistentvolumes",
+        "storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"}) {
     ASSERT_TRUE(facts.contains(resource)) << resource;
     EXPECT_EQ(facts[resource].resource, resource);
     EXPECT_TRUE(facts[resource].is_listed) << resource;

@@ -122,6 +122,27 @@ TEST(Selector, TheSelectorAndOneOfTheTermsMustHold) {
   EXPECT_EQ(c.fits("selector", demand_of(0), k), (Fits{kFitsMax, 0, kFitsMax, 0}));
 }
 
+TEST(Volumes, OfEachListOneTermMustHold) {
+  SmallCluster c;
+  const LabelKeyId zone(0u), disk(1u);
+  const auto add = [&](std::vector<NodeLabel> labels) {
+    NodeFacts f;
+    f.labels = std::move(labels);
+    c.add(f);
+  };
+  add({{zone, LabelId(10u)}, {disk, LabelId(1u)}});
+  add({{zone, LabelId(11u)}});
+  add({{zone, LabelId(11u)}, {disk, LabelId(1u)}});
+  const auto in = [](LabelKeyId key, LabelId value) { return NodeTerm{{{key, LabelExpression::Op::kIn, {value}}}}; };
+  Constraint k;
+  k.volumes = {{in(zone, LabelId(11u))}};
+  EXPECT_EQ(c.fits("volumes", demand_of(0), k), (Fits{0, kFitsMax, kFitsMax}));
+  k.volumes = {{in(zone, LabelId(10u)), in(zone, LabelId(11u))}, {in(disk, LabelId(1u))}};
+  EXPECT_EQ(c.fits("volumes", demand_of(0), k), (Fits{kFitsMax, 0, kFitsMax}));
+  k.volumes = {{}};
+  EXPECT_EQ(c.fits("volumes", demand_of(0), k), (Fits{0, 0, 0})) << "a list without terms";
+}
+
 TEST(Taints, HardTaintsMustBeToleratedAndSoftOnesNeedNot) {
   SmallCluster c;
   const Taint hard{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule},

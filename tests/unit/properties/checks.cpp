@@ -237,6 +237,8 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
   if (!c.any_of.empty() &&
       std::none_of(c.any_of.begin(), c.any_of.end(), [&](const NodeTerm& t) { return term_holds(t, f); }))
     return false;
+  for (const std::vector<NodeTerm>& list : c.volumes)
+    if (std::none_of(list.begin(), list.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
   if (!c.seen_as.is_none() && is_kept_away(state, c.seen_as, f)) return false;
   for (const Taint& taint : f.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;

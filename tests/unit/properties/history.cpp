@@ -88,6 +88,8 @@ Constraint constraint_number(int i) {
       break;
     case 4:
       c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}};
+      c.volumes = {{NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kExists, {}, 0}}}},
+                   {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kLess, {}, 9}}}}};
       break;
     case 5:
       c.preferred = {{50, NodeTerm{{zone_a}}}};

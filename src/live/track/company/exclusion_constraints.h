@@ -19,7 +19,8 @@ class ExclusionConstraints {
   ExclusionConstraints& operator=(const ExclusionConstraints&) = delete;
 
   /// For a waiting pod with these labels and node requirements.
-  ConstraintId of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules);
+  ConstraintId of(const PooledString& ns, const Labels& labels, const std::shared_ptr<const PodRules>& rules,
+                  const std::shared_ptr<const VolumeTerms>& volumes = {});
   /// Rows may be given back: all cached ones are dropped.
   void forget();
 
@@ -34,8 +35,12 @@ class ExclusionConstraints {
     LabelSetId seen_as;
     std::shared_ptr<const PodRules> rules;
     CompanyRules company = {};
+    std::shared_ptr<const VolumeTerms> volumes = {};
     friend bool operator==(const Kind& a, const Kind& b) {
-      return a.seen_as == b.seen_as && a.company == b.company && (a.rules == b.rules || *a.rules == *b.rules);
+      const bool are_volumes_alike =
+          a.volumes == b.volumes || (a.volumes && b.volumes && a.volumes->lists == b.volumes->lists);
+      return a.seen_as == b.seen_as && are_volumes_alike && a.company == b.company &&
+             (a.rules == b.rules || *a.rules == *b.rules);
     }
   };
   struct KindEqual {

@@ -29,6 +29,8 @@ void AskedKeys::ask(const Constraint& constraint) {
   };
   ask_term(constraint.selector);
   for (const ashlar::NodeTerm& term : constraint.any_of) ask_term(term);
+  for (const std::vector<ashlar::NodeTerm>& any_of : constraint.volumes)
+    for (const ashlar::NodeTerm& term : any_of) ask_term(term);
   for (const ashlar::PreferredTerm& preferred : constraint.preferred) ask_term(preferred.term);
   constraint.each_topology_label(ask_key);
 }
@@ -36,7 +38,7 @@ void AskedKeys::ask(const Constraint& constraint) {
 std::vector<NodeLabel> AskedKeys::labels_of(const Labels& labels, const PooledString& node_name) {
   std::vector<NodeLabel> asked;
   for (const KeyValue& kv : labels)
-    if (keys_.contains(kv.key))
+    if (keys_.contains(kv.key) && kv.key != names_.node_name_key())
       asked.push_back({names_.label_keys.of(kv.key), names_.label(kv.key, kv.value), label_number(kv.value)});
   const PooledString& name_key = names_.node_name_key();
   asked.push_back({names_.label_keys.of(name_key), names_.label(name_key, node_name), NodeLabel::kNotANumber});

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "live/track/nodes/annotations.h"
+#include "live/track/nodes/csi_nodes.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/foreign_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/requests.h"
 #include "live/track/unknown_fields.h"
+#include "live/track/volumes/pod_volumes.h"
 
 namespace ashlar::kube {
 
@@ -26,7 +28,7 @@ void see_unread_node(TrackerData& t, const Node& node) {
 }
 
 /// Reports the node's new facts to the engine, of a known node only what changed.
-void report_node(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
+void report_facts(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
   NodeRecord& record = t.nodes[node.row()];
   record.reported_edition = ++t.nodes_edition;
   if (is_new) {
@@ -80,8 +82,9 @@ void log_refused_resources(TrackerData& t, std::size_t from, const PooledString&
 
 }  // namespace
 
-void upsert_node(TrackerData& t, const Node& node) {
+void upsert_node(TrackerData& t, Node& node) {
   note_unknown_fields(t, node);
+  node.labels = labels_with_drivers(t, node.name, std::move(node.labels));
   if (!node.problem.empty()) return see_unread_node(t, node);
   NodeId id = t.names.nodes.find(node.name);
   const bool is_new = id.is_none();
@@ -90,10 +93,9 @@ void upsert_node(TrackerData& t, const Node& node) {
   const std::size_t columns = t.names.column_count();
   const std::size_t refused = t.names.refused_resources().size();
   NodeFacts facts = t.translator.node_facts(node);
+  add_attachable(t, node.name, facts);
   NodeRecord& record = t.nodes[id.row()];
-  if (record.labels != node.labels) count_labels(t, record.labels, node.labels);
-  if (!is_new && record.labels != node.labels) move_anti_affinity(t, id, node.labels);
-  record.labels = node.labels;
+  change_labels(t, id, node.labels);
   const bool has_unanswered = is_new && t.unanswered_nodes.contains(node.name);
   if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();
@@ -102,7 +104,7 @@ void upsert_node(TrackerData& t, const Node& node) {
   const DeviceMask unhealthy = unhealthy_devices(t, node, record, facts.devices.count);
   log_mistaken_key(t, node, record);
   const bool is_heartbeat = !is_new && facts == record.facts;
-  if (!is_heartbeat) report_node(t, id, std::move(facts), is_new);
+  if (!is_heartbeat) report_facts(t, id, std::move(facts), is_new);
   report_health(t, id, unhealthy);
   if (is_heartbeat) return;
   log_refused_resources(t, refused, node.name);
@@ -123,7 +125,18 @@ void close_or_open(TrackerData& t, NodeId node) {
   if (record.facts.is_ready == is_open) return;
   NodeFacts facts = record.facts;
   facts.is_ready = is_open;
-  report_node(t, node, std::move(facts), false);
+  report_node(t, node, std::move(facts));
+}
+
+void report_node(TrackerData& t, NodeId node, NodeFacts facts) { report_facts(t, node, std::move(facts), false); }
+
+void change_labels(TrackerData& t, NodeId node, Labels labels) {
+  NodeRecord& record = t.nodes[node.row()];
+  if (record.labels == labels) return;
+  count_labels(t, record.labels, labels);
+  move_anti_affinity(t, node, labels);
+  record.labels = std::move(labels);
+  t.volumes.touch({VolumeTopic::Kind::kNodes, {}, {}});
 }
 
 void report_asked_labels(TrackerData& t) {
@@ -149,6 +162,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     if (t.pods[slot].node != id) continue;
     PodRecord& r = t.pods.edit(slot);
+    set_mounted(t, slot, NodeId::none());
     if (r.phase == PodRecord::Phase::kBound)
       note_on_unknown_node(t, slot);
     else if (r.phase == PodRecord::Phase::kAssumed && r.is_bind_under_way) {

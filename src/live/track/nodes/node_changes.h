@@ -6,8 +6,12 @@
 
 namespace ashlar::kube {
 
-/// New, changed, a heartbeat (no event) or unreadable.
-void upsert_node(TrackerData& t, const Node& node);
+/// New, changed, a heartbeat (no event) or unreadable. What CSI drivers say of the node is added to its labels.
+void upsert_node(TrackerData& t, Node& node);
+/// Reports to the engine what has changed of a known node.
+void report_node(TrackerData& t, NodeId node, NodeFacts facts);
+/// A node has these labels from now on; its facts are up to the caller.
+void change_labels(TrackerData& t, NodeId node, Labels labels);
 /// Reports to the engine that the node is closed or open, if that is new.
 void close_or_open(TrackerData& t, NodeId node);
 /// Labels that constraints newly ask for become facts of the nodes that have them. O(nodes) if any node does.

@@ -9,6 +9,7 @@
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
+#include "live/track/volumes/pod_volumes.h"
 #include "state/holds/kept.h"
 
 namespace ashlar::kube {
@@ -78,6 +79,7 @@ void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const PodDevices& d
   r.is_bound_seen = false;
   r.chosen_at = t.nodes_edition;
   ++r.bind_attempt;
+  set_mounted(t, slot, node);
 }
 
 void note_rejected(TrackerData& t, PodSlot slot) {
@@ -86,6 +88,7 @@ void note_rejected(TrackerData& t, PodSlot slot) {
   t.out.stamp();
   r.phase = Phase::kWaiting;
   r.node = NodeId::none();
+  set_mounted(t, slot, NodeId::none());
   if (r.is_in_engine()) t.out.add(BindRejected{r.member});
   wait_again(t, slot);
   if (r.gang == kNoGang) return;
@@ -95,7 +98,7 @@ void note_rejected(TrackerData& t, PodSlot slot) {
 
 bool is_place_outdated(const TrackerData& t, PodSlot slot, const State* state) {
   const PodRecord& r = t.pods[slot];
-  if (t.missed.contains(slot)) return true;
+  if (t.missed.contains(slot) || has_lost_volumes(t, slot)) return true;
   if (!t.anti_affinity.is_empty() && t.anti_affinity.refuses(r.ns, r.its_labels(), t.nodes[r.node.row()].labels))
     return true;
   if (state == nullptr) return false;

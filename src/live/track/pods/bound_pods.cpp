@@ -14,6 +14,7 @@
 #include "live/track/pods/requests.h"
 
 #include "live/track/pods/pod_changes.h"
+#include "live/track/volumes/pod_volumes.h"
 
 namespace ashlar::kube {
 
@@ -254,6 +255,7 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   t.missed.erase(slot);
   r.phase = Phase::kBound;
   r.node = node;
+  set_mounted(t, slot, node);
   set_bound_constraint(t, slot);
   keep_away(t, slot, r.rules);
   if (r.closes_node) {
@@ -283,6 +285,7 @@ void leave_node(TrackerData& t, PodSlot slot) {
     }
   }
   r.node = NodeId::none();
+  set_mounted(t, slot, NodeId::none());
   if (r.phase == Phase::kBound) r.phase = Phase::kHeld;
 }
 

@@ -12,6 +12,7 @@
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
 #include "live/track/unknown_fields.h"
+#include "live/track/volumes/pod_volumes.h"
 
 #include "live/track/hold_text.h"
 #include "text/duration_text.h"
@@ -143,7 +144,7 @@ std::size_t scheduler_index(const TrackerData& t, const PooledString& scheduler_
 void take_pod(TrackerData& t, Change<Pod>&& change) {
   if (change.kind == Change<Pod>::Kind::kSynced) return;
   t.out.stamp();
-  const Pod& pod = change.object;
+  Pod& pod = change.object;
   note_unknown_fields(t, pod);
   if (!t.nominated_early.empty()) t.nominated_early.erase({pod.ns, pod.name});
   PodSlot slot = t.pods.find(pod.ns, pod.name);
@@ -155,6 +156,7 @@ void take_pod(TrackerData& t, Change<Pod>&& change) {
     forget_pod(t, slot);
     slot = kNoPod;
   }
+  if (slot != kNoPod) note_volumes(t, slot, pod);
   if (slot != kNoPod && !pod.problem.empty()) return keep_unread_pod(t, slot, pod);
   const bool is_ours = scheduler_index(t, pod.scheduler_name) < t.scheduler_names.size();
   const bool matters = is_ours || !pod.node_name.empty() || !pod.nominated_node_name.empty() || !pod.group_name.empty();
@@ -167,6 +169,7 @@ void take_pod(TrackerData& t, Change<Pod>&& change) {
     t.pods.edit(slot).created = pod.created;
     t.pods.edit(slot).seen = t.out.now();
     t.pods.edit(slot).phase = Phase::kHeld;
+    note_volumes(t, slot, pod);
   } else if (!matters) {
     forget_pod(t, slot);
     return;
@@ -198,8 +201,10 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
       (t.gangs[r.named_gang()].name != setting.name || t.gangs[r.named_gang()].kind != setting.kind);
   if (names_other) leave_gang(t, slot);
   if (r.gang == kNoGang && !setting.name.empty() && hold.reason != HoldReason::kDeleting &&
-      hold.reason != HoldReason::kGated)
+      hold.reason != HoldReason::kGated) {
     join_gang(t, slot, setting);
+    note_companions(t, slot);
+  }
   if (hold.reason != HoldReason::kNone) return hold_pod(t, slot, hold);
   // A failed binding waits for its retry time, unless the pod's owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
@@ -212,6 +217,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
 void admit_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   if (!r.unanswered_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
+  if (r.volume_hold != HoldReason::kNone) return hold_pod(t, slot, volume_hold(r));
   const ConstraintId constraint = constraint_for(t, r);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(t, r, constraint);
@@ -230,6 +236,7 @@ void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
   withdraw_pod(t, slot);
   ++r.bind_attempt;
   r.node = NodeId::none();
+  set_mounted(t, slot, NodeId::none());
   r.phase = Phase::kHeld;
   r.hold = hold.reason;
   r.hold_detail = PooledString(bounded_words(hold.detail, kDetailMax));
@@ -249,6 +256,7 @@ void forget_pod(TrackerData& t, PodSlot slot) {
   if (r.gang != kNoGang) leave_gang(t, slot);
   if (r.foreign_pod_of != kNoGang) leave_foreign_pods(t, slot);
   t.missed.erase(slot);
+  forget_volumes(t, slot);
   set_demand(t, r, DemandId::none());
   set_constraint(t, r, ConstraintId::none());
   forget_labels(t, r);
@@ -258,10 +266,13 @@ void forget_pod(TrackerData& t, PodSlot slot) {
 
 void wait_again(TrackerData& t, PodSlot slot) {
   if (const auto missed = t.missed.find(slot); missed != t.missed.end()) {
-    const Pod pod = std::move(missed->second);
+    Pod pod = std::move(missed->second);
     t.missed.erase(missed);
+    note_volumes(t, slot, pod);
     return see_pending(t, slot, pod);
   }
+  if (t.pods[slot].volumes) renew_volumes(t, slot);
+  if (t.pods[slot].phase != Phase::kWaiting) return;
   renew_constraint(t, slot);
   if (!t.pods[slot].names_queue) move_to_queue(t, slot, queue_name_in(t, t.pods[slot].ns));
 }

@@ -8,9 +8,6 @@ namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
 
-namespace {
-
-/// Also for a bound pod: what it holds had no column while no node had the resource.
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   PodRecord& r = t.pods.edit(slot);
   const NodeId node = r.node;
@@ -24,8 +21,6 @@ void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   submit_single(t, slot);
   if (r.phase == PodRecord::Phase::kNominated) t.out.add(Nominated{r.member, node, r.priority});
 }
-
-}  // namespace
 
 void renew_demands(TrackerData& t) {
   t.translator.forget_templates();
@@ -93,7 +88,7 @@ void forget_labels(TrackerData& t, PodRecord& r) { set_label_set(t, r, LabelSetI
 
 ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
   if (r.rules && r.rules->has_company()) count_labels(t);
-  return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules);
+  return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules, r.volume_terms);
 }
 
 void set_bound_constraint(TrackerData& t, PodSlot slot) {

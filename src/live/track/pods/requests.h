@@ -8,6 +8,8 @@ namespace ashlar::kube {
 
 /// Nodes have a new resource: from now on the demands of pods that request it use its column.
 void renew_demands(TrackerData& t);
+/// The pod requests something else. Also for a bound pod: what it holds had no column while no node had the resource.
+void renew_demand(TrackerData& t, PodSlot slot, DemandId demand);
 /// Adds a use of the new row and releases the old one.
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 /// Adds a use of the new row and releases the old one.

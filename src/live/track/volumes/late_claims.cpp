@@ -1,0 +1,166 @@
+#include "live/track/volumes/late_claims.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "live/track/hashes.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+/// Terms of one list; beyond it nodes are asked one by one.
+constexpr std::size_t kTermsMax = 4096;
+/// Claims that ask for different things; beyond it they are forgotten.
+constexpr std::size_t kKnownMax = 1024;
+
+bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
+  return volume.has_claim && volume.claim_ns == claim.ns && volume.claim_name == claim.name &&
+         (volume.claim_uid.empty() || volume.claim_uid == claim.uid);
+}
+
+/// Whether the volume could be the claim's at all, apart from its class, its labels and its node.
+bool is_alike(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
+  return volume.problem.empty() && volume.capacity >= claim.request.value_or(0) &&
+         volume.volume_mode == claim.volume_mode && volume.attributes_class == claim.attributes_class &&
+         volume.deletion_requested.value == 0;
+}
+
+bool has_access_modes(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
+  return std::ranges::all_of(claim.access_modes, [&](const PooledString& mode) {
+    return std::ranges::find(volume.access_modes, mode) != volume.access_modes.end();
+  });
+}
+
+/// Whether it is free for the claim.
+bool is_free_for(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
+  return !volume.has_claim && volume.is_available && is_alike(volume, claim) && has_access_modes(volume, claim) &&
+         (!claim.selector.present || matches(claim.selector, volume.labels));
+}
+
+AnyOf capacity_terms(const VolumeBook& book, const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
+  const CsiDriver* driver = book.driver(storage_class.provisioner);
+  if (!claim.request || driver == nullptr || !driver->has_capacities) return std::nullopt;
+  AnyOf terms = std::vector<NodeTerm>();
+  for (const CsiStorageCapacity* capacity : book.capacities_of_class(storage_class.name))
+    if (capacity->largest_volume && *capacity->largest_volume >= *claim.request)
+      terms = either(std::move(terms), selector_terms(capacity->topology));
+  if (terms) merge_terms(*terms);
+  return terms;
+}
+
+std::optional<std::shared_ptr<const VolumeTerms>> terms_alone(const LateChoice& choice,
+                                                              const PersistentVolumeClaim& claim) {
+  AnyOf terms = std::vector<NodeTerm>();
+  for (const LateChoice::Candidate& c : choice.candidates) terms = either(std::move(terms), c.nodes);
+  if (choice.can_be_made) {
+    std::optional<AnyOf> made = both(choice.topologies, choice.capacities, kTermsMax);
+    if (!made) return std::nullopt;
+    terms = either(std::move(terms), *std::move(made));
+  }
+  if (claim.has_selected_node) {
+    std::optional<AnyOf> there =
+        both(AnyOf(std::vector<NodeTerm>{named_nodes({claim.selected_node})}), terms, kTermsMax);
+    if (!there) return std::nullopt;
+    terms = *std::move(there);
+  }
+  if (!terms) return nullptr;
+  merge_terms(*terms);
+  return terms_of({*std::move(terms)});
+}
+
+/// The volume that names the claim beforehand: no other one will do.
+const PersistentVolume* bound_beforehand(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  for (const PersistentVolume* volume : book.volumes_of_claim(claim))
+    if (volume->class_name == claim.class_name && is_of_claim(*volume, claim) && is_alike(*volume, claim))
+      return volume;
+  return nullptr;
+}
+
+std::int64_t size_of(const LateClaim* late) { return late->claim->request.value_or(0); }
+
+bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
+  return choice.can_be_made && holds(choice.topologies, labels) && holds(choice.capacities, labels);
+}
+
+}  // namespace
+
+std::size_t LateChoices::Hash::operator()(const PersistentVolumeClaim& asked) const {
+  std::uint64_t h = hash_combine(asked.class_name.hash(), static_cast<std::uint64_t>(asked.request.value_or(-1)));
+  for (const KeyValue& label : asked.selector.match_labels) h = hash_combine(h, label.value.hash());
+  for (const PooledString& mode : asked.access_modes) h = hash_combine(h, mode.hash());
+  return static_cast<std::size_t>(hash_combine(h, asked.volume_mode.hash()));
+}
+
+std::shared_ptr<const LateChoice> LateChoices::make(const PersistentVolumeClaim& claim,
+                                                    const StorageClass& storage_class) {
+  ++made_;
+  auto choice = std::make_shared<LateChoice>();
+  const PooledString& provisioner = storage_class.provisioner;
+  choice->can_be_made = !provisioner.empty() && provisioner != kNoProvisioner && storage_class.problem.empty();
+  choice->topologies = topology_terms(storage_class);
+  choice->capacities = capacity_terms(book_, claim, storage_class);
+  if (const PersistentVolume* own = claim.has_selected_node ? nullptr : bound_beforehand(book_, claim); own != nullptr)
+    choice->candidates = {{own->name, own->capacity, affinity_terms(*own)}};
+  else if (!claim.has_selected_node)
+    for (const PersistentVolume* volume : book_.volumes_of_class(claim.class_name))
+      if (is_free_for(*volume, claim))
+        choice->candidates.push_back({volume->name, volume->capacity, affinity_terms(*volume)});
+  std::ranges::stable_sort(choice->candidates, {}, &LateChoice::Candidate::capacity);
+  choice->alone = terms_alone(*choice, claim);
+  return choice;
+}
+
+LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
+  if (edition_ != book_.edition() || known_.size() > kKnownMax) known_.clear();
+  edition_ = book_.edition();
+  if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
+  PersistentVolumeClaim asked;
+  asked.class_name = claim.class_name;
+  asked.request = claim.request;
+  asked.access_modes = claim.access_modes;
+  asked.volume_mode = claim.volume_mode;
+  asked.attributes_class = claim.attributes_class;
+  asked.selector = claim.selector;
+  const auto known = known_.find(asked);
+  if (known != known_.end()) return {&claim, known->second};
+  std::shared_ptr<const LateChoice> choice = make(claim, storage_class);
+  known_.emplace(std::move(asked), choice);
+  return {&claim, std::move(choice)};
+}
+
+std::optional<VolumeChoice> choose_volumes(std::span<const LateClaim> claims, const PooledString& node,
+                                           const Labels& labels) {
+  std::vector<const LateClaim*> in_order;
+  for (const LateClaim& late : claims) in_order.push_back(&late);
+  std::ranges::stable_sort(in_order, {}, size_of);
+  VolumeChoice choice;
+  std::vector<PooledString> taken;
+  for (const LateClaim* late : in_order) {
+    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
+    const auto& candidates = late->choice->candidates;
+    const auto found = std::ranges::find_if(candidates, [&](const LateChoice::Candidate& c) {
+      return std::ranges::find(taken, c.volume) == taken.end() && holds(c.nodes, labels);
+    });
+    if (found != candidates.end()) {
+      taken.push_back(found->volume);
+      choice.bound.emplace_back(late->claim, found->volume);
+    } else if (is_met_by_new(*late->choice, labels)) {
+      choice.made.push_back(late->claim);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return choice;
+}
+
+bool do_compete(std::span<const LateClaim> claims) {
+  if (claims.size() < 2) return false;
+  std::vector<PooledString> all;
+  for (const LateClaim& late : claims)
+    for (const LateChoice::Candidate& c : late.choice->candidates) all.push_back(c.volume);
+  std::sort(all.begin(), all.end());
+  return std::adjacent_find(all.begin(), all.end()) != all.end();
+}
+
+}  // namespace ashlar::kube

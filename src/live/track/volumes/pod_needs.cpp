@@ -1,0 +1,212 @@
+#include "live/track/volumes/pod_needs.h"
+
+#include <algorithm>
+
+namespace ashlar::kube {
+namespace {
+
+using Kind = VolumeTopic::Kind;
+
+std::string quoted(const PooledString& name) { return "\"" + name.str() + "\""; }
+
+void add_topic(VolumeNeeds& needs, VolumeTopic topic) {
+  if (std::ranges::find(needs.topics, topic) == needs.topics.end()) needs.topics.push_back(std::move(topic));
+}
+
+/// Why the claim keeps its pod from being placed, in kube-scheduler's words; empty: it does not.
+std::string claim_problem(const VolumeOwner& owner, const ClaimUse& use, const PersistentVolumeClaim* claim) {
+  if (claim == nullptr)
+    return use.is_ephemeral
+               ? "waiting for ephemeral volume controller to create the persistentvolumeclaim " + quoted(use.name)
+               : "persistentvolumeclaim " + quoted(use.name) + " not found";
+  if (claim->is_lost)
+    return "persistentvolumeclaim " + quoted(use.name) + " bound to non-existent persistentvolume " +
+           quoted(claim->volume_name);
+  if (claim->deletion_requested.value != 0) return "persistentvolumeclaim " + quoted(use.name) + " is being deleted";
+  if (use.is_ephemeral && claim->controller_uid != owner.uid)
+    return "PVC " + owner.ns.str() + "/" + use.name.str() + " was not created for pod " + owner.ns.str() + "/" +
+           owner.name.str() + " (pod is not owner)";
+  return {};
+}
+
+constexpr std::string_view kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
+constexpr std::string_view kVolumesGone = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
+constexpr std::string_view kTaken =
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod";
+
+/// The class of an unbound claim if it waits for its first consumer, else nullptr.
+const StorageClass* late_class(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  if (!claim.volume_name.empty() || claim.class_name.empty()) return nullptr;
+  const StorageClass* storage_class = book.storage_class(claim.class_name);
+  return storage_class != nullptr && storage_class->waits_for_consumer ? storage_class : nullptr;
+}
+
+std::string unbound_problem(const VolumeBook& book, const ClaimUse& use, const PersistentVolumeClaim& claim) {
+  if (!claim.is_bound()) return late_class(book, claim) == nullptr ? std::string(kUnboundImmediate) : std::string();
+  if (book.volume(claim.volume_name) != nullptr) return {};
+  return use.is_ephemeral ? std::string(kVolumesGone) : "persistentvolume " + quoted(claim.volume_name) + " not found";
+}
+
+/// What of it cannot be read.
+std::string unread_problem(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  if (!claim.problem.empty()) return "persistentvolumeclaim " + quoted(claim.name) + ": " + claim.problem.str();
+  const PersistentVolume* volume = book.volume(claim.volume_name);
+  if (volume != nullptr && !volume->problem.empty())
+    return "persistentvolume " + quoted(volume->name) + ": " + volume->problem.str();
+  const StorageClass* storage_class = late_class(book, claim);
+  if (storage_class != nullptr && !storage_class->problem.empty())
+    return "storageclass " + quoted(storage_class->name) + ": " + storage_class->problem.str();
+  return {};
+}
+
+/// The order of the checks is that of kube-scheduler's plugins.
+Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
+  const auto& claims = owner.volumes.claims;
+  if (claims.empty()) return {};
+  if (std::string problem = book.problem(); !problem.empty()) return {HoldReason::kVolumesUnreadable, problem};
+  const auto each = [&](auto&& find) {
+    std::string text;
+    for (const ClaimUse& use : claims)
+      if (text = find(use, book.claim(owner.ns, use.name)); !text.empty()) break;
+    return text;
+  };
+  std::string text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
+    return claim == nullptr && !use.is_ephemeral ? claim_problem(owner, use, claim) : std::string();
+  });
+  if (text.empty())
+    text =
+        each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return claim_problem(owner, use, claim); });
+  if (!text.empty()) return {HoldReason::kVolumes, text};
+  if (std::string unread =
+          each([&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, *claim); });
+      !unread.empty())
+    return {HoldReason::kVolumesUnreadable, unread};
+  text =
+      each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return unbound_problem(book, use, *claim); });
+  if (text.empty())
+    text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
+      const bool is_taken = !use.is_ephemeral && claim->is_for_one_pod() && owner.is_taken(use.name);
+      return is_taken ? std::string(kTaken) : std::string();
+    });
+  return text.empty() ? Hold{} : Hold{HoldReason::kVolumes, text};
+}
+
+/// A volume that a driver will attach.
+struct Attached {
+  AttachedVolume volume;
+  bool is_migrated = false;
+};
+
+/// As it will be made by the class's provisioner.
+Attached attached_by_class(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  const StorageClass* storage_class = claim.class_name.empty() ? nullptr : book.storage_class(claim.class_name);
+  if (storage_class == nullptr || is_unserved_plugin(storage_class->provisioner.view())) return {};
+  const MigratedPlugin plugin = plugin_named(storage_class->provisioner.view());
+  const bool is_migrated = plugin != MigratedPlugin::kNone && !storage_class->provisioner.empty();
+  const PooledString driver = is_migrated ? PooledString(row_of(plugin).driver) : storage_class->provisioner;
+  // no driver names a volume like this
+  return {{driver, "claim " + claim.ns.str() + "/" + claim.name.str()}, is_migrated};
+}
+
+Attached attached_of(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  const PersistentVolume* volume = claim.volume_name.empty() ? nullptr : book.volume(claim.volume_name);
+  if (volume == nullptr) return attached_by_class(book, claim);
+  return {volume->attached, volume->plugin != MigratedPlugin::kNone};
+}
+
+void add_attached(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms) {
+  std::vector<Attached> all;
+  for (const ClaimUse& use : owner.volumes.claims)
+    if (const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name); claim != nullptr)
+      all.push_back(attached_of(book, *claim));
+  for (const AttachedVolume& disk : owner.volumes.inline_disks) all.push_back({disk, true});
+  for (Attached& one : all) {
+    if (one.volume.driver.empty() || one.volume.handle.empty()) continue;
+    add_topic(needs, {Kind::kDriver, {}, one.volume.driver});
+    const CsiDriver* driver = book.driver(one.volume.driver);
+    if (driver != nullptr && driver->must_be_on_node) {
+      std::vector<NodeTerm> list = driver_terms(one.volume.driver, one.is_migrated);
+      if (std::ranges::find(terms.lists, list) == terms.lists.end()) terms.lists.push_back(std::move(list));
+    }
+    if (std::ranges::find(needs.attached, one.volume) == needs.attached.end())
+      needs.attached.push_back(std::move(one.volume));
+  }
+}
+
+void add_list(AnyOf list, VolumeTerms& terms) {
+  if (list && std::ranges::find(terms.lists, *list) == terms.lists.end()) terms.lists.push_back(*std::move(list));
+}
+
+void add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& terms) {
+  for (const ClaimUse& use : owner.volumes.claims) {
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    if (!claim->is_bound()) continue;
+    const PersistentVolume& volume = *book.volume(claim->volume_name);
+    add_list(affinity_terms(volume), terms);
+    if (use.is_ephemeral) continue;
+    for (std::vector<NodeTerm>& list : zone_terms(volume)) add_list(std::move(list), terms);
+  }
+}
+
+/// The nodes where all of the claims can be met, asked one by one.
+void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms) {
+  add_topic(needs, {Kind::kNodes, {}, {}});
+  std::vector<PooledString> names;
+  owner.each_node([&](const PooledString& name, const Labels& labels) {
+    if (choose_volumes(claims, name, labels)) names.push_back(name);
+  });
+  add_list(std::vector<NodeTerm>{named_nodes(std::move(names))}, terms);
+}
+
+/// `shared`: the terms of a claim that is the only thing that the pod needs.
+void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
+              std::shared_ptr<const VolumeTerms>& shared) {
+  const std::vector<LateClaim> claims = late_claims(book, owner);
+  if (claims.empty()) return;
+  const auto is_unsaid = [](const LateClaim& late) { return !late.choice->alone; };
+  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid)) return add_nodes(owner, claims, needs, terms);
+  if (claims.size() == 1 && terms.lists.empty()) shared = *claims[0].choice->alone;
+  for (const LateClaim& late : claims)
+    if (const auto& alone = *late.choice->alone; alone)
+      for (const std::vector<NodeTerm>& list : alone->lists) add_list(list, terms);
+}
+
+}  // namespace
+
+std::vector<LateClaim> late_claims(const VolumeBook& book, const VolumeOwner& owner) {
+  std::vector<LateClaim> out;
+  for (const ClaimUse& use : owner.volumes.claims) {
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    if (claim == nullptr || claim->is_bound()) continue;
+    const bool is_listed = std::ranges::any_of(out, [&](const LateClaim& late) { return late.claim == claim; });
+    if (const StorageClass* storage_class = late_class(book, *claim); storage_class != nullptr && !is_listed)
+      out.push_back(owner.late.of(*claim, *storage_class));
+  }
+  return out;
+}
+
+VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner) {
+  VolumeNeeds needs;
+  for (const ClaimUse& use : owner.volumes.claims) {
+    add_topic(needs, {Kind::kClaim, owner.ns, use.name});
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    if (claim == nullptr) continue;
+    if (!claim->volume_name.empty()) add_topic(needs, {Kind::kVolume, {}, claim->volume_name});
+    if (!claim->is_bound() && !claim->class_name.empty()) {
+      add_topic(needs, {Kind::kClass, {}, claim->class_name});
+      if (const StorageClass* storage_class = book.storage_class(claim->class_name); storage_class != nullptr)
+        add_topic(needs, {Kind::kDriver, {}, storage_class->provisioner});
+    }
+  }
+  VolumeTerms terms;
+  add_attached(book, owner, needs, terms);
+  needs.hold = hold_of(book, owner);
+  if (needs.hold.reason != HoldReason::kNone) return needs;
+  add_bound(book, owner, terms);
+  std::shared_ptr<const VolumeTerms> shared;
+  add_late(book, owner, needs, terms, shared);
+  needs.terms = shared || terms.lists.empty() ? std::move(shared) : terms_of(std::move(terms.lists));
+  return needs;
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,238 @@
+#include "live/track/volumes/pod_volumes.h"
+
+#include <algorithm>
+
+#include "live/track/nodes/csi_nodes.h"
+#include "live/track/pods/pod_changes.h"
+#include "live/track/pods/queues.h"
+#include "live/track/pods/requests.h"
+#include "live/track/volumes/pod_needs.h"
+
+namespace ashlar::kube {
+
+using Phase = PodRecord::Phase;
+
+namespace {
+
+bool is_placed(const PodRecord& r) { return r.phase == Phase::kAssumed || r.phase == Phase::kBound; }
+
+bool names_claim(const PodRecord& r, const PooledString& claim) {
+  return r.volumes && std::ranges::any_of(r.volumes->claims,
+                                          [&](const ClaimUse& use) { return !use.is_ephemeral && use.name == claim; });
+}
+
+/// Another pod that names the claim, and of which `is_it` says so.
+template <class Question>
+bool has_other_user(const TrackerData& t, PodSlot slot, const PooledString& claim, Question&& is_it) {
+  const VolumeTopic topic{VolumeTopic::Kind::kClaim, t.pods[slot].ns, claim};
+  return std::ranges::any_of(t.volumes.dependents(topic), [&](PodSlot other) {
+    return other != slot && names_claim(t.pods[other], claim) && is_it(t.pods[other], other);
+  });
+}
+
+/// Members of a gang that start together cannot both have a claim for one pod: the first keeps it.
+bool is_claim_taken(const TrackerData& t, PodSlot slot, const PooledString& claim) {
+  const PodRecord& r = t.pods[slot];
+  if (is_placed(r)) return false;
+  return has_other_user(t, slot, claim, [&](const PodRecord& other, PodSlot number) {
+    const bool goes_along = r.gang != kNoGang && other.gang == r.gang && t.gangs[r.gang].is_gang;
+    return is_placed(other) || (goes_along && other.phase == Phase::kWaiting && number < slot);
+  });
+}
+
+VolumeOwner owner_of(TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  return {.ns = r.ns,
+          .name = r.name,
+          .uid = r.uid,
+          .volumes = *r.volumes,
+          .late = t.late_choices,
+          .is_taken = [&t, slot](const PooledString& claim) { return is_claim_taken(t, slot, claim); },
+          .each_node =
+              [&t](const std::function<void(const PooledString&, const Labels&)>& visit) {
+                for (std::size_t row = 0; row < t.nodes.size(); ++row)
+                  if (const PooledString name = t.names.nodes.name(NodeId(row)); !name.empty())
+                    visit(name, t.nodes[row].labels);
+              }};
+}
+
+/// The resource has its column from the first pod on that requests it.
+std::vector<Amount> amounts_of(TrackerData& t, const std::vector<AttachedVolume>& attached) {
+  std::vector<Amount> amounts;
+  for (const PooledString& driver : t.volumes.limited_drivers()) {
+    const auto count = std::ranges::count(attached, driver, &AttachedVolume::driver);
+    if (count == 0) continue;
+    amounts.push_back({attachable_resource(driver), count});
+    t.names.resource(amounts.back().name);
+  }
+  return amounts;
+}
+
+/// Evaluates the pod's volumes; what nodes have to attach for it.
+std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
+  PodRecord& r = t.pods.edit(slot);
+  if (!r.volumes) {
+    r.volume_terms.reset();
+    r.volume_hold = HoldReason::kNone;
+    t.volumes.depend(slot, {});
+    return {};
+  }
+  VolumeNeeds needs = volume_needs(t.volumes, owner_of(t, slot));
+  r.volume_terms = r.phase == Phase::kBound ? nullptr : std::move(needs.terms);
+  r.volume_hold = needs.hold.reason;
+  r.volume_problem = PooledString(needs.hold.detail);
+  t.volumes.depend(slot, std::move(needs.topics));
+  std::vector<AttachedVolume>& attached = t.attached[slot];
+  if (attached != needs.attached) {
+    attached = std::move(needs.attached);
+    if (!r.mounted_on.is_none() && !t.volumes.limited_drivers().empty())
+      t.volumes.touch_node(t.names.nodes.name(r.mounted_on));
+  }
+  return amounts_of(t, attached);
+}
+
+/// Waiting pods that name its claims for one pod look again.
+void touch_claims(TrackerData& t, const PodRecord& r) {
+  for (const ClaimUse& use : r.volumes->claims) {
+    const PersistentVolumeClaim* claim = t.volumes.claim(r.ns, use.name);
+    if (!use.is_ephemeral && claim != nullptr && claim->is_for_one_pod())
+      t.volumes.touch({VolumeTopic::Kind::kClaim, r.ns, use.name});
+  }
+}
+
+bool has_lost_claim(const TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  return std::ranges::any_of(r.volumes->claims, [&](const ClaimUse& use) {
+    const PersistentVolumeClaim* claim = use.is_ephemeral ? nullptr : t.volumes.claim(r.ns, use.name);
+    return claim != nullptr && claim->is_for_one_pod() &&
+           has_other_user(t, slot, use.name, [](const PodRecord& other, PodSlot) { return is_placed(other); });
+  });
+}
+
+/// The claims that bind late take what the node has for them, before the next decision.
+void choose(TrackerData& t, PodSlot slot, NodeId node) {
+  PodRecord& r = t.pods.edit(slot);
+  const VolumeOwner owner = owner_of(t, slot);
+  const std::vector<LateClaim> claims = late_claims(t.volumes, owner);
+  if (claims.empty()) return;
+  const PooledString name = t.names.nodes.name(node);
+  const std::optional<VolumeChoice> choice = choose_volumes(claims, name, t.nodes[node.row()].labels);
+  ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
+  if (choice) {
+    for (const auto& [claim, volume] : choice->bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
+    for (const PersistentVolumeClaim* claim : choice->made) chosen.items.push_back({*claim, {}});
+    for (const ChosenVolumes::Item& item : chosen.items)
+      item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
+  } else if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) {
+    // tried again later: the same decision at once would have the same end
+    chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
+  } else {
+    r.has_lost_claim = true;
+    return;
+  }
+  t.chosen_volumes[slot] = std::move(chosen);
+}
+
+void give_back(TrackerData& t, PodSlot slot) {
+  const auto chosen = t.chosen_volumes.find(slot);
+  if (chosen == t.chosen_volumes.end()) return;
+  for (const ChosenVolumes::Item& item : chosen->second.items)
+    item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name)
+                  : t.volumes.restore_volume(item.volume.name);
+  t.chosen_volumes.erase(chosen);
+}
+
+void admit_again(TrackerData& t, PodSlot slot) {
+  // the namespace's queue may have changed meanwhile
+  const PodRecord& r = t.pods[slot];
+  r.names_queue ? admit_pod(t, slot) : move_to_queue(t, slot, queue_name_in(t, r.ns));
+}
+
+}  // namespace
+
+Hold volume_hold(const PodRecord& r) { return {r.volume_hold, r.volume_problem.str()}; }
+
+void note_volumes(TrackerData& t, PodSlot slot, Pod& pod) {
+  PodRecord& r = t.pods.edit(slot);
+  if (pod.problem.empty()) r.volumes = pod.volumes;
+  if (!r.volumes && !t.attached.contains(slot)) return;
+  std::vector<Amount>& requests = pod.requests.extended;
+  std::erase_if(requests, [](const Amount& a) { return is_attachable_resource(a.name.view()); });
+  for (Amount& amount : evaluate(t, slot)) {
+    const auto at = std::lower_bound(requests.begin(), requests.end(), amount.name,
+                                     [](const Amount& a, const PooledString& name) { return a.name < name; });
+    requests.insert(at, std::move(amount));
+  }
+}
+
+void note_companions(TrackerData& t, PodSlot slot) {
+  if (t.pods[slot].volumes) evaluate(t, slot);
+}
+
+void forget_volumes(TrackerData& t, PodSlot slot) {
+  if (!t.pods[slot].volumes) return;
+  set_mounted(t, slot, NodeId::none());
+  t.volumes.depend(slot, {});
+  t.attached.erase(slot);
+}
+
+void renew_volumes(TrackerData& t, PodSlot slot) {
+  if (!t.pods[slot].volumes || t.pods[slot].phase == Phase::kFree) return;
+  const HoldReason had = t.pods[slot].volume_hold;
+  const PooledString said = t.pods[slot].volume_problem;
+  const std::vector<Amount> amounts = evaluate(t, slot);
+  const PodRecord& r = t.pods[slot];
+  // of a pod whose binding is under way it stays what it was decided by
+  if (!r.demand.is_none() && r.phase != Phase::kAssumed)
+    if (const DemandId demand = t.translator.with_attachable(r.demand, amounts); demand != r.demand)
+      renew_demand(t, slot, demand);
+  if (r.phase == Phase::kHeld && r.is_ours && had != HoldReason::kNone && r.hold == had) {
+    if (r.volume_hold == HoldReason::kNone) return admit_again(t, slot);
+    if (r.volume_hold != had || r.volume_problem != said) hold_pod(t, slot, volume_hold(r));
+  } else if (r.phase == Phase::kAssumed) {
+    if (t.listeners.on_volumes_changed) t.listeners.on_volumes_changed(slot);
+  } else if (r.phase == Phase::kWaiting) {
+    if (r.volume_hold != HoldReason::kNone) return hold_pod(t, slot, volume_hold(r));
+    renew_constraint(t, slot);
+  }
+}
+
+void settle_volumes(TrackerData& t) {
+  settle_csi_nodes(t);
+  for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
+  settle_csi_nodes(t);  // volumes of placed pods may be others
+}
+
+void set_mounted(TrackerData& t, PodSlot slot, NodeId node) {
+  PodRecord& r = t.pods.edit(slot);
+  if (!r.volumes) return;
+  if (r.mounted_on == node) {
+    if (r.phase == Phase::kBound) t.chosen_volumes.erase(slot);  // they are its own
+    return;
+  }
+  if (r.phase == Phase::kBound) r.volume_terms.reset();
+  if (!r.mounted_on.is_none()) std::erase(t.nodes[r.mounted_on.row()].mounters, slot);
+  const NodeId before = r.mounted_on;
+  r.mounted_on = node;
+  give_back(t, slot);
+  r.has_lost_claim = !node.is_none() && has_lost_claim(t, slot);
+  if (!node.is_none()) t.nodes[node.row()].mounters.push_back(slot);
+  if (r.phase == Phase::kAssumed && !node.is_none() && !r.has_lost_claim) choose(t, slot, node);
+  touch_claims(t, r);
+  if (t.volumes.limited_drivers().empty()) return;
+  for (const NodeId of : {before, node})
+    if (!of.is_none()) t.volumes.touch_node(t.names.nodes.name(of));
+}
+
+bool has_lost_volumes(const TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  if (!r.volumes) return false;
+  if (r.has_lost_claim) return true;
+  if (t.chosen_volumes.contains(slot)) return false;  // its commit looks at them
+  if (r.volume_hold != HoldReason::kNone) return true;
+  const Labels& labels = t.nodes[r.node.row()].labels;
+  return r.volume_terms && !std::ranges::all_of(r.volume_terms->lists,
+                                                [&](const std::vector<NodeTerm>& list) { return holds(list, labels); });
+}
+
+}  // namespace ashlar::kube

@@ -1,0 +1,274 @@
+#include "live/track/volumes/volume_book.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace ashlar::kube {
+namespace {
+
+using Kind = VolumeTopic::Kind;
+
+/// Brings the row of the changed object up to date. True if what matters of it is another than before; `before`: as it
+/// was, if it was there. Of an object that cannot be read whole what was last read stays.
+template <class Map, class Key, class T>
+bool replace(Map& map, const Key& key, Change<T>&& change, std::optional<T>& before) {
+  const auto known = map.find(key);
+  if (known != map.end()) before = known->second;
+  if (change.kind == Change<T>::Kind::kDeleted) {
+    if (known == map.end()) return false;
+    map.erase(known);
+    return true;
+  }
+  if (before) {
+    T as_before = *before;
+    as_before.resource_version = change.object.resource_version;
+    const bool is_other = !(as_before == change.object);
+    map[key] = std::move(change.object);
+    return is_other;
+  }
+  map.emplace(key, std::move(change.object));
+  return true;
+}
+
+/// Keeps an index of keys by a name.
+template <class Index, class Key>
+void move_entry(Index& index, const std::optional<PooledString>& from, const std::optional<PooledString>& to,
+                const Key& key) {
+  if (from == to) return;
+  if (from)
+    if (const auto row = index.find(*from); row != index.end()) {
+      row->second.erase(key);
+      if (row->second.empty()) index.erase(row);
+    }
+  if (to) index[*to].insert(key);
+}
+
+template <class T, class Member>
+std::optional<PooledString> name_of(const T* object, Member member) {
+  return object == nullptr ? std::nullopt : std::optional(object->*member);
+}
+template <class T, class Member>
+std::optional<PooledString> name_of(const std::optional<T>& object, Member member) {
+  return name_of(object ? &*object : nullptr, member);
+}
+
+PooledString claim_key(const PooledString& ns, const PooledString& name) { return ns.str() + "/" + name.str(); }
+
+std::optional<PooledString> claim_named_by(const PersistentVolume* volume) {
+  if (volume == nullptr || !volume->has_claim) return std::nullopt;
+  return claim_key(volume->claim_ns, volume->claim_name);
+}
+std::optional<PooledString> claim_named_by(const std::optional<PersistentVolume>& volume) {
+  return claim_named_by(volume ? &*volume : nullptr);
+}
+
+}  // namespace
+
+void VolumeBook::take(Change<PersistentVolumeClaim>&& change) {
+  if (change.kind == Change<PersistentVolumeClaim>::Kind::kSynced) return;
+  const FullName key(change.object.ns, change.object.name);
+  std::optional<PersistentVolumeClaim> before;
+  assumed_claims_.erase(key);  // a reflector reports no version twice
+  if (replace(claims_, key, std::move(change), before)) touch({Kind::kClaim, key.first, key.second});
+}
+
+void VolumeBook::take(Change<PersistentVolume>&& change) {
+  if (change.kind == Change<PersistentVolume>::Kind::kSynced) return;
+  const PooledString name = change.object.name;
+  std::optional<PersistentVolume> before;
+  const bool was_assumed = assumed_volumes_.erase(name) > 0;
+  if (!replace(volumes_, name, std::move(change), before) && !was_assumed) return;
+  const auto was = name_of(before, &PersistentVolume::class_name);
+  const auto is = name_of(volume(name), &PersistentVolume::class_name);
+  move_entry(volumes_by_class_, was, is, name);
+  move_entry(volumes_by_claim_, claim_named_by(before), claim_named_by(served_volume(name)), name);
+  touch({Kind::kVolume, {}, name});
+  if (was) touch({Kind::kClass, {}, *was});
+  if (is && is != was) touch({Kind::kClass, {}, *is});
+}
+
+void VolumeBook::take(Change<StorageClass>&& change) {
+  if (change.kind == Change<StorageClass>::Kind::kSynced) return;
+  const PooledString name = change.object.name;
+  std::optional<StorageClass> before;
+  if (replace(classes_, name, std::move(change), before)) touch({Kind::kClass, {}, name});
+}
+
+void VolumeBook::take(Change<CsiNode>&& change) {
+  if (change.kind == Change<CsiNode>::Kind::kSynced) return;
+  const PooledString name = change.object.name;
+  std::optional<CsiNode> before;
+  if (!replace(csi_nodes_, name, std::move(change), before)) return;
+  node_news_.insert(name);
+  if (const CsiNode* now = csi_node(name); now != nullptr) note_limits(*now);
+}
+
+void VolumeBook::note_limits(const CsiNode& node) {
+  for (const CsiNode::Driver& driver : node.drivers) {
+    if (!driver.volumes_max || std::ranges::find(limited_drivers_, driver.name) != limited_drivers_.end()) continue;
+    limited_drivers_.push_back(driver.name);
+    touch({Kind::kDriver, {}, driver.name});
+    for (const auto& [name, of_node] : csi_nodes_) node_news_.insert(name);
+    touch({Kind::kAll, {}, {}});
+  }
+}
+
+void VolumeBook::take(Change<CsiDriver>&& change) {
+  if (change.kind == Change<CsiDriver>::Kind::kSynced) return;
+  const PooledString name = change.object.name;
+  std::optional<CsiDriver> before;
+  if (replace(drivers_, name, std::move(change), before)) touch({Kind::kDriver, {}, name});
+}
+
+void VolumeBook::take(Change<CsiStorageCapacity>&& change) {
+  if (change.kind == Change<CsiStorageCapacity>::Kind::kSynced) return;
+  const FullName key(change.object.ns, change.object.name);
+  std::optional<CsiStorageCapacity> before;
+  if (!replace(capacities_, key, std::move(change), before)) return;
+  const auto was = name_of(before, &CsiStorageCapacity::class_name);
+  const auto is = name_of(find(capacities_, key), &CsiStorageCapacity::class_name);
+  move_entry(capacities_by_class_, was, is, key);
+  if (was) touch({Kind::kClass, {}, *was});
+  if (is && is != was) touch({Kind::kClass, {}, *is});
+}
+
+void VolumeBook::take(Change<VolumeAttachment>&& change) {
+  if (change.kind == Change<VolumeAttachment>::Kind::kSynced) return;
+  const PooledString name = change.object.name;
+  std::optional<VolumeAttachment> before;
+  if (!replace(attachments_, name, std::move(change), before)) return;
+  const auto was = name_of(before, &VolumeAttachment::node_name);
+  const auto is = name_of(find(attachments_, name), &VolumeAttachment::node_name);
+  move_entry(attachments_by_node_, was, is, name);
+  if (limited_drivers_.empty()) return;
+  if (was) node_news_.insert(*was);
+  if (is) node_news_.insert(*is);
+}
+
+void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& claim) {
+  const PersistentVolume* served = served_volume(name);
+  if (served == nullptr) return;
+  PersistentVolume assumed = *served;
+  assumed.has_claim = true;
+  assumed.claim_ns = claim.ns;
+  assumed.claim_name = claim.name;
+  assumed.claim_uid = claim.uid;
+  touch({Kind::kClass, {}, assumed.class_name});
+  assumed_volumes_[name] = std::move(assumed);
+}
+
+void VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledString& node) {
+  PersistentVolumeClaim assumed = claim;
+  assumed.has_selected_node = true;
+  assumed.selected_node = node;
+  touch({Kind::kClaim, claim.ns, claim.name});
+  assumed_claims_[{claim.ns, claim.name}] = std::move(assumed);
+}
+
+void VolumeBook::restore_volume(const PooledString& name) {
+  const auto assumed = assumed_volumes_.find(name);
+  if (assumed == assumed_volumes_.end()) return;
+  touch({Kind::kClass, {}, assumed->second.class_name});
+  assumed_volumes_.erase(assumed);
+}
+
+void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name) {
+  if (assumed_claims_.erase({ns, name}) > 0) touch({Kind::kClaim, ns, name});
+}
+
+void VolumeBook::note_problem(std::string_view resource, const std::string& problem) {
+  std::string& known = problems_[std::string(resource)];
+  if (known == problem) return;
+  known = problem;
+  touch({Kind::kAll, {}, {}});
+}
+
+std::string VolumeBook::problem() const {
+  for (const auto& [resource, problem] : problems_)
+    if (!problem.empty()) return resource + " cannot be listed: " + problem;
+  return {};
+}
+
+std::vector<const PersistentVolume*> VolumeBook::volumes_of_class(const PooledString& name) const {
+  std::vector<const PersistentVolume*> out;
+  if (const Names* names = find(volumes_by_class_, name); names != nullptr)
+    for (const PooledString& one : *names) out.push_back(volume(one));
+  std::ranges::sort(out, {}, [](const PersistentVolume* v) { return v->name.view(); });
+  return out;
+}
+
+std::vector<const PersistentVolume*> VolumeBook::volumes_of_claim(const PersistentVolumeClaim& claim) const {
+  std::vector<const PersistentVolume*> out;
+  if (const Names* names = find(volumes_by_claim_, claim_key(claim.ns, claim.name)); names != nullptr)
+    for (const PooledString& one : *names) out.push_back(volume(one));
+  for (const auto& [name, assumed] : assumed_volumes_)
+    if (assumed.claim_ns == claim.ns && assumed.claim_name == claim.name &&
+        std::ranges::find(out, &assumed) == out.end())
+      out.push_back(&assumed);
+  std::ranges::sort(out, {}, [](const PersistentVolume* v) { return v->name.view(); });
+  return out;
+}
+
+std::vector<const CsiStorageCapacity*> VolumeBook::capacities_of_class(const PooledString& name) const {
+  std::vector<const CsiStorageCapacity*> out;
+  if (const auto* keys = find(capacities_by_class_, name); keys != nullptr)
+    for (const FullName& key : *keys) out.push_back(find(capacities_, key));
+  std::ranges::sort(out, {}, [](const CsiStorageCapacity* c) { return std::pair(c->ns.view(), c->name.view()); });
+  return out;
+}
+
+std::vector<const VolumeAttachment*> VolumeBook::attachments_on(const PooledString& node) const {
+  std::vector<const VolumeAttachment*> out;
+  if (const Names* names = find(attachments_by_node_, node); names != nullptr)
+    for (const PooledString& one : *names) out.push_back(find(attachments_, one));
+  return out;
+}
+
+void VolumeBook::depend(PodSlot slot, std::vector<VolumeTopic> topics) {
+  const auto known = topics_.find(slot);
+  if (known != topics_.end()) {
+    if (known->second == topics) return;
+    for (const VolumeTopic& topic : known->second) {
+      const auto row = dependents_.find(topic);
+      std::erase(row->second, slot);
+      if (row->second.empty()) dependents_.erase(row);
+    }
+  }
+  if (topics.empty()) {
+    if (known != topics_.end()) topics_.erase(known);
+    news_.erase(slot);
+    return;
+  }
+  for (const VolumeTopic& topic : topics) dependents_[topic].push_back(slot);
+  topics_[slot] = std::move(topics);
+}
+
+const std::vector<PodSlot>& VolumeBook::dependents(const VolumeTopic& topic) const {
+  static const std::vector<PodSlot> kNone;
+  const std::vector<PodSlot>* found = find(dependents_, topic);
+  return found == nullptr ? kNone : *found;
+}
+
+void VolumeBook::touch(const VolumeTopic& topic) {
+  if (topic.kind == Kind::kClass || topic.kind == Kind::kDriver) ++edition_;
+  if (topic.kind == Kind::kAll)
+    for (const auto& [slot, topics] : topics_) news_.insert(slot);
+  else
+    for (const PodSlot slot : dependents(topic)) news_.insert(slot);
+}
+
+std::vector<PodSlot> VolumeBook::take_pods() {
+  std::vector<PodSlot> pods(news_.begin(), news_.end());
+  news_.clear();
+  std::ranges::sort(pods);
+  return pods;
+}
+
+std::vector<PooledString> VolumeBook::take_nodes() {
+  std::vector<PooledString> nodes(node_news_.begin(), node_news_.end());
+  node_news_.clear();
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+}  // namespace ashlar::kube

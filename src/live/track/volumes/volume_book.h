@@ -1,0 +1,140 @@
+// VolumeBook: claims, volumes, storage classes and what CSI drivers say, by name, and which pods depend on which of
+// them. A change marks the pods that depend on it: O(these pods), for a volume that is available or was so those that
+// wait for one of its class. About 500 bytes an object.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kubeclient/reflector.h"
+#include "kubeclient/volumes/volume_objects.h"
+#include "live/track/pod_table.h"
+
+namespace ashlar::kube {
+
+/// What a pod may depend on: an object, or for kNodes the labels of any node.
+struct VolumeTopic {
+  enum class Kind : std::uint8_t { kClaim, kVolume, kClass, kDriver, kNodes, kAll };
+  Kind kind = Kind::kClaim;
+  PooledString ns, name;
+  friend bool operator==(const VolumeTopic&, const VolumeTopic&) = default;
+};
+
+class VolumeBook {
+ public:
+  // Each change of an object.
+  void take(Change<PersistentVolumeClaim>&& change);
+  void take(Change<PersistentVolume>&& change);
+  void take(Change<StorageClass>&& change);
+  void take(Change<CsiNode>&& change);
+  void take(Change<CsiDriver>&& change);
+  void take(Change<CsiStorageCapacity>&& change);
+  void take(Change<VolumeAttachment>&& change);
+  /// Why a kind of these objects cannot be listed now; empty: it can. Known ones stay as they are.
+  void note_problem(std::string_view resource, const std::string& problem);
+  /// "persistentvolumes: HTTP 403 ..."; empty if all can be listed.
+  std::string problem() const;
+
+  // ---- reading: nullptr if there is none ----------------------------------------------------------------------------
+  /// As assumed, see assume(), else as the API server has it.
+  const PersistentVolumeClaim* claim(const PooledString& ns, const PooledString& name) const {
+    const PersistentVolumeClaim* assumed = find(assumed_claims_, std::pair(ns, name));
+    return assumed != nullptr ? assumed : served_claim(ns, name);
+  }
+  const PersistentVolume* volume(const PooledString& name) const {
+    const PersistentVolume* assumed = find(assumed_volumes_, name);
+    return assumed != nullptr ? assumed : served_volume(name);
+  }
+  /// As the API server has it.
+  const PersistentVolumeClaim* served_claim(const PooledString& ns, const PooledString& name) const {
+    return find(claims_, std::pair(ns, name));
+  }
+  const PersistentVolume* served_volume(const PooledString& name) const { return find(volumes_, name); }
+  const StorageClass* storage_class(const PooledString& name) const { return find(classes_, name); }
+  const CsiNode* csi_node(const PooledString& name) const { return find(csi_nodes_, name); }
+  const CsiDriver* driver(const PooledString& name) const { return find(drivers_, name); }
+  /// Names of the volumes of a class, ascending.
+  std::vector<const PersistentVolume*> volumes_of_class(const PooledString& name) const;
+  /// Those that name the claim, whatever their class, in the order of their names.
+  std::vector<const PersistentVolume*> volumes_of_claim(const PersistentVolumeClaim& claim) const;
+  std::vector<const CsiStorageCapacity*> capacities_of_class(const PooledString& name) const;
+  /// Of the node of that name.
+  std::vector<const VolumeAttachment*> attachments_on(const PooledString& node) const;
+  /// Drivers that limit their volumes on some node, in the order in which they were first seen to.
+  const std::vector<PooledString>& limited_drivers() const { return limited_drivers_; }
+
+  // ---- what decisions have taken and the API server does not say yet ------------------------------------------------
+  /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or restore().
+  void assume(const PooledString& volume, const PersistentVolumeClaim& claim);
+  void assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
+  void restore_volume(const PooledString& volume);
+  void restore_claim(const PooledString& ns, const PooledString& name);
+
+  /// Another number each time that volumes, classes, drivers or capacities change.
+  std::uint64_t edition() const { return edition_; }
+
+  // ---- who depends on what ------------------------------------------------------------------------------------------
+  /// From now on the pod depends on these and on nothing else; each once. None: it is forgotten.
+  void depend(PodSlot slot, std::vector<VolumeTopic> topics);
+  const std::vector<PodSlot>& dependents(const VolumeTopic& topic) const;
+  /// What the topic says has changed.
+  void touch(const VolumeTopic& topic);
+
+  // ---- news since they were last taken ------------------------------------------------------------------------------
+  bool has_news() const { return !news_.empty() || !node_news_.empty(); }
+  /// Pods of which something that they depend on has changed, ascending.
+  std::vector<PodSlot> take_pods();
+  /// Names of nodes of which drivers say something else, or volumes are attached to others.
+  std::vector<PooledString> take_nodes();
+  void touch_node(const PooledString& name) { node_news_.insert(name); }
+
+  std::size_t size() const { return claims_.size() + volumes_.size(); }  // for tests
+  std::size_t topics() const { return dependents_.size(); }              // for tests
+
+ private:
+  template <class Value>
+  using ByName = boost::unordered_flat_map<PooledString, Value, std::hash<PooledString>>;
+  using Names = boost::unordered_flat_set<PooledString, std::hash<PooledString>>;
+  using FullName = std::pair<PooledString, PooledString>;
+  struct FullNameHash {
+    std::size_t operator()(const FullName& n) const { return n.first.hash() * 31 + n.second.hash(); }
+  };
+  struct TopicHash {
+    std::size_t operator()(const VolumeTopic& t) const {
+      return (t.ns.hash() * 31 + t.name.hash()) * 8 + static_cast<std::size_t>(t.kind);
+    }
+  };
+  template <class Map, class Key>
+  static const typename Map::mapped_type* find(const Map& map, const Key& key) {
+    const auto it = map.find(key);
+    return it == map.end() ? nullptr : &it->second;
+  }
+  void note_limits(const CsiNode& node);
+
+  boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> claims_;
+  boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> assumed_claims_;
+  ByName<PersistentVolume> volumes_, assumed_volumes_;
+  ByName<StorageClass> classes_;
+  ByName<CsiNode> csi_nodes_;
+  ByName<CsiDriver> drivers_;
+  boost::unordered_flat_map<FullName, CsiStorageCapacity, FullNameHash> capacities_;
+  ByName<VolumeAttachment> attachments_;
+  ByName<Names> volumes_by_class_, attachments_by_node_;
+  ByName<boost::unordered_flat_set<FullName, FullNameHash>> capacities_by_class_;
+  std::vector<PooledString> limited_drivers_;
+  std::map<std::string, std::string, std::less<>> problems_;  ///< by resource
+  boost::unordered_flat_map<VolumeTopic, std::vector<PodSlot>, TopicHash> dependents_;
+  boost::unordered_flat_map<PodSlot, std::vector<VolumeTopic>> topics_;
+  boost::unordered_flat_set<PodSlot> news_;
+  Names node_news_;
+  ByName<Names> volumes_by_claim_;  ///< "ns/name" of the claim that they name
+  std::uint64_t edition_ = 1;
+};
+
+}  // namespace ashlar::kube

@@ -1,0 +1,377 @@
+// Claims that wait for their first consumer: which nodes will do, what is taken with a place, what is written.
+#include <gtest/gtest.h>
+
+#include "live/write/commit/volume_work.h"
+#include "volume_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr const char* kHost = "kubernetes.io/hostname";
+
+class LateClaimsTest : public VolumeBench {
+ protected:
+  LateClaimsTest() { is_answering = false; }
+
+  void hosts(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      see(node(name, 8, {{kHost, name}}));
+    }
+  }
+  PodSlot slot(const std::string& name) { return tracker.pods().find("ns", name); }
+  /// "claim=volume" or "claim=new" of what a pod has taken.
+  std::string taken(const std::string& name) {
+    const ChosenVolumes* chosen = tracker.chosen_volumes(slot(name));
+    if (chosen == nullptr) return "nothing";
+    std::string text = chosen->problem;
+    for (const ChosenVolumes::Item& item : chosen->items)
+      text +=
+          (text.empty() ? "" : " ") + item.claim.name.str() + "=" + (item.is_new() ? "new" : item.volume.name.str());
+    return text;
+  }
+  bool is_outdated(const std::string& name) { return tracker.is_place_outdated(slot(name), nullptr); }
+};
+
+TEST_F(LateClaimsTest, TheSmallestVolumeThatWillDoIsTaken) {
+  hosts(3);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("big", "late", 9), kHost, {"n1"}));
+  see(at(volume("right", "late", 5), kHost, {"n1"}));
+  see(at(volume("small", "late", 1), kHost, {"n1"}));
+  see(at(volume("other-class", "else", 5), kHost, {"n0"}));
+  PersistentVolume leaving = at(volume("leaving", "late", 4), kHost, {"n0"});
+  leaving.deletion_requested = Millis(1);
+  see(leaving);
+  PersistentVolume taken_one = at(volume("taken", "late", 4), kHost, {"n0"});
+  taken_one.has_claim = true;
+  taken_one.claim_ns = "ns";
+  taken_one.claim_name = "somebody";
+  see(taken_one);
+  PersistentVolume block = at(volume("block", "late", 4), kHost, {"n0"});
+  block.volume_mode = "Block";
+  see(block);
+  PersistentVolume pending = at(volume("pending", "late", 4), kHost, {"n0"});
+  pending.is_available = false;
+  see(pending);
+  PersistentVolume read_only = at(volume("read-only", "late", 4), kHost, {"n0"});
+  read_only.access_modes = {"ReadOnlyMany"};
+  see(read_only);
+  see(claim("data", "late", 4));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(where("p"), "n1");
+  EXPECT_EQ(taken("p"), "data=right");
+}
+
+TEST_F(LateClaimsTest, WithoutAVolumeAndAProvisionerNoNodeWillDo) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(where("p"), "");
+  see(at(volume("v"), kHost, {"n1"}));
+  step();
+  EXPECT_EQ(where("p"), "n1");
+}
+
+TEST_F(LateClaimsTest, AClaimSelectsVolumesByTheirLabels) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("slow"), kHost, {"n0"}));
+  see(labelled(at(volume("fast"), kHost, {"n1"}), "speed", "fast"));
+  PersistentVolumeClaim c = claim("data");
+  c.selector.present = true;
+  c.selector.match_labels = {{"speed", "fast"}};
+  see(c);
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(taken("p"), "data=fast");
+}
+
+TEST_F(LateClaimsTest, AVolumeBoundToTheClaimBeforehandIsTheOnlyOne) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("free"), kHost, {"n0"}));
+  PersistentVolume own = at(volume("own", "late", 9), kHost, {"n1"});
+  own.has_claim = true;
+  own.claim_ns = "ns";
+  own.claim_name = "data";
+  see(own);
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(taken("p"), "data=own");
+}
+
+TEST_F(LateClaimsTest, AVolumeIsMadeWhereTheClassAllowsIt) {
+  hosts(3);
+  StorageClass c = storage_class("late", "d");
+  c.allowed_topologies = {{.expressions = {{.key = kHost, .op = SelectorOp::kIn, .values = {"n2"}}}, .fields = {}}};
+  see(c);
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(where("p"), "n2");
+  EXPECT_EQ(taken("p"), "data=new");
+}
+
+TEST_F(LateClaimsTest, WhereADriverTellsItsCapacitiesOneMustBeLargeEnough) {
+  hosts(3);
+  see(storage_class("late", "d"));
+  CsiDriver driver;
+  driver.name = "d";
+  driver.has_capacities = true;
+  see(driver);
+  const auto capacity = [](const std::string& host, std::int64_t gib) {
+    CsiStorageCapacity c;
+    c.ns = "kube-system";
+    c.name = "at-" + host;
+    c.class_name = "late";
+    c.topology.present = true;
+    c.topology.match_labels = {{kHost, host}};
+    c.largest_volume = gib * kGiB;
+    return c;
+  };
+  see(capacity("n0", 3));
+  see(claim("data", "late", 5));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(where("p"), "");
+  see(capacity("n1", 5));
+  step();
+  EXPECT_EQ(where("p"), "n1");
+  gone(capacity("n1", 5));
+  step();
+  EXPECT_FALSE(is_outdated("p")) << "the volume that is made takes of it";
+}
+
+TEST_F(LateClaimsTest, AClaimWithASelectedNodeGoesThereAlone) {
+  hosts(3);
+  see(storage_class("late", "d"));
+  see(at(volume("v"), kHost, {"n0"}));
+  PersistentVolumeClaim c = claim("data");
+  c.has_selected_node = true;
+  c.selected_node = "n1";
+  see(c);
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(where("p"), "n1");
+  EXPECT_EQ(taken("p"), "data=new");
+  EXPECT_EQ(volume_work_of(tracker, slot("p"))->writes(), 0u) << "it says so already";
+}
+
+TEST_F(LateClaimsTest, TwoClaimsOfAPodNeedTwoVolumes) {
+  hosts(3);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("a", "late", 1), kHost, {"n0"}));
+  see(at(volume("b", "late", 1), kHost, {"n1"}));
+  see(at(volume("c", "late", 3), kHost, {"n1"}));
+  see(at(volume("d", "late", 1), kHost, {"n2"}));
+  see(at(volume("e", "late", 1), kHost, {"n2"}));
+  see(claim("one", "late", 1));
+  see(claim("two", "late", 2));
+  see(user("p", {"two", "one"}));
+  step();
+  EXPECT_EQ(where("p"), "n1") << "n0 has one volume, those of n2 are too small";
+  EXPECT_EQ(taken("p"), "one=b two=c");
+}
+
+TEST_F(LateClaimsTest, ANodeThatComesLaterIsAskedToo) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("a"), kHost, {"n1"}));
+  see(at(volume("b"), kHost, {"n1"}));
+  see(claim("one"));
+  see(claim("two"));
+  see(user("p", {"two", "one"}));
+  step();
+  EXPECT_EQ(where("p"), "");
+  see(node("n1", 8, {{kHost, "n1"}}));
+  step();
+  EXPECT_EQ(where("p"), "n1");
+}
+
+TEST_F(LateClaimsTest, TwoPodsAtOnceDoNotTakeOneVolume) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  for (const char* name : {"a", "b"}) {
+    see(claim(name));
+    see(user(std::string("p-") + name, {name}));
+  }
+  step();
+  const std::string first = taken("p-a") == "a=v" ? "p-a" : "p-b", second = first == "p-a" ? "p-b" : "p-a";
+  EXPECT_FALSE(is_outdated(first));
+  EXPECT_TRUE(is_outdated(second));
+  tracker.choose_anew(slot(second));
+  step();
+  EXPECT_EQ(where(second), "");
+  see(at(volume("w"), kHost, {"n1"}));
+  step();
+  EXPECT_EQ(where(second), "n1");
+}
+
+TEST_F(LateClaimsTest, APlaceThatIsGivenBackGivesItsVolumesBack) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  see(claim("a"));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  gone(user("p-a", {"a"}));
+  see(claim("b"));
+  see(user("p-b", {"b"}));
+  step();
+  EXPECT_EQ(taken("p-b"), "b=v");
+}
+
+TEST_F(LateClaimsTest, MembersOfAGangThatTakeTheSameVolumesWaitBeforeTheyTryAgain) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    see(claim(name));
+    Pod p = gang_pod("g", i, 2, 1);
+    p.volumes = user("x", {name}).volumes;
+    see(p);
+  }
+  step();
+  EXPECT_EQ(taken("g-0"), "c0=v");
+  EXPECT_EQ(taken("g-1"), "node n0 has no volumes left for the claims of pod g-1");
+  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->wait().state, WaitState::kBroken);
+  const BindHold hold = tracker.note_bind_failed(slot("g-1"), "no volumes");
+  EXPECT_NE(hold.number, 0u);
+  step();
+  EXPECT_EQ(where("g-0") + where("g-1"), "");
+}
+
+TEST_F(LateClaimsTest, PodsThatAskForTheSameShareWhatIsKnown) {
+  hosts(4);
+  see(storage_class("late", "d"));
+  for (int i = 0; i < 100; ++i) see(at(volume("v" + std::to_string(i), "late", 9), kHost, {"n9"}));
+  StorageClass nowhere = storage_class("late", "d");
+  nowhere.allowed_topologies = {
+      {.expressions = {{.key = kHost, .op = SelectorOp::kIn, .values = {"x"}}}, .fields = {}}};
+  see(nowhere);
+  for (int i = 0; i < 50; ++i) {
+    see(claim("c" + std::to_string(i)));
+    see(user("p" + std::to_string(i), {"c" + std::to_string(i)}));
+  }
+  step();
+  EXPECT_LE(tracker.late_choices_made(), 2u);
+  const ConstraintId shared = record("p0").constraint;
+  for (int i = 1; i < 50; ++i) EXPECT_EQ(record("p" + std::to_string(i)).constraint, shared);
+}
+
+// ---- what is written and waited for ---------------------------------------------------------------------------------
+
+class VolumeWorkTest : public LateClaimsTest {
+ protected:
+  VolumeWorkTest() {
+    hosts(1);
+    see(storage_class("late", "d"));
+  }
+  static std::string shown(const std::string& uid, const std::string& version, const std::string& more) {
+    return R"({"metadata":{"uid":")" + uid + R"(","resourceVersion":")" + version + R"(")" + more;
+  }
+};
+
+TEST_F(VolumeWorkTest, AVolumeIsGivenItsClaim) {
+  see(at(volume("v"), kHost, {"n0"}));
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  const std::shared_ptr<CommitWork> work = volume_work_of(tracker, slot("p"));
+  ASSERT_EQ(work->writes(), 1u);
+  EXPECT_EQ(work->subject(0), "persistentvolume v");
+  EXPECT_EQ(work->path(0), "/api/v1/persistentvolumes/v");
+  const std::string of_claim =
+      R"("claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"ns","name":"data","uid":"uid-data","resourceVersion":"3"})";
+  EXPECT_EQ(
+      work->patch(0, ""),
+      R"({"metadata":{"uid":"uid-v","resourceVersion":"2","annotations":{"pv.kubernetes.io/bound-by-controller":"yes"}},"spec":{)" +
+          of_claim + "}}");
+  const std::string undone = shown("uid-v", "7", R"(},"spec":{}})");
+  EXPECT_EQ(work->look_at(0, undone), WriteFinding::kUndone);
+  EXPECT_NE(work->patch(0, undone).find(R"("resourceVersion":"7")"), std::string::npos) << "of what was read again";
+  EXPECT_EQ(work->look_at(0, shown("uid-w", "7", "}}")), WriteFinding::kOther);
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "7", R"(},"spec":{"claimRef":{"namespace":"ns","name":"x","uid":"y"}}})")),
+            WriteFinding::kOther);
+  EXPECT_EQ(work->look_at(0, "<html>"), WriteFinding::kUnreadable);
+  EXPECT_EQ(work->look_at(0, "{}"), WriteFinding::kUnreadable);
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "8", R"(},"spec":{)" + of_claim + "}}")), WriteFinding::kDone);
+  EXPECT_EQ(work->undo_patch(0, undone), "") << "the controller does that";
+
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet) << "the watch is behind";
+  version = 7;
+  PersistentVolume written = at(volume("v"), kHost, {"n0"});
+  written.has_claim = true;
+  written.claim_ns = "ns";
+  written.claim_name = "data";
+  written.claim_uid = "uid-data";
+  see(written);
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet);
+  EXPECT_EQ(work->wait().words, "persistentvolumeclaim ns/data is not bound yet");
+  see(bound_claim("data", "v"));
+  EXPECT_EQ(work->wait().state, WaitState::kHolds);
+  written.claim_uid = PooledString();
+  see(written);
+  EXPECT_EQ(work->wait().words, "ClaimRef got reset for pv \"v\"");
+  EXPECT_EQ(work->wait().state, WaitState::kBroken);
+}
+
+TEST_F(VolumeWorkTest, AClaimIsGivenItsNode) {
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  const std::shared_ptr<CommitWork> work = volume_work_of(tracker, slot("p"));
+  ASSERT_EQ(work->writes(), 1u);
+  EXPECT_EQ(work->path(0), "/api/v1/namespaces/ns/persistentvolumeclaims/data");
+  EXPECT_EQ(
+      work->patch(0, ""),
+      R"({"metadata":{"uid":"uid-data","resourceVersion":"2","annotations":{"volume.kubernetes.io/selected-node":"n0"}}})");
+  EXPECT_EQ(work->look_at(0, shown("uid-data", "5", R"(,"annotations":{}}})")), WriteFinding::kUndone);
+  EXPECT_EQ(work->look_at(0, shown("uid-data", "5", R"(,"annotations":{"volume.kubernetes.io/selected-node":"n7"}}})")),
+            WriteFinding::kOther);
+  EXPECT_EQ(work->look_at(0, shown("uid-data", "5", R"(,"annotations":{"volume.kubernetes.io/selected-node":"n0"}}})")),
+            WriteFinding::kDone);
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet);
+  version = 10;
+  PersistentVolumeClaim c = claim("data");
+  c.has_selected_node = true;
+  c.selected_node = "n0";
+  see(c);
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet);
+  c.volume_name = "made";
+  see(c);
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet) << "the volume is not known yet";
+  see(at(volume("made"), kHost, {"n9"}));
+  EXPECT_EQ(work->wait().state, WaitState::kBroken);
+  EXPECT_EQ(work->wait().words, "pv \"made\" node affinity doesn't match node \"n0\"");
+  see(at(volume("made"), kHost, {"n0"}));
+  EXPECT_EQ(work->wait().state, WaitState::kNotYet);
+  c.is_bind_completed = true;
+  see(c);
+  EXPECT_EQ(work->wait().state, WaitState::kHolds);
+  c.has_selected_node = false;
+  see(c);
+  EXPECT_EQ(work->wait().words, "provisioning failed for PVC \"data\"");
+}
+
+TEST_F(VolumeWorkTest, APodWhoseClaimsAreBoundWritesNothing) {
+  see(at(volume("v"), kHost, {"n0"}));
+  see(bound_claim("data", "v"));
+  see(user("p", {"data"}));
+  see(pod("plain", 0));
+  step();
+  EXPECT_EQ(where("p"), "n0");
+  EXPECT_EQ(volume_work_of(tracker, slot("p")), nullptr);
+  EXPECT_EQ(volume_work_of(tracker, slot("plain")), nullptr);
+}
+
+}  // namespace
+}  // namespace ashlar::kube
