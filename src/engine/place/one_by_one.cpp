@@ -1,6 +1,7 @@
 #include "engine/place/one_by_one.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,6 +13,8 @@ namespace {
 
 /// Nodes of one kind that a search for every combination goes through; with more there are too many.
 constexpr std::size_t kSearchedNodesMax = 16;
+/// A look at so many nodes costs a step of the search.
+constexpr std::uint32_t kNodesOfAStep = 4096;
 /// Domains of an affinity that are tried.
 constexpr std::size_t kDomainsTriedMax = 64;
 
@@ -97,12 +100,17 @@ struct OneByOne::Choice {
 
 /// Of each run that is not placed whole, in their order, the nodes where its next member fits, the best first. A run
 /// with too many nodes has no choice yet; false if that leaves none.
-bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out) {
+bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out,
+                            std::uint32_t& steps) {
   bool has_too_many = false;
+  const Topology& topology = state_.cluster().topology();
+  const auto looked_at = static_cast<std::uint32_t>(
+      hard_.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard_.level, hard_.domain).size());
   for (std::uint32_t r = 0; r < runs.size(); ++r) {
     const auto is_of_run = [&](const Choice& choice) { return choice.run == r; };
     const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
     if (members == runs[r].members.size()) continue;
+    steps -= std::min(steps, looked_at / kNodesOfAStep);
     FitTable& t = table(kind_of(runs[r], members));
     std::vector<std::pair<std::uint64_t, NodeId>> keyed;
     each_open(t, {}, [&](NodeId n) { keyed.emplace_back(t.key(state_, n), n); });
@@ -125,19 +133,24 @@ bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
   std::size_t members = 0;
   for (const Run& run : runs) members += run.members.size();
   std::vector<Choice> placed;
-  std::set<std::vector<std::uint64_t>> tried;  // what was placed before, in whatever order
+  // What was placed before, in whatever order: nodes, runs, and labels, since rules tell members of one run apart.
+  std::set<std::vector<std::array<std::uint32_t, 3>>> tried;
   const auto is_tried = [&] {
-    std::vector<std::uint64_t> where;
-    for (const Choice& choice : placed) where.push_back((std::uint64_t{choice.node.value} << 32) | choice.run);
+    std::vector<std::array<std::uint32_t, 3>> where;
+    std::vector<std::size_t> ranks(runs.size(), 0);
+    for (const Choice& choice : placed) {
+      const MemberId member = runs[choice.run].members[ranks[choice.run]++];
+      where.push_back({choice.node.value, choice.run, state_.member(member).labels.value});
+    }
     // Of one node the order counts: the devices of shares depend on it.
-    std::ranges::stable_sort(where, {}, [](std::uint64_t at) { return at >> 32; });
+    std::ranges::stable_sort(where, {}, [](const auto& at) { return at[0]; });
     return !tried.insert(std::move(where)).second;
   };
   std::vector<Turn> turns;
   const std::size_t before = context_.trial.checkpoint();
   const auto open_turn = [&] {
     turns.push_back({.choices = {}, .before = context_.trial.checkpoint()});
-    return list_choices(runs, placed, turns.back().choices);
+    return list_choices(runs, placed, turns.back().choices, steps);
   };
   if (members == 0 || !open_turn()) return false;
   while (!turns.empty()) {
@@ -158,7 +171,7 @@ bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
     const Kind kind = kind_of(runs[choice.run], static_cast<std::size_t>(rank));
     place(kind, table(kind), choice.node);
     if (turns.size() == members) return true;
-    if (!open_turn()) break;
+    open_turn();  // without a choice, it is left again
   }
   context_.trial.rollback_to(before);
   return false;

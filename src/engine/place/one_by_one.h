@@ -43,7 +43,8 @@ class OneByOne {
  private:
   struct Choice;
   static Kind kind_of(const Run& run, std::size_t member) { return {run.members[member], run.demand, run.constraint}; }
-  bool list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out);
+  bool list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out,
+                    std::uint32_t& steps);
   FitTable& table(const Kind& kind) {
     return context_.fit_tables.counted(state_, kind.demand, kind.constraint, context_.draws.next());
   }

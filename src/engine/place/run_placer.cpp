@@ -154,11 +154,14 @@ bool RunPlacer::place_run(const Scope& hard, const Scope& soft, const Part& part
   const std::uint64_t room = hard.is_everywhere()     ? v.room_everywhere()
                              : hard.is_whole_domain() ? v.room(state_, hard.level)[hard.domain.row()]
                                                       : room_in(v, hard, hard);
-  if (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count)) return false;
+  // rules may open nodes to members once others are placed
+  const Constraint& constraint = state_.cluster().constraint(run.constraint);
+  const bool may_open = constraint.is_mutual() && opens_with_pods(constraint);
+  if (!may_open && (room < count || (!soft.is_everywhere() && room_in(v, hard, soft) < count))) return false;
   Scope start = soft;
   if (start.is_everywhere()) start = scope_of_the_others(v, hard, part, count);
   if (start.is_everywhere()) start = preferred_scope(v, hard, part.prefer, count);
-  if (state_.cluster().constraint(run.constraint).is_mutual()) return place_one_by_one(hard, start, run);
+  if (constraint.is_mutual()) return place_one_by_one(hard, start, run);
   const bool is_by_points = !context_.profile.is_default_domain_search || is_last_of_its_job_;
   if (hard.is_everywhere() && start.is_everywhere() && is_by_points) return place_each(run);
   gather(v, hard, start);

@@ -25,7 +25,7 @@ bool is_placed_by_nodes(const State& state, const Profile& profile, const Job& j
   if (!job.within.is_none() && job.within.row() >= state.cluster().topology().level_count()) return false;
   return std::ranges::all_of(runs, [&](const Run& run) {
     const Constraint& constraint = state.cluster().constraint(run.constraint);
-    return constraint.seen_as.is_none() && !constraint.has_company();
+    return constraint.seen_as.is_none() && !constraint.has_company() && !constraint.has_wishes_about_pods();
   });
 }
 

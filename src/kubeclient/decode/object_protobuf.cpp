@@ -31,7 +31,7 @@ void read_node_affinity(const pb::NodeAffinity& affinity, PodBuilder& builder) {
   }
   for (const pb::PreferredSchedulingTerm& preferred : affinity.preferredduringschedulingignoredduringexecution()) {
     PreferredTerm term;
-    term.weight = preferred.weight();
+    term.weight = preferred_weight(preferred.weight());
     if (read_node_term(preferred.preference(), term.term))
       builder.rules.preferred_affinity.push_back(std::move(term));
     else

@@ -13,6 +13,7 @@
 namespace ashlar::sim {
 namespace {
 
+constexpr std::int64_t kSpreadMax = 1 << 28;  ///< what a decision log holds
 constexpr std::string_view kAmountForm =
     "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
 
@@ -129,7 +130,7 @@ void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
 void take_spread_options(Words& words, PodRule& rule) {
   while (!words.is_at_end()) {
     if (words.accept("min-domains"))
-      rule.domains_min = static_cast<std::int32_t>(words.take_count("a number of domains"));
+      rule.domains_min = static_cast<std::int32_t>(words.take_count("a number of domains", kSpreadMax));
     else if (words.accept("ignores-node-affinity"))
       rule.honors_affinity = false;
     else if (words.accept("honors-taints"))
@@ -152,7 +153,7 @@ bool take_rule(Words& words, CaseNames& names, MemberRequest& request, PodRule r
   };
   if (words.accept("max-skew")) {
     rule.kind = PodRule::Kind::kSpread;
-    rule.skew_max = static_cast<std::int32_t>(words.take_count("a number of pods"));
+    rule.skew_max = static_cast<std::int32_t>(words.take_count("a number of pods", kSpreadMax));
     take_topology();
     rule.pods = term_of(words, names, words.take(kExpressionForm)).all;
     take_spread_options(words, rule);

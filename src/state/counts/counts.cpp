@@ -152,6 +152,7 @@ void Counts::use(PodSelectorId selector, ConstraintId by_constraint, int by) {
   ASHLAR_CHECK(selector.row() < selectors_.size());
   Selector& s = selectors_[selector.row()];
   s.users = static_cast<std::uint32_t>(static_cast<int>(s.users) + by);
+  if (by_constraint.is_none()) return;
   const auto at = std::lower_bound(s.constraints.begin(), s.constraints.end(), by_constraint);
   const bool is_there = at != s.constraints.end() && *at == by_constraint;
   if (by > 0 && !is_there) s.constraints.insert(at, by_constraint);
@@ -159,7 +160,12 @@ void Counts::use(PodSelectorId selector, ConstraintId by_constraint, int by) {
 }
 
 void Counts::use(ConstraintId id, const Constraint& constraint, int by, const NodeColumns& nodes) {
-  constraint.each_pod_selector([&](PodSelectorId selector) { use(selector, id, by); });
+  // what it only prefers opens no node to it when pods come and go
+  if (!constraint.near.selector.is_none()) use(constraint.near.selector, id, by);
+  for (const SpreadTerm& term : constraint.spread) use(term.selector, id, by);
+  for (const PodTerm& term : constraint.keeps_away) use(term.selector, id, by);
+  for (const PodPreference& term : constraint.prefers_pods) use(term.selector, ConstraintId::none(), by);
+  for (const SpreadTerm& term : constraint.prefers_spread) use(term.selector, ConstraintId::none(), by);
   if (!constraint.seen_as.is_none()) {
     ASHLAR_CHECK(constraint.seen_as.row() < sets_.size());
     use(constraint.seen_as, by);

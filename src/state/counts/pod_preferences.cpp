@@ -1,6 +1,8 @@
 #include "state/counts/pod_preferences.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace ashlar {
 
@@ -91,10 +93,14 @@ void PodPreferences::refresh(const Company::World& world) {
     }
     seen = world.counts.step_count(selector);
   };
-  for (Term& term : terms_)
-    each_step(term.preference.selector, term.steps, [&](const Counts::Step& step) {
-      add_in_domain(*term.domains_of, term.domains_of->at(step.node), std::int64_t{term.preference.weight} * step.by);
-    });
+  // a domain may be large: what has come and gone in it is added once
+  std::map<std::uint32_t, std::int64_t> net;
+  for (Term& term : terms_) {
+    net.clear();
+    each_step(term.preference.selector, term.steps,
+              [&](const Counts::Step& step) { net[term.domains_of->at(step.node)] += step.by; });
+    for (const auto& [domain, pods] : net) add_in_domain(*term.domains_of, domain, pods * term.preference.weight);
+  }
   for (Spread& spread : spreads_)
     each_step(spread.term.selector, spread.steps, [&](const Counts::Step& step) {
       if (step.node.row() >= spread.domains_of->of_node.size() || !spread.counted.test(step.node.row())) return;
@@ -102,10 +108,12 @@ void PodPreferences::refresh(const Company::World& world) {
       pods = static_cast<std::uint32_t>(static_cast<std::int64_t>(pods) + step.by);
     });
   if (!seen_as_.is_none()) {
+    std::map<std::pair<LabelKeyId, LabelId>, std::int64_t> drawn;
     for (const Drawn::To& to : world.counts.drawn_since(seen_as_, drawn_seen_)) {
       is_changed = true;
-      add_drawn(world, to);
+      drawn[{to.topology, to.value}] += to.weight;
     }
+    for (const auto& [domain, weight] : drawn) add_drawn(world, {domain.first, domain.second, weight});
     drawn_seen_ = world.counts.drawn_count(seen_as_);
   }
   if (is_changed) ++version_;

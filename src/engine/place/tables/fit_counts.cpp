@@ -23,6 +23,7 @@ void FitCounts::start_anew(const State& state, const NodeRating& rating) {
   total_ = std::accumulate(fits_.begin(), fits_.end(), std::uint64_t{0});
   levels_with_rooms_ = 0;
   is_started_ = true;
+  ++edition_;
 }
 
 void FitCounts::update(const State& state, const NodeRating& rating, NodeRange rows) {
@@ -57,6 +58,7 @@ void FitCounts::update_changed(const State& state, const NodeRating& rating, std
 void FitCounts::follow(const State& state, NodeId n, std::uint16_t before) {
   const std::uint16_t after = fits_[n.row()];
   if (before == after) return;
+  if (before == 0 || after == 0) ++edition_;
   total_ += std::uint64_t{after} - before;
   if (levels_with_rooms_ == 0) return;
   const Topology& topology = state.cluster().topology();

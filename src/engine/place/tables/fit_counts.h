@@ -25,6 +25,8 @@ class FitCounts {
   /// So much has changed since the last refresh that the next one begins anew.
   bool must_start(const Cluster& cluster) const;
   std::uint64_t cursor() const { return cursor_; }
+  /// Another number when other nodes have room for any.
+  std::uint64_t edition() const { return edition_; }
   /// The next refresh begins anew.
   void forget() { is_started_ = false, cursor_ = 0; }
   /// See FitTable::rewind.
@@ -42,6 +44,7 @@ class FitCounts {
 
   std::uint64_t cursor_ = 0;         ///< change count of the cluster up to which this is current
   std::uint64_t shape_version_ = 0;  ///< of the topology
+  std::uint64_t edition_ = 0;
   bool is_started_ = false;
   std::uint32_t levels_with_rooms_ = 0;  ///< as bits: a level's are counted when they are first asked for
   std::uint64_t total_ = 0;

@@ -49,9 +49,12 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
 void FitTable::follow_preferences(const State& state) {
   count(state);
   if (state.cluster().has_pod_preferences(rating_.constraint())) {
+    const PodPreferences& sums = state.cluster().pod_preferences(rating_.constraint(), kNodeRules);
+    const std::pair seen{sums.version(), counts_.edition()};
+    if (!preferences_.empty() && preferences_of_ == seen) return;
+    preferences_of_ = seen;
     preferences_now_.resize(counts_.fits().size());
-    add_up_preferences(columns_of(state.cluster().pod_preferences(rating_.constraint(), kNodeRules)), counts_.fits(),
-                       preferences_now_);
+    add_up_preferences(columns_of(sums), counts_.fits(), preferences_now_);
   } else {
     preferences_now_.clear();
   }

@@ -76,6 +76,8 @@ class FitTable {
   std::uint64_t company_seen_ = 0;       ///< flips of nodes by the constraint's rules about other pods
   std::vector<Points> preferences_;      ///< by node, see NodeView; empty: none of them is about other pods
   std::vector<Points> preferences_now_;  ///< scratch
+  /// Versions of the sums and of the nodes with room, of which they were made.
+  std::pair<std::uint64_t, std::uint64_t> preferences_of_;
 };
 
 /// The tables in use; the least recently used are dropped beyond a limit. Which tables are kept never changes a
