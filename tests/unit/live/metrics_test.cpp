@@ -164,7 +164,7 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
              "ashlar_binds_undone_total 0", "ashlar_binds_waiting 0", "ashlar_cards_overclaimed 0",
              "ashlar_cards_unhealthy 0", "ashlar_gangs_without_level 0", "ashlar_never_fits_unproven_total 0",
              "ashlar_nodes 5", "ashlar_quarantined_pods 0", "ashlar_resources_refused 0",
-             "ashlar_snapshot_age_seconds 0", "ashlar_status_write_failures_total 0",
+             "ashlar_snapshot_age_seconds 0", "ashlar_status_refreshes_total 0", "ashlar_status_write_failures_total 0",
              "ashlar_status_write_retries_total 0", "ashlar_status_writes_waiting 7", "ashlar_steps_total 1"}));
 }
 
@@ -386,8 +386,9 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
              R"(ashlar_bind_errors_total{reason="Throttled"} 1)", R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
              "ashlar_binds_given_up_total 1", "ashlar_binds_held 1", "ashlar_binds_in_flight 0", "ashlar_binds_slow 0",
              "ashlar_binds_undone_total 0", "ashlar_binds_waiting 0", "ashlar_events_dropped_total 0", "ashlar_pods 7",
-             R"(ashlar_pods_held{reason="BindFailed"} 1)", "ashlar_status_write_failures_total 0",
-             "ashlar_status_write_retries_total 0", "ashlar_status_writes_waiting 0"}));
+             R"(ashlar_pods_held{reason="BindFailed"} 1)", "ashlar_status_refreshes_total 0",
+             "ashlar_status_write_failures_total 0", "ashlar_status_write_retries_total 0",
+             "ashlar_status_writes_waiting 0"}));
 }
 
 }  // namespace

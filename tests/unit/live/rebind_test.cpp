@@ -178,7 +178,7 @@ TEST_F(GoneUnderABinding, PodsThatStartOneByOneWaitForNobodysAnswer) {
   const std::string sent = server.count({"POST", "pods/a/"}) == 1 ? "a" : "b", other = sent == "a" ? "b" : "a";
   gone(node(where(sent), 8));
   decide();
-  EXPECT_EQ(hold_text(record(sent)).substr(0, 18), "the API server did");
+  EXPECT_EQ(hold_text(record(sent)).substr(0, 18), "the pod is not bou");
   EXPECT_NE(where(other), "");
   server.let_go();
   ASSERT_TRUE(until([&] {
