@@ -122,7 +122,7 @@ TEST_F(LiveSchedulerVolumes, APodWaitsForItsClaimAndGoesWhereItsVolumeIs) {
   EXPECT_TRUE(waits_because("p", "unbound immediate")) << told("p");
   bind("data-1", "vol-1");
   ASSERT_TRUE(wait_bound(1, "p")) << told("p");
-  EXPECT_EQ(pod("p").node_name, node_name(1));
+  EXPECT_EQ(pod("p").node_name.str(), node_name(1));
 }
 
 TEST_F(LiveSchedulerVolumes, AClaimThatWaitsForItsConsumerGetsTheVolumeOfTheNode) {
@@ -139,7 +139,7 @@ TEST_F(LiveSchedulerVolumes, AClaimThatWaitsForItsConsumerGetsTheVolumeOfTheNode
   EXPECT_EQ(bound_count("p"), 0u) << "the controller has not bound them yet";
   bind("data-2", "vol-2");
   ASSERT_TRUE(wait_bound(1, "p")) << told("p");
-  EXPECT_EQ(pod("p").node_name, node_name(2));
+  EXPECT_EQ(pod("p").node_name.str(), node_name(2));
 }
 
 TEST_F(LiveSchedulerVolumes, AVolumeIsMadeForTheNodeThatWasChosen) {
@@ -160,7 +160,7 @@ TEST_F(LiveSchedulerVolumes, AVolumeIsMadeForTheNodeThatWasChosen) {
               R"("claimRef":{"namespace":"default","name":"data-3"},)");
   bind("data-3", "vol-3");
   ASSERT_TRUE(wait_bound(1, "p")) << told("p");
-  EXPECT_EQ(pod("p").node_name, node_name(1));
+  EXPECT_EQ(pod("p").node_name.str(), node_name(1));
 }
 
 TEST_F(LiveSchedulerVolumes, TwoClaimsDoNotGetOneVolume) {
