@@ -131,7 +131,7 @@ TEST_F(LiveSchedulerVolumes, AClaimThatWaitsForItsConsumerGetsTheVolumeOfTheNode
   post_claim("data-2", "local-2");
   auto scheduler = start();
   post_user("p", "data-2");
-  EXPECT_TRUE(waits_because("p", "volume")) << told("p");
+  EXPECT_TRUE(waits_because("p", "PersistentVolume")) << told("p");
   post_volume("vol-2", "local-2", node_name(2));
   ASSERT_TRUE(wait([&] { return claim_of("vol-2") == "data-2"; })) << read(std::string(kVolumes) + "/vol-2");
   EXPECT_NE(read(std::string(kVolumes) + "/vol-2").find(R"("pv.kubernetes.io/bound-by-controller":"yes")"),
@@ -144,7 +144,7 @@ TEST_F(LiveSchedulerVolumes, AClaimThatWaitsForItsConsumerGetsTheVolumeOfTheNode
 
 TEST_F(LiveSchedulerVolumes, AVolumeIsMadeForTheNodeThatWasChosen) {
   post_named_nodes(3);
-  post_class("made-3", "example.com/csi",
+  post_class("made-3", "csi.example.com",
              R"(,"allowedTopologies":[{"matchLabelExpressions":[{"key":"kubernetes.io/hostname","values":[")" +
                  node_name(1) + R"("]}]}])");
   post_claim("data-3", "made-3");
@@ -156,7 +156,7 @@ TEST_F(LiveSchedulerVolumes, AVolumeIsMadeForTheNodeThatWasChosen) {
   must_patch(std::string(kClaims) + "/data-3",
              R"({"metadata":{"annotations":{"volume.kubernetes.io/selected-node":null}}})");
   ASSERT_TRUE(wait([&] { return selected_node("data-3") == node_name(1); })) << "decided anew";
-  post_volume("vol-3", "made-3", node_name(1), R"("csi":{"driver":"example.com/csi","volumeHandle":"h"})",
+  post_volume("vol-3", "made-3", node_name(1), R"("csi":{"driver":"csi.example.com","volumeHandle":"h"})",
               R"("claimRef":{"namespace":"default","name":"data-3"},)");
   bind("data-3", "vol-3");
   ASSERT_TRUE(wait_bound(1, "p")) << told("p");
@@ -189,7 +189,7 @@ TEST_F(LiveSchedulerVolumes, ADiskIsOnANodeOnceUnlessItIsOnlyRead) {
   const auto post_with_disk = [&](const std::string& name, const std::string& more) {
     kube::PodSpec spec = gpu_pod(name, 1);
     spec.extra_spec_json =
-        R"("volumes":[{"name":"data","iscsi":{"targetPortal":"1.2.3.4:1","iqn":"iqn.x","lun":0)" + more + "}}]";
+        R"("volumes":[{"name":"data","iscsi":{"targetPortal":"1.2.3.4:1","iqn":"iqn.2020-01.com.example:x","lun":0)" + more + "}}]";
     post_pod(spec);
   };
   post_with_disk("reads-1", R"(,"readOnly":true)");
@@ -204,10 +204,10 @@ TEST_F(LiveSchedulerVolumes, ADriverAttachesNoMoreThanItsLimit) {
   post(
       kCsiNodes, node_name(0),
       R"({"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":")" + node_name(0) +
-          R"("},"spec":{"drivers":[{"name":"example.com/csi","nodeID":"n","topologyKeys":[],"allocatable":{"count":1}}]}})");
+          R"("},"spec":{"drivers":[{"name":"csi.example.com","nodeID":"n","topologyKeys":[],"allocatable":{"count":1}}]}})");
   for (const char* name : {"6a", "6b"}) {
     post_volume(std::string("vol-") + name, "csi-6", node_name(0),
-                R"("csi":{"driver":"example.com/csi","volumeHandle":")" + std::string(name) + R"("})");
+                R"("csi":{"driver":"csi.example.com","volumeHandle":")" + std::string(name) + R"("})");
     post_claim(std::string("data-") + name, "csi-6", R"(,"volumeName":"vol-)" + std::string(name) + R"(")");
     bind(std::string("data-") + name, std::string("vol-") + name);
   }
@@ -215,10 +215,10 @@ TEST_F(LiveSchedulerVolumes, ADriverAttachesNoMoreThanItsLimit) {
   post_user("p-6a", "data-6a");
   ASSERT_TRUE(wait_bound(1, "p-6a")) << told("p-6a");
   post_user("p-6b", "data-6b");
-  EXPECT_TRUE(waits_because("p-6b", "attachable-volumes-csi-example.com/csi")) << told("p-6b");
+  EXPECT_TRUE(waits_because("p-6b", "attachable-volumes-csi-csi.example.com")) << told("p-6b");
   must_patch(
       std::string(kCsiNodes) + "/" + node_name(0),
-      R"({"spec":{"drivers":[{"name":"example.com/csi","nodeID":"n","topologyKeys":[],"allocatable":{"count":2}}]}})");
+      R"({"spec":{"drivers":[{"name":"csi.example.com","nodeID":"n","topologyKeys":[],"allocatable":{"count":2}}]}})");
   EXPECT_TRUE(wait_bound(1, "p-6b")) << told("p-6b");
 }
 
