@@ -91,9 +91,25 @@ void Commit::begin(CommitTicket ticket) {
     enter(ticket, CommitStep::kBind);
     return send_binding(std::move(ticket));
   }
-  if (rollback_.is_busy(ticket.slot, ticket.generation)) return follow(std::move(ticket), CommitOutcome::kBusy);
+  const PodRecord& pod = tracker_.pods()[ticket.slot];
+  if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
+    for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now
+    return follow(std::move(ticket), CommitOutcome::kBusy);
+  }
+  ticket.progress->turn = take_turn(ticket.slot);
   enter(ticket, CommitStep::kWrite);
   send_write(std::move(ticket));
+}
+
+std::shared_ptr<void> Commit::take_turn(PodSlot slot) {
+  const PodRecord& pod = tracker_.pods()[slot];
+  (*turns_)[{pod.ns, pod.name}].push_back(slot);
+  const auto end = [turns = turns_, slot, name = std::pair(pod.ns, pod.name)](void*) {
+    std::vector<PodSlot>& slots = (*turns)[name];
+    std::erase(slots, slot);
+    if (slots.empty()) turns->erase(name);
+  };
+  return {nullptr, end};
 }
 
 void Commit::enter(CommitTicket& ticket, CommitStep step) {

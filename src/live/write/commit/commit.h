@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kubeclient/adaptive_window.h"
 #include "kubeclient/api.h"
@@ -69,8 +72,13 @@ class Commit {
     PooledString node;
     PodDevices devices;
   };
+  /// By namespace and name, for a new pod of an old name has the same claims: the slots of the commits whose writes are
+  /// under way, done or being taken back.
+  using Turns = std::map<std::pair<PooledString, PooledString>, std::vector<PodSlot>>;
   void pump_resends(Millis now);
   void begin(CommitTicket ticket);
+  /// Of a pod whose objects no other commit prepares; ends with the result.
+  std::shared_ptr<void> take_turn(PodSlot slot);
   void send_write(CommitTicket ticket);
   void send_binding(CommitTicket ticket);
   /// `send(on_answer)` sends a request about a pod of that namespace, in the window.
@@ -119,7 +127,8 @@ class Commit {
   Rereads rereads_;
   CommitWaits waits_;
   Rollback rollback_;
-  std::multimap<Millis, CommitTicket> resends_;  ///< by monotonic time
+  std::multimap<Millis, CommitTicket> resends_;               ///< by monotonic time
+  std::shared_ptr<Turns> turns_ = std::make_shared<Turns>();  ///< tickets elsewhere may outlive this object
 };
 
 }  // namespace ashlar::kube

@@ -20,6 +20,7 @@ struct CommitProgress {
   bool is_sent = false;  ///< that write was sent, and may have been carried out
   std::string object;    ///< of that write, as it was read again; empty: not yet
   std::string words;     ///< what is missing, while it waits
+  std::shared_ptr<void> turn;  ///< at the pod's objects: from the first write until it is bound or taken back
 };
 
 struct CommitTicket {

@@ -29,7 +29,6 @@ void Rollback::take(CommitTicket ticket, std::string pod) {
   ticket.step = CommitStep::kUndo;
   ticket.undone_reads = ticket.failed_reads = 0;
   progress.object.clear();
-  ++busy_[key_of(ticket.slot, ticket.generation)];
   later({std::move(ticket), std::move(pod)}, Millis(0));
 }
 
@@ -144,9 +143,7 @@ void Rollback::advance(Undo undo) {
   CommitProgress& progress = *ticket.progress;
   progress.object.clear();
   ticket.undone_reads = ticket.failed_reads = 0;
-  if (progress.next-- > 0) return later(std::move(undo), Millis(0));
-  const auto busy = busy_.find(key_of(ticket.slot, ticket.generation));
-  if (--busy->second == 0) busy_.erase(busy);
+  if (progress.next-- > 0) later(std::move(undo), Millis(0));
 }
 
 }  // namespace ashlar::kube
