@@ -42,5 +42,33 @@ TEST_F(Preparation, ANewPodOfTheSameNameWaitsUntilWhatWasWrittenForTheOldIsTaken
   EXPECT_EQ(owner(1), "p0");
 }
 
+TEST_F(Preparation, AnObjectThatCannotBeReadGivesThePlaceAwayAfterHalfAMinute) {
+  server.change([&] {
+    volumes.answer("PATCH", 0, {409});
+    volumes.answer("GET", 0, std::vector<int>(1'000, 403));
+  });
+  place();
+  ASSERT_TRUE(until([&] { return sent("GET", 0) == 1 && binder->in_flight() == 0; }));
+  skipped = Millis(29'000);
+  ASSERT_TRUE(until([&] { return sent("GET", 0) == 2 && binder->in_flight() == 0; }));
+  EXPECT_EQ(phase(), Phase::kAssumed);
+  skipped = Millis(41'000);
+  expect_held("volume pv-0 cannot be read: HTTP 403: no");
+  EXPECT_EQ(binder->in_window(), 0u);
+}
+
+TEST_F(Preparation, AnUndoThatCannotBeReadIsLeftInTheEnd) {
+  CommitOptions o;
+  o.reread_max = Millis(20);
+  binder = binder_with(o);
+  wants["p0"] = {.volumes = 1, .wait = {WaitState::kBroken, "claim ns/data was removed"}};
+  server.change([&] { volumes.answer("GET", 0, std::vector<int>(1'000, 403)); });
+  place();
+  ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(sent("GET", 0), 20u);
+  EXPECT_EQ(owner(0), "p0");
+  EXPECT_EQ(binder->counters().writes_left, 1u);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -285,12 +285,14 @@ void Commit::take_pod(CommitTicket ticket, const Answer& answer) {
 void Commit::note_unreadable(CommitTicket ticket, const std::string& words) {
   const PodRecord* pod = find(ticket);
   const bool is_write = ticket.step == CommitStep::kWrite;
+  const std::string subject = is_write ? ticket.progress->work->subject(ticket.progress->next) : "";
   if (pod != nullptr && ticket.failed_reads == 0)
-    warn(*pod,
-         "reading " +
-             (is_write ? ticket.progress->work->subject(ticket.progress->next) + ", to prepare pod " + full_name(*pod)
-                       : full_name(*pod) + ", to check whether it is bound") +
-             ": " + bounded_words(words) + "; its capacity stays reserved until that is known");
+    warn(*pod, "reading " +
+                   (is_write ? subject + ", to prepare pod " + full_name(*pod)
+                             : full_name(*pod) + ", to check whether it is bound") +
+                   ": " + bounded_words(words) + "; its capacity stays reserved until that is known" +
+                   (is_write ? ", for at most 30 s" : ""));
+  if (is_write) ticket.words = subject + " cannot be read: " + bounded_words(words);
   follow(std::move(ticket), CommitOutcome::kUnreadable);
 }
 
@@ -308,7 +310,7 @@ void Commit::follow(CommitTicket ticket, CommitOutcome outcome, Pod* read) {
     case CommitMove::kResend:
       return resend(std::move(ticket), rule);
     case CommitMove::kReread:
-      return reread(std::move(ticket), outcome == CommitOutcome::kUnreadable);
+      return reread(std::move(ticket), rule, outcome == CommitOutcome::kUnreadable);
     case CommitMove::kGiveUp:
       return give_up(std::move(ticket));
     case CommitMove::kChooseAnew:
@@ -366,8 +368,10 @@ void Commit::resend(CommitTicket ticket, const CommitRule& rule) {
   resends_.emplace(now + delay, std::move(ticket));
 }
 
-/// Unknown is not free: the place stays taken until the server has reported the result.
-void Commit::reread(CommitTicket ticket, bool has_failed) {
+/// Unknown is not free: the place stays taken until the server has reported the result of a binding.
+void Commit::reread(CommitTicket ticket, const CommitRule& rule, bool has_failed) {
+  if (rule.place_kept_max.value > 0 && api_.monotonic() >= ticket.first_sent + rule.place_kept_max)
+    return follow(std::move(ticket), CommitOutcome::kTimeOut);
   const Millis delay =
       has_failed ? hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads) : Millis(0);
   rereads_.later(std::move(ticket), api_.monotonic() + delay);

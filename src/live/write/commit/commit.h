@@ -97,7 +97,7 @@ class Commit {
   void follow(CommitTicket ticket, CommitOutcome outcome, Pod* read = nullptr);
   void advance(CommitTicket ticket);
   void resend(CommitTicket ticket, const CommitRule& rule);
-  void reread(CommitTicket ticket, bool has_failed);
+  void reread(CommitTicket ticket, const CommitRule& rule, bool has_failed);
   void give_up(CommitTicket ticket);
   void choose_anew(CommitTicket ticket);
   void take_back(const CommitTicket& ticket, Pod&& unbound);

@@ -113,9 +113,11 @@ void Rollback::follow(Undo undo, CommitOutcome outcome) {
       return advance(std::move(undo));
     case CommitMove::kReread: {
       ticket.progress->object.clear();
-      const bool has_failed = outcome == CommitOutcome::kUnreadable;
-      return later(std::move(undo),
-                   has_failed ? hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads) : Millis(0));
+      if (outcome != CommitOutcome::kUnreadable) return later(std::move(undo), Millis(0));
+      if (++ticket.failed_reads < rule.times_max)
+        return later(std::move(undo), hold_time(options_.reread_min, options_.reread_max, ticket.failed_reads));
+      leave(undo);
+      return advance(std::move(undo));
     }
     case CommitMove::kResend:
       if (rule.times_max == 0) return later(std::move(undo), options_.retry_min);
