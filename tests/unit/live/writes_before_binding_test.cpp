@@ -70,5 +70,34 @@ TEST_F(Preparation, AnUndoThatCannotBeReadIsLeftInTheEnd) {
   EXPECT_EQ(binder->counters().writes_left, 1u);
 }
 
+TEST_F(Preparation, APlaceIsGivenUpWithAReasonIfTakingBackTheLastTakesHalfAMinute) {
+  wants["p0"].wait = {WaitState::kNotYet, "claim ns/data is not bound"};
+  place();
+  ASSERT_TRUE(until([&] { return binder->waiting() == 1; }));
+  server.change([&] { volumes.answer("GET", 1, std::vector<int>(1'000, 403)); });
+  gone(node("n", 8));
+  see(node("m", 8));
+  step();
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return sent("GET", 1) == 1; }));
+  skipped = Millis(31'000);
+  ASSERT_TRUE(until([&] { return phase() == Phase::kHeld; }));
+  EXPECT_EQ(record("p0").hold_detail.view(), "what was written for its last place is still being taken back");
+  EXPECT_EQ(sent("PATCH", 0), 1u);
+}
+
+TEST_F(Preparation, ADeadlineEndsWithTheWriteThatItWasFor) {
+  server.change([&] { volumes.answer("PATCH", 0, {429}); });
+  place();
+  ASSERT_TRUE(until([&] { return sent("PATCH", 0) == 1 && binder->in_flight() == 0; }));
+  server.hold();
+  ASSERT_TRUE(until([&] { return sent("PATCH", 0) == 2; }));
+  skipped = Millis(31'000);
+  server.let_go();
+  ASSERT_TRUE(until([&] { return phase() != Phase::kAssumed; }));
+  EXPECT_EQ(phase(), Phase::kBound);
+  EXPECT_EQ(sent("PATCH", 1), 1u);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

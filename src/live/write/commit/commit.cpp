@@ -94,6 +94,7 @@ void Commit::begin(CommitTicket ticket) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
     for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now
+    ticket.words = "what was written for its last place is still being taken back";
     return follow(std::move(ticket), CommitOutcome::kBusy);
   }
   ticket.progress->turn = take_turn(ticket.slot);
@@ -116,6 +117,7 @@ void Commit::enter(CommitTicket& ticket, CommitStep step) {
   ticket.step = step;
   ticket.undone_reads = ticket.failed_reads = 0;
   ticket.first_sent = Millis(0);
+  ticket.gives_up_at = Millis::max();
 }
 
 template <class Take>
