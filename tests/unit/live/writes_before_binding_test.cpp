@@ -99,5 +99,44 @@ TEST_F(Preparation, ADeadlineEndsWithTheWriteThatItWasFor) {
   EXPECT_EQ(sent("PATCH", 1), 1u);
 }
 
+TEST_F(Preparation, OfAPodThatIsFoundBoundElsewhereItIsTakenBack) {
+  see(node("m", 0));
+  server.change([&] {
+    bind_status = 409;
+    bound_to = "m";
+  });
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(where("p0"), "m");
+  ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(owner(0), "");
+  EXPECT_EQ(owner(1), "");
+}
+
+TEST_F(Preparation, OfAPodThatTheWatchReportsElsewhereBeforeItIsReadItIsTakenBack) {
+  see(node("m", 0));
+  server.change([&] {
+    bind_status = 409;
+    read_status = 403;
+  });
+  place();
+  ASSERT_TRUE(until([&] { return server.count({"GET", "/pods/p0"}) == 1 && binder->in_flight() == 0; }));
+  see(on(pod("p0", 1), "m"));
+  ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(owner(0), "");
+  EXPECT_EQ(owner(1), "");
+}
+
+TEST_F(Preparation, OfAPodThatIsFoundBoundWhereItWasSentItStays) {
+  server.change([&] {
+    bind_status = 409;
+    bound_to = "n";
+  });
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound && wants["p0"].ended == 1; }));
+  EXPECT_EQ(owner(0), "p0");
+  EXPECT_EQ(wants["p0"].given_up, 0);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

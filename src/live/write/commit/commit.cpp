@@ -23,8 +23,11 @@ bool is_bound(const PodRecord& pod) {
 }
 
 /// What a re-read pod shows of its binding.
-CommitOutcome found(const Pod& read, CommitStep step) {
-  if (!read.node_name.empty() || read.is_terminal()) return CommitOutcome::kFoundDone;
+CommitOutcome found(const Pod& read, const CommitTicket& ticket) {
+  const CommitStep step = ticket.step;
+  const bool is_elsewhere = !ticket.node.empty() && read.node_name != ticket.node;
+  if (!read.node_name.empty()) return is_elsewhere ? CommitOutcome::kFoundOther : CommitOutcome::kFoundDone;
+  if (read.is_terminal()) return CommitOutcome::kFoundDone;
   if (step == CommitStep::kConfirm) return CommitOutcome::kFoundUndone;
   const bool may_be_bound = read.deletion_requested.value == 0 && read.scheduling_gates == 0;
   return may_be_bound ? CommitOutcome::kFoundUndone : CommitOutcome::kFoundOther;
@@ -166,12 +169,13 @@ void Commit::send_binding(CommitTicket ticket) {
   tracker_.pods().edit(ticket.slot).is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
-  Sent sent{binding.node, PodDevices(pod.devices, pod.grants)};
+  ticket.node = binding.node;
+  PodDevices devices(pod.devices, pod.grants);
   const auto send = [&](OnAnswer on_answer) {
     return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write);
   };
-  dispatch(binding.ns, send, [this, ticket = std::move(ticket), sent = std::move(sent)](const Answer& answer) {
-    take_binding_answer(ticket, sent, answer);
+  dispatch(binding.ns, send, [this, ticket = std::move(ticket), devices = std::move(devices)](const Answer& answer) {
+    take_binding_answer(ticket, devices, answer);
   });
 }
 
@@ -195,29 +199,29 @@ void Commit::take_write_answer(CommitTicket ticket, const Answer& answer) {
   follow(std::move(ticket), answer.ok() ? CommitOutcome::kUnknown : outcome_of(bind_outcome(answer)));
 }
 
-void Commit::take_binding_answer(CommitTicket ticket, const Sent& sent, const Answer& answer) {
+void Commit::take_binding_answer(CommitTicket ticket, const PodDevices& devices, const Answer& answer) {
   const BindOutcome outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(outcome)];
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return outcome == BindOutcome::kBound ? void() : release(std::move(ticket));
   if (outcome == BindOutcome::kBound) {
-    confirm(ticket, sent);
+    confirm(ticket, devices);
     return follow(std::move(ticket), CommitOutcome::kDone);
   }
   ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not confirm the binding"
                              : bounded_words(answer.result.error().message);
-  warn(*pod, "binding " + full_name(*pod) + " to " + sent.node.str() + ": " + ticket.words);
+  warn(*pod, "binding " + full_name(*pod) + " to " + ticket.node.str() + ": " + ticket.words);
   follow(std::move(ticket), outcome_of(outcome));
 }
 
-void Commit::confirm(const CommitTicket& ticket, const Sent& sent) {
+void Commit::confirm(const CommitTicket& ticket, const PodDevices& devices) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   tracker_.note_answered(ticket.slot);
   tracker_.pods().edit(ticket.slot).bind_failures = 0;
   if (hooks_.log)
-    hooks_.log(LogLevel::kDebug, {"bound " + full_name(pod) + " to " + sent.node.str(), "pod", pod.ns, pod.name});
+    hooks_.log(LogLevel::kDebug, {"bound " + full_name(pod) + " to " + ticket.node.str(), "pod", pod.ns, pod.name});
   // If the watch has already reported its node, that is newer than the answer.
-  if (pod.phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, sent.node, sent.devices);
+  if (pod.phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, ticket.node, devices);
 }
 
 const PodRecord* Commit::find_unseen(const CommitTicket& ticket) const {
@@ -234,7 +238,10 @@ std::string Commit::begin_read(CommitTicket& ticket) {
     follow(std::move(ticket), CommitOutcome::kPlaceLost);
     return {};
   }
-  if (!is_confirmed && is_bound(*pod)) return {};  // the watch was faster
+  if (!is_confirmed && is_bound(*pod)) {  // the watch was faster
+    if (pod->node_name != ticket.node) release(std::move(ticket));
+    return {};
+  }
   ++counters_.reread;
   return is_write ? ticket.progress->work->path(ticket.progress->next) : pod_path(pod->ns, pod->name);
 }
@@ -279,7 +286,7 @@ void Commit::take_pod(CommitTicket ticket, const Answer& answer) {
   ticket.failed_reads = 0;
   const bool is_confirmed = ticket.step == CommitStep::kConfirm;
   if (is_confirmed && find_unseen(ticket) == nullptr) return;  // the watch was faster
-  const CommitOutcome outcome = found(*read, ticket.step);
+  const CommitOutcome outcome = found(*read, ticket);
   follow(std::move(ticket), outcome, &read.value());
 }
 

@@ -66,12 +66,6 @@ class Commit {
   }
 
  private:
-  /// Of a binding when it is sent: the devices are those of this one. The engine may choose others before its answer,
-  /// if the node is removed and comes back.
-  struct Sent {
-    PooledString node;
-    PodDevices devices;
-  };
   /// By namespace and name, for a new pod of an old name has the same claims: the slots of the commits whose writes are
   /// under way, done or being taken back.
   using Turns = std::map<std::pair<PooledString, PooledString>, std::vector<PodSlot>>;
@@ -85,8 +79,9 @@ class Commit {
   template <class Take>
   void dispatch(const PooledString& ns, const std::function<http::RequestId(OnAnswer)>& send, Take take);
   void take_write_answer(CommitTicket ticket, const Answer& answer);
-  void take_binding_answer(CommitTicket ticket, const Sent& sent, const Answer& answer);
-  void confirm(const CommitTicket& ticket, const Sent& sent);
+  /// `devices`: as sent. The engine may choose others before the answer, if the node is removed and comes back.
+  void take_binding_answer(CommitTicket ticket, const PodDevices& devices, const Answer& answer);
+  void confirm(const CommitTicket& ticket, const PodDevices& devices);
   std::string begin_read(CommitTicket& ticket);
   void take_read(CommitTicket ticket, const Answer& answer);
   void take_object(CommitTicket ticket, const Answer& answer);
