@@ -320,6 +320,7 @@ void StatusWriter::take_group_condition(const GroupMark& mark, bool is_true, con
     return;
   }
   gang.group_condition_hash = 0;
+  gang.is_group_condition_there = gang.is_group_condition_there && answer.status != 422;  // refused without a time
   try_again(group_attempts_, mark.slot, [this, slot = mark.slot] {
     // Whichever gang has the row now: a new one may have been kept from writing.
     if (tracker_.gangs()[slot].is_used)

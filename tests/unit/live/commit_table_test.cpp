@@ -44,7 +44,7 @@ TEST(CommitTable, HasARuleForEachPairOfOutcomeAndStep) {
                                       "found undone: - resendx3 - resendx3 back advance",
                                       "found other: - give-up - adopt adopt advance",
                                       "found gone: - give-up - forget forget advance",
-                                      "unreadable: - reread - reread reread reread",
+                                      "unreadable: - reread<30s - reread reread rereadx20",
                                       "holds: - - advance - - -",
                                       "broken: - - give-up - - -",
                                       "time-out: give-up give-up give-up give-up - -",

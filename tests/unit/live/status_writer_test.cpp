@@ -597,6 +597,30 @@ TEST_F(Lane, TheTimeOfAConditionChangesWithItsStatusOnlyAndItNamesThePodsGenerat
   EXPECT_EQ(server.count({"PATCH", "lastTransitionTime"}), 1u) << "the server wrote False first";
 }
 
+TEST_F(Lane, AConditionOfAPodGroupThatAnotherWriterRemovedIsWrittenWithATimeAgain) {
+  PodGroup g = ClusterObjects::group("g", 2);
+  g.scheduled = {ConditionStatus::kFalse, PooledString("Unschedulable"), PooledString("no node fits")};
+  see(g);
+  g.scheduled = {};
+  see(g);
+  text.message = "no node fits";
+  const GangSlot slot = tracker.gangs().find(PooledString("ns"), PooledString("g"), GangKind::kPodGroup);
+  status_writer->want_group_condition(slot);
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "no node fits", "lastTransitionTime"}), 1u);
+}
+
+TEST_F(Lane, AConditionOfAPodGroupThatIsRefusedWithoutATimeIsSentWithOne) {
+  PodGroup g = ClusterObjects::group("g", 2);
+  g.scheduled = {ConditionStatus::kFalse, PooledString("Unschedulable"), PooledString("no pods")};
+  see(g);
+  refusals = {500, 422};  // it is gone, and the watch is late
+  status_writer->want_group_condition(tracker.gangs().find(PooledString("ns"), g.name, GangKind::kPodGroup));
+  ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 3 && status_writer->in_flight() == 0; }));
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "lastTransitionTime"}), 1u);
+}
+
 TEST_F(Lane, TheFirstConditionThatIsTriedAgainStillHasItsTime) {
   refusals = {500};
   status_writer->want_condition(waiting("a"), false);

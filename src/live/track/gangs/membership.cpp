@@ -41,10 +41,11 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   g.stated_priority = group.priority;
   g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
-  if (group.scheduled.status != ConditionStatus::kFalse) return;
-  g.is_group_condition_there = true;
-  g.group_condition_hash = condition_hash(group.scheduled.reason, group.scheduled.message);
-  g.group_condition_words = condition_words(group.scheduled.reason, group.scheduled.message);
+  const Condition& there = group.scheduled;  // another writer may have removed it
+  const bool is_false = there.status == ConditionStatus::kFalse;
+  g.is_group_condition_there = is_false;
+  g.group_condition_hash = is_false ? condition_hash(there.reason, there.message) : 0;
+  g.group_condition_words = is_false ? condition_words(there.reason, there.message) : 0;
 }
 
 }  // namespace

@@ -23,8 +23,11 @@ bool is_bound(const PodRecord& pod) {
 }
 
 /// What a re-read pod shows of its binding.
-CommitOutcome found(const Pod& read, CommitStep step) {
-  if (!read.node_name.empty() || read.is_terminal()) return CommitOutcome::kFoundDone;
+CommitOutcome found(const Pod& read, const CommitTicket& ticket) {
+  const CommitStep step = ticket.step;
+  const bool is_elsewhere = !ticket.node.empty() && read.node_name != ticket.node;
+  if (!read.node_name.empty()) return is_elsewhere ? CommitOutcome::kFoundOther : CommitOutcome::kFoundDone;
+  if (read.is_terminal()) return CommitOutcome::kFoundDone;
   if (step == CommitStep::kConfirm) return CommitOutcome::kFoundUndone;
   const bool may_be_bound = read.deletion_requested.value == 0 && read.scheduling_gates == 0;
   return may_be_bound ? CommitOutcome::kFoundUndone : CommitOutcome::kFoundOther;
@@ -91,15 +94,33 @@ void Commit::begin(CommitTicket ticket) {
     enter(ticket, CommitStep::kBind);
     return send_binding(std::move(ticket));
   }
-  if (rollback_.is_busy(ticket.slot, ticket.generation)) return follow(std::move(ticket), CommitOutcome::kBusy);
+  const PodRecord& pod = tracker_.pods()[ticket.slot];
+  if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
+    for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now
+    ticket.words = "what was written for its last place is still being taken back";
+    return follow(std::move(ticket), CommitOutcome::kBusy);
+  }
+  ticket.progress->turn = take_turn(ticket.slot);
   enter(ticket, CommitStep::kWrite);
   send_write(std::move(ticket));
+}
+
+std::shared_ptr<void> Commit::take_turn(PodSlot slot) {
+  const PodRecord& pod = tracker_.pods()[slot];
+  (*turns_)[{pod.ns, pod.name}].push_back(slot);
+  const auto end = [turns = turns_, slot, name = std::pair(pod.ns, pod.name)](void*) {
+    std::vector<PodSlot>& slots = (*turns)[name];
+    std::erase(slots, slot);
+    if (slots.empty()) turns->erase(name);
+  };
+  return {nullptr, end};
 }
 
 void Commit::enter(CommitTicket& ticket, CommitStep step) {
   ticket.step = step;
   ticket.undone_reads = ticket.failed_reads = 0;
   ticket.first_sent = Millis(0);
+  ticket.gives_up_at = Millis::max();
 }
 
 template <class Take>
@@ -148,12 +169,13 @@ void Commit::send_binding(CommitTicket ticket) {
   tracker_.pods().edit(ticket.slot).is_bind_under_way = true;
   if (ticket.first_sent.value == 0) ticket.first_sent = api_.monotonic();
   ++counters_.sent;
-  Sent sent{binding.node, PodDevices(pod.devices, pod.grants)};
+  ticket.node = binding.node;
+  PodDevices devices(pod.devices, pod.grants);
   const auto send = [&](OnAnswer on_answer) {
     return kube::bind(api_, binding, std::move(on_answer), Encoding::kJson, hooks_.may_write);
   };
-  dispatch(binding.ns, send, [this, ticket = std::move(ticket), sent = std::move(sent)](const Answer& answer) {
-    take_binding_answer(ticket, sent, answer);
+  dispatch(binding.ns, send, [this, ticket = std::move(ticket), devices = std::move(devices)](const Answer& answer) {
+    take_binding_answer(ticket, devices, answer);
   });
 }
 
@@ -177,29 +199,29 @@ void Commit::take_write_answer(CommitTicket ticket, const Answer& answer) {
   follow(std::move(ticket), answer.ok() ? CommitOutcome::kUnknown : outcome_of(bind_outcome(answer)));
 }
 
-void Commit::take_binding_answer(CommitTicket ticket, const Sent& sent, const Answer& answer) {
+void Commit::take_binding_answer(CommitTicket ticket, const PodDevices& devices, const Answer& answer) {
   const BindOutcome outcome = bind_outcome(answer);
   ++counters_.by_outcome[static_cast<std::size_t>(outcome)];
   const PodRecord* pod = find(ticket);
   if (pod == nullptr) return outcome == BindOutcome::kBound ? void() : release(std::move(ticket));
   if (outcome == BindOutcome::kBound) {
-    confirm(ticket, sent);
+    confirm(ticket, devices);
     return follow(std::move(ticket), CommitOutcome::kDone);
   }
   ticket.words = answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not confirm the binding"
                              : bounded_words(answer.result.error().message);
-  warn(*pod, "binding " + full_name(*pod) + " to " + sent.node.str() + ": " + ticket.words);
+  warn(*pod, "binding " + full_name(*pod) + " to " + ticket.node.str() + ": " + ticket.words);
   follow(std::move(ticket), outcome_of(outcome));
 }
 
-void Commit::confirm(const CommitTicket& ticket, const Sent& sent) {
+void Commit::confirm(const CommitTicket& ticket, const PodDevices& devices) {
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   tracker_.note_answered(ticket.slot);
   tracker_.pods().edit(ticket.slot).bind_failures = 0;
   if (hooks_.log)
-    hooks_.log(LogLevel::kDebug, {"bound " + full_name(pod) + " to " + sent.node.str(), "pod", pod.ns, pod.name});
+    hooks_.log(LogLevel::kDebug, {"bound " + full_name(pod) + " to " + ticket.node.str(), "pod", pod.ns, pod.name});
   // If the watch has already reported its node, that is newer than the answer.
-  if (pod.phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, sent.node, sent.devices);
+  if (pod.phase != PodRecord::Phase::kBound) tracker_.note_bound(ticket.slot, ticket.node, devices);
 }
 
 const PodRecord* Commit::find_unseen(const CommitTicket& ticket) const {
@@ -216,7 +238,10 @@ std::string Commit::begin_read(CommitTicket& ticket) {
     follow(std::move(ticket), CommitOutcome::kPlaceLost);
     return {};
   }
-  if (!is_confirmed && is_bound(*pod)) return {};  // the watch was faster
+  if (!is_confirmed && is_bound(*pod)) {  // the watch was faster
+    if (pod->node_name != ticket.node) release(std::move(ticket));
+    return {};
+  }
   ++counters_.reread;
   return is_write ? ticket.progress->work->path(ticket.progress->next) : pod_path(pod->ns, pod->name);
 }
@@ -261,7 +286,7 @@ void Commit::take_pod(CommitTicket ticket, const Answer& answer) {
   ticket.failed_reads = 0;
   const bool is_confirmed = ticket.step == CommitStep::kConfirm;
   if (is_confirmed && find_unseen(ticket) == nullptr) return;  // the watch was faster
-  const CommitOutcome outcome = found(*read, ticket.step);
+  const CommitOutcome outcome = found(*read, ticket);
   follow(std::move(ticket), outcome, &read.value());
 }
 
@@ -269,12 +294,14 @@ void Commit::take_pod(CommitTicket ticket, const Answer& answer) {
 void Commit::note_unreadable(CommitTicket ticket, const std::string& words) {
   const PodRecord* pod = find(ticket);
   const bool is_write = ticket.step == CommitStep::kWrite;
+  const std::string subject = is_write ? ticket.progress->work->subject(ticket.progress->next) : "";
   if (pod != nullptr && ticket.failed_reads == 0)
-    warn(*pod,
-         "reading " +
-             (is_write ? ticket.progress->work->subject(ticket.progress->next) + ", to prepare pod " + full_name(*pod)
-                       : full_name(*pod) + ", to check whether it is bound") +
-             ": " + bounded_words(words) + "; its capacity stays reserved until that is known");
+    warn(*pod, "reading " +
+                   (is_write ? subject + ", to prepare pod " + full_name(*pod)
+                             : full_name(*pod) + ", to check whether it is bound") +
+                   ": " + bounded_words(words) + "; its capacity stays reserved until that is known" +
+                   (is_write ? ", for at most 30 s" : ""));
+  if (is_write) ticket.words = subject + " cannot be read: " + bounded_words(words);
   follow(std::move(ticket), CommitOutcome::kUnreadable);
 }
 
@@ -292,7 +319,7 @@ void Commit::follow(CommitTicket ticket, CommitOutcome outcome, Pod* read) {
     case CommitMove::kResend:
       return resend(std::move(ticket), rule);
     case CommitMove::kReread:
-      return reread(std::move(ticket), outcome == CommitOutcome::kUnreadable);
+      return reread(std::move(ticket), rule, outcome == CommitOutcome::kUnreadable);
     case CommitMove::kGiveUp:
       return give_up(std::move(ticket));
     case CommitMove::kChooseAnew:
@@ -350,8 +377,10 @@ void Commit::resend(CommitTicket ticket, const CommitRule& rule) {
   resends_.emplace(now + delay, std::move(ticket));
 }
 
-/// Unknown is not free: the place stays taken until the server has reported the result.
-void Commit::reread(CommitTicket ticket, bool has_failed) {
+/// Unknown is not free: the place stays taken until the server has reported the result of a binding.
+void Commit::reread(CommitTicket ticket, const CommitRule& rule, bool has_failed) {
+  if (rule.place_kept_max.value > 0 && api_.monotonic() >= ticket.first_sent + rule.place_kept_max)
+    return follow(std::move(ticket), CommitOutcome::kTimeOut);
   const Millis delay =
       has_failed ? hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads) : Millis(0);
   rereads_.later(std::move(ticket), api_.monotonic() + delay);

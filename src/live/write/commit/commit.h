@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kubeclient/adaptive_window.h"
 #include "kubeclient/api.h"
@@ -63,22 +66,22 @@ class Commit {
   }
 
  private:
-  /// Of a binding when it is sent: the devices are those of this one. The engine may choose others before its answer,
-  /// if the node is removed and comes back.
-  struct Sent {
-    PooledString node;
-    PodDevices devices;
-  };
+  /// By namespace and name, for a new pod of an old name has the same claims: the slots of the commits whose writes are
+  /// under way, done or being taken back.
+  using Turns = std::map<std::pair<PooledString, PooledString>, std::vector<PodSlot>>;
   void pump_resends(Millis now);
   void begin(CommitTicket ticket);
+  /// Of a pod whose objects no other commit prepares; ends with the result.
+  std::shared_ptr<void> take_turn(PodSlot slot);
   void send_write(CommitTicket ticket);
   void send_binding(CommitTicket ticket);
   /// `send(on_answer)` sends a request about a pod of that namespace, in the window.
   template <class Take>
   void dispatch(const PooledString& ns, const std::function<http::RequestId(OnAnswer)>& send, Take take);
   void take_write_answer(CommitTicket ticket, const Answer& answer);
-  void take_binding_answer(CommitTicket ticket, const Sent& sent, const Answer& answer);
-  void confirm(const CommitTicket& ticket, const Sent& sent);
+  /// `devices`: as sent. The engine may choose others before the answer, if the node is removed and comes back.
+  void take_binding_answer(CommitTicket ticket, const PodDevices& devices, const Answer& answer);
+  void confirm(const CommitTicket& ticket, const PodDevices& devices);
   std::string begin_read(CommitTicket& ticket);
   void take_read(CommitTicket ticket, const Answer& answer);
   void take_object(CommitTicket ticket, const Answer& answer);
@@ -89,7 +92,7 @@ class Commit {
   void follow(CommitTicket ticket, CommitOutcome outcome, Pod* read = nullptr);
   void advance(CommitTicket ticket);
   void resend(CommitTicket ticket, const CommitRule& rule);
-  void reread(CommitTicket ticket, bool has_failed);
+  void reread(CommitTicket ticket, const CommitRule& rule, bool has_failed);
   void give_up(CommitTicket ticket);
   void choose_anew(CommitTicket ticket);
   void take_back(const CommitTicket& ticket, Pod&& unbound);
@@ -119,7 +122,8 @@ class Commit {
   Rereads rereads_;
   CommitWaits waits_;
   Rollback rollback_;
-  std::multimap<Millis, CommitTicket> resends_;  ///< by monotonic time
+  std::multimap<Millis, CommitTicket> resends_;               ///< by monotonic time
+  std::shared_ptr<Turns> turns_ = std::make_shared<Turns>();  ///< tickets elsewhere may outlive this object
 };
 
 }  // namespace ashlar::kube

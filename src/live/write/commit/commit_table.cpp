@@ -12,6 +12,11 @@ constexpr Millis kThrottledPlaceKept{30'000};
 /// What was written for the last place is being taken back: if that takes long, the pod may as well wait elsewhere.
 constexpr Millis kBusyPlaceKept{30'000};
 
+/// An object cannot be read before the binding was sent: the pod is known to be unbound, and its place may go.
+constexpr Millis kUnreadablePlaceKept{30'000};
+/// Of an object to be taken back; with the delays of re-reads some three minutes, in which its pod has no other place.
+constexpr int kUnreadableUndoMax = 20;
+
 constexpr CommitRule to(CommitMove move) { return {move, 0, Millis(0)}; }
 
 struct Row {
@@ -23,7 +28,8 @@ constexpr std::array<Row, kCommitOutcomes> make_rows() {
   using enum CommitMove;
   using enum CommitOutcome;
   constexpr CommitRule kNever{kImpossible}, kPaced{kResend, 0, kThrottledPlaceKept}, kAgain{kResend, kUndoneReadsMax},
-      kBusyWait{kResend, 0, kBusyPlaceKept};
+      kBusyWait{kResend, 0, kBusyPlaceKept}, kBlindWrite{kReread, 0, kUnreadablePlaceKept},
+      kBlindUndo{kReread, kUnreadableUndoMax, Millis(0)};
   // clang-format off
   return {{
     //                reserve         write           wait            bind            confirm      undo
@@ -38,7 +44,7 @@ constexpr std::array<Row, kCommitOutcomes> make_rows() {
     {kFoundUndone, {kNever,         kAgain,         kNever,         kAgain,         to(kTakeBack), to(kAdvance)}},
     {kFoundOther,  {kNever,         to(kGiveUp),    kNever,         to(kAdopt),     to(kAdopt),  to(kAdvance)}},
     {kFoundGone,   {kNever,         to(kGiveUp),    kNever,         to(kForget),    to(kForget), to(kAdvance)}},
-    {kUnreadable,  {kNever,         to(kReread),    kNever,         to(kReread),    to(kReread), to(kReread)}},
+    {kUnreadable,  {kNever,         kBlindWrite,    kNever,         to(kReread),    to(kReread), kBlindUndo}},
     {kHolds,       {kNever,         kNever,         to(kAdvance),   kNever,         kNever,      kNever}},
     {kBroken,      {kNever,         kNever,         to(kGiveUp),    kNever,         kNever,      kNever}},
     {kTimeOut,     {to(kGiveUp),    to(kGiveUp),    to(kGiveUp),    to(kGiveUp),    kNever,      kNever}},

@@ -54,7 +54,7 @@ enum class CommitMove : std::uint8_t {
   kImpossible,  ///< the step has no such outcome
   kAdvance,     ///< the next write or step
   kResend,      ///< the same again later; the place is kept
-  kReread,      ///< the server's object counts; until it is known nothing is free
+  kReread,      ///< the server's object counts; until it is known nothing is free, but see place_kept_max
   kGiveUp,      ///< the place is free at once; the pod, or the unbound part of its gang, waits with a reason; then undo
   kChooseAnew,  ///< the engine chooses again at once; undo
   kTakeBack,    ///< as kGiveUp, of a binding that was answered with success
@@ -66,9 +66,9 @@ enum class CommitMove : std::uint8_t {
 
 struct CommitRule {
   CommitMove move = CommitMove::kUnstated;
-  /// kResend: this many in a row, counting this one, are kGiveUp (in kUndo: kEnd); 0: no limit
+  /// kResend: this many in a row, counting this one, are kGiveUp; in kUndo, kReread too: kEnd; 0: no limit
   int times_max = 0;
-  /// kResend: this long after the step's first request the outcome is kTimeOut; 0: no limit of its own
+  /// kResend, kReread: this long after the step's first request the outcome is kTimeOut; 0: no limit of its own
   Millis place_kept_max;
 };
 

@@ -20,6 +20,7 @@ struct CommitProgress {
   bool is_sent = false;  ///< that write was sent, and may have been carried out
   std::string object;    ///< of that write, as it was read again; empty: not yet
   std::string words;     ///< what is missing, while it waits
+  std::shared_ptr<void> turn;  ///< at the pod's objects: from the first write until it is bound or taken back
 };
 
 struct CommitTicket {
@@ -29,6 +30,7 @@ struct CommitTicket {
   int undone_reads = 0, failed_reads = 0;    ///< of this step
   Millis first_sent;                         ///< of this step, monotonic
   Millis gives_up_at = Millis::max();        ///< while it waits to be sent again, monotonic
+  PooledString node;                         ///< that its binding named; empty: none was sent
   std::string words;                         ///< message of the last answer that was no success
   std::shared_ptr<CommitProgress> progress;  ///< null: no writes before the binding
 };

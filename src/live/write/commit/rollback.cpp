@@ -29,7 +29,6 @@ void Rollback::take(CommitTicket ticket, std::string pod) {
   ticket.step = CommitStep::kUndo;
   ticket.undone_reads = ticket.failed_reads = 0;
   progress.object.clear();
-  ++busy_[key_of(ticket.slot, ticket.generation)];
   later({std::move(ticket), std::move(pod)}, Millis(0));
 }
 
@@ -114,9 +113,11 @@ void Rollback::follow(Undo undo, CommitOutcome outcome) {
       return advance(std::move(undo));
     case CommitMove::kReread: {
       ticket.progress->object.clear();
-      const bool has_failed = outcome == CommitOutcome::kUnreadable;
-      return later(std::move(undo),
-                   has_failed ? hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads) : Millis(0));
+      if (outcome != CommitOutcome::kUnreadable) return later(std::move(undo), Millis(0));
+      if (++ticket.failed_reads < rule.times_max)
+        return later(std::move(undo), hold_time(options_.reread_min, options_.reread_max, ticket.failed_reads));
+      leave(undo);
+      return advance(std::move(undo));
     }
     case CommitMove::kResend:
       if (rule.times_max == 0) return later(std::move(undo), options_.retry_min);
@@ -144,9 +145,7 @@ void Rollback::advance(Undo undo) {
   CommitProgress& progress = *ticket.progress;
   progress.object.clear();
   ticket.undone_reads = ticket.failed_reads = 0;
-  if (progress.next-- > 0) return later(std::move(undo), Millis(0));
-  const auto busy = busy_.find(key_of(ticket.slot, ticket.generation));
-  if (--busy->second == 0) busy_.erase(busy);
+  if (progress.next-- > 0) later(std::move(undo), Millis(0));
 }
 
 }  // namespace ashlar::kube

@@ -2,9 +2,7 @@
 // it is changed, so that what others have made of it since stays.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,8 +30,6 @@ class Rollback {
 
   /// `pod`: "ns/name", for logs.
   void take(CommitTicket ticket, std::string pod);
-  /// An earlier commit of the pod is still being taken back.
-  bool is_busy(PodSlot slot, std::uint32_t generation) const { return busy_.contains(key_of(slot, generation)); }
   void pump(Millis now);
 
   std::size_t under_way() const { return lane_.size(); }
@@ -45,7 +41,6 @@ class Rollback {
     CommitTicket ticket;
     std::string pod;
   };
-  static std::uint64_t key_of(PodSlot slot, std::uint32_t generation) { return std::uint64_t{slot} << 32 | generation; }
   void read(Undo undo);
   void take_read(Undo undo, const Answer& answer);
   void write(Undo undo);
@@ -64,7 +59,6 @@ class Rollback {
   RequestLane lane_;
   AdaptiveWindow window_;
   std::multimap<Millis, Undo> due_;
-  boost::unordered_flat_map<std::uint64_t, int> busy_;  ///< by slot and generation; how many
 };
 
 }  // namespace ashlar::kube
