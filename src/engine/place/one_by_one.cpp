@@ -13,7 +13,7 @@ namespace {
 
 /// Nodes of one kind that a search for every combination goes through; with more there are too many.
 constexpr std::size_t kSearchedNodesMax = 16;
-/// A look at so many nodes costs a step of the search.
+/// A look at this many nodes costs a step of the search.
 constexpr std::uint32_t kNodesOfAStep = 4096;
 /// Domains of an affinity that are tried.
 constexpr std::size_t kDomainsTriedMax = 64;

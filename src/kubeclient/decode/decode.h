@@ -1,5 +1,5 @@
-// decode: decoders of the API server's lists and watch events into stripped objects: from Kubernetes protobuf,
-// or from JSON where kEncodingOf says so. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
+// decode: decoders of the API server's lists and watch events into stripped objects: from Kubernetes protobuf, or from
+// JSON where kEncodingOf says so. Input is not trusted: limits on depth and size hold, garbage gives kInvalid with the
 // position, and an object that can be read only in part reports this in `problem`. Cost: about 4 us a pod.
 #pragma once
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kubeclient/objects.h"
+
 namespace ashlar::kube {
 
 namespace {
