@@ -490,6 +490,36 @@ TEST_F(VolumeWorkTest, AClaimIsGivenItsNode) {
   EXPECT_EQ(work->wait().words, "provisioning failed for PVC \"data\"");
 }
 
+/// Two pods with one claim: the first one writes, the other one waits for it.
+TEST_F(VolumeWorkTest, APodThatSharesAnUnboundClaimWaitsForTheOneThatWrites) {
+  for (const bool is_new : {true, false}) {
+    const std::string data = is_new ? "new" : "listed", first = "a-" + data, second = "b-" + data;
+    if (!is_new) see(at(volume("v"), kHost, {"n0"}));
+    see(claim(data));
+    see(user(first, {data}));
+    step();
+    ASSERT_EQ(taken(first), data + (is_new ? "=new" : "=v"));
+    see(user(second, {data}));
+    step();
+    ASSERT_EQ(taken(second), taken(first));
+    const std::shared_ptr<CommitWork> work = volume_work_of(tracker, slot(second));
+    EXPECT_EQ(work->writes(), 0u);
+    EXPECT_EQ(work->wait().state, WaitState::kNotYet) << work->wait().words;
+    see(user("c-" + data, {data}));
+    step();
+    ASSERT_EQ(taken("c-" + data), taken(first));
+    gone(user("c-" + data, {data}));
+    step();
+    EXPECT_EQ(work->wait().state, WaitState::kNotYet)
+        << "what the first one has taken is not given back with the third";
+    EXPECT_FALSE(is_outdated(first));
+    gone(user(first, {data}));
+    EXPECT_EQ(work->wait().state, WaitState::kBroken) << "nobody writes it";
+    gone(user(second, {data}));
+    step();
+  }
+}
+
 TEST_F(VolumeWorkTest, APodWhoseClaimsAreBoundWritesNothing) {
   see(at(volume("v"), kHost, {"n0"}));
   see(bound_claim("data", "v"));

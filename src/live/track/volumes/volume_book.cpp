@@ -140,13 +140,15 @@ void VolumeBook::take(Change<CsiNode>&& change) {
 }
 
 void VolumeBook::note_limits(const CsiNode& node) {
+  const std::size_t known = limited_drivers_.size();
   for (const CsiNode::Driver& driver : node.drivers) {
     if (!driver.volumes_max || std::ranges::find(limited_drivers_, driver.name) != limited_drivers_.end()) continue;
-    limited_drivers_.push_back(driver.name);
-    touch({Kind::kDriver, {}, driver.name});
-    for (const auto& [name, of_node] : csi_nodes_) node_news_.insert(name);
-    touch({Kind::kAll, {}, {}});
+    if (limited_drivers_.size() < kLimitedDriversMax)
+      limited_drivers_.push_back(driver.name);
+    else if (first_unlimited_.empty())
+      first_unlimited_ = driver.name;
   }
+  if (limited_drivers_.size() != known) touch({Kind::kAll, {}, {}});
 }
 
 void VolumeBook::take(Change<CsiDriver>&& change) {

@@ -1,6 +1,6 @@
 // VolumeBook: claims, volumes, storage classes and what CSI drivers say, by name, and which pods depend on which of
-// them. A change marks the pods that depend on it: O(these pods). Those that wait for a volume of a class depend on the
-// volumes of it that are offered, which are available and name no claim. About 500 bytes an object.
+// them. A change marks the pods that depend on it, O(these pods); pods that wait for a volume of a class depend on
+// those that are offered, available and without a claim. About 500 bytes an object.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -72,13 +72,21 @@ class VolumeBook {
   std::vector<const CsiStorageCapacity*> capacities_of_class(const PooledString& name) const;
   /// Of the node of that name.
   std::vector<const VolumeAttachment*> attachments_on(const PooledString& node) const;
-  /// Drivers that limit their volumes on some node, in the order in which they were first seen to.
+  /// Drivers that limit their volumes on some node, in the order in which they were first seen to; limits of others
+  /// than the first 32 are not kept, since each is looked for on all nodes.
+  static constexpr std::size_t kLimitedDriversMax = 32;
   const std::vector<PooledString>& limited_drivers() const { return limited_drivers_; }
+  /// The first one whose limits are not kept; empty: there is none.
+  const PooledString& first_unlimited() const { return first_unlimited_; }
 
   // ---- what decisions have taken and the API server does not say yet ------------------------------------------------
   /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or restore().
   void assume(const PooledString& volume, const PersistentVolumeClaim& claim);
   void assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
+  bool is_assumed(const PooledString& volume) const { return assumed_volumes_.contains(volume); }
+  bool is_assumed(const PooledString& ns, const PooledString& claim) const {
+    return assumed_claims_.contains(std::pair(ns, claim));
+  }
   void restore_volume(const PooledString& volume);
   void restore_claim(const PooledString& ns, const PooledString& name);
 
@@ -145,6 +153,7 @@ class VolumeBook {
   ByName<Names> offered_by_class_, attachments_by_node_;
   ByName<boost::unordered_flat_set<FullName, FullNameHash>> capacities_by_class_;
   std::vector<PooledString> limited_drivers_;
+  PooledString first_unlimited_;
   std::map<std::string, std::string, std::less<>> problems_;  ///< by resource
   boost::unordered_flat_map<VolumeTopic, std::vector<PodSlot>, TopicHash> dependents_;
   boost::unordered_flat_map<PodSlot, std::vector<VolumeTopic>> topics_;
