@@ -47,6 +47,17 @@ void read_texts(const Texts& texts, std::vector<PooledString>& into) {
   for (const std::string& text : texts) into.emplace_back(text);
 }
 
+std::size_t count_of(const std::vector<Requirement>& requirements) {
+  std::size_t count = 0;
+  for (const Requirement& r : requirements) count += 1 + r.values.size();
+  return count;
+}
+
+void note_too_many(std::string& problem, std::string_view where, std::string_view what) {
+  note(problem, std::string(where) + " has more than " + std::to_string(kVolumeTermsMax) + " " + std::string(what));
+}
+
+/// Requirements that are too many together are dropped, and it says so.
 void read_selector(const pb::LabelSelector& from, LabelSelector& selector, std::string_view where,
                    std::string& problem) {
   selector.present = true;
@@ -54,6 +65,10 @@ void read_selector(const pb::LabelSelector& from, LabelSelector& selector, std::
   sort_by_key(selector.match_labels);
   if (!read_requirements(from.matchexpressions(), selector.expressions))
     note(problem, std::string(where) + ": unknown operator");
+  if (selector.match_labels.size() + count_of(selector.expressions) <= kVolumeTermsMax) return;
+  selector.match_labels.clear();
+  selector.expressions.clear();
+  note_too_many(problem, where, "terms and values");
 }
 
 /// The class as old annotations name it, which come first.
@@ -98,12 +113,7 @@ void read_source(const pb::PersistentVolumeSource& source, PersistentVolume& vol
   if (source.has_portworxvolume()) attach(MigratedPlugin::kPortworx, source.portworxvolume().volumeid());
 }
 
-std::size_t count_of(const NodeTerm& term) {
-  std::size_t count = 1;
-  for (const auto* list : {&term.expressions, &term.fields})
-    for (const Requirement& r : *list) count += 1 + r.values.size();
-  return count;
-}
+std::size_t count_of(const NodeTerm& term) { return 1 + count_of(term.expressions) + count_of(term.fields); }
 
 /// Drops terms that are too many together, and says so.
 void limit_terms(std::vector<NodeTerm>& terms, std::string_view where, std::string& problem) {
@@ -111,7 +121,7 @@ void limit_terms(std::vector<NodeTerm>& terms, std::string_view where, std::stri
   for (const NodeTerm& term : terms) count += count_of(term);
   if (count <= kVolumeTermsMax) return;
   terms.clear();
-  note(problem, std::string(where) + " has more than " + std::to_string(kVolumeTermsMax) + " terms and values");
+  note_too_many(problem, where, "terms and values");
 }
 
 }  // namespace
@@ -144,6 +154,10 @@ void read_object(const pb::PersistentVolume& from, const UnknownFields&, Persist
   read_meta(from.metadata(), volume);
   read_labels(from.metadata().labels(), volume.labels);
   sort_by_key(volume.labels);
+  if (volume.labels.size() > kVolumeTermsMax) {
+    volume.labels.clear();
+    note_too_many(problem, "metadata.labels", "labels");
+  }
   volume.capacity = storage_of(spec.capacity(), "spec.capacity", problem).value_or(0);
   read_texts(spec.accessmodes(), volume.access_modes);
   volume.class_name = class_of(from.metadata(), spec.storageclassname());

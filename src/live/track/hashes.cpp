@@ -117,6 +117,12 @@ std::uint64_t hash_of(const Constraint& c) {
   return h;
 }
 
+std::uint64_t hash_of(const LabelSelector& selector) {
+  Hash hash;
+  hash.add(selector);
+  return hash.value();
+}
+
 std::uint64_t hash_of(const PodAffinityTerm& term) {
   Hash hash;
   hash.add(term);

@@ -15,6 +15,7 @@ namespace ashlar::kube {
 
 std::uint64_t hash_of(const PodAffinityTerm& term);
 std::uint64_t hash_of(const PodRules& rules);
+std::uint64_t hash_of(const LabelSelector& selector);
 std::uint64_t hash_of(const std::vector<std::vector<NodeTerm>>& lists);
 std::uint64_t hash_of(const Demand& demand);
 std::uint64_t hash_of(const DeviceLayout& layout);

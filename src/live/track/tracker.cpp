@@ -6,6 +6,7 @@
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/gangs/settle.h"
+#include "live/track/nodes/csi_nodes.h"
 #include "live/track/nodes/levels.h"
 #include "live/track/nodes/node_changes.h"
 #include "live/track/nodes/node_trouble.h"
@@ -110,7 +111,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 
 void Tracker::settle() {
   data_.out.stamp();
-  if (data_.volumes.has_news()) settle_volumes(data_);
+  if (data_.volumes.has_news() || has_new_limits(data_)) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.has_level_news) touch_level_waiters(data_);

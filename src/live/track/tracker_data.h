@@ -22,8 +22,8 @@
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "live/track/volumes/chosen_volumes.h"
-#include "live/track/volumes/volume_book.h"
 #include "live/track/volumes/late_claims.h"
+#include "live/track/volumes/volume_book.h"
 #include "model/event.h"
 #include "names/rows.h"
 #include "names/value_rows.h"
@@ -117,7 +117,8 @@ struct TrackerData : Tables {
   VolumeBook volumes;
   LateChoices late_choices{volumes};
   boost::unordered_flat_map<PodSlot, std::vector<AttachedVolume>> attached;  ///< by CSI drivers, of pods with volumes
-  std::size_t limited_drivers_told = 0;                                      ///< as many have a resource of nodes
+  std::size_t limit_columns_told = 0;  ///< limits of drivers that nodes have as a resource
+  bool is_driver_excess_told = false;  ///< in the log
   boost::unordered_flat_map<PodSlot, ChosenVolumes> chosen_volumes;  ///< of pods with a place and unbound claims
   std::uint64_t constraints_renewed = 0;
   std::uint64_t owners_moved = 0;  ///< pods with anti-affinity looked at for changes of their node's labels, in total

@@ -24,6 +24,7 @@ struct WatchedKindRow {
   std::string_view object;    ///< "pod"
   /// nothing is decided without it; else: if it cannot be listed, that is logged once and stops nothing
   bool is_required = false;
+  bool keeps_known = false;        ///< once listed it is known as it was, even while it cannot be listed again
   bool waits_for_others = false;   ///< listed only once all other kinds are known, or why they are not
   ReflectorOptions options = {};   ///< what differs from the common ones
   bool has_many_versions = false;  ///< its path is found before it is listed, and again when it disappears: see Watches
@@ -78,6 +79,7 @@ class WatchedKind {
   WatchedKindRow row_;
   std::string path_problem_;  ///< why no path is known
   std::string said_;          ///< the last trouble with its list that was logged; empty since it could be listed
+  bool was_listed_ = false;   ///< what was listed is kept
   bool has_settled_ = false;  ///< it was listed, or is known to be impossible to list
 };
 
@@ -88,7 +90,7 @@ inline void WatchedKind::note_no_path(std::string problem) {
 }
 
 inline std::string WatchedKind::problem() const {
-  if (is_synced()) return {};
+  if (is_synced() || (row_.keeps_known && was_listed_)) return {};
   return path_problem_.empty() ? said_ : path_problem_;
 }
 
@@ -118,6 +120,7 @@ class WatchedKindOf final : public WatchedKind {
     reflector_.reset();
     cache_ = {};
     said_.clear();
+    was_listed_ = false;
     has_settled_ = !path_problem_.empty();  // a version is still looked for, at its own interval
   }
   void hand_over(bool lists_again) override {
@@ -176,7 +179,7 @@ class WatchedKindOf final : public WatchedKind {
   void note_listed() {
     const bool was_in_trouble = !said_.empty();
     said_.clear();
-    has_settled_ = true;
+    was_listed_ = has_settled_ = true;
     if (was_in_trouble) shared_.log(LogLevel::kInfo, std::string(row_.resource) + " can be listed again");
     if (row_.on_listed) row_.on_listed();
     tell();

@@ -41,7 +41,7 @@ Watches::Watches(Api& api, WatchesOptions options)
 
 template <class T>
 void Watches::add_of_volumes(std::string_view resource, std::string_view object) {
-  add<T>({.resource = resource, .object = object, .note = [resource](const std::string& problem) {
+  add<T>({.resource = resource, .object = object, .keeps_known = true, .note = [resource](const std::string& problem) {
             return VolumesNote{resource, problem};
           }});
 }

@@ -172,6 +172,35 @@ TEST(DecodeVolumes, AClassOfMoreTopologiesThanAreKeptAllowsNone) {
   EXPECT_EQ(read.allowed_topologies, std::vector<NodeTerm>(1));
 }
 
+TEST(DecodeVolumes, SelectorsAndLabelsOfMoreThanIsKeptAreDropped) {
+  const auto fill = [](pb::LabelSelector& selector) {
+    pb::LabelSelectorRequirement& r = *selector.add_matchexpressions();
+    r.set_key("k");
+    r.set_operator_("NotIn");
+    for (int i = 0; i < 4096; ++i) r.add_values("v" + std::to_string(i));
+  };
+  pb::PersistentVolumeClaim claim;
+  fill(*claim.mutable_spec()->mutable_selector());
+  const PersistentVolumeClaim read = decode_object<PersistentVolumeClaim>(in_envelope(claim)).value();
+  EXPECT_EQ(read.problem, "spec.selector has more than 4096 terms and values");
+  EXPECT_TRUE(read.selector.expressions.empty());
+  claim.mutable_spec()->mutable_selector()->mutable_matchexpressions(0)->mutable_values()->RemoveLast();
+  EXPECT_EQ(decode_object<PersistentVolumeClaim>(in_envelope(claim)).value().problem, "");
+
+  pb::CSIStorageCapacity capacity;
+  fill(*capacity.mutable_nodetopology());
+  capacity.mutable_capacity()->set_string("5Gi");
+  const CsiStorageCapacity told = decode_object<CsiStorageCapacity>(in_envelope(capacity)).value();
+  EXPECT_EQ(told.problem, "nodeTopology has more than 4096 terms and values");
+  EXPECT_FALSE(told.largest_volume);
+
+  const PersistentVolume volume = volume_of([](pb::PersistentVolume& v) {
+    for (int i = 0; i < 4097; ++i) v.mutable_metadata()->add_labels()->set_key("k" + std::to_string(i));
+  });
+  EXPECT_EQ(volume.problem, "metadata.labels has more than 4096 labels");
+  EXPECT_TRUE(volume.labels.empty());
+}
+
 TEST(DecodeVolumes, ListsAndWatchesOfTheseKindsAreProtobufAlone) {
   pb::PersistentVolumeClaimList list;
   list.mutable_metadata()->set_resourceversion("7");

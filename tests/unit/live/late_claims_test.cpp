@@ -1,6 +1,11 @@
 // Claims that wait for their first consumer: which nodes will do, what is taken with a place, what is written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ranges>
+#include <set>
+
+#include "live/track/hashes.h"
 #include "live/write/commit/volume_work.h"
 #include "volume_bench.h"
 
@@ -267,6 +272,129 @@ TEST_F(LateClaimsTest, PodsThatAskForTheSameShareWhatIsKnown) {
   for (int i = 1; i < 50; ++i) EXPECT_EQ(record("p" + std::to_string(i)).constraint, shared);
 }
 
+TEST_F(LateClaimsTest, AChangeOfAVolumeThatIsNotOfferedCostsThoseThatWaitForItsClassNothing) {
+  hosts(4);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (int i = 0; i < 20; ++i) see(at(volume("v" + std::to_string(i), "late", 9), kHost, {"n9"}));
+  PersistentVolume bound = at(volume("bound", "late", 9), kHost, {"n9"});
+  bound.has_claim = true;
+  bound.claim_ns = "ns";
+  bound.claim_name = "somebody";
+  see(bound);
+  for (int i = 0; i < 30; ++i) {
+    see(claim("c" + std::to_string(i)));
+    see(user("p" + std::to_string(i), {"c" + std::to_string(i)}));
+  }
+  step();
+  const std::uint64_t made = tracker.late_choices_made(), renewed = tracker.constraints_renewed();
+  for (int i = 0; i < 10; ++i) {
+    see(labelled(bound, "round", std::to_string(i)));
+    PersistentVolume of_provisioner = bound;
+    of_provisioner.name = PooledString("made-" + std::to_string(i));
+    see(of_provisioner);
+    step();
+  }
+  EXPECT_EQ(tracker.late_choices_made(), made);
+  EXPECT_EQ(tracker.constraints_renewed(), renewed);
+  see(at(volume("new", "late", 9), kHost, {"n2"}));
+  step();
+  EXPECT_GT(tracker.late_choices_made(), made) << "it is offered";
+  EXPECT_EQ(
+      std::ranges::count_if(std::views::iota(0, 30), [&](int i) { return where("p" + std::to_string(i)) == "n2"; }), 30)
+      << "the engine does not know that it is one";
+}
+
+TEST_F(LateClaimsTest, PlacesThatAreTakenListNoVolumesAnew) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (int i = 0; i < 40; ++i) see(at(volume("v" + std::to_string(i)), kHost, {"n0"}));
+  for (int i = 0; i < 40; ++i) {
+    see(claim("c" + std::to_string(i)));
+    see(user("p" + std::to_string(i), {"c" + std::to_string(i)}));
+  }
+  step();
+  const std::uint64_t made = tracker.late_choices_made();
+  EXPECT_LE(made, 2u) << "a list and its terms";
+  std::set<std::string> volumes;
+  for (int i = 0; i < 40; ++i) volumes.insert(taken("p" + std::to_string(i)).substr(1));
+  for (const std::string& one : volumes) EXPECT_NE(one.find("=v"), std::string::npos) << one;
+  std::set<std::string> distinct;
+  for (const std::string& one : volumes) distinct.insert(one.substr(one.find('=')));
+  EXPECT_EQ(distinct.size(), 40u);
+}
+
+TEST_F(LateClaimsTest, AVolumeThatIsWithdrawnOrGivenToOthersIsPassedOverAndComesBack) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("small", "late", 1), kHost, {"n0"}));
+  see(at(volume("large", "late", 2), kHost, {"n1"}));
+  see(claim("first"));
+  see(user("p", {"first"}, 9));
+  step();
+  ASSERT_EQ(where("p"), "") << "no node has as many GPUs, but the list is made";
+  PersistentVolume others = at(volume("small", "late", 1), kHost, {"n0"});
+  others.has_claim = true;
+  others.claim_ns = "ns";
+  others.claim_name = "somebody";
+  see(others);
+  see(claim("second"));
+  see(user("q", {"second"}));
+  step();
+  EXPECT_EQ(taken("q"), "second=large");
+  gone(user("q", {"second"}));
+  gone(at(volume("large", "late", 2), kHost, {"n1"}));
+  see(at(volume("small", "late", 1), kHost, {"n0"}));
+  see(user("r", {"second"}));
+  step();
+  EXPECT_EQ(taken("r"), "second=small");
+}
+
+TEST_F(LateClaimsTest, AVolumeThatNamesTheClaimLaterIsSeen) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  ASSERT_EQ(where("p"), "");
+  PersistentVolume own = at(volume("own"), kHost, {"n1"});
+  own.has_claim = true;
+  own.claim_ns = "ns";
+  own.claim_name = "data";
+  see(own);
+  step();
+  EXPECT_EQ(taken("p"), "data=own");
+}
+
+TEST_F(LateClaimsTest, ClaimsWithOtherSelectorsAreToldApartByTheirHash) {
+  LabelSelector a, b;
+  a.present = b.present = true;
+  a.expressions = {{.key = "k", .op = SelectorOp::kIn, .values = {"1"}}};
+  b.expressions = {{.key = "k", .op = SelectorOp::kIn, .values = {"2"}}};
+  EXPECT_NE(hash_of(a), hash_of(b));
+  b = a;
+  b.expressions[0].op = SelectorOp::kNotIn;
+  EXPECT_NE(hash_of(a), hash_of(b));
+  b = a;
+  b.match_labels = {{"k", "1"}};
+  EXPECT_NE(hash_of(a), hash_of(b));
+}
+
+TEST_F(LateClaimsTest, AClaimThatChangesBackWakesThePodsThatSawItAssumed) {
+  hosts(2);
+  see(storage_class("late", "d"));
+  const PersistentVolumeClaim served = claim("data");
+  see(served);
+  see(user("p", {"data"}));
+  step();
+  ASSERT_EQ(taken("p"), "data=new");
+  see(user("q", {"data"}, 9));
+  step();
+  const ConstraintId on_one = record("q").constraint;
+  see(served);  // another version that says the same: what was assumed of it is over
+  step();
+  EXPECT_NE(record("q").constraint, on_one) << "no node is selected any more";
+}
+
 // ---- what is written and waited for ---------------------------------------------------------------------------------
 
 class VolumeWorkTest : public LateClaimsTest {
@@ -360,6 +488,36 @@ TEST_F(VolumeWorkTest, AClaimIsGivenItsNode) {
   c.has_selected_node = false;
   see(c);
   EXPECT_EQ(work->wait().words, "provisioning failed for PVC \"data\"");
+}
+
+/// Two pods with one claim: the first one writes, the other one waits for it.
+TEST_F(VolumeWorkTest, APodThatSharesAnUnboundClaimWaitsForTheOneThatWrites) {
+  for (const bool is_new : {true, false}) {
+    const std::string data = is_new ? "new" : "listed", first = "a-" + data, second = "b-" + data;
+    if (!is_new) see(at(volume("v"), kHost, {"n0"}));
+    see(claim(data));
+    see(user(first, {data}));
+    step();
+    ASSERT_EQ(taken(first), data + (is_new ? "=new" : "=v"));
+    see(user(second, {data}));
+    step();
+    ASSERT_EQ(taken(second), taken(first));
+    const std::shared_ptr<CommitWork> work = volume_work_of(tracker, slot(second));
+    EXPECT_EQ(work->writes(), 0u);
+    EXPECT_EQ(work->wait().state, WaitState::kNotYet) << work->wait().words;
+    see(user("c-" + data, {data}));
+    step();
+    ASSERT_EQ(taken("c-" + data), taken(first));
+    gone(user("c-" + data, {data}));
+    step();
+    EXPECT_EQ(work->wait().state, WaitState::kNotYet)
+        << "what the first one has taken is not given back with the third";
+    EXPECT_FALSE(is_outdated(first));
+    gone(user(first, {data}));
+    EXPECT_EQ(work->wait().state, WaitState::kBroken) << "nobody writes it";
+    gone(user(second, {data}));
+    step();
+  }
 }
 
 TEST_F(VolumeWorkTest, APodWhoseClaimsAreBoundWritesNothing) {

@@ -1,6 +1,9 @@
 // Pods with volumes: where they may go, and why they may not, as kube-scheduler has it.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "volume_bench.h"
 
 namespace ashlar::kube {
@@ -362,6 +365,53 @@ TEST_F(VolumesTest, AMigratedVolumeIsTiedToItsDriversZonesWhereTheNodeSaysSo) {
   EXPECT_NE(where("p"), "other");
   EXPECT_NE(where("q"), "other");
   EXPECT_NE(where("p"), "");
+}
+
+TEST_F(VolumesTest, ANodeThatTellsOfThousandsOfDriversTakesNoResources) {
+  see(node("n", 8));
+  see(node("m", 8));
+  CsiNode many = csi_node("m", "d0", 1);
+  for (int i = 1; i < 5000; ++i) many.drivers.push_back({PooledString("d" + std::to_string(i)), 1});
+  see(many);
+  step();
+  EXPECT_EQ(tracker.volumes().limited_drivers().size(), VolumeBook::kLimitedDriversMax);
+  EXPECT_TRUE(tracker.names().find_resource("attachable-volumes-csi-d0").is_none()) << "no pod requests it";
+  see(of_driver(volume("v"), "d0"));
+  see(of_driver(volume("w"), "d0"));
+  see(of_driver(volume("x"), "d4000"));
+  for (const char* name : {"v", "w", "x"}) see(bound_claim(name, name));
+  see(csi_node("n", "d0", 1));
+  see(user("p", {"v"}, 1));
+  see(user("q", {"w"}, 1));
+  see(user("r", {"x"}, 1));
+  step();
+  EXPECT_EQ(std::set<std::string>({where("p"), where("q")}), std::set<std::string>({"m", "n"})) << "one each";
+  EXPECT_NE(where("r"), "") << "the limits of the last drivers are not kept";
+  see(of_driver(volume("y"), "d0"));
+  see(bound_claim("y", "y"));
+  see(user("s", {"y"}, 1));
+  step();
+  EXPECT_EQ(where("s"), "");
+}
+
+TEST_F(VolumesTest, AClaimForOnePodIsFreeAgainWhenAWaitingMemberOfItsGangIsGone) {
+  zones();
+  PersistentVolumeClaim c = bound_claim("data", "v");
+  c.access_modes = {"ReadWriteOncePod"};
+  see(c);
+  see(volume("v"));
+  const auto member = [&](int i) {
+    Pod p = gang_pod("g", i, 2, 1);
+    p.volumes = user("x", {"data"}).volumes;
+    return p;
+  };
+  see(member(0));
+  see(member(1));
+  step();
+  ASSERT_NE(record("g-1").volume_hold, HoldReason::kNone);
+  gone(member(0));
+  step();
+  EXPECT_EQ(record("g-1").volume_hold, HoldReason::kNone);
 }
 
 TEST_F(VolumesTest, WhatCannotBeListedHoldsPodsWithClaimsAlone) {

@@ -136,6 +136,23 @@ TEST_F(WatchesTest, RightsThatAreTakenAwayFromOptionalKindsStopNothingElse) {
   EXPECT_FALSE(facts()["priorityclasses"].is_listed);
 }
 
+TEST_F(WatchesTest, KindsOfVolumesThatWereListedOnceStayAsTheyWere) {
+  cluster.refuse("csinodes", 403);
+  cluster.put_pod("first", 1);
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("first"); }));
+  EXPECT_EQ(leader_term->tracker().volumes().problem(), "csinodes cannot be listed: HTTP 403: refused");
+  cluster.refuse("csinodes", 200);
+  ASSERT_TRUE(until([&] { return leader_term->tracker().volumes().problem().empty(); }));
+  cluster.refuse("persistentvolumes", 403);
+  ASSERT_TRUE(
+      until([&] { return logged("persistentvolumes: HTTP 403") == 1 && !facts()["persistentvolumes"].is_listed; }));
+  cluster.put_pod("second", 1);
+  ASSERT_TRUE(until([&] { return is_bound("second"); }));
+  EXPECT_FALSE(facts()["persistentvolumes"].is_listed);
+  EXPECT_EQ(leader_term->tracker().volumes().problem(), "");
+}
+
 TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   cluster.refuse("priorityclasses", 403);
   cluster.put_group("g", 2, "urgent");

@@ -8,6 +8,7 @@
 #include "live/track/pods/jobs.h"
 
 #include "live/track/hold_text.h"
+#include "live/track/volumes/pod_volumes.h"
 
 namespace ashlar::kube {
 
@@ -113,6 +114,7 @@ void leave_gang(TrackerData& t, PodSlot slot) {
   const GangSlot gang = r.gang, group = r.group;
   if (t.gangs[gang].bind_hold_pod == slot) forget_bind_hold(t, gang);
   r.gang = r.group = kNoGang;
+  touch_companions(t, slot);
   if (t.gangs[gang].is_gang && !t.gangs[gang].is_started)
     ++t.nodes_edition;  // the remaining ones may be too few to be sent
   for (const GangSlot of : {group, gang}) {

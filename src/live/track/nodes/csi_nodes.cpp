@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
+#include "kubeclient/bind_outcome.h"
 #include "live/track/nodes/node_changes.h"
 
 namespace ashlar::kube {
@@ -54,6 +56,13 @@ std::int64_t attachable(const TrackerData& t, NodeId node, const PooledString& n
   return std::max<std::int64_t>(0, *limit + mounted.in_sum - distinct);
 }
 
+/// Resources of limited drivers that some pod requests.
+std::size_t limit_columns(const TrackerData& t) {
+  return static_cast<std::size_t>(std::ranges::count_if(t.volumes.limited_drivers(), [&](const PooledString& driver) {
+    return !t.names.find_resource(attachable_resource(driver)).is_none();
+  }));
+}
+
 void refresh(TrackerData& t, NodeId node, const PooledString& name) {
   NodeRecord& record = t.nodes[node.row()];
   Labels labels = labels_with_drivers(t, name, record.labels);
@@ -93,18 +102,25 @@ Labels labels_with_drivers(const TrackerData& t, const PooledString& node, Label
 void add_attachable(TrackerData& t, const PooledString& node, NodeFacts& facts) {
   const NodeId id = t.names.nodes.find(node);
   for (const PooledString& driver : t.volumes.limited_drivers()) {
-    const ResourceId column = t.names.resource(attachable_resource(driver));
-    if (column.is_none()) continue;  // pods that request it are held, see refusal_text
+    const ResourceId column = t.names.find_resource(attachable_resource(driver));
+    if (column.is_none()) continue;  // no pod has requested it, or it is held, see refusal_text
     if (column.row() >= facts.allocatable.size()) facts.allocatable.resize(column.row() + 1, 0);
     facts.allocatable[column.row()] = attachable(t, id, node, driver);
   }
 }
 
+bool has_new_limits(const TrackerData& t) { return limit_columns(t) != t.limit_columns_told; }
+
 void settle_csi_nodes(TrackerData& t) {
-  const bool has_new_limits = t.limited_drivers_told != t.volumes.limited_drivers().size();
-  t.limited_drivers_told = t.volumes.limited_drivers().size();
+  if (!t.is_driver_excess_told && !t.volumes.first_unlimited().empty() && t.listeners.log) {
+    t.is_driver_excess_told = true;
+    t.listeners.log(LogLevel::kWarning,
+                    {"CSINodes tell limits of more than " + std::to_string(VolumeBook::kLimitedDriversMax) +
+                     " drivers: those of " + bounded_name(t.volumes.first_unlimited()) + " and of more are not kept"});
+  }
   const std::vector<PooledString> changed = t.volumes.take_nodes();
-  if (has_new_limits) {
+  if (has_new_limits(t)) {
+    t.limit_columns_told = limit_columns(t);
     t.translator.forget_templates();
     for (std::size_t row = 0; row < t.nodes.size(); ++row)
       if (const PooledString name = t.names.nodes.name(NodeId(row)); !name.empty()) refresh(t, NodeId(row), name);

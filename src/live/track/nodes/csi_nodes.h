@@ -16,6 +16,8 @@ Labels labels_with_drivers(const TrackerData& t, const PooledString& node, Label
 /// Adds what the node may attach of each limited driver: its limit, less what is attached for nobody here, and the more
 /// of it where pods share a volume.
 void add_attachable(TrackerData& t, const PooledString& node, NodeFacts& facts);
+/// Whether a limit has a resource that nodes do not have yet: some pod requests it now.
+bool has_new_limits(const TrackerData& t);
 /// Reports what has changed of nodes' drivers and attached volumes.
 void settle_csi_nodes(TrackerData& t);
 

@@ -233,6 +233,7 @@ void admit_pod(TrackerData& t, PodSlot slot) {
 
 void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
   PodRecord& r = t.pods.edit(slot);
+  const bool was_waiting = r.phase == Phase::kWaiting;
   withdraw_pod(t, slot);
   ++r.bind_attempt;
   r.node = NodeId::none();
@@ -242,6 +243,7 @@ void hold_pod(TrackerData& t, PodSlot slot, const Hold& hold) {
   r.hold_detail = PooledString(bounded_words(hold.detail, kDetailMax));
   if (r.gang != kNoGang && (hold.reason == HoldReason::kDeleting || hold.reason == HoldReason::kGated))
     leave_gang(t, slot);
+  if (was_waiting) touch_companions(t, slot);
   if (r.gang != kNoGang) touch_gang(t, r.gang);
   const bool is_worth_saying = hold.reason != HoldReason::kGated && hold.reason != HoldReason::kDeleting;
   if (is_worth_saying && t.listeners.on_condition_due) t.listeners.on_condition_due(slot);

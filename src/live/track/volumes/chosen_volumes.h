@@ -13,6 +13,7 @@ struct ChosenVolumes {
   struct Item {
     PersistentVolumeClaim claim;  ///< as it was when it was decided
     PersistentVolume volume;      ///< the same; without a name: a new one is made
+    bool is_own = true;           ///< false: another pod with the claim has taken it, and writes it
     bool is_new() const { return volume.name.empty(); }
   };
   PooledString node;

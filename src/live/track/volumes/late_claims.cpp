@@ -32,9 +32,9 @@ bool has_access_modes(const PersistentVolume& volume, const PersistentVolumeClai
   });
 }
 
-/// Whether it is free for the claim.
-bool is_free_for(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
-  return !volume.has_claim && volume.is_available && is_alike(volume, claim) && has_access_modes(volume, claim) &&
+/// Whether an offered one will do.
+bool will_do_for(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
+  return is_alike(volume, claim) && has_access_modes(volume, claim) &&
          (!claim.selector.present || matches(claim.selector, volume.labels));
 }
 
@@ -49,10 +49,18 @@ AnyOf capacity_terms(const VolumeBook& book, const PersistentVolumeClaim& claim,
   return terms;
 }
 
-std::optional<std::shared_ptr<const VolumeTerms>> terms_alone(const LateChoice& choice,
+/// Whether nobody else has taken it since it was listed.
+bool is_open(const VolumeBook& book, const LateChoice::Candidate& candidate, const PersistentVolumeClaim& claim) {
+  if (book.is_offered(candidate.volume)) return true;
+  const PersistentVolume* volume = book.volume(candidate.volume);
+  return volume != nullptr && is_of_claim(*volume, claim);
+}
+
+std::optional<std::shared_ptr<const VolumeTerms>> terms_alone(const VolumeBook& book, const LateChoice& choice,
                                                               const PersistentVolumeClaim& claim) {
   AnyOf terms = std::vector<NodeTerm>();
-  for (const LateChoice::Candidate& c : choice.candidates) terms = either(std::move(terms), c.nodes);
+  for (const LateChoice::Candidate& c : choice.candidates)
+    if (is_open(book, c, claim)) terms = either(std::move(terms), c.nodes);
   if (choice.can_be_made) {
     std::optional<AnyOf> made = both(choice.topologies, choice.capacities, kTermsMax);
     if (!made) return std::nullopt;
@@ -87,33 +95,53 @@ bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
 
 std::size_t LateChoices::Hash::operator()(const PersistentVolumeClaim& asked) const {
   std::uint64_t h = hash_combine(asked.class_name.hash(), static_cast<std::uint64_t>(asked.request.value_or(-1)));
-  for (const KeyValue& label : asked.selector.match_labels) h = hash_combine(h, label.value.hash());
+  h = hash_combine(h, hash_of(asked.selector));
+  h = hash_combine(h, asked.attributes_class.hash());
   for (const PooledString& mode : asked.access_modes) h = hash_combine(h, mode.hash());
   return static_cast<std::size_t>(hash_combine(h, asked.volume_mode.hash()));
 }
 
-std::shared_ptr<const LateChoice> LateChoices::make(const PersistentVolumeClaim& claim,
-                                                    const StorageClass& storage_class) {
+void LateChoices::renew_makes(LateChoice& choice, const PersistentVolumeClaim& claim,
+                              const StorageClass& storage_class) {
+  const PooledString& provisioner = storage_class.provisioner;
+  choice.can_be_made = !provisioner.empty() && provisioner != kNoProvisioner && storage_class.problem.empty();
+  choice.topologies = topology_terms(storage_class);
+  choice.capacities = capacity_terms(book_, claim, storage_class);
+  choice.editions.makes = book_.editions(claim.class_name).makes;
+}
+
+std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
   ++made_;
   auto choice = std::make_shared<LateChoice>();
-  const PooledString& provisioner = storage_class.provisioner;
-  choice->can_be_made = !provisioner.empty() && provisioner != kNoProvisioner && storage_class.problem.empty();
-  choice->topologies = topology_terms(storage_class);
-  choice->capacities = capacity_terms(book_, claim, storage_class);
+  choice->editions = book_.editions(claim.class_name);
+  renew_makes(*choice, claim, storage_class);
   if (const PersistentVolume* own = claim.has_selected_node ? nullptr : bound_beforehand(book_, claim); own != nullptr)
     choice->candidates = {{own->name, own->capacity, affinity_terms(*own)}};
   else if (!claim.has_selected_node)
-    for (const PersistentVolume* volume : book_.volumes_of_class(claim.class_name))
-      if (is_free_for(*volume, claim))
+    for (const PersistentVolume* volume : book_.offered_volumes(claim.class_name))
+      if (will_do_for(*volume, claim))
         choice->candidates.push_back({volume->name, volume->capacity, affinity_terms(*volume)});
   std::ranges::stable_sort(choice->candidates, {}, &LateChoice::Candidate::capacity);
-  choice->alone = terms_alone(*choice, claim);
   return choice;
 }
 
+const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(const LateClaim& late) {
+  LateChoice& choice = *late.choice;
+  const VolumeBook::ClassEditions editions = book_.editions(late.claim->class_name);
+  if (choice.is_alone_known && choice.alone_editions == editions) return choice.alone;
+  ++made_;
+  if (!late.claim->has_selected_node)
+    std::erase_if(choice.candidates, [&](const LateChoice::Candidate& c) {
+      return !book_.is_offered_by_server(c.volume) && !is_open(book_, c, *late.claim);
+    });
+  choice.alone = terms_alone(book_, choice, *late.claim);
+  choice.alone_editions = editions;
+  choice.is_alone_known = true;
+  return choice.alone;
+}
+
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
-  if (edition_ != book_.edition() || known_.size() > kKnownMax) known_.clear();
-  edition_ = book_.edition();
+  if (known_.size() > kKnownMax) known_.clear();
   if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
   PersistentVolumeClaim asked;
   asked.class_name = claim.class_name;
@@ -122,15 +150,17 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   asked.volume_mode = claim.volume_mode;
   asked.attributes_class = claim.attributes_class;
   asked.selector = claim.selector;
-  const auto known = known_.find(asked);
-  if (known != known_.end()) return {&claim, known->second};
-  std::shared_ptr<const LateChoice> choice = make(claim, storage_class);
-  known_.emplace(std::move(asked), choice);
-  return {&claim, std::move(choice)};
+  std::shared_ptr<LateChoice>& known = known_[std::move(asked)];
+  const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
+  if (!known || known->editions.offers != editions.offers)
+    known = make(claim, storage_class);
+  else if (known->editions.makes != editions.makes)
+    renew_makes(*known, claim, storage_class);
+  return {&claim, known};
 }
 
-std::optional<VolumeChoice> choose_volumes(std::span<const LateClaim> claims, const PooledString& node,
-                                           const Labels& labels) {
+std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
+                                           const PooledString& node, const Labels& labels) {
   std::vector<const LateClaim*> in_order;
   for (const LateClaim& late : claims) in_order.push_back(&late);
   std::ranges::stable_sort(in_order, {}, size_of);
@@ -140,7 +170,8 @@ std::optional<VolumeChoice> choose_volumes(std::span<const LateClaim> claims, co
     if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
     const auto& candidates = late->choice->candidates;
     const auto found = std::ranges::find_if(candidates, [&](const LateChoice::Candidate& c) {
-      return std::ranges::find(taken, c.volume) == taken.end() && holds(c.nodes, labels);
+      return std::ranges::find(taken, c.volume) == taken.end() && is_open(book, c, *late->claim) &&
+             holds(c.nodes, labels);
     });
     if (found != candidates.end()) {
       taken.push_back(found->volume);

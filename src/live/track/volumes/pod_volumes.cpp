@@ -93,6 +93,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
 
 /// Waiting pods that name its claims for one pod look again.
 void touch_claims(TrackerData& t, const PodRecord& r) {
+  if (!r.volumes) return;
   for (const ClaimUse& use : r.volumes->claims) {
     const PersistentVolumeClaim* claim = t.volumes.claim(r.ns, use.name);
     if (!use.is_ephemeral && claim != nullptr && claim->is_for_one_pod())
@@ -116,13 +117,16 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::vector<LateClaim> claims = late_claims(t.volumes, owner);
   if (claims.empty()) return;
   const PooledString name = t.names.nodes.name(node);
-  const std::optional<VolumeChoice> choice = choose_volumes(claims, name, t.nodes[node.row()].labels);
+  const std::optional<VolumeChoice> choice = choose_volumes(t.volumes, claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
   if (choice) {
-    for (const auto& [claim, volume] : choice->bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
-    for (const PersistentVolumeClaim* claim : choice->made) chosen.items.push_back({*claim, {}});
+    for (const auto& [claim, volume] : choice->bound)
+      chosen.items.push_back({*claim, *t.volumes.volume(volume), !t.volumes.is_assumed(volume)});
+    for (const PersistentVolumeClaim* claim : choice->made)
+      chosen.items.push_back({*claim, {}, !t.volumes.is_assumed(claim->ns, claim->name)});
     for (const ChosenVolumes::Item& item : chosen.items)
-      item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
+      if (item.is_own)
+        item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
   } else if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) {
     // tried again later: the same decision at once would have the same end
     chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
@@ -136,9 +140,11 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
 void give_back(TrackerData& t, PodSlot slot) {
   const auto chosen = t.chosen_volumes.find(slot);
   if (chosen == t.chosen_volumes.end()) return;
-  for (const ChosenVolumes::Item& item : chosen->second.items)
+  for (const ChosenVolumes::Item& item : chosen->second.items) {
+    if (!item.is_own) continue;
     item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name)
                   : t.volumes.restore_volume(item.volume.name);
+  }
   t.chosen_volumes.erase(chosen);
 }
 
@@ -169,9 +175,12 @@ void note_companions(TrackerData& t, PodSlot slot) {
   if (t.pods[slot].volumes) evaluate(t, slot);
 }
 
+void touch_companions(TrackerData& t, PodSlot slot) { touch_claims(t, t.pods[slot]); }
+
 void forget_volumes(TrackerData& t, PodSlot slot) {
   if (!t.pods[slot].volumes) return;
   set_mounted(t, slot, NodeId::none());
+  touch_claims(t, t.pods[slot]);
   t.volumes.depend(slot, {});
   t.attached.erase(slot);
 }

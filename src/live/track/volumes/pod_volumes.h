@@ -10,6 +10,8 @@ namespace ashlar::kube {
 void note_volumes(TrackerData& t, PodSlot slot, Pod& pod);
 /// The pod has joined a gang: whether its volumes hold it depends on those of the others.
 void note_companions(TrackerData& t, PodSlot slot);
+/// It waits no more, or not with its gang: pods that want its claims for one pod look again.
+void touch_companions(TrackerData& t, PodSlot slot);
 /// It is forgotten.
 void forget_volumes(TrackerData& t, PodSlot slot);
 /// Why the pod's volumes hold it back; kNone: they do not.

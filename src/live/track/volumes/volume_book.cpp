@@ -58,9 +58,6 @@ std::optional<PooledString> claim_named_by(const PersistentVolume* volume) {
   if (volume == nullptr || !volume->has_claim) return std::nullopt;
   return claim_key(volume->claim_ns, volume->claim_name);
 }
-std::optional<PooledString> claim_named_by(const std::optional<PersistentVolume>& volume) {
-  return claim_named_by(volume ? &*volume : nullptr);
-}
 
 }  // namespace
 
@@ -68,30 +65,69 @@ void VolumeBook::take(Change<PersistentVolumeClaim>&& change) {
   if (change.kind == Change<PersistentVolumeClaim>::Kind::kSynced) return;
   const FullName key(change.object.ns, change.object.name);
   std::optional<PersistentVolumeClaim> before;
-  assumed_claims_.erase(key);  // a reflector reports no version twice
-  if (replace(claims_, key, std::move(change), before)) touch({Kind::kClaim, key.first, key.second});
+  const bool was_assumed = assumed_claims_.erase(key) > 0;  // a reflector reports no version twice
+  if (replace(claims_, key, std::move(change), before) || was_assumed) touch({Kind::kClaim, key.first, key.second});
 }
 
 void VolumeBook::take(Change<PersistentVolume>&& change) {
   if (change.kind == Change<PersistentVolume>::Kind::kSynced) return;
   const PooledString name = change.object.name;
-  std::optional<PersistentVolume> before;
-  const bool was_assumed = assumed_volumes_.erase(name) > 0;
-  if (!replace(volumes_, name, std::move(change), before) && !was_assumed) return;
-  const auto was = name_of(before, &PersistentVolume::class_name);
-  const auto is = name_of(volume(name), &PersistentVolume::class_name);
-  move_entry(volumes_by_class_, was, is, name);
-  move_entry(volumes_by_claim_, claim_named_by(before), claim_named_by(served_volume(name)), name);
+  std::optional<PersistentVolume> before, assumed;
+  if (const PersistentVolume* known = find(assumed_volumes_, name); known != nullptr) assumed = *known;
+  forget_assumed(name);
+  const bool has_changed = replace(volumes_, name, std::move(change), before);
+  if (!has_changed && !assumed) return;
+  const PersistentVolume *had = before ? &*before : nullptr, *has = served_volume(name);
+  const auto was_served = offered_class(had), is = offered_class(has);
+  move_entry(offered_by_class_, was_served, is, name);
+  move_entry(volumes_by_claim_, claim_named_by(had), claim_named_by(has), name);
+  if (is && has_changed) ++editions_[*is].offers;
   touch({Kind::kVolume, {}, name});
+  // what an assumed volume said was known to all already
+  const PersistentVolume* known = assumed ? &*assumed : had;
+  const auto was = offered_class(known);
+  if (assumed && is) ++editions_[*is].removals;
+  if (!assumed && was_served && was_served != is) ++editions_[*was_served].removals;
   if (was) touch({Kind::kClass, {}, *was});
   if (is && is != was) touch({Kind::kClass, {}, *is});
+  touch_named_claim(known);
+  if (claim_named_by(known) != claim_named_by(has)) touch_named_claim(has);
+}
+
+std::optional<PooledString> VolumeBook::offered_class(const PersistentVolume* volume) {
+  const bool is_offered = volume != nullptr && !volume->has_claim && volume->is_available;
+  return is_offered ? std::optional(volume->class_name) : std::nullopt;
+}
+
+void VolumeBook::touch_named_claim(const PersistentVolume* volume) {
+  if (volume != nullptr && volume->has_claim) touch({Kind::kClaim, volume->claim_ns, volume->claim_name});
+}
+
+void VolumeBook::forget_assumed(const PooledString& name) {
+  const auto assumed = assumed_volumes_.find(name);
+  if (assumed == assumed_volumes_.end()) return;
+  move_entry(assumed_by_claim_, claim_named_by(&assumed->second), {}, name);
+  assumed_volumes_.erase(assumed);
+}
+
+VolumeBook::ClassEditions VolumeBook::editions(const PooledString& class_name) const {
+  const ClassEditions* known = find(editions_, class_name);
+  ClassEditions editions = known == nullptr ? ClassEditions() : *known;
+  editions.makes += driver_edition_;
+  return editions;
+}
+
+void VolumeBook::touch_makes(const std::optional<PooledString>& class_name) {
+  if (!class_name) return;
+  ++editions_[*class_name].makes;
+  touch({Kind::kClass, {}, *class_name});
 }
 
 void VolumeBook::take(Change<StorageClass>&& change) {
   if (change.kind == Change<StorageClass>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   std::optional<StorageClass> before;
-  if (replace(classes_, name, std::move(change), before)) touch({Kind::kClass, {}, name});
+  if (replace(classes_, name, std::move(change), before)) touch_makes(name);
 }
 
 void VolumeBook::take(Change<CsiNode>&& change) {
@@ -104,20 +140,24 @@ void VolumeBook::take(Change<CsiNode>&& change) {
 }
 
 void VolumeBook::note_limits(const CsiNode& node) {
+  const std::size_t known = limited_drivers_.size();
   for (const CsiNode::Driver& driver : node.drivers) {
     if (!driver.volumes_max || std::ranges::find(limited_drivers_, driver.name) != limited_drivers_.end()) continue;
-    limited_drivers_.push_back(driver.name);
-    touch({Kind::kDriver, {}, driver.name});
-    for (const auto& [name, of_node] : csi_nodes_) node_news_.insert(name);
-    touch({Kind::kAll, {}, {}});
+    if (limited_drivers_.size() < kLimitedDriversMax)
+      limited_drivers_.push_back(driver.name);
+    else if (first_unlimited_.empty())
+      first_unlimited_ = driver.name;
   }
+  if (limited_drivers_.size() != known) touch({Kind::kAll, {}, {}});
 }
 
 void VolumeBook::take(Change<CsiDriver>&& change) {
   if (change.kind == Change<CsiDriver>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   std::optional<CsiDriver> before;
-  if (replace(drivers_, name, std::move(change), before)) touch({Kind::kDriver, {}, name});
+  if (!replace(drivers_, name, std::move(change), before)) return;
+  ++driver_edition_;
+  touch({Kind::kDriver, {}, name});
 }
 
 void VolumeBook::take(Change<CsiStorageCapacity>&& change) {
@@ -128,8 +168,8 @@ void VolumeBook::take(Change<CsiStorageCapacity>&& change) {
   const auto was = name_of(before, &CsiStorageCapacity::class_name);
   const auto is = name_of(find(capacities_, key), &CsiStorageCapacity::class_name);
   move_entry(capacities_by_class_, was, is, key);
-  if (was) touch({Kind::kClass, {}, *was});
-  if (is && is != was) touch({Kind::kClass, {}, *is});
+  touch_makes(was);
+  if (is != was) touch_makes(is);
 }
 
 void VolumeBook::take(Change<VolumeAttachment>&& change) {
@@ -153,7 +193,13 @@ void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& c
   assumed.claim_ns = claim.ns;
   assumed.claim_name = claim.name;
   assumed.claim_uid = claim.uid;
-  touch({Kind::kClass, {}, assumed.class_name});
+  if (const auto class_name = offered_class(served)) {
+    ++editions_[*class_name].removals;
+    touch({Kind::kClass, {}, *class_name});
+  }
+  touch_named_claim(&assumed);
+  forget_assumed(name);
+  move_entry(assumed_by_claim_, {}, claim_named_by(&assumed), name);
   assumed_volumes_[name] = std::move(assumed);
 }
 
@@ -168,8 +214,12 @@ void VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledStr
 void VolumeBook::restore_volume(const PooledString& name) {
   const auto assumed = assumed_volumes_.find(name);
   if (assumed == assumed_volumes_.end()) return;
-  touch({Kind::kClass, {}, assumed->second.class_name});
-  assumed_volumes_.erase(assumed);
+  touch_named_claim(&assumed->second);
+  forget_assumed(name);
+  if (const auto class_name = offered_class(served_volume(name))) {
+    ++editions_[*class_name].removals;
+    touch({Kind::kClass, {}, *class_name});
+  }
 }
 
 void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name) {
@@ -189,22 +239,22 @@ std::string VolumeBook::problem() const {
   return {};
 }
 
-std::vector<const PersistentVolume*> VolumeBook::volumes_of_class(const PooledString& name) const {
+std::vector<const PersistentVolume*> VolumeBook::offered_volumes(const PooledString& class_name) const {
   std::vector<const PersistentVolume*> out;
-  if (const Names* names = find(volumes_by_class_, name); names != nullptr)
-    for (const PooledString& one : *names) out.push_back(volume(one));
+  if (const Names* names = find(offered_by_class_, class_name); names != nullptr)
+    for (const PooledString& one : *names) out.push_back(served_volume(one));
   std::ranges::sort(out, {}, [](const PersistentVolume* v) { return v->name.view(); });
   return out;
 }
 
 std::vector<const PersistentVolume*> VolumeBook::volumes_of_claim(const PersistentVolumeClaim& claim) const {
   std::vector<const PersistentVolume*> out;
-  if (const Names* names = find(volumes_by_claim_, claim_key(claim.ns, claim.name)); names != nullptr)
+  const PooledString key = claim_key(claim.ns, claim.name);
+  if (const Names* names = find(volumes_by_claim_, key); names != nullptr)
     for (const PooledString& one : *names) out.push_back(volume(one));
-  for (const auto& [name, assumed] : assumed_volumes_)
-    if (assumed.claim_ns == claim.ns && assumed.claim_name == claim.name &&
-        std::ranges::find(out, &assumed) == out.end())
-      out.push_back(&assumed);
+  if (const Names* names = find(assumed_by_claim_, key); names != nullptr)
+    for (const PooledString& one : *names)
+      if (std::ranges::find(out, volume(one)) == out.end()) out.push_back(volume(one));
   std::ranges::sort(out, {}, [](const PersistentVolume* v) { return v->name.view(); });
   return out;
 }
@@ -250,7 +300,6 @@ const std::vector<PodSlot>& VolumeBook::dependents(const VolumeTopic& topic) con
 }
 
 void VolumeBook::touch(const VolumeTopic& topic) {
-  if (topic.kind == Kind::kClass || topic.kind == Kind::kDriver) ++edition_;
   if (topic.kind == Kind::kAll)
     for (const auto& [slot, topics] : topics_) news_.insert(slot);
   else

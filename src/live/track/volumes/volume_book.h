@@ -1,12 +1,13 @@
 // VolumeBook: claims, volumes, storage classes and what CSI drivers say, by name, and which pods depend on which of
-// them. A change marks the pods that depend on it: O(these pods), for a volume that is available or was so those that
-// wait for one of its class. About 500 bytes an object.
+// them. A change marks the pods that depend on it, O(these pods); pods that wait for a volume of a class depend on
+// those that are offered, available and without a claim. About 500 bytes an object.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,25 +60,44 @@ class VolumeBook {
   const StorageClass* storage_class(const PooledString& name) const { return find(classes_, name); }
   const CsiNode* csi_node(const PooledString& name) const { return find(csi_nodes_, name); }
   const CsiDriver* driver(const PooledString& name) const { return find(drivers_, name); }
-  /// Names of the volumes of a class, ascending.
-  std::vector<const PersistentVolume*> volumes_of_class(const PooledString& name) const;
+  /// Those that the API server offers to claims of the class, assumed or not, in the order of their names.
+  std::vector<const PersistentVolume*> offered_volumes(const PooledString& class_name) const;
+  /// Whether it is offered and nobody has taken it.
+  bool is_offered(const PooledString& volume_name) const { return offered_class(volume(volume_name)).has_value(); }
+  bool is_offered_by_server(const PooledString& volume_name) const {
+    return offered_class(served_volume(volume_name)).has_value();
+  }
   /// Those that name the claim, whatever their class, in the order of their names.
   std::vector<const PersistentVolume*> volumes_of_claim(const PersistentVolumeClaim& claim) const;
   std::vector<const CsiStorageCapacity*> capacities_of_class(const PooledString& name) const;
   /// Of the node of that name.
   std::vector<const VolumeAttachment*> attachments_on(const PooledString& node) const;
-  /// Drivers that limit their volumes on some node, in the order in which they were first seen to.
+  /// Drivers that limit their volumes on some node, in the order in which they were first seen to; limits of others
+  /// than the first 32 are not kept, since each is looked for on all nodes.
+  static constexpr std::size_t kLimitedDriversMax = 32;
   const std::vector<PooledString>& limited_drivers() const { return limited_drivers_; }
+  /// The first one whose limits are not kept; empty: there is none.
+  const PooledString& first_unlimited() const { return first_unlimited_; }
 
   // ---- what decisions have taken and the API server does not say yet ------------------------------------------------
   /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or restore().
   void assume(const PooledString& volume, const PersistentVolumeClaim& claim);
   void assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
+  bool is_assumed(const PooledString& volume) const { return assumed_volumes_.contains(volume); }
+  bool is_assumed(const PooledString& ns, const PooledString& claim) const {
+    return assumed_claims_.contains(std::pair(ns, claim));
+  }
   void restore_volume(const PooledString& volume);
   void restore_claim(const PooledString& ns, const PooledString& name);
 
-  /// Another number each time that volumes, classes, drivers or capacities change.
-  std::uint64_t edition() const { return edition_; }
+  /// Numbers that only grow.
+  struct ClassEditions {
+    std::uint64_t offers = 0;    ///< a volume of the class is offered anew, or an offered one has changed
+    std::uint64_t makes = 0;     ///< where new volumes can be made
+    std::uint64_t removals = 0;  ///< an offered volume was taken or withdrawn, or is given back
+    friend bool operator==(const ClassEditions&, const ClassEditions&) = default;
+  };
+  ClassEditions editions(const PooledString& class_name) const;
 
   // ---- who depends on what ------------------------------------------------------------------------------------------
   /// From now on the pod depends on these and on nothing else; each once. None: it is forgotten.
@@ -115,7 +135,12 @@ class VolumeBook {
     const auto it = map.find(key);
     return it == map.end() ? nullptr : &it->second;
   }
+  /// The class whose claims may take the volume; none if it is not offered.
+  static std::optional<PooledString> offered_class(const PersistentVolume* volume);
   void note_limits(const CsiNode& node);
+  void touch_named_claim(const PersistentVolume* volume);
+  void forget_assumed(const PooledString& volume);
+  void touch_makes(const std::optional<PooledString>& class_name);
 
   boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> claims_;
   boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> assumed_claims_;
@@ -125,16 +150,18 @@ class VolumeBook {
   ByName<CsiDriver> drivers_;
   boost::unordered_flat_map<FullName, CsiStorageCapacity, FullNameHash> capacities_;
   ByName<VolumeAttachment> attachments_;
-  ByName<Names> volumes_by_class_, attachments_by_node_;
+  ByName<Names> offered_by_class_, attachments_by_node_;
   ByName<boost::unordered_flat_set<FullName, FullNameHash>> capacities_by_class_;
   std::vector<PooledString> limited_drivers_;
+  PooledString first_unlimited_;
   std::map<std::string, std::string, std::less<>> problems_;  ///< by resource
   boost::unordered_flat_map<VolumeTopic, std::vector<PodSlot>, TopicHash> dependents_;
   boost::unordered_flat_map<PodSlot, std::vector<VolumeTopic>> topics_;
   boost::unordered_flat_set<PodSlot> news_;
   Names node_news_;
-  ByName<Names> volumes_by_claim_;  ///< "ns/name" of the claim that they name
-  std::uint64_t edition_ = 1;
+  ByName<Names> volumes_by_claim_, assumed_by_claim_;  ///< "ns/name" of the claim that they name
+  ByName<ClassEditions> editions_;
+  std::uint64_t driver_edition_ = 0;  ///< of what CSIDrivers say
 };
 
 }  // namespace ashlar::kube

@@ -46,6 +46,7 @@ class VolumeWork final : public CommitWork {
   const Item& item(std::size_t write) const { return chosen_.items[writes_[write]]; }
   CommitWait look_at_volume(std::size_t number) const;
   CommitWait look_at_new(std::size_t number) const;
+  bool is_written_by_other(std::size_t number) const;
   CommitWait look_at_node(const PersistentVolume& volume) const;
 
   const Tracker& tracker_;
@@ -110,6 +111,18 @@ CommitWait VolumeWork::wait() const {
   return {};
 }
 
+/// Another pod with the claim has taken the same, and has not written it yet.
+bool VolumeWork::is_written_by_other(std::size_t number) const {
+  const Item& of = chosen_.items[number];
+  if (of.is_own || written_[number] != 0) return false;
+  if (of.is_new()) {
+    const PersistentVolumeClaim* claim = tracker_.volumes().claim(of.claim.ns, of.claim.name);
+    return claim != nullptr && claim->has_selected_node && claim->selected_node == chosen_.node;
+  }
+  const PersistentVolume* volume = tracker_.volumes().volume(of.volume.name);
+  return volume != nullptr && volume->has_claim && volume->claim_uid == of.claim.uid;
+}
+
 CommitWait VolumeWork::look_at_node(const PersistentVolume& volume) const {
   if (holds(affinity_terms(volume), tracker_.node_labels(node_))) return {};
   return broken("pv \"" + volume.name.str() + "\" node affinity doesn't match node \"" + chosen_.node.str() + "\"");
@@ -127,7 +140,8 @@ CommitWait VolumeWork::look_at_volume(std::size_t number) const {
   if (volume->resource_version < written_[number]) return not_yet(words);
   if (CommitWait at_node = look_at_node(*volume); at_node.state != WaitState::kHolds) return at_node;
   if (!volume->has_claim || volume->claim_uid.empty())
-    return broken("ClaimRef got reset for pv \"" + of.volume.name.str() + "\"");
+    return is_written_by_other(number) ? not_yet(words)
+                                       : broken("ClaimRef got reset for pv \"" + of.volume.name.str() + "\"");
   return claim->is_bound() ? CommitWait{} : not_yet(words);
 }
 
@@ -139,7 +153,8 @@ CommitWait VolumeWork::look_at_new(std::size_t number) const {
   const std::string words = "no volume is made yet for persistentvolumeclaim " + full_name(of.claim);
   if (claim->resource_version < written_[number]) return not_yet(words);
   if (!claim->has_selected_node || claim->selected_node != chosen_.node)
-    return broken("provisioning failed for PVC \"" + of.claim.name.str() + "\"");
+    return is_written_by_other(number) ? not_yet(words)
+                                       : broken("provisioning failed for PVC \"" + of.claim.name.str() + "\"");
   if (!claim->volume_name.empty()) {
     const PersistentVolume* volume = tracker_.volumes().served_volume(claim->volume_name);
     if (volume == nullptr) return not_yet(words);
