@@ -180,6 +180,7 @@ TEST(DecodeVolumes, SelectorsAndLabelsOfMoreThanIsKeptAreDropped) {
     for (int i = 0; i < 4096; ++i) r.add_values("v" + std::to_string(i));
   };
   pb::PersistentVolumeClaim claim;
+  claim.mutable_metadata()->set_name("c");
   fill(*claim.mutable_spec()->mutable_selector());
   const PersistentVolumeClaim read = decode_object<PersistentVolumeClaim>(in_envelope(claim)).value();
   EXPECT_EQ(read.problem, "spec.selector has more than 4096 terms and values");
@@ -188,6 +189,7 @@ TEST(DecodeVolumes, SelectorsAndLabelsOfMoreThanIsKeptAreDropped) {
   EXPECT_EQ(decode_object<PersistentVolumeClaim>(in_envelope(claim)).value().problem, "");
 
   pb::CSIStorageCapacity capacity;
+  capacity.mutable_metadata()->set_name("s");
   fill(*capacity.mutable_nodetopology());
   capacity.mutable_capacity()->set_string("5Gi");
   const CsiStorageCapacity told = decode_object<CsiStorageCapacity>(in_envelope(capacity)).value();
