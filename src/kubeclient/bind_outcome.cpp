@@ -54,6 +54,11 @@ BindOutcome bind_outcome(const Answer& answer) {
   }
 }
 
+bool says_gone(const Answer& answer) {
+  constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
+  return answer.status == 404 && answer.reason == kNotFound;
+}
+
 std::string_view name_of(BindOutcome outcome) { return kNames[static_cast<std::size_t>(outcome)]; }
 
 Millis hold_time(Millis first, Millis longest, int times) {

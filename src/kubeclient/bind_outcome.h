@@ -25,6 +25,8 @@ enum class BindOutcome : std::uint8_t {
 inline constexpr std::size_t kBindOutcomes = 7;
 
 BindOutcome bind_outcome(const Answer& answer);
+/// That the object does not exist, in the API server's own words: any proxy can return 404.
+bool says_gone(const Answer& answer);
 /// Of the metric's label: "Denied", "ServerError".
 std::string_view name_of(BindOutcome outcome);
 

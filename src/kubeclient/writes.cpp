@@ -16,7 +16,6 @@ using http::Method;
 constexpr Millis kWriteTimeout{15'000};
 // A lease must be decided well within its renew deadline (5 s), or the leader has to step down anyway.
 constexpr Millis kLeaseTimeout{3'000};
-constexpr const char* kMergePatch = "application/merge-patch+json";
 constexpr const char* kStrategicPatch = "application/strategic-merge-patch+json";
 
 enum class Precision { kSeconds, kMicros };

@@ -18,6 +18,9 @@
 
 namespace ashlar::kube {
 
+/// RFC 7386: what the patch does not name stays.
+inline constexpr const char* kMergePatch = "application/merge-patch+json";
+
 /// Whether this write may still be sent. Called when it is about to be sent on a connection, however long it waited for
 /// one; see http::Request::may_send.
 using SendGuard = std::function<bool()>;

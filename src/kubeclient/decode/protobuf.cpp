@@ -72,60 +72,25 @@ class Parsed {
 
 template <class T>
 struct Wire;
-template <>
-struct Wire<Pod> {
-  using Object = pb::Pod;
-  using List = pb::PodList;
-  static constexpr std::string_view kObject = "Pod", kList = "PodList";
-};
-template <>
-struct Wire<Node> {
-  using Object = pb::Node;
-  using List = pb::NodeList;
-  static constexpr std::string_view kObject = "Node", kList = "NodeList";
-};
-template <>
-struct Wire<PersistentVolumeClaim> {
-  using Object = pb::PersistentVolumeClaim;
-  using List = pb::PersistentVolumeClaimList;
-  static constexpr std::string_view kObject = "PersistentVolumeClaim", kList = "PersistentVolumeClaimList";
-};
-template <>
-struct Wire<PersistentVolume> {
-  using Object = pb::PersistentVolume;
-  using List = pb::PersistentVolumeList;
-  static constexpr std::string_view kObject = "PersistentVolume", kList = "PersistentVolumeList";
-};
-template <>
-struct Wire<StorageClass> {
-  using Object = pb::StorageClass;
-  using List = pb::StorageClassList;
-  static constexpr std::string_view kObject = "StorageClass", kList = "StorageClassList";
-};
-template <>
-struct Wire<CsiNode> {
-  using Object = pb::CSINode;
-  using List = pb::CSINodeList;
-  static constexpr std::string_view kObject = "CSINode", kList = "CSINodeList";
-};
-template <>
-struct Wire<CsiDriver> {
-  using Object = pb::CSIDriver;
-  using List = pb::CSIDriverList;
-  static constexpr std::string_view kObject = "CSIDriver", kList = "CSIDriverList";
-};
-template <>
-struct Wire<VolumeAttachment> {
-  using Object = pb::VolumeAttachment;
-  using List = pb::VolumeAttachmentList;
-  static constexpr std::string_view kObject = "VolumeAttachment", kList = "VolumeAttachmentList";
-};
-template <>
-struct Wire<CsiStorageCapacity> {
-  using Object = pb::CSIStorageCapacity;
-  using List = pb::CSIStorageCapacityList;
-  static constexpr std::string_view kObject = "CSIStorageCapacity", kList = "CSIStorageCapacityList";
-};
+// NOLINTBEGIN(bugprone-macro-parentheses): types take none
+#define ASHLAR_WIRE(T, Message)                                                    \
+  template <>                                                                      \
+  struct Wire<T> {                                                                 \
+    using Object = pb::Message;                                                    \
+    using List = pb::Message##List;                                                \
+    static constexpr std::string_view kObject = #Message, kList = #Message "List"; \
+  };
+ASHLAR_WIRE(Pod, Pod)
+ASHLAR_WIRE(Node, Node)
+ASHLAR_WIRE(PersistentVolumeClaim, PersistentVolumeClaim)
+ASHLAR_WIRE(PersistentVolume, PersistentVolume)
+ASHLAR_WIRE(StorageClass, StorageClass)
+ASHLAR_WIRE(CsiNode, CSINode)
+ASHLAR_WIRE(CsiDriver, CSIDriver)
+ASHLAR_WIRE(CsiStorageCapacity, CSIStorageCapacity)
+ASHLAR_WIRE(VolumeAttachment, VolumeAttachment)
+#undef ASHLAR_WIRE
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// The part of a message that is valid by itself; an empty one if it is not.
 template <class Part>

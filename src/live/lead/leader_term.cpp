@@ -326,7 +326,7 @@ void LeaderTerm::restore_devices(PodSlot slot) {
   api_.send({.method = http::Method::kPatch,
              .path = pod_path(pod.ns, pod.name) + "/status",
              .body = w.take(),
-             .content_type = "application/merge-patch+json",
+             .content_type = kMergePatch,
              .may_send = may_write_},
             on_answer);
 }

@@ -128,18 +128,6 @@ class SmallCluster {
     lease_.insert(metadata, R"("resourceVersion":")" + std::to_string(++version_) + R"(",)");
     return http::json(200, lease_);
   }
-  /// A list without objects, of a kind that is read from protobuf alone.
-  http::ServerResponse no_objects(const http::ServerRequest& request) {
-    http::ServerResponse answer = http::json(200, "");
-    const bool is_watch = request.query.find("watch=1") != std::string::npos;
-    answer.content_type = std::string("application/vnd.kubernetes.protobuf") + (is_watch ? ";stream=watch" : "");
-    if (is_watch) return answer;
-    const auto field = [](char number, const std::string& bytes) {
-      return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
-    };
-    answer.body = std::string("k8s\0", 4) + field(2, field(1, field(2, std::to_string(version_))));
-    return answer;
-  }
   http::ServerResponse list(const http::ServerRequest& request) {
     const std::string scheduling = "/apis/scheduling.k8s.io/";
     const std::string resource = request.path.substr(request.path.rfind('/') + 1);
@@ -147,11 +135,11 @@ class SmallCluster {
     const bool is_served = !group_version_.empty() && request.path.starts_with(scheduling + group_version_);
     if (request.path.starts_with(scheduling) && resource != "priorityclasses" && !is_served) return status(404);
     if (status_.contains(resource) && status_[resource] != 200) return status(status_[resource]);
+    if (request.path == scheduling + group_version_) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
+    // of volumes there are none, and an empty list is the same of all kinds
     const bool is_of_volumes =
         request.path.starts_with("/apis/storage.k8s.io/") || resource.starts_with("persistentvolume");
-    if (is_of_volumes) return no_objects(request);
-    if (request.path == scheduling + group_version_) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
-    const bool is_protobuf = resource == "nodes" || resource == "pods";
+    const bool is_protobuf = is_of_volumes || resource == "nodes" || resource == "pods";
     if (request.query.find("watch=1") != std::string::npos)
       return {200, is_protobuf ? std::string(kProtobufType) + ";stream=watch" : kJsonType, ""};
     std::string items;

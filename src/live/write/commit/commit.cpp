@@ -11,10 +11,6 @@ namespace ashlar::kube {
 namespace {
 
 constexpr Millis kWriteTimeout{10'000};
-constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
-
-/// Only the API server's own answer counts: any proxy can return 404.
-bool says_gone(const Answer& answer) { return answer.status == 404 && answer.reason == kNotFound; }
 
 std::string full_name(const PodRecord& pod) { return pod.ns.str() + "/" + pod.name.str(); }
 
@@ -148,7 +144,7 @@ void Commit::send_write(CommitTicket ticket) {
   http::Request request{.method = http::Method::kPatch,
                         .path = work.path(progress.next),
                         .body = work.patch(progress.next, progress.object),
-                        .content_type = "application/merge-patch+json",
+                        .content_type = kMergePatch,
                         .accept = kJsonType,
                         .timeout = kWriteTimeout,
                         .may_send = hooks_.may_write};

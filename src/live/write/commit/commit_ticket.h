@@ -19,7 +19,6 @@ struct CommitProgress {
   std::size_t next = 0;  ///< the write under way or due; those before it are done (kUndo: those after it are undone)
   bool is_sent = false;  ///< that write was sent, and may have been carried out
   std::string object;    ///< of that write, as it was read again; empty: not yet
-  std::string words;     ///< what is missing, while it waits
   std::shared_ptr<void> turn;  ///< at the pod's objects: from the first write until it is bound or taken back
 };
 

@@ -1,16 +1,16 @@
 #include "live/write/commit/rollback.h"
 
-#include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::kube {
 namespace {
 
 constexpr Millis kTimeout{10'000};
-constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
 
 }  // namespace
 
@@ -66,8 +66,7 @@ void Rollback::take_read(Undo undo, const Answer& answer) {
   CommitProgress& progress = *undo.ticket.progress;
   if (!answer.ok()) {
     undo.ticket.words = bounded_words(answer.result.error().message);
-    const bool is_gone = answer.status == 404 && answer.reason == kNotFound;
-    return follow(std::move(undo), is_gone ? CommitOutcome::kFoundGone : CommitOutcome::kUnreadable);
+    return follow(std::move(undo), says_gone(answer) ? CommitOutcome::kFoundGone : CommitOutcome::kUnreadable);
   }
   switch (progress.work->look_at(progress.next, answer.body)) {
     case WriteFinding::kUnreadable:
@@ -90,7 +89,7 @@ void Rollback::write(Undo undo) {
   http::Request request{.method = http::Method::kPatch,
                         .path = progress.work->path(progress.next),
                         .body = std::move(patch),
-                        .content_type = "application/merge-patch+json"};
+                        .content_type = kMergePatch};
   send(std::move(undo), std::move(request), &Rollback::take_answer);
 }
 
