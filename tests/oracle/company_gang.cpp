@@ -4,14 +4,16 @@
 #include <initializer_list>
 #include <utility>
 
+#include "chances.h"
+
 namespace ashlar::oracle::company_gang {
 namespace {
 
 constexpr int kNodesMax = 6, kPodsMax = 8, kMembersMax = 6, kKindsMax = 3, kChangesMax = 3;
 
-class Drawing {
+class Drawing : Chances {
  public:
-  explicit Drawing(Rng& rng) : rng_(rng) {}
+  explicit Drawing(Rng& rng) : Chances(rng) {}
 
   World draw() {
     zones_ = 1 + below(3);
@@ -26,12 +28,6 @@ class Drawing {
   }
 
  private:
-  int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
-  bool one_in(int n) { return below(n) == 0; }
-  template <class T>
-  T any_of(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<int>(values.size()))];
-  }
   Key key() { return any_of({kZone, kZone, kRack, kHost}); }
 
   Node node() {
@@ -161,7 +157,6 @@ class Drawing {
     world_.changes.push_back(change);
   }
 
-  Rng& rng_;
   World world_;
   Situation now_;
   int zones_ = 1, racks_ = 1, nodes_ = 0, pods_ = 0;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <set>
 
+#include "chances.h"
+
 namespace ashlar::oracle {
 namespace {
 
-class Drawing {
+class Drawing : Chances {
  public:
-  Drawing(Rng& rng, const DrawOptions& options) : rng_(rng), options_(options) {}
+  Drawing(Rng& rng, const DrawOptions& options) : Chances(rng), options_(options) {}
 
   PlainWorld world() {
     levels();
@@ -62,12 +64,6 @@ class Drawing {
       job.groups.push_back(group);
     }
     job.min = std::max(job.min, 1);
-  }
-  int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
-  bool one_in(int n) { return below(n) == 0; }
-  template <class T>
-  T any_of(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<int>(values.size()))];
   }
 
   void levels() {
@@ -295,7 +291,6 @@ class Drawing {
     for (int k = 0; k < kept; ++k) settle(world_.jobs.size() - 1, below(members) % members, false);
   }
 
-  Rng& rng_;
   const DrawOptions& options_;
   PlainWorld world_;
 };

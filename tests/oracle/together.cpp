@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "chances.h"
+
 namespace ashlar::oracle::together {
 namespace {
 
-class Drawing {
+class Drawing : Chances {
  public:
-  explicit Drawing(Rng& rng) : rng_(rng) {}
+  explicit Drawing(Rng& rng) : Chances(rng) {}
 
   World draw() {
     nodes();
@@ -24,12 +26,6 @@ class Drawing {
   }
 
  private:
-  int below(int bound) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(bound))); }
-  bool one_in(int n) { return below(n) == 0; }
-  template <class T>
-  T any_of(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<int>(values.size()))];
-  }
   int some_node() { return below(static_cast<int>(world_.nodes.size())); }
   int some_needs() { return below(static_cast<int>(world_.needs.size())); }
 
@@ -144,7 +140,6 @@ class Drawing {
     world_.troubles.push_back({back, node, static_cast<Trouble::Kind>(kind + 1), 0});
   }
 
-  Rng& rng_;
   World world_;
 };
 

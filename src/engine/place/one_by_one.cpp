@@ -95,6 +95,7 @@ bool OneByOne::place_near_each_other(std::span<const Kind> members) {
 /// A run's next member on a node.
 struct OneByOne::Choice {
   std::uint32_t run = 0;
+  Kind kind;
   NodeId node;
 };
 
@@ -111,7 +112,8 @@ bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> p
     const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
     if (members == runs[r].members.size()) continue;
     steps -= std::min(steps, looked_at / kNodesOfAStep);
-    FitTable& t = table(kind_of(runs[r], members));
+    const Kind next = {runs[r].members[members], runs[r].demand, runs[r].constraint};
+    FitTable& t = table(next);
     std::vector<std::pair<std::uint64_t, NodeId>> keyed;
     each_open(t, {}, [&](NodeId n) { keyed.emplace_back(t.key(state_, n), n); });
     if (keyed.size() > kSearchedNodesMax) {
@@ -119,7 +121,7 @@ bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> p
       continue;
     }
     std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [key, node] : keyed) out.push_back({r, node});
+    for (const auto& [key, node] : keyed) out.push_back({r, next, node});
   }
   return !out.empty() || !has_too_many;
 }
@@ -137,11 +139,8 @@ bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
   std::set<std::vector<std::array<std::uint32_t, 3>>> tried;
   const auto is_tried = [&] {
     std::vector<std::array<std::uint32_t, 3>> where;
-    std::vector<std::size_t> ranks(runs.size(), 0);
-    for (const Choice& choice : placed) {
-      const MemberId member = runs[choice.run].members[ranks[choice.run]++];
-      where.push_back({choice.node.value, choice.run, state_.member(member).labels.value});
-    }
+    for (const Choice& choice : placed)
+      where.push_back({choice.node.value, choice.run, state_.member(choice.kind.member).labels.value});
     // Of one node the order counts: the devices of shares depend on it.
     std::ranges::stable_sort(where, {}, [](const auto& at) { return at[0]; });
     return !tried.insert(std::move(where)).second;
@@ -166,10 +165,7 @@ bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
     if (is_tried()) continue;
     if (steps == 0) break;
     --steps;
-    const auto rank =
-        std::count_if(placed.begin(), placed.end() - 1, [&](const Choice& c) { return c.run == choice.run; });
-    const Kind kind = kind_of(runs[choice.run], static_cast<std::size_t>(rank));
-    place(kind, table(kind), choice.node);
+    place(choice.kind, table(choice.kind), choice.node);
     if (turns.size() == members) return true;
     open_turn();  // without a choice, it is left again
   }

@@ -42,7 +42,6 @@ class OneByOne {
 
  private:
   struct Choice;
-  static Kind kind_of(const Run& run, std::size_t member) { return {run.members[member], run.demand, run.constraint}; }
   bool list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out,
                     std::uint32_t& steps);
   FitTable& table(const Kind& kind) {

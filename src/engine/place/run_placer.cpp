@@ -20,9 +20,9 @@ constexpr std::size_t kSeenMembersMax = 1024;
 std::vector<std::uint64_t> RunPlacer::room_to_open(const Scope& hard, LevelId level, const Run& run) {
   const Cluster& cluster = state_.cluster();
   const Topology& topology = cluster.topology();
-  std::vector<std::uint64_t> room(topology.domain_count(level), 0);
   const Constraint& constraint = cluster.constraint(run.constraint);
-  if (!opens_with_pods(constraint)) return room;
+  if (!opens_with_pods(constraint)) return {};
+  std::vector<std::uint64_t> room(topology.domain_count(level), 0);
   const NodeView view{cluster, state_.demand(run.demand), constraint, &context_.profile.mix, 0};
   const BitSet& open = cluster.allowed(run.constraint, kNodeRules);
   for (std::size_t n = 0; n < cluster.rows(); ++n) {
@@ -47,7 +47,7 @@ std::vector<DomainId> RunPlacer::domains_with_room(const Scope& hard, LevelId le
     const std::vector<std::uint64_t> to_open = room_to_open(hard, level, run);
     if (tightness.empty()) tightness.assign(room.size(), 0);
     for (std::size_t d = 0; d < room.size(); ++d) {
-      if (tightness[d] == kNoRoom || room[d] + to_open[d] < run.members.size())
+      if (tightness[d] == kNoRoom || room[d] + value_at(to_open, d) < run.members.size())
         tightness[d] = kNoRoom;
       else if (tightness[d] == kMayOpen || room[d] < run.members.size())
         tightness[d] = kMayOpen;

@@ -42,7 +42,7 @@ class RunPlacer {
   bool is_limit_reached() const { return runs_left_ == 0 || exact_steps_ == 0; }
 
  private:
-  /// By domain: members that nodes could take which affinity or spread closes to them now.
+  /// By domain: members that nodes could take which affinity or spread closes to them now; empty: there are none.
   std::vector<std::uint64_t> room_to_open(const Scope& hard, LevelId level, const Run& run);
   bool place_in(const Scope& hard, const Part& part);
   bool place_runs(const Scope& hard, const Scope& soft, const Part& part);
