@@ -1,5 +1,5 @@
-// `ashlar why NAME`: why this pod or gang waits, and the smallest change that would help. Exit status 0 = it runs, 4
-// = it waits, 5 = it can never run in its present form.
+// `ashlar why NAME`: why this pod or gang waits, and the smallest change that would help; of a placed pod, what its
+// preferences came to. Exit status 0 = it runs, 4 = it waits, 5 = it can never run in its present form.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <optional>
@@ -89,6 +89,25 @@ std::string start_text(const object& why) {
          " (p50), in " + duration_text(latest) + " at the latest (p90)\n";
 }
 
+/// What each preference of a placed pod comes to, and what more of it would have cost.
+std::string preferences_text(const object& why) {
+  const boost::json::value* found = why.if_contains("preferences");
+  if (found == nullptr) return {};
+  const object& preferences = found->as_object();
+  if (preferences.contains("unknown")) return "PREFERENCES not compared: " + text_of(preferences, "unknown") + "\n";
+  std::string lines = "PREFERENCES ";
+  lines += preferences.contains("points")
+               ? std::to_string(number_of(preferences, "points")) + " of at most " +
+                     std::to_string(number_of(preferences, "pointsMost")) + " points, as of now\n"
+               : "as of now, when its node would not take it\n";
+  for (const boost::json::value& term : preferences.at("terms").as_array()) {
+    lines += "            " + text_of(term.as_object(), "message") + "\n";
+    if (const std::string cost = text_of(term.as_object(), "cost"); !cost.empty())
+      lines += "              " + cost + "\n";
+  }
+  return lines;
+}
+
 /// "podgroup/p -n red": how to ask for the object of that kind.
 std::string question(const std::string& kind, const std::string& name) {
   const std::size_t slash = name.find('/');
@@ -123,7 +142,7 @@ std::string why_text(const object& why) {
         out << "ALSO        " << text_of(r.as_object(), "code") << ": " << message << '\n';
     }
   }
-  out << groups_text(why) << start_text(why);
+  out << groups_text(why) << preferences_text(why) << start_text(why);
   if (const std::string condition = text_of(why, "condition"); !condition.empty())
     out << "CONDITION   " << condition << '\n';
   if (const boost::json::value* gang = why.if_contains("gang");

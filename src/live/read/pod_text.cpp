@@ -170,6 +170,17 @@ std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   return ashlar::reason_text(r, NamesOf(c, job));
 }
 
+std::string refused_text(const TextContext& c, JobId job, const std::vector<Reason>& refused_by) {
+  std::string text;
+  for (const Reason& r : refused_by) {
+    const bool is_taint = r.code == ReasonCode::kTaintNotTolerated;  // of some nodes: which taints is not counted
+    const std::string words =
+        is_taint ? "node(s) had an untolerated taint" : filled_in(row_of(r.code).per_node, r, NamesOf(c, job));
+    text += (text.empty() ? "" : ", ") + std::to_string(r.numbers[0]) + " " + words;
+  }
+  return text;
+}
+
 DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
   const Cluster& cluster = c.state.cluster();
   if (id.row() >= cluster.constraint_rows()) return DeviceClassId::none();

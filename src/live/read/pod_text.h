@@ -42,6 +42,8 @@ std::vector<Reason> reported_reasons(const TextContext& context, const Verdict& 
 /// as of when that was counted ("now"). Empty if there is none.
 std::string headline_text(const TextContext& context, JobId job, const std::vector<Reason>& reported,
                           std::string_view counted);
+/// "2 Insufficient nvidia.com/gpu, 1 had an untolerated taint", of reasons that count nodes.
+std::string refused_text(const TextContext& context, JobId job, const std::vector<Reason>& refused_by);
 /// One reason of the job in our own wording with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, JobId job, const Reason& reason);
 

@@ -12,6 +12,7 @@
 #include "live/read/held.h"
 #include "live/read/node_order.h"
 #include "live/read/pod_text.h"
+#include "live/read/preference_text.h"
 #include "live/read/queue_limits.h"
 #include "live/read/remedy_text.h"
 #include "live/read/why_parts.h"
@@ -156,7 +157,10 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
     case PodRecord::Phase::kOnUnknownNode:
       return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
     case PodRecord::Phase::kAssumed:
-      return {"Binding", "is being bound to " + tables.names.nodes.name(pod.node).str(), 0};
+      return {"Binding",
+              "is being bound to " + tables.names.nodes.name(pod.node).str() +
+                  (pod.bind_wait.empty() ? "" : "; waits: " + pod.bind_wait.str()),
+              0};
     case PodRecord::Phase::kHeld: {
       const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
                             pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown ||
@@ -303,6 +307,8 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
     w.member("ageMillis", (replica.now() - pod.created).value);
     if (!pod.node_name.empty() && subject.named == kNoGang) write_place(w, replica, pod);
   }
+  const bool is_placed_pod = subject.pod != kNoPod && subject.named == kNoGang && headline.exit_status == 0;
+  if (is_placed_pod) write_preferences(w, replica, tables.pods[subject.pod]);
   if (subject.gang != kNoGang) write_gang(w, tables, subject.gang);
   if (const std::string apart = apart_text(tables, subject); !apart.empty()) w.member("apart", apart);
   const bool is_waiting =

@@ -98,6 +98,7 @@ struct PodRecord {
   std::shared_ptr<const VolumeTerms> volume_terms;  ///< where they can be used; null: on every node
   PooledString volume_problem;                      ///< see volume_hold
   PooledString hold_detail;
+  PooledString bind_wait;  ///< kAssumed: what its binding waits for, in words; empty: for nothing
   MemberId member;  ///< none while the engine does not know it
   JobId job;
   DemandId demand;

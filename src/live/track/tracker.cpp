@@ -199,6 +199,9 @@ void Tracker::note_bound(PodSlot slot, const PooledString& node_name, const PodD
 BindHold Tracker::note_undone(PodSlot slot, const std::string& words) { return kube::note_undone(data_, slot, words); }
 void Tracker::note_not_bound(PodSlot slot) { kube::note_not_bound(data_, slot); }
 void Tracker::note_pod_groups(const std::string& problem) { kube::note_pod_groups(data_, problem); }
+void Tracker::note_bind_wait(PodSlot slot, const std::string& words) {
+  if (data_.pods[slot].bind_wait.view() != words) data_.pods.edit(slot).bind_wait = PooledString(words);
+}
 void Tracker::note_rejected(PodSlot slot) { kube::note_rejected(data_, slot); }
 void Tracker::take(Change<Pod>&& change) { take_pod(data_, std::move(change)); }
 void Tracker::take(Change<PodGroup>&& change) { take_group(data_, std::move(change)); }

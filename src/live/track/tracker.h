@@ -63,6 +63,8 @@ class Tracker {
 
   // ---- reports of the actuator --------------------------------------------------------------------------------------
   void note_assumed(PodSlot slot, NodeId node, const PodDevices& devices);
+  /// What the binding of the assumed pod waits for, in words; empty: for nothing any more.
+  void note_bind_wait(PodSlot slot, const std::string& words);
   /// The API server has the pod on this node.
   void note_bound(PodSlot slot, const PooledString& node_name, const PodDevices& devices);
   void note_rejected(PodSlot slot);

@@ -22,6 +22,25 @@ TEST_F(Preparation, ANewPlaceThatIsDecidedAtOnceWaitsUntilTheLastIsTakenBack) {
   EXPECT_EQ(owner(1), "p0");
 }
 
+TEST_F(Preparation, TheRecordOfThePodSaysWhatItsBindingWaitsFor) {
+  server.change([&] { volumes.answer("PATCH", 0, {429}); });
+  wants["p0"].wait = {WaitState::kNotYet, "claim ns/data is not bound"};
+  place();
+  EXPECT_EQ(record("p0").bind_wait.view(), "");
+  ASSERT_TRUE(until([&] { return !record("p0").bind_wait.empty(); }));
+  EXPECT_EQ(record("p0").bind_wait.view(), "a write before it has not succeeded yet: volume pv-0: HTTP 429: no");
+  ASSERT_TRUE(until([&] { return binder->waiting() == 1; }));
+  EXPECT_EQ(record("p0").bind_wait.view(), "claim ns/data is not bound");
+  wants["p0"].wait = {WaitState::kNotYet, "no volume is made yet"};
+  binder->look_again(tracker.pods().find("ns", "p0"));
+  binder->pump();
+  EXPECT_EQ(record("p0").bind_wait.view(), "no volume is made yet");
+  wants["p0"].wait = {};
+  binder->look_again(tracker.pods().find("ns", "p0"));
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(record("p0").bind_wait.view(), "");
+}
+
 TEST_F(Preparation, ANewPodOfTheSameNameWaitsUntilWhatWasWrittenForTheOldIsTakenBack) {
   wants["p0"].wait = {WaitState::kNotYet, "claim ns/data is not bound"};
   place();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/explain/preferences_met.h"
 #include "engine/place/tables/fit_table.h"
 #include "history.h"
 #include "policy/node/selector.h"
@@ -196,6 +197,57 @@ RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAft
   State again = state;
   StateFields::forget_caches(again);
   Ranking().expect_as_upstream(again);
+}
+
+/// Pods of the term in the node's domain but for this member, from scratch.
+std::int64_t pods_near(const State& state, const PodPreference& term, NodeId node, MemberId but) {
+  const LabelId value = label_at(state, node, term.topology);
+  std::int64_t pods = 0;
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const MemberId id(row);
+    if (id == but || !state.is_live(id) || !state.member(id).is_placed()) continue;
+    const bool is_near = !value.is_none() && label_at(state, state.member(id).node, term.topology) == value;
+    pods += is_near && is_selected_by(state, term.selector, state.member(id).labels) ? 1 : 0;
+  }
+  return pods;
+}
+
+void expect_counted(const State& state, const PreferenceMet& met, MemberId id, const PodPreference& term) {
+  const std::int64_t here = term.weight * pods_near(state, term, state.member(id).node, id);
+  std::int64_t most = here, better = 0;
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n) {
+    if (!state.cluster().is_live(NodeId(n))) continue;
+    const std::int64_t there = term.weight * pods_near(state, term, NodeId(n), id);
+    most = std::max(most, there);
+    better += there > here ? 1 : 0;
+    if (NodeId(n) == met.best) RC_ASSERT(there == met.there);
+  }
+  RC_ASSERT(met.here == here);
+  RC_ASSERT(met.most == most);
+  RC_ASSERT(static_cast<std::int64_t>(met.better) == better);
+}
+
+RC_GTEST_PROP(PodPreferences, WhatTheyComeToForAPlacedMemberIsCountedAndChangesNothing, ()) {
+  Outside outside({.has_company = true, .has_gangs = true, .has_grants = true});
+  State state = lived_with_others(*some_moves(), outside);
+  const Profile profile = profile_with(Blocking::kSkip);
+  const std::uint64_t digest = state.digest();
+  for (std::size_t row = 0; row < state.member_rows(); ++row) {
+    const MemberId id(row);
+    if (!state.is_live(id) || !state.member(id).is_placed()) continue;
+    const std::optional<PreferencesMet> met = preferences_met(state, profile, id);
+    RC_ASSERT(state.digest() == digest);
+    RC_ASSERT(met.has_value() == state.cluster().is_live(state.member(id).node));
+    if (!met) continue;
+    RC_ASSERT(met->node == state.member(id).node);
+    std::vector<PodPreference> wishes = state.cluster().constraint(state.member(id).constraint).prefers_pods;
+    std::erase_if(wishes, [](const PodPreference& term) { return term.is_required; });
+    std::size_t seen = 0;
+    for (const PreferenceMet& one : met->terms)
+      if (one.kind == PreferenceKind::kPods) expect_counted(state, one, id, wishes.at(one.index)), ++seen;
+    RC_ASSERT(seen == wishes.size());
+  }
+  RC_ASSERT(state.is_consistent());
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ void note_assumed(TrackerData& t, PodSlot slot, NodeId node, const PodDevices& d
   r.grants = devices.grants;
   r.has_stated_grants = false;
   r.is_bound_seen = false;
+  r.bind_wait = PooledString();
   r.chosen_at = t.nodes_edition;
   ++r.bind_attempt;
   set_mounted(t, slot, node);

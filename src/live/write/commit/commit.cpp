@@ -94,6 +94,7 @@ void Commit::begin(CommitTicket ticket) {
   if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
     for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now
     ticket.words = "what was written for its last place is still being taken back";
+    tracker_.note_bind_wait(ticket.slot, ticket.words);
     return follow(std::move(ticket), CommitOutcome::kBusy);
   }
   ticket.progress->turn = take_turn(ticket.slot);
@@ -191,6 +192,7 @@ void Commit::take_write_answer(CommitTicket ticket, const Answer& answer) {
                  (answer.ok() ? "the server's answer " + std::to_string(answer.status) + " does not confirm the write"
                               : bounded_words(answer.result.error().message));
   warn(*pod, "preparing pod " + full_name(*pod) + ": " + ticket.words);
+  tracker_.note_bind_wait(ticket.slot, "a write before it has not succeeded yet: " + ticket.words);
   // any other 2xx answer (a proxy's page, an empty answer) leaves the object's state open
   follow(std::move(ticket), answer.ok() ? CommitOutcome::kUnknown : outcome_of(bind_outcome(answer)));
 }

@@ -23,7 +23,10 @@ void CommitWaits::pump(Millis now) {
 
 CommitWaits::Waiting::iterator CommitWaits::look(Waiting::iterator it, Millis now) {
   const CommitOutcome outcome = look_at(it->second, now);
-  if (outcome == CommitOutcome::kUnknown) return std::next(it);
+  const bool waits_on = outcome == CommitOutcome::kUnknown;
+  if (find_assumed(tracker_.pods(), it->second) != nullptr)
+    tracker_.note_bind_wait(it->first, waits_on ? it->second.words : std::string());
+  if (waits_on) return std::next(it);
   CommitTicket ticket = std::move(it->second);
   it = waiting_.erase(it);
   on_end_(std::move(ticket), outcome);

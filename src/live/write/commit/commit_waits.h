@@ -18,7 +18,7 @@ class CommitWaits {
  public:
   /// The wait of this ticket has ended, with words where it failed.
   using OnEnd = std::function<void(CommitTicket, CommitOutcome)>;
-  CommitWaits(const Tracker& tracker, const CommitOptions& options, OnEnd on_end)
+  CommitWaits(Tracker& tracker, const CommitOptions& options, OnEnd on_end)
       : tracker_(tracker), options_(options), on_end_(std::move(on_end)) {}
 
   /// Looked at at once.
@@ -37,7 +37,7 @@ class CommitWaits {
   CommitOutcome look_at(CommitTicket& ticket, Millis now) const;
   Waiting::iterator look(Waiting::iterator it, Millis now);
 
-  const Tracker& tracker_;
+  Tracker& tracker_;
   const CommitOptions& options_;
   OnEnd on_end_;
   Waiting waiting_;

@@ -1,0 +1,161 @@
+#include "engine/explain/refusals.h"
+
+#include <algorithm>
+
+#include "policy/node/capabilities.h"
+#include "policy/node/device_fit.h"
+#include "state/cluster/usable_devices.h"
+
+namespace ashlar {
+
+bool is_about_pods(ReasonCode code) {
+  return code == ReasonCode::kPodAntiAffinity || code == ReasonCode::kTopologySpread ||
+         code == ReasonCode::kPodAffinity || code == ReasonCode::kOwnAntiAffinity;
+}
+
+namespace {
+
+/// Milli-GPU that the request could use on the node: of its idle devices, or of the one device with most left for a
+/// share.
+std::int64_t free_for(const NodeView& view, const DeviceRequest& request, NodeId n) {
+  const std::int64_t idle = std::max(usable_idle(view.nodes, n, view.constraint, request), 0);
+  if (request.is_whole()) return kWholeDevice * idle;
+  if (view.nodes.idle_devices()[n.row()] < 0) return 0;
+  const DeviceMask usable = usable_devices(view.nodes, n, view.constraint, request);
+  const auto milli = view.nodes.device_free_milli(n);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (usable.test(static_cast<int>(i)) && (milli[i] < kWholeDevice || idle > 0))
+      most = std::max<std::int64_t>(most, milli[i]);
+  return most;
+}
+
+/// The request as far as it is about compute.
+DeviceRequest without_memory(DeviceRequest request) {
+  request.memory_each = MiB(0);
+  return request;
+}
+
+/// Free MiB on the device with most free memory among those of the node with enough compute for the request.
+std::int64_t most_device_memory(const NodeView& view, NodeId n) {
+  const DeviceRequest request = without_memory(view.demand.devices);
+  const auto milli = view.nodes.device_free_milli(n);
+  const auto mib = view.nodes.device_free_mib(n);
+  const std::int32_t needed = request.is_whole() ? kWholeDevice : request.milli_each.value;
+  const bool has_idle = view.nodes.idle_devices()[n.row()] > 0;
+  const DeviceMask usable = usable_devices(view.nodes, n, view.constraint, request);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < milli.size(); ++i)
+    if (usable.test(static_cast<int>(i)) && milli[i] >= needed && (milli[i] < kWholeDevice || has_idle))
+      most = std::max(most, mib[i]);
+  return most;
+}
+
+/// Whether the node that refuses the request has enough devices, but not with the memory.
+bool lacks_only_memory(const NodeView& view, NodeId n) {
+  const DeviceRequest request = without_memory(view.demand.devices);
+  const bool is_memory_known =
+      view.nodes.facts(n).devices.memory_each.value != 0 || view.nodes.mixed_layout(n) != nullptr;
+  return is_memory_known &&
+         free_for(view, request, n) >= (request.is_whole() ? request.milli_total() : request.milli_each.value);
+}
+
+/// Unhealthy devices of the node with which it would have enough for the request; 0 if not even with them.
+std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
+  const DeviceRequest& request = view.demand.devices;
+  const DeviceMemories memories = view.nodes.device_memories(n);
+  const DeviceMask usable = usable_devices(view.nodes, n, view.constraint, request);
+  const std::int64_t idle = usable_idle(view.nodes, n, view.constraint, request);
+  if (!request.is_whole() && view.nodes.idle_devices()[n.row()] < 0) return 0;
+  const auto would_do = [&](const WithheldDevice& device) {
+    const std::uint32_t i = device.device - view.nodes.first_device()[n.row()];
+    if (!usable.test(static_cast<int>(i))) return false;
+    const std::int64_t full_mib = memories[i];
+    if (!request.is_whole()) return shares_in_device(request, device.milli, device.mib, full_mib != 0) > 0;
+    return device.milli == kWholeDevice && device.mib == full_mib &&
+           (full_mib == 0 || full_mib >= request.memory_each.value);
+  };
+  const auto unhealthy = view.nodes.withheld(n);
+  const std::int64_t missed = std::count_if(unhealthy.begin(), unhealthy.end(), would_do);
+  return request.is_whole() && idle + missed < request.count ? 0 : missed;
+}
+
+}  // namespace
+
+Reason& Tally::of(ReasonCode code) {
+  if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
+  const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
+                                code == ReasonCode::kTaintNotTolerated || is_about_pods(code);
+  return of(code, is_of_constraint ? constraint.value : 0);
+}
+
+Reason& Tally::of(ReasonCode code, std::uint32_t subject) {
+  for (Reason& r : reasons)
+    if (r.code == code && r.subject == subject) return r;
+  reasons.push_back({code, subject, {0, 0, 0}});
+  return reasons.back();
+}
+
+void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+  const auto refuses = [&](const FeasiblePolicy& policy) {
+    if (policy.is_by_pods()) return state.cluster().is_refused(tally.constraint, kNodeRules, n, policy.company);
+    if (policy.is_by_facts())
+      return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().context());
+    std::uint16_t fits = kFitsMax;
+    policy.lower(view, {n.row(), 1}, {&fits, 1});
+    return fits == 0;
+  };
+  for (const FeasiblePolicy* policy : profile.feasible) {
+    if (!policy->is_by_facts() || !refuses(*policy)) continue;
+    Reason& r =
+        policy->reason == ReasonCode::kCapabilityMissing
+            ? tally.of(policy->reason,
+                       missing_capability(view.constraint, state.cluster().facts(n), state.cluster().context()).value)
+            : tally.of(policy->reason);
+    ++r.numbers[0];
+    return;
+  }
+  for (const ResourceAmount& a : view.demand.amounts) {
+    const std::int64_t free =
+        a.resource.row() < state.cluster().resource_count() ? state.cluster().free(a.resource)[n.row()] : 0;
+    if (free >= a.amount) continue;
+    Reason& r = tally.of(ReasonCode::kInsufficientResource, a.resource.value);
+    ++r.numbers[0];
+    r.numbers[1] = std::max(r.numbers[1], free);
+    r.numbers[2] = a.amount;
+  }
+  for (const FeasiblePolicy* policy : profile.feasible) {
+    if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
+    const bool is_of_devices = policy->reason == ReasonCode::kInsufficientGpu;
+    if (const std::int64_t missed = is_of_devices ? unhealthy_missed(view, n) : 0; missed > 0) {
+      Reason& r = tally.of(ReasonCode::kUnhealthyGpu, 0);
+      ++r.numbers[0];
+      r.numbers[1] += missed;
+      continue;
+    }
+    if (is_of_devices && lacks_only_memory(view, n)) {
+      Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
+      ++r.numbers[0];
+      r.numbers[1] = std::max(r.numbers[1], most_device_memory(view, n));
+      // a share that states none needs some
+      r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);
+      continue;
+    }
+    Reason& r = tally.of(policy->reason);
+    ++r.numbers[0];
+    if (is_of_devices) {
+      r.numbers[1] = std::max(r.numbers[1], free_for(view, without_memory(view.demand.devices), n));
+      r.numbers[2] = view.demand.devices.milli_total();
+    }
+  }
+}
+
+Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally) {
+  const NodeView node_view = view.node_view(state);
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n)
+    if (state.cluster().is_live(NodeId(n)) && view.fits(NodeId(n)) == 0)
+      count_node(state, profile, node_view, NodeId(n), tally);
+  return tally;
+}
+
+}  // namespace ashlar
