@@ -44,6 +44,7 @@ using DeviceClassId = Id<struct ModelTag>;        ///< interned device class: of
 using DeviceModelId = Id<struct ModelNameTag>;    ///< interned name of an accelerator model that a class lists
 using CapabilityId = Id<struct CapabilityTag>;    ///< interned name of what a device class can do
 using DeviceLayoutId = Id<struct LayoutTag>;      ///< interned DeviceLayout
+using ImageId = Id<struct ImageTag>;              ///< row of a name of a container image
 using GangSpecId = Id<struct GangSpecTag>;        ///< interned GangSpec
 using DeviceGrantsId = Id<struct GrantsTag>;      ///< interned DeviceGrants
 

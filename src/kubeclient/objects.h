@@ -158,6 +158,8 @@ struct PodRules {
   /// a field of the pod that was too large to be kept, with its size and the limit (size_limits.h); empty: none
   PooledString too_large;
   std::vector<PooledString> ignored_soft;  ///< paths of preferences that are present and not evaluated
+  /// of its containers, init containers and image volumes, as nodes would report them; empty: too long to be kept
+  std::vector<PooledString> images = {};
   /// Settings of the pod as it states them (kGpuClassesSetting, kGpuCapabilitiesSetting); empty: none.
   PooledString gpu_classes = {}, gpu_capabilities = {};
 
@@ -236,6 +238,13 @@ struct Pod {
   bool is_terminal() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 
+/// A container image on a node, by one of its names.
+struct NodeImage {
+  PooledString name;
+  std::int64_t bytes = 0;
+  friend bool operator==(const NodeImage&, const NodeImage&) = default;
+};
+
 struct Node {
   PooledString ns;  ///< always empty; keeps the shape of keys uniform
   PooledString name, uid;
@@ -246,6 +255,7 @@ struct Node {
   ConditionStatus ready = ConditionStatus::kAbsent;
   Resources allocatable;
   std::int64_t pods_max = 0;  ///< allocatable "pods"
+  std::vector<NodeImage> images;
   Millis created, deletion_requested;
   PooledString problem, unknown_fields;  ///< as of Pod, of the whole object
   friend bool operator==(const Node&, const Node&) = default;

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <chrono>
 
-#include "kubeclient/volumes/disk_rules.h"
 #include "kubeclient/size_limits.h"
+#include "kubeclient/volumes/disk_rules.h"
 #include "text/quantity_text.h"
 
 namespace ashlar::kube {
@@ -49,6 +49,19 @@ std::int32_t spread_number(std::int64_t stated) {
 
 std::int32_t preferred_weight(std::int64_t stated) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 0, 100));
+}
+
+void add_image(PodBuilder& builder, std::string_view image) {
+  if (builder.rules.images.size() >= kPodImagesMax) return;
+  const auto position = [&](char c) { return static_cast<std::int64_t>(image.rfind(c)); };  // -1: nowhere
+  std::string name(image.substr(0, kImageNameBytesMax + 1));
+  if (position(':') <= position('/')) name += ":latest";
+  builder.rules.images.push_back(name.size() > kImageNameBytesMax ? PooledString() : PooledString(name));
+}
+
+void add_image(Node& node, std::string_view name, std::int64_t bytes) {
+  if (node.images.size() >= kNodeImagesMax || name.empty() || name.size() > kImageNameBytesMax) return;
+  node.images.push_back({PooledString(name), std::clamp<std::int64_t>(bytes, 0, kImageBytesMax)});
 }
 
 bool read_toleration_op(std::string_view op, Toleration& toleration) {

@@ -55,6 +55,11 @@ inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
 std::int32_t spread_number(std::int64_t stated);
 /// Weight of a preferred term as kept: 0 to 100.
 std::int32_t preferred_weight(std::int64_t stated);
+/// An image that the pod runs or mounts, by the name under which nodes report it: with the tag ":latest" if it has no
+/// tag.
+void add_image(PodBuilder& builder, std::string_view image);
+/// An image that the node has, by one of its names.
+void add_image(Node& node, std::string_view name, std::int64_t bytes);
 /// False for an operator that is not known.
 bool read_toleration_op(std::string_view op, Toleration& toleration);
 /// Adds one "name: quantity" of a request to `resources`, rounding up. kInvalid with the name if the quantity is

@@ -15,6 +15,12 @@ inline constexpr std::size_t kEntryBytes = 16;          // for tests
 /// Names of extended resources that a pod requests: twice what Ashlar tracks in a whole cluster.
 inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
 
+/// Images that a pod names, names of images that a node reports (a kubelet reports 50 images with 5 names each), and
+/// the bytes of such a name. What exceeds this is not scored.
+inline constexpr std::size_t kPodImagesMax = 1024, kNodeImagesMax = 256, kImageNameBytesMax = 512;
+/// Bytes of an image as kept: no node has a larger one.
+inline constexpr std::int64_t kImageBytesMax = std::int64_t{1} << 46;
+
 /// Claims and disks that a pod names; no node attaches as many.
 inline constexpr std::size_t kPodVolumesMax = 512;  // for tests
 

@@ -92,6 +92,16 @@ struct PodPreference {
   friend bool operator==(const PodPreference&, const PodPreference&) = default;
 };
 
+/// The container images that a member runs, by their names.
+struct ContainerImages {
+  static constexpr std::uint32_t kCountMax = 1u << 16;
+  std::vector<ImageId> on_nodes;  ///< those that nodes have; one is there as often as it is named
+  std::uint32_t count = 0;        ///< of all of them, wherever they are, at most kCountMax; 0 with none on nodes
+  /// So that sums of bytes stay within int64.
+  bool is_sound() const { return count <= kCountMax && on_nodes.size() <= count; }
+  friend bool operator==(const ContainerImages&, const ContainerImages&) = default;
+};
+
 struct Constraint {
   NodeTerm selector;                  ///< must hold (nodeSelector, nodeName)
   std::vector<NodeTerm> any_of;       ///< one of them must hold; empty = no such rule (required node affinity)
@@ -113,6 +123,7 @@ struct Constraint {
   std::vector<std::vector<NodeTerm>> volumes = {};
   std::vector<PodPreference> prefers_pods = {};  ///< soft, as all that follows
   std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
+  ContainerImages images = {};                   ///< nodes that have them are better
 
   /// Calls `visit(selector)` for each of its rules about other pods.
   template <class Visit>

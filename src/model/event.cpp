@@ -35,7 +35,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "DeviceLayoutDefined",
                                        "GangSpecDefined",
                                        "DeviceClassDefined",
-                                       "LabelsChanged"};
+                                       "LabelsChanged",
+                                       "ImageSeen"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

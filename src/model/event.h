@@ -140,7 +140,12 @@ struct GangSpecDefined {
 struct DeviceClassDefined {
   DeviceClassId id;
   DeviceClass device_class;
-};               ///< first or changed: what its devices can do from now on; what is placed on them stays
+};  ///< first or changed: what its devices can do from now on; what is placed on them stays
+struct ImageSeen {
+  ImageId id;
+  std::int64_t bytes = 0;
+  std::vector<NodeId> added, removed;
+};  ///< an image that constraints name is on these nodes from now on, and no longer on those; 0 bytes: given back
 struct Tick {};  ///< time passed, nothing else
 
 using EventBody =
@@ -148,7 +153,7 @@ using EventBody =
                  MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
                  PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
                  PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined,
-                 GangSpecDefined, DeviceClassDefined, LabelsChanged>;
+                 GangSpecDefined, DeviceClassDefined, LabelsChanged, ImageSeen>;
 
 struct Event {
   Millis at;

@@ -191,6 +191,7 @@ struct Applier {
     m.labels = e.labels;
     if (m.is_placed()) s.cluster_.add_pod(e.member, m.labels, m.constraint, m.node);
   }
+  void operator()(const ImageSeen& e) { s.cluster_.note(e); }
   void operator()(const PriorityChanged& e) {
     if (!s.is_live(e.job)) return;
     s.job_row(e.job).priority = e.priority;

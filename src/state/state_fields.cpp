@@ -177,6 +177,18 @@ bool StateFields::is_topology_sound(const Cluster& c) {
   return true;
 }
 
+bool StateFields::are_images_sound(const Cluster& c) {
+  const auto is_node = [&](NodeId n) { return n.row() < c.is_live_.size() && c.is_live_[n.row()] != 0; };
+  const auto is_sound = [&](const Images::Row& row) {
+    const auto is_behind = [](NodeId a, NodeId b) { return !(a < b); };
+    return row.bytes >= 0 && row.bytes <= Images::kBytesMax && all_of(row.nodes, is_node) &&
+           std::ranges::adjacent_find(row.nodes, is_behind) == row.nodes.end();
+  };
+  return all_of(c.images_.rows_, is_sound) && all_of(c.constraints_, [](const Constraint& k) {
+           return k.images.is_sound() && all_of(k.images.on_nodes, [](ImageId id) { return id.row() < kNodeLeapMax; });
+         });
+}
+
 bool StateFields::is_company_sound(const State& s) {
   const Cluster& c = s.cluster_;
   const SelectorIndex& index = c.counts_.index_;
@@ -324,7 +336,7 @@ bool StateFields::are_sound(const State& s) {
       !all_of(s.backlog_changes_, is_of_a_job))
     return false;
   return s.demand_quota_.size() == s.demands_.size() && are_numbers_sound(s) && is_cluster_sound(s.cluster_) &&
-         is_company_sound(s) && are_jobs_sound(s);
+         is_company_sound(s) && are_images_sound(s.cluster_) && are_jobs_sound(s);
 }
 
 }  // namespace ashlar

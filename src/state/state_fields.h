@@ -49,6 +49,7 @@ struct StateFields {
     s.list_yielding();
     c.company_changed_.clear();
     c.counts_ = counted_company(s);
+    c.images_.rebuild();
     s.demand_uses_ = s.counted_demand_uses();
     s.constraint_uses_ = s.counted_constraint_uses();
     s.gangs_.uses_ = counted_gang_uses(s);
@@ -71,6 +72,7 @@ struct StateFields {
     visit(c.group_idle_devices_), visit(c.model_), visit(c.device_free_milli_), visit(c.device_free_mib_),
         visit(c.ports_), visit(c.spare_devices_), visit(c.unhealthy_), visit(c.withheld_.rows);
     visit(c.layouts_.rows_), visit(c.classes_.rows_);
+    visit(c.images_.rows_);
     visit(c.constraints_), visit(c.digest_), visit(c.facts_change_count_);
     auto& index = c.counts_.index_;
     visit(index.sets_), visit(index.selectors_), visit(index.namespaces_), visit(c.rules_concerned_);
@@ -83,6 +85,7 @@ struct StateFields {
   static bool are_numbers_sound(const State& s);
   static bool is_topology_sound(const Cluster& c);
   static bool is_company_sound(const State& s);
+  static bool are_images_sound(const Cluster& c);
   static bool are_jobs_sound(const State& s);
   static bool are_gangs_sound(const State& s);
   static bool are_grants_sound(const State& s);

@@ -62,6 +62,9 @@ struct Guard {
       return "a constraint names labels that were never defined";
     if (!has_known_selectors(e.constraint, index.selector_rows()))
       return "a constraint names a pod selector that was never defined";
+    const auto is_row = [&](ImageId id) { return is_near(id, s.cluster().images().rows()); };
+    if (!e.constraint.images.is_sound() || !std::ranges::all_of(e.constraint.images.on_nodes, is_row))
+      return "a constraint's images are out of bounds";
     if (!is_sound_company(e.constraint)) return "a constraint's rules about pods are out of bounds";
     return is_near(e.id, StateFields::constraint_count(s)) ? nullptr : "a constraint's row is out of bounds";
   }
@@ -159,6 +162,14 @@ struct Guard {
       if (!is_placeable(part.member.demand)) return "an unsatisfiable demand is placed";
     }
     return nullptr;
+  }
+  const char* operator()(const ImageSeen& e) const {
+    if (!is_near(e.id, s.cluster().images().rows())) return "an image's row is out of bounds";
+    if (e.bytes < 0 || e.bytes > Images::kBytesMax) return "an image's size is impossible";
+    const auto is_row = [&](NodeId n) { return is_near(n, s.cluster().rows()); };
+    return std::ranges::all_of(e.added, is_row) && std::ranges::all_of(e.removed, is_row)
+               ? nullptr
+               : "the row of a node with an image is out of bounds";
   }
   const char* operator()(const LabelsChanged& e) const {
     const bool is_known = e.labels.is_none() || e.labels.row() < s.cluster().counts().index().label_set_rows();

@@ -75,10 +75,11 @@ struct Term {
   Column amounts;
 };
 
-void add_about_pods(const State& state, const Constraint& c, ConstraintId id, std::vector<Term>& terms) {
+void add_about_pods_and_images(const State& state, const Constraint& c, ConstraintId id, std::vector<Term>& terms) {
   if (!state.cluster().has_pod_preferences(id)) return;
   const PodPreferences& sums = state.cluster().pod_preferences(id, kNodeRules);
   Column drawn(sums.affinity().begin(), sums.affinity().end());
+  drawn.resize(state.cluster().rows(), 0);
   std::uint32_t index = 0;
   for (const PodPreference& preference : c.prefers_pods) {
     if (preference.is_required) continue;
@@ -86,6 +87,8 @@ void add_about_pods(const State& state, const Constraint& c, ConstraintId id, st
     for (std::size_t n = 0; n < drawn.size(); ++n) drawn[n] -= terms.back().amounts[n];
   }
   terms.push_back({PreferenceKind::kDrawn, 0, std::move(drawn)});
+  if (!sums.images().empty())
+    terms.push_back({PreferenceKind::kImages, 0, Column(sums.images().begin(), sums.images().end())});
   index = 0;
   for (const PodPreferences::Spread& spread : sums.spreads())
     terms.push_back({PreferenceKind::kSpread, index++, column_of(state, [&](NodeId n) {
@@ -107,7 +110,7 @@ std::vector<Term> terms_of(const State& state, ConstraintId id) {
   terms.push_back({PreferenceKind::kSoftTaints, 0, column_of(state, [&](NodeId n) {
                      return -std::int64_t{untolerated_soft_taints(c, state.cluster().facts(n))};
                    })});
-  add_about_pods(state, c, id, terms);
+  add_about_pods_and_images(state, c, id, terms);
   return terms;
 }
 
@@ -181,7 +184,9 @@ PreferenceMet met_of(const Nodes& nodes, const Term& term, Tally tally) {
 
 /// Nodes differ, or it is the member's own and not one of all nodes together.
 bool is_worth_telling(const Term& term, const Cluster& cluster) {
-  if (term.kind != PreferenceKind::kSoftTaints && term.kind != PreferenceKind::kDrawn) return true;
+  const bool is_own = term.kind != PreferenceKind::kSoftTaints && term.kind != PreferenceKind::kDrawn &&
+                      term.kind != PreferenceKind::kImages;
+  if (is_own) return true;
   for (std::size_t n = 0; n < term.amounts.size(); ++n)
     if (cluster.is_live(NodeId(n)) && term.amounts[n] != 0) return true;
   return false;

@@ -19,6 +19,7 @@ enum class PreferenceKind : std::uint8_t {
   kPods,          ///< weight x pods in the node's domain
   kDrawn,         ///< the same of terms of placed pods, and of required affinity; all of them together
   kSpread,        ///< pods in the node's domain, less than 0; a node that does not count has kNoDomain
+  kImages,        ///< 0..100, see Images::score
 };
 
 /// One preference. Amounts are such that more is better.

@@ -125,6 +125,7 @@ void read_container(const pb::Container& from, bool is_init, PodBuilder& builder
   for (const pb::ContainerRestartRule& rule : from.restartpolicyrules())
     if (rule.action() == "RestartAllContainers") need_feature(builder, "RestartAllContainersOnContainerExits");
   read_mounts(from, builder);
+  add_image(builder, from.image());
   (is_init ? builder.request.init_containers : builder.request.containers).push_back(std::move(container));
 }
 
@@ -146,6 +147,7 @@ void read_volume(const pb::Volume& from, PodBuilder& builder) {
   if (source.has_portworxvolume()) take("portworxVolume", source.portworxvolume().volumeid());
   if (source.has_iscsi()) take("iscsi", source.iscsi().iqn(), source.iscsi().readonly());
   if (source.has_rbd()) take("rbd", source.rbd().image(), source.rbd().readonly());
+  if (source.has_image()) add_image(builder, source.image().reference());
   volume.kind = source.azuredisk().kind();
   volume.pool = source.rbd().pool();
   volume.monitors.assign(source.rbd().monitors().begin(), source.rbd().monitors().end());
@@ -256,6 +258,8 @@ void read_object(const pb::Node& from, const UnknownFields& unknown, Node& node,
   for (const pb::QuantityPair& pair : from.status().allocatable())
     if (Result<void> added = add_allocatable(node, pair.key(), pair.value().string()); !added)
       note(problem, "status.allocatable", added.error());
+  for (const pb::ContainerImage& image : from.status().images())
+    for (const std::string& name : image.names()) add_image(node, name, image.sizebytes());
   for (const pb::NodeCondition& condition : from.status().conditions())
     if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
   std::vector<std::string> fields = unknown.in_spec;

@@ -12,7 +12,8 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKinds = {"NodeAffinity", "SoftTaints", "PodAffinity", "OtherPods", "Spread"};
+constexpr std::array<std::string_view, 6> kKinds = {"NodeAffinity", "SoftTaints", "PodAffinity",
+                                                    "OtherPods",    "Spread",     "Images"};
 
 /// The words about one pod's preferences.
 class Words {
@@ -42,6 +43,8 @@ class Words {
       }
       case PreferenceKind::kDrawn:
         return "affinity of other pods to it";
+      case PreferenceKind::kImages:
+        return "images that the node has";
       case PreferenceKind::kSpread:
         break;
     }
@@ -61,6 +64,8 @@ class Words {
         const std::int64_t weight = preference(one.index).weight;
         return beside(one.here / weight, one.most / weight, one, " such pods in its domain", " in the best");
       }
+      case PreferenceKind::kImages:
+        return beside(one.here, one.most, one, " of 100 points", " on the best node");
       case PreferenceKind::kDrawn:
         return beside(one.here, one.most, one, " in weights", " on the best node");
       case PreferenceKind::kSpread:

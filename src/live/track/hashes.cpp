@@ -112,6 +112,8 @@ std::uint64_t hash_of(const Constraint& c) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, static_cast<std::uint64_t>(std::int64_t{t.weight}) * 2 + (t.is_required ? 1 : 0));
   }
+  for (const ImageId id : c.images.on_nodes) h = hash_combine(h, id.value);
+  h = hash_combine(h, c.images.count);
   h = hash_combine(h, c.spread.size());
   for (const auto* spreads : {&c.spread, &c.prefers_spread}) h = hash_of(*spreads, h);
   return h;
@@ -153,6 +155,7 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.unknown_fields);
   hash.add(rules.too_large);
   hash.add(rules.ignored_soft);
+  hash.add(rules.images);
   hash.add(rules.gpu_classes);
   hash.add(rules.gpu_capabilities);
   return hash.value();

@@ -139,6 +139,7 @@ ConstraintId Translator::intern(Constraint constraint) {
   if (!is_new) return id;
   out_.add(ConstraintDefined{id, constraints_[id]});
   company_.use(constraints_[id]);
+  images_.use(constraints_[id].images);
   asked_keys_.ask(constraints_[id]);
   return id;
 }
@@ -241,6 +242,7 @@ void Translator::note_taken() {
     for (SeenRules& s : seen_rules_)
       if (s.id == id) s = SeenRules();
     company_.leave(constraints_[id]);
+    images_.leave(constraints_[id].images);
     out_.add_confirmation(ConstraintDefined{id, {}});
     ++given_back_;
   });
@@ -395,6 +397,7 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, c
     c.tolerations.push_back(to);
   }
   for (const PreferredTerm& p : rules.preferred_affinity) c.preferred.push_back({p.weight, term(p.term)});
+  c.images = images_.named(rules.images);
   return intern(std::move(c));
 }
 

@@ -16,6 +16,7 @@
 #include "live/track/event_buffer.h"
 #include "live/track/names.h"
 #include "live/track/nodes/asked_keys.h"
+#include "live/track/nodes/images.h"
 #include "live/track/volumes/node_terms.h"
 #include "model/event.h"
 #include "names/value_rows.h"
@@ -39,7 +40,7 @@ std::string refusal_text(const PooledString& resource);
 class Translator {
  public:
   Translator(ObjectNames& names, EventBuffer& out, CompanyRows::NamespaceLookup namespaces = {})
-      : names_(names), out_(out), company_(names, out, std::move(namespaces)), asked_keys_(names) {}
+      : names_(names), out_(out), company_(names, out, std::move(namespaces)), asked_keys_(names), images_(out) {}
 
   // Rows are used by pods: see use() and leave(). An unused row is given back when the engine has taken the event
   // (note_taken).
@@ -99,6 +100,12 @@ class Translator {
   CompanyRows& company() { return company_; }
   const CompanyRows& company() const { return company_; }  // for tests
 
+  /// Images on nodes.
+  NodeImages& images() { return images_; }
+  const NodeImages& images() const { return images_; }
+  /// Constraints of templates are built anew: an image has come to its first node.
+  void forget_rules() { std::fill(std::begin(seen_rules_), std::end(seen_rules_), SeenRules()); }
+
   // ---- use of rows --------------------------------------------------------------------------------------------------
   void use(DemandId id) { demands_.use(id); }
   void leave(DemandId id) { demands_.leave(id); }
@@ -143,6 +150,7 @@ class Translator {
   ValueRows<GangSpecId, GangSpec> specs_;
   CompanyRows company_;
   AskedKeys asked_keys_;
+  NodeImages images_;
   std::size_t given_back_ = 0;
   static constexpr std::size_t kSeen = 8;  ///< templates cached; pods of a template arrive in sequence
   Seen seen_[kSeen];

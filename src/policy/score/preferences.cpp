@@ -9,7 +9,7 @@ namespace {
 
 constexpr Points kPartMax = 100;
 // Default weights of kube-scheduler's score plugins.
-constexpr Points kTaintTimes = 3, kNodeAffinityTimes = 2, kSpreadTimes = 2, kPodAffinityTimes = 2;
+constexpr Points kTaintTimes = 3, kNodeAffinityTimes = 2, kSpreadTimes = 2, kPodAffinityTimes = 2, kImageTimes = 1;
 
 using Fits = std::span<const std::uint16_t>;
 
@@ -44,6 +44,7 @@ void add_node_affinity(std::span<const std::int32_t> held, Fits fits, std::span<
 
 /// In floating point and cut off, as upstream.
 void add_pod_affinity(std::span<const std::int64_t> affinity, Fits fits, std::span<Points> points) {
+  if (affinity.empty()) return;
   const Bounds<std::int64_t> b = bounds_of(affinity, fits);
   if (b.most <= b.least) return;
   const auto range = static_cast<double>(b.most - b.least);
@@ -93,6 +94,11 @@ void add_spread(std::span<const PreferenceColumns::Spread> spreads, Fits fits, s
 
 void add_up_preferences(const PreferenceColumns& columns, Fits fits, std::span<Points> points) {
   std::ranges::fill(points, 0);
+  for (std::size_t n = 0; n < columns.images.size(); ++n) points[n] = kImageTimes * columns.images[n];
+  if (!columns.depends_on_what_fits()) {
+    for (Points& of_node : points) of_node += kTaintTimes * kPartMax;
+    return;
+  }
   add_taints(columns.soft_taints, fits, points);
   add_node_affinity(columns.weights_held, fits, points);
   add_spread(columns.spreads, fits, points);

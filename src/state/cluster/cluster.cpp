@@ -339,6 +339,7 @@ void Cluster::remove_node(NodeId n) {
   layouts_.note(n, none.devices);
   model_[row] = DeviceClassId::none();
   is_live_[row] = 0;
+  images_.forget(n);
   --live_count_;
   idle_devices_[row] = 0;
   topology_.remove(n);
@@ -442,7 +443,7 @@ std::uint64_t Cluster::recount_digest() const {
     sum +=
         cell(row, kColumnDevice, static_cast<std::int64_t>(counted_device_values(row))) - cell(row, kColumnDevice, 0);
   }
-  return sum + free_sums_.digest() + counts_.digest();
+  return sum + free_sums_.digest() + counts_.digest() + images_.counted_digest();
 }
 
 bool Cluster::are_sums_sound() const {

@@ -21,6 +21,7 @@
 #include "state/cluster/topology.h"
 #include "state/counts/companies.h"
 #include "state/counts/counts.h"
+#include "state/counts/images.h"
 
 namespace ashlar {
 
@@ -64,18 +65,20 @@ class Cluster : public NodeColumns {
   bool is_refused(ConstraintId id, const NodeRules& rules, NodeId node, CompanyRule rule) const {
     return allowed_[id.row()].has_company && company_of(id, rules).refuses(rule, node);
   }
-  /// Whether the constraint prefers nodes by the pods that are placed, or placed pods draw such pods to some.
+  /// Whether the constraint prefers nodes by the pods that are placed or by the images that they have, or placed pods
+  /// draw such pods to some.
   bool has_pod_preferences(ConstraintId id) const {
     const LabelSetId seen_as = constraints_[id.row()].seen_as;
-    return allowed_[id.row()].has_wishes || (!seen_as.is_none() && !counts_.drawn_to(seen_as).empty());
+    return allowed_[id.row()].has_wishes || (!seen_as.is_none() && !counts_.drawn_to(seen_as).empty()) ||
+           (allowed_[id.row()].has_images && images_.is_on_any(constraints_[id.row()].images));
   }
   /// What they amount to. Valid until the next call.
   const PodPreferences& pod_preferences(ConstraintId id, const NodeRules& rules) const {
-    return companies_.preferences_of({id, allowed_[id.row()].definition, constraints_[id.row()], rules}, counts_,
-                                     *this);
+    return companies_.preferences_of(asked(id, rules), counts_, *this);
   }
   /// Whether a node has the layout. Such a row keeps its value. O(nodes).
   bool is_used(DeviceLayoutId id) const;
+  const Images& images() const { return images_; }
   /// Placed pods by labels.
   const Counts& counts() const { return counts_; }
   /// What rules may know of nodes beside their facts.
@@ -110,6 +113,10 @@ class Cluster : public NodeColumns {
   void define(DeviceLayoutId id, const DeviceLayout& layout) { layouts_.define(id, layout); }
   /// For the nodes with such devices that is a change of facts. O(nodes).
   void define(DeviceClassId id, const DeviceClass& device_class) { note_company(define_class(id, device_class)); }
+  /// Nodes are neither better nor worse for what waits than they were: nobody is woken.
+  void note(const ImageSeen& seen) {
+    images_.change(seen, [this](NodeId n) { return is_live(n); });
+  }
   void define(PodSelectorId id, const PodSelector& selector) { counts_.define(id, selector); }
   void define(NamespaceId id, const NamespaceLabels& labels) {
     note_company(counts_.define(id, labels));
@@ -164,7 +171,7 @@ class Cluster : public NodeColumns {
   }
 
   /// Fingerprint of all live rows; equal states have equal digests.
-  std::uint64_t digest() const { return digest_ + free_sums_.digest() + counts_.digest(); }
+  std::uint64_t digest() const { return digest_ + free_sums_.digest() + counts_.digest() + images_.digest(); }
   /// The same from scratch, O(everything), for checks.
   std::uint64_t recount_digest() const;  // for tests
   /// Recounts every derived column and index and compares. For checks; O(everything).
@@ -247,6 +254,7 @@ class Cluster : public NodeColumns {
   std::vector<std::vector<std::uint32_t>> spare_devices_;
   Topology topology_;
   Counts counts_;
+  Images images_;
   bool is_company_noted_ = false;
   std::vector<NodeId> company_changed_;
   std::vector<PodSelectorId> rules_concerned_;
@@ -255,7 +263,10 @@ class Cluster : public NodeColumns {
   struct Allowed {
     Allowed() = default;
     Allowed(std::uint64_t number, const Constraint& constraint)
-        : definition(number), has_company(constraint.has_company()), has_wishes(constraint.has_wishes_about_pods()) {}
+        : definition(number),
+          has_company(constraint.has_company()),
+          has_wishes(constraint.has_wishes_about_pods()),
+          has_images(!constraint.images.on_nodes.empty()) {}
     /// Those of the nodes that rules about other pods leave open.
     const BitSet& beside(const Company& company) {
       if (beside_flips == company.flip_count()) return beside_company;
@@ -271,11 +282,15 @@ class Cluster : public NodeColumns {
     std::uint64_t definition = 0;
     bool has_company = false;
     bool has_wishes = false;
+    bool has_images = false;
     BitSet beside_company;           ///< those of them that rules about other pods leave open
     std::uint64_t beside_flips = 0;  ///< number of flips that these count; 0: not computed
   };
   Company& company_of(ConstraintId id, const NodeRules& rules) const {
-    return companies_.of({id, allowed_[id.row()].definition, constraints_[id.row()], rules}, counts_, *this);
+    return companies_.of(asked(id, rules), counts_, *this);
+  }
+  Companies::Asked asked(ConstraintId id, const NodeRules& rules) const {
+    return {id, allowed_[id.row()].definition, constraints_[id.row()], rules, images_};
   }
   std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
 

@@ -16,6 +16,7 @@ Of& Companies::up_to_date(ByConstraint<Of>& kept, const Asked& asked, const Coun
               .counts = counts,
               .nodes = nodes,
               .domains = domains_,
+              .images = asked.images,
               .nodes_edition = edition_});
   return of;
 }

@@ -21,6 +21,7 @@ class Companies {
     std::uint64_t definition = 0;
     const Constraint& constraint;
     const NodeRules& rules;
+    const Images& images;
   };
   /// Up to date. The reference holds until the next call.
   Company& of(const Asked& asked, const Counts& counts, const NodeColumns& nodes) {

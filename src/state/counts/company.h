@@ -12,6 +12,7 @@
 #include "base/bitset.h"
 #include "model/constraint.h"
 #include "state/counts/counts.h"
+#include "state/counts/images.h"
 #include "state/counts/label_domains.h"
 
 namespace ashlar {
@@ -35,6 +36,7 @@ class Company {
     const Counts& counts;
     const NodeColumns& nodes;
     LabelDomains& domains;
+    const Images& images;
     std::uint64_t nodes_edition = 0;  ///< see LabelDomains::of
   };
   void refresh(const World& world);

@@ -8,6 +8,7 @@ namespace ashlar {
 
 void PodPreferences::add_in_domain(const LabelDomains::Domains& domains, std::uint32_t domain, std::int64_t weight) {
   if (domain == LabelDomains::kNone || weight == 0) return;
+  if (affinity_.empty()) affinity_.assign(domains.of_node.size(), 0);
   for (const NodeId n : domains.nodes[domain]) affinity_[n.row()] += weight;
 }
 
@@ -46,8 +47,18 @@ void PodPreferences::start_facts(const Company::World& world) {
   fill(soft_taints_, world.rules.soft_taints);
 }
 
+void PodPreferences::score_images(const Company::World& world) {
+  images_version_ = world.images.version(world.constraint.images);
+  images_.clear();
+  if (!world.images.is_on_any(world.constraint.images)) return;
+  std::size_t nodes = 0;
+  for (std::size_t n = 0; n < world.nodes.rows(); ++n) nodes += world.nodes.is_live(NodeId(n)) ? 1 : 0;
+  images_.resize(world.nodes.rows());
+  world.images.score(world.constraint.images, nodes, images_);
+}
+
 void PodPreferences::start_anew(const Company::World& world) {
-  affinity_.assign(world.nodes.rows(), 0);
+  affinity_.clear();
   terms_.clear();
   for (const PodPreference& preference : world.constraint.prefers_pods) {
     if (preference.is_required) continue;
@@ -68,6 +79,7 @@ void PodPreferences::start_anew(const Company::World& world) {
   spreads_.clear();
   for (const SpreadTerm& term : world.constraint.prefers_spread) start_spread(world, term);
   start_facts(world);
+  score_images(world);
   nodes_edition_ = world.nodes_edition;
   is_started_ = true;
   ++version_;
@@ -115,6 +127,10 @@ void PodPreferences::refresh(const Company::World& world) {
     }
     for (const auto& [domain, weight] : drawn) add_drawn(world, {domain.first, domain.second, weight});
     drawn_seen_ = world.counts.drawn_count(seen_as_);
+  }
+  if (images_version_ != world.images.version(world.constraint.images)) {
+    score_images(world);
+    is_changed = true;
   }
   if (is_changed) ++version_;
 }

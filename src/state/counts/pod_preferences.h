@@ -1,7 +1,7 @@
-// PodPreferences: what the preferences of one constraint amount to on each node, where some are about other pods: sums
-// of weights, pods by domain of each soft spread, weights and taints by facts. Brought up to date when asked. Cost:
-// O(steps of its selectors since it was asked last + nodes of their domains); anew O(nodes x terms) when the labels of
-// nodes have changed.
+// PodPreferences: what the preferences of one constraint amount to on each node, where some are about other pods or
+// about images: sums of weights, pods by domain of each soft spread, weights and taints by facts, images. Brought up to
+// date when asked. Cost: O(steps of its selectors since it was asked last + nodes of their domains), O(nodes) when an
+// image of it has come or gone; anew O(nodes x terms) when the labels of nodes have changed.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,18 @@ class PodPreferences {
   // ---- as of the last refresh ---------------------------------------------------------------------------------------
   /// Another number when anything is another.
   std::uint64_t version() const { return version_; }
-  /// By node: weights of pods in its domains, of preferred affinity less anti-affinity, of both sides.
+  /// By node: weights of pods in its domains, of preferred affinity less anti-affinity, of both sides. Empty: 0 on all.
   std::span<const std::int64_t> affinity() const { return affinity_; }
   std::span<const Spread> spreads() const { return spreads_; }
   /// By node; empty: the same on all.
   std::span<const std::int32_t> weights_held() const { return weights_held_; }
   std::span<const std::int32_t> soft_taints() const { return soft_taints_; }
+  /// By node, 0..100, see Images::score; empty: 0 on all.
+  std::span<const std::uint8_t> images() const { return images_; }
+  /// Nodes are compared with others on which the member fits.
+  bool depends_on_what_fits() const {
+    return !affinity_.empty() || !spreads_.empty() || !weights_held_.empty() || !soft_taints_.empty();
+  }
 
  private:
   struct Term {
@@ -49,6 +55,7 @@ class PodPreferences {
   void start_anew(const Company::World& world);
   void start_spread(const Company::World& world, const SpreadTerm& term);
   void start_facts(const Company::World& world);
+  void score_images(const Company::World& world);
   void add_in_domain(const LabelDomains::Domains& domains, std::uint32_t domain, std::int64_t weight);
   void add_drawn(const Company::World& world, const Drawn::To& to);
   bool is_known(const Company::World& world) const;
@@ -58,6 +65,8 @@ class PodPreferences {
   std::vector<Spread> spreads_;
   std::vector<std::int64_t> affinity_;
   std::vector<std::int32_t> weights_held_, soft_taints_;
+  std::vector<std::uint8_t> images_;
+  std::uint64_t images_version_ = 0;
   std::uint64_t drawn_seen_ = 0;
   std::uint64_t nodes_edition_ = 0;
   bool is_started_ = false;

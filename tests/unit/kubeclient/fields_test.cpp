@@ -33,6 +33,10 @@ const char* const kWaiting = R"pb(
       name: "v"
       volumeSource { emptyDir {} }
     }
+    volumes {
+      name: "w"
+      volumeSource { image { reference: "models" } }
+    }
     initContainers {
       name: "i"
       restartPolicy: "Always"
@@ -219,6 +223,7 @@ const char* const kNodes = R"pb(
     }
     conditions { type: "Ready" status: "True" }
     declaredFeatures: "RestartAllContainersOnContainerExits"
+    images { names: "app:1" names: "app@sha256:5" sizeBytes: 1000 }
   }
 )pb";
 
@@ -238,6 +243,7 @@ class Words {
   Words& operator<<(const Toleration& t) {
     return *this << t.key << t.value << t.exists << static_cast<int>(t.compares) << static_cast<int>(t.effect);
   }
+  Words& operator<<(const NodeImage& image) { return *this << image.name << image.bytes; }
   Words& operator<<(const Taint& t) { return *this << t.key << t.value << static_cast<int>(t.effect); }
   Words& operator<<(const HostPort& p) { return *this << static_cast<int>(p.protocol) << p.port << p.host_ip; }
   Words& operator<<(const LabelSelector& s) { return *this << s.present << s.match_labels << s.expressions; }
@@ -294,7 +300,7 @@ Kept kept_of_pod(const std::string& bytes) {
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
       << r.preferred_anti_affinity << r.preferred_spread << r.unsupported << r.unknown_fields << r.too_large
-      << r.ignored_soft << r.gpu_classes << r.gpu_capabilities;
+      << r.ignored_soft << r.images << r.gpu_classes << r.gpu_capabilities;
   if (p.volumes) all << p.volumes->claims << p.volumes->inline_disks;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }
@@ -305,8 +311,8 @@ Kept kept_of_node(const std::string& bytes) {
   const Node& n = *read;
   Words all;
   all << n.ns << n.name << n.uid << n.resource_version << n.labels << n.annotations << n.taints << n.unschedulable
-      << static_cast<int>(n.ready) << n.allocatable << n.pods_max << n.created.value << n.deletion_requested.value
-      << n.problem << n.unknown_fields;
+      << static_cast<int>(n.ready) << n.allocatable << n.pods_max << n.images << n.created.value
+      << n.deletion_requested.value << n.problem << n.unknown_fields;
   return {all.text(), "", ""};
 }
 

@@ -128,6 +128,17 @@ TEST_F(WhyPreferences, SoftTaintsAndWhatPlacedPodsSayOfIt) {
               R"("kind":"OtherPods","message":"affinity of other pods to it: 0 in weights, 7 on the best node")");
 }
 
+TEST_F(WhyPreferences, ImagesThatOtherNodesHave) {
+  see_node(0);
+  Node with_image = zoned(1, 0);
+  with_image.images = {{"app:1", std::int64_t{10} << 30}};
+  see(with_image);
+  PodRules rules;
+  rules.images = {"app:1"};
+  see(under(pod("p", 1), rules));
+  expect_says("p", R"("kind":"Images","message":"images that the node has: 0 of 100 points, 100 on the best node")");
+}
+
 TEST_F(WhyPreferences, NodesAreComparedAsTheyAreNow) {
   see_node(0);
   PodRules rules;

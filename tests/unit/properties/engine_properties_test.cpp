@@ -53,6 +53,7 @@ struct Life {
 void expect_rules_kept(const std::vector<Move>& moves, Profile profile,
                        OutsideOptions options = {.has_holds = true,
                                                  .has_company = true,
+                                                 .has_images = true,
                                                  .has_health = true,
                                                  .has_layouts = true,
                                                  .has_gangs = true,
@@ -91,6 +92,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
   Life life(profile_with(Blocking::kSkip), {.has_quota = false,
                                             .has_holds = true,
                                             .has_company = true,
+                                            .has_images = true,
                                             .has_health = true,
                                             .has_layouts = true,
                                             .has_gangs = true,
@@ -122,6 +124,7 @@ std::string baseless_sleep(const Engine& engine) {
 RC_GTEST_PROP(WakeUps, FollowTheHeadThatBlocks, ()) {
   Life life(profile_with(Blocking::kStrict), {.has_holds = true,
                                               .has_company = true,
+                                              .has_images = true,
                                               .has_health = true,
                                               .has_layouts = true,
                                               .has_gangs = true,
@@ -141,6 +144,7 @@ ReasonCode first_code(const Verdict& verdict) {
 RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
   Life life(profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy)), {.has_holds = true,
                                                                                                    .has_company = true,
+                                                                                                   .has_images = true,
                                                                                                    .has_health = true,
                                                                                                    .has_layouts = true,
                                                                                                    .has_gangs = true,
@@ -163,6 +167,7 @@ RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
 RC_GTEST_PROP(Views, ThatFollowChangesEqualFreshOnes, ()) {
   Life life(profile_with(Blocking::kSkip), {.has_holds = true,
                                             .has_company = true,
+                                            .has_images = true,
                                             .has_health = true,
                                             .has_layouts = true,
                                             .has_gangs = true,
@@ -185,6 +190,7 @@ std::vector<Recorded> recorded(const std::vector<Move>& moves, const Profile& pr
   std::vector<Recorded> log;
   Life life(profile, {.has_holds = true,
                       .has_company = true,
+                      .has_images = true,
                       .has_health = true,
                       .has_layouts = true,
                       .has_gangs = true,

@@ -259,6 +259,29 @@ void Outside::introduce_company(std::vector<Event>& out) const {
     tell(out, ConstraintDefined{ConstraintId(i), constraint_number(i)});
 }
 
+/// On some nodes from now on, and no longer on others; not always of the same size.
+void Outside::move_image(const Move& move, std::vector<Event>& out) const {
+  ImageSeen seen{ImageId(move.a % kImages), (std::int64_t{1 + move.a} << 20) * 100, {}, {}};
+  if (move.c % 16 == 0) seen.bytes = 0;
+  for (int n = 0; n < kNodes; ++n) {
+    if ((move.b >> n % 6 & 1) != 0) seen.added.emplace_back(n);
+    if ((move.c >> n % 6 & 1) == 0) seen.removed.emplace_back(n);
+  }
+  tell(out, seen);
+}
+
+Constraint Outside::constraint_of(int i) const {
+  Constraint c = options_.has_layouts ? constraint_with_capabilities(i) : constraint_number(i);
+  if (!options_.has_images) return c;
+  const ImageId a(0u), b(1u), d(2u);
+  if (i == 1) c.images = {{a, a}, 2};
+  if (i == 3) c.images = {{b}, 1};
+  if (i == 5) c.images = {{a, b}, 3};
+  if (i == 6) c.images = {{d}, 1};
+  if (i == 7) c.images = {{b, d}, 2};
+  return c;
+}
+
 std::vector<Event> Outside::begin() {
   std::vector<Event> out;
   tell(out, LevelsDefined{2, 1});
@@ -268,9 +291,7 @@ std::vector<Event> Outside::begin() {
     tell(out, DeviceLayoutDefined{DeviceLayoutId(i), layout_number(i)});
   for (int i = 0; options_.has_gangs && i < kGangSpecs; ++i)
     tell(out, GangSpecDefined{GangSpecId(i), gang_spec_number(i)});
-  for (int i = 0; i < constraints(); ++i)
-    tell(out, ConstraintDefined{ConstraintId(i),
-                                options_.has_layouts ? constraint_with_capabilities(i) : constraint_number(i)});
+  for (int i = 0; i < constraints(); ++i) tell(out, ConstraintDefined{ConstraintId(i), constraint_of(i)});
   if (options_.has_layouts) tell(out, DeviceClassDefined{DeviceClassId(0u), class_number(3)});
   if (options_.has_quota) {
     tell(out, QueueDefined{QueueId(1u), QueueId(0u), {20'000, kUnlimited, kUnlimited}});
@@ -485,6 +506,8 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices,
                       options_.has_grants ? odd_grants(devices, move) : DeviceGrants{}});
     }
+  } else if ((move.kind == 36 || move.kind == 37) && options_.has_images) {
+    move_image(move, out);
   } else if (move.kind >= 38 && options_.has_layouts && move.c % 3 == 1) {
     tell(out, DeviceClassDefined{DeviceClassId(static_cast<std::uint32_t>(move.a % kClasses)), class_number(move.b)});
   } else if (move.kind == 38 && options_.has_company) {

@@ -41,6 +41,7 @@ struct OutsideOptions {
   bool has_node_changes = true;  ///< nodes that change their facts while in use
   bool has_holds = false;        ///< also of more than fits
   bool has_company = false;      ///< pods with labels, and foreign ones that keep others away from their domain
+  bool has_images = false;       ///< nodes get and lose container images, which some constraints name
   bool has_health = false;       ///< devices that are reported unhealthy, and healthy again
   /// nodes with devices of several classes, of unlike memory, or sliced; classes get and lose capabilities, which some
   /// constraints name
@@ -65,7 +66,7 @@ class Outside {
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
   static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 8;
   static constexpr int kLayouts = 12, kGangSpecs = 6, kClasses = 3;
-  static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3;
+  static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3, kImages = 3;
 
  private:
   void tell(std::vector<Event>& out, EventBody body) const { out.push_back({now_, std::move(body)}); }
@@ -73,6 +74,8 @@ class Outside {
   LabelSetId labels_of(const Move& move) const;
   int constraints() const { return options_.has_company ? kWithCompany : kConstraints; }
   void introduce_company(std::vector<Event>& out) const;
+  void move_image(const Move& move, std::vector<Event>& out) const;
+  Constraint constraint_of(int i) const;
   void divide(const Move& move, Workload& w) const;
   void submit(const Move& move, const State& state, std::vector<Event>& out);
   void answer(const Move& move, const State& state, std::vector<Event>& out);

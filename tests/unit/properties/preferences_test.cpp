@@ -114,9 +114,32 @@ Scores scaled(const State& state, const Scores& feasible, bool is_less_better, A
   return scores;
 }
 
+/// ImageLocality, of the rows that the state has.
+Scores image_locality(const State& state, const Constraint& c, const Scores& feasible) {
+  constexpr std::int64_t kMb = 1024 * 1024;
+  Scores scores = feasible;
+  std::int64_t nodes = 0;
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n) nodes += state.cluster().is_live(NodeId(n)) ? 1 : 0;
+  for (auto& [node, score] : scores) {
+    std::int64_t sum = 0;
+    for (const ImageId image : c.images.on_nodes) {
+      const Images::Row& row = state.cluster().images().row(image);
+      const double spread = static_cast<double>(row.nodes.size()) / static_cast<double>(nodes);
+      if (std::ranges::find(row.nodes, node) != row.nodes.end())
+        sum += static_cast<std::int64_t>(static_cast<double>(row.bytes) * spread);
+    }
+    const std::int64_t most = 1000 * kMb * std::max<std::int64_t>(c.images.count, 1);
+    if (sum < 23 * kMb) sum = 23 * kMb;
+    if (sum > most) sum = most;
+    score = 100 * (sum - 23 * kMb) / (most - 23 * kMb);
+  }
+  return scores;
+}
+
 /// By the default weights.
 Scores as_kube_scheduler(const State& state, const Constraint& c, const Scores& feasible) {
-  const Scores affinity = inter_pod_affinity(state, c, feasible), spread = pod_topology_spread(state, c, feasible);
+  const Scores affinity = inter_pod_affinity(state, c, feasible), spread = pod_topology_spread(state, c, feasible),
+               images = image_locality(state, c, feasible);
   const Scores nodes = scaled(state, feasible, false, [&](const NodeFacts& facts) {
     std::int64_t sum = 0;
     for (const PreferredTerm& p : c.preferred) sum += term_holds(p.term, facts) ? p.weight : 0;
@@ -130,7 +153,7 @@ Scores as_kube_scheduler(const State& state, const Constraint& c, const Scores& 
   });
   Scores all = feasible;
   for (auto& [node, score] : all)
-    score = 3 * taints.at(node) + 2 * nodes.at(node) + 2 * spread.at(node) + 2 * affinity.at(node);
+    score = 3 * taints.at(node) + 2 * nodes.at(node) + 2 * spread.at(node) + 2 * affinity.at(node) + images.at(node);
   return all;
 }
 
@@ -174,7 +197,7 @@ State lived_with_others(const std::vector<Move>& moves, Outside& outside) {
 }
 
 RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_company = true, .has_health = true});
+  Outside outside({.has_company = true, .has_images = true, .has_health = true});
   State state = lived_with_others(*some_moves(), outside);
   Ranking ranking;
   ranking.expect_as_upstream(state);
@@ -228,7 +251,7 @@ void expect_counted(const State& state, const PreferenceMet& met, MemberId id, c
 }
 
 RC_GTEST_PROP(PodPreferences, WhatTheyComeToForAPlacedMemberIsCountedAndChangesNothing, ()) {
-  Outside outside({.has_company = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true, .has_images = true, .has_gangs = true, .has_grants = true});
   State state = lived_with_others(*some_moves(), outside);
   const Profile profile = profile_with(Blocking::kSkip);
   const std::uint64_t digest = state.digest();

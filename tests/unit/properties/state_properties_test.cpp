@@ -132,6 +132,7 @@ void try_something(Trial& trial, const Move& move, const Tries& tries = {}) {
 RC_GTEST_PROP(State, IsConsistentAfterEveryEvent, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -152,6 +153,7 @@ RC_GTEST_PROP(State, IsTheSameAfterTheSameEvents, ()) {
   const auto moves = *some_moves();
   const OutsideOptions options{.has_holds = true,
                                .has_company = true,
+                               .has_images = true,
                                .has_health = true,
                                .has_layouts = true,
                                .has_gangs = true,
@@ -207,6 +209,7 @@ void expect_counts_as_recounted(const State& state) {
 RC_GTEST_PROP(Counts, EqualANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -300,7 +303,8 @@ void expect_company_as_recounted(const State& state) {
 }
 
 RC_GTEST_PROP(Company, EqualsANaiveRecountAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true});
+  Outside outside(
+      {.has_company = true, .has_images = true, .has_health = true, .has_layouts = true, .has_gangs = true});
   State state = lived(*some_moves(), outside);
   expect_company_as_recounted(state);
   {
@@ -320,8 +324,12 @@ RC_GTEST_PROP(Company, EqualsANaiveRecountAlsoInsideATrialAndAfterARestart, ()) 
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside(
-      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -339,6 +347,7 @@ RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
 RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -368,6 +377,7 @@ RC_GTEST_PROP(Trial, RollsBackExactly, ()) {
 RC_GTEST_PROP(Trial, RollsBackToACheckpoint, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -408,6 +418,7 @@ void nest(State& state, Trial& outer, const std::vector<Move>& moves, std::size_
 RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -427,8 +438,12 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside(
-      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -449,6 +464,7 @@ RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
 RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -469,6 +485,7 @@ RC_GTEST_PROP(Trial, ThatIsUnblockedIsAsIfNothingHadBeenBlocked, ()) {
 RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -497,8 +514,12 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside(
-      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -518,6 +539,7 @@ RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
 RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -544,6 +566,7 @@ RC_GTEST_PROP(Apply, NewFactsAndTheOldOnesAgainLeaveNoTrace, ()) {
 RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -574,6 +597,7 @@ RC_GTEST_PROP(Apply, OtherDevicesOfThatNumberAndTheOldOnesAgainLeaveNoTrace, ())
 RC_GTEST_PROP(Apply, FewerDevicesAndTheOldOnesAgainLeaveNoTrace, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -598,6 +622,7 @@ RC_GTEST_PROP(Apply, FewerDevicesAndTheOldOnesAgainLeaveNoTrace, ()) {
 RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
   Outside outside({.has_holds = true,
                    .has_company = true,
+                   .has_images = true,
                    .has_health = true,
                    .has_layouts = true,
                    .has_gangs = true,
@@ -623,8 +648,12 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside(
-      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -646,8 +675,12 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside(
-      {.has_company = true, .has_health = true, .has_layouts = true, .has_gangs = true, .has_grants = true});
+  Outside outside({.has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));
@@ -668,7 +701,7 @@ RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, OfAllDevicesTakenBackShowsWhatTrialsAndEventsDidMeanwhile, ()) {
-  Outside outside({.has_company = true});
+  Outside outside({.has_company = true, .has_images = true});
   State state = lived(*some_moves(), outside);
   State plain = state;
   const auto report = [&](const DeviceMask& unhealthy) {

@@ -160,6 +160,25 @@ TEST_F(Guarded, label_sets_and_pod_selectors_are_ordered_and_stay_while_used) {
   EXPECT_EQ(refusal(PodSelectorDefined{PodSelectorId(0), {}}), "a pod selector in use is redefined");
 }
 
+TEST_F(Guarded, images_have_rows_and_sizes_that_can_be) {
+  EXPECT_EQ(refusal(ImageSeen{ImageId(0), Images::kBytesMax, {NodeId(3)}, {NodeId(4)}}), "");
+  EXPECT_EQ(refusal(ImageSeen{ImageId(kLeap), 1, {}, {}}), "an image's row is out of bounds");
+  for (const std::int64_t bytes : {std::int64_t{-1}, Images::kBytesMax + 1})
+    EXPECT_EQ(refusal(ImageSeen{ImageId(0), bytes, {}, {}}), "an image's size is impossible");
+  EXPECT_EQ(refusal(ImageSeen{ImageId(0), 1, {NodeId(kLeap)}, {}}), "the row of a node with an image is out of bounds");
+  EXPECT_EQ(refusal(ImageSeen{ImageId(0), 1, {}, {NodeId::none()}}),
+            "the row of a node with an image is out of bounds");
+  Constraint c;
+  c.images = {{ImageId(0)}, 1};
+  EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), c}), "");
+  const ContainerImages impossible[] = {
+      {{ImageId(0)}, 0}, {{ImageId(kLeap)}, 1}, {{ImageId(0)}, ContainerImages::kCountMax + 1}};
+  for (const ContainerImages& images : impossible) {
+    c.images = images;
+    EXPECT_EQ(refusal(ConstraintDefined{ConstraintId(1), c}), "a constraint's images are out of bounds");
+  }
+}
+
 TEST_F(Guarded, jobs_name_groups_that_are_defined_and_members_groups_that_their_job_has) {
   const GangSpec two{{{1, {}, {}}, {1, LevelId(2), LevelId(0)}}};
   const auto with_group = [](std::uint32_t group) {

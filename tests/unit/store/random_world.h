@@ -36,6 +36,7 @@ class RandomWorld {
     add(events, DeviceLayoutDefined{DeviceLayoutId(0), layout()});
     add(events, GangSpecDefined{GangSpecId(0), {{{1, LevelId(1), {}}, {1, {}, LevelId(0)}}}});
     for (std::uint32_t n = 0; n < kNodes; ++n) add(events, NodeSeen{NodeId(n), facts(n)});
+    add(events, ImageSeen{ImageId(0), std::int64_t(2) << 30, {NodeId(1), NodeId(2)}, {}});
     return events;
   }
 
@@ -81,6 +82,7 @@ class RandomWorld {
     if (c == 1) constraint.models = {DeviceClassId(1)};
     if (c == 2) constraint.selector.all = {{LabelKeyId(1), LabelExpression::Op::kIn, {LabelId(1), LabelId(2)}, 0}};
     if (c == 1) constraint.seen_as = LabelSetId(0);
+    if (c == 1 || c == 3) constraint.images = {{ImageId(0)}, c};
     if (c == 2) constraint.keeps_away = {{PodSelectorId(0), LabelKeyId(1)}};
     if (c == 3) {
       constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};
@@ -191,6 +193,9 @@ class RandomWorld {
                     events);
       case 17:
         return add(events, DeviceHealthChanged{NodeId(node), {draw(16), 0}});
+      case 24:
+        return add(events,
+                   ImageSeen{ImageId(0), std::int64_t(1 + draw(4)) << 30, {NodeId(node)}, {NodeId(draw(kNodes))}});
       case 25:  // with and without the capability that a constraint names
         return add(events, DeviceClassDefined{
                                DeviceClassId(draw(2)),

@@ -9,13 +9,16 @@
 namespace ashlar {
 namespace {
 
-/// Of one table with both parts: a count for each node, the best of each group.
+/// Of one table with both parts: a count for each node, the best of each group; and points of preferences for each
+/// node, which most have where nodes report images.
 std::size_t bytes_of_a_table(const Cluster& cluster) {
-  return sizeof(FitTable) + 2 * cluster.rows() + 24 * cluster.topology().group_count();
+  const std::size_t of_a_node = sizeof(std::uint16_t) + (cluster.images().rows() == 0 ? 0 : sizeof(Points));
+  return sizeof(FitTable) + of_a_node * cluster.rows() + 24 * cluster.topology().group_count();
 }
 
 PreferenceColumns columns_of(const PodPreferences& preferences) {
-  PreferenceColumns columns{preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), {}};
+  PreferenceColumns columns{
+      preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), preferences.images(), {}};
   for (const PodPreferences::Spread& s : preferences.spreads())
     columns.spreads.push_back({s.term.skew_max, s.domains_of->of_node, s.pods});
   return columns;
@@ -47,16 +50,19 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
 /// They change with the pods that are placed and with the nodes among which they are compared: those whose points have
 /// changed are looked at again.
 void FitTable::follow_preferences(const State& state) {
-  count(state);
+  preferences_now_.clear();
   if (state.cluster().has_pod_preferences(rating_.constraint())) {
-    const PodPreferences& sums = state.cluster().pod_preferences(rating_.constraint(), kNodeRules);
-    const std::pair seen{sums.version(), counts_.edition()};
+    const auto sums_now = [&]() -> const PodPreferences& {
+      return state.cluster().pod_preferences(rating_.constraint(), kNodeRules);
+    };
+    const bool depends_on_what_fits = sums_now().depends_on_what_fits();
+    if (depends_on_what_fits) count(state);
+    const PodPreferences& sums = sums_now();
+    const std::pair seen{sums.version(), depends_on_what_fits ? counts_.edition() : 0};
     if (!preferences_.empty() && preferences_of_ == seen) return;
     preferences_of_ = seen;
-    preferences_now_.resize(counts_.fits().size());
+    preferences_now_.resize(state.cluster().rows());
     add_up_preferences(columns_of(sums), counts_.fits(), preferences_now_);
-  } else {
-    preferences_now_.clear();
   }
   if (preferences_now_.size() != preferences_.size())
     best_.forget();
@@ -64,6 +70,7 @@ void FitTable::follow_preferences(const State& state) {
     for (std::size_t n = 0; n < preferences_.size(); ++n)
       if (preferences_[n] != preferences_now_[n]) best_.note_changed(state, rating_, NodeId(n));
   preferences_.swap(preferences_now_);
+  if (preferences_of_.second == 0) preferences_now_ = {};  // they hardly ever change
   rating_.set_preferences(preferences_);
 }
 

@@ -106,6 +106,7 @@ void upsert_node(TrackerData& t, Node& node) {
   const bool is_heartbeat = !is_new && facts == record.facts;
   if (!is_heartbeat) report_facts(t, id, std::move(facts), is_new);
   report_health(t, id, unhealthy);
+  t.translator.images().set(id, node.images);
   if (is_heartbeat) return;
   log_refused_resources(t, refused, node.name);
   if (t.names.column_count() != columns || t.names.refused_resources().size() != refused) renew_demands(t);
@@ -189,6 +190,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
   t.translator.replace(t.nodes[id.row()].facts.devices.layout, DeviceLayoutId::none());
   t.nodes[id.row()] = NodeRecord{};
   if (t.closing_of(id).is_closed()) t.closings.edit(id.row()) = NodeClosing{};
+  t.translator.images().forget(id);
   t.names.nodes.remove(id);
 }
 

@@ -110,6 +110,17 @@ void refresh_constraints(TrackerData& t) {
   t.anti_affinity.forget_news();
 }
 
+void refresh_images(TrackerData& t) {
+  NodeImages& images = t.translator.images();
+  t.exclusion_constraints.forget();
+  t.translator.forget_rules();
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase == Phase::kWaiting && r.rules && images.concerns(r.rules->images)) renew_constraint(t, slot);
+  }
+  images.forget_news();
+}
+
 void renew_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   ++t.constraints_renewed;

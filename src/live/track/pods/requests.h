@@ -26,6 +26,8 @@ ConstraintId constraint_for(TrackerData& t, const PodRecord& r);
 void set_bound_constraint(TrackerData& t, PodSlot slot);
 /// For all waiting pods affected by the latest changes of anti-affinity. O(pods).
 void refresh_constraints(TrackerData& t);
+/// For all waiting pods that name an image which has come to its first node. O(pods).
+void refresh_images(TrackerData& t);
 /// For one pod.
 void renew_constraint(TrackerData& t, PodSlot slot);
 

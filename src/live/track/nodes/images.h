@@ -1,0 +1,62 @@
+// NodeImages: the container images that nodes report. The engine knows those that pods name and some node has: one that
+// nobody names changes without an event, and one that no node has makes no difference between pods. Cost: a hash lookup
+// for each name of a node that reports others than before, O(nodes of an image) when a pod names it first.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "kubeclient/objects.h"
+#include "live/track/event_buffer.h"
+#include "model/constraint.h"
+#include "names/row_names.h"
+
+namespace ashlar::kube {
+
+class NodeImages {
+ public:
+  explicit NodeImages(EventBuffer& out) : out_(out) {}
+
+  /// What the node reports from now on. The engine knows the node.
+  void set(NodeId node, const std::vector<NodeImage>& images);
+  /// The node has gone; the engine forgets its images by itself.
+  void forget(NodeId node);
+
+  /// Of the images that a pod names, those that are on nodes.
+  ContainerImages named(const std::vector<PooledString>& images);
+  /// A constraint with these is in use from now on, or given back.
+  void use(const ContainerImages& images);
+  void leave(const ContainerImages& images);
+
+  // ---- since the last forget_news() ---------------------------------------------------------------------------------
+  /// An image has come to its first node that a pod has named before.
+  bool has_news() const { return !news_.empty(); }
+  bool concerns(const std::vector<PooledString>& images) const;
+  void forget_news() { news_.clear(); }
+
+  std::size_t size() const { return images_.size(); }           // for tests
+  std::size_t known_to_engine() const { return rows_.size(); }  // for tests
+
+ private:
+  static constexpr std::size_t kMissedMax = 1u << 16;
+  struct Image {
+    std::int64_t bytes = 0;     ///< as the first node reported it, as in kube-scheduler
+    std::vector<NodeId> nodes;  ///< ascending
+    ImageId row;                ///< none: the engine does not know it
+    std::uint32_t users = 0;    ///< constraints that name it
+  };
+  void put(NodeId node, const NodeImage& image);
+  void take(NodeId node, const PooledString& name, bool does_engine_know_node);
+
+  EventBuffer& out_;
+  boost::unordered_flat_map<PooledString, Image, std::hash<PooledString>> images_;
+  RowNames<ImageId, PooledString> rows_;
+  std::vector<std::vector<NodeImage>> of_node_;  ///< by node, as it reports them
+  /// Named by pods while no node had them; once there are too many, all of them are.
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> missed_, news_;
+  bool is_any_missed_ = false;
+};
+
+}  // namespace ashlar::kube
