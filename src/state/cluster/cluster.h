@@ -80,6 +80,8 @@ class Cluster : public NodeColumns {
   const Counts& counts() const { return counts_; }
   /// What rules may know of nodes beside their facts.
   NodeContext context() const { return {counts_, &layouts_, &classes_}; }
+  /// Devices of the node that are taken, nobody knows which.
+  std::int32_t devices_owed(NodeId n) const { return device_debt_[n.row()]; }
   /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 
