@@ -183,6 +183,29 @@ TEST_F(LateClaimsTest, TwoClaimsOfAPodNeedTwoVolumes) {
   EXPECT_EQ(taken("p"), "one=b two=c");
 }
 
+TEST_F(LateClaimsTest, PodsWhoseClaimsCompeteShareWhichNodesWillDo) {
+  hosts(50);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (int n = 0; n < 50; ++n)
+    for (int v = 0; v < 2; ++v)
+      see(at(volume("v" + std::to_string(n) + "-" + std::to_string(v)), kHost, {"n" + std::to_string(n)}));
+  for (int pod = 0; pod < 50; ++pod) {
+    const std::string one = "one" + std::to_string(pod), two = "two" + std::to_string(pod);
+    see(claim(one));
+    see(claim(two));
+    see(user("p" + std::to_string(pod), {one, two}));
+  }
+  EXPECT_LE(tracker.late_nodes_asked(), 50u) << "each node once for all pods";
+  step();
+  EXPECT_EQ(where("p0"), "n0");
+  EXPECT_LE(tracker.late_nodes_asked(), 100u) << "and once more for all now that two volumes are taken";
+  step();
+  const std::uint64_t asked = tracker.late_nodes_asked();
+  see(node("n50", 8, {{kHost, "n50"}}));
+  step();
+  EXPECT_EQ(tracker.late_nodes_asked(), asked + 51) << "a node that comes is asked, with the others";
+}
+
 TEST_F(LateClaimsTest, ANodeThatComesLaterIsAskedToo) {
   hosts(1);
   see(storage_class("late", "kubernetes.io/no-provisioner"));

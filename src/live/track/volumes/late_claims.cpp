@@ -1,6 +1,7 @@
 #include "live/track/volumes/late_claims.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/digest.h"
 #include "live/track/hashes.h"
@@ -13,6 +14,7 @@ constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 constexpr std::size_t kTermsMax = 4096;
 /// Claims that ask for different things; beyond it they are forgotten.
 constexpr std::size_t kKnownMax = 1024;
+constexpr std::size_t kTogetherMax = 64;  ///< sets of such claims
 
 bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
   return volume.has_claim && volume.claim_ns == claim.ns && volume.claim_name == claim.name &&
@@ -85,7 +87,22 @@ const PersistentVolume* bound_beforehand(const VolumeBook& book, const Persisten
   return nullptr;
 }
 
-std::int64_t size_of(const LateClaim* late) { return late->claim->request.value_or(0); }
+/// In the order in which they get volumes.
+std::vector<const LateClaim*> by_size(std::span<const LateClaim> claims) {
+  std::vector<const LateClaim*> out;
+  for (const LateClaim& late : claims) out.push_back(&late);
+  std::ranges::stable_sort(out, {}, [](const LateClaim* late) { return late->claim->request.value_or(0); });
+  return out;
+}
+
+/// The smallest first, until `visit(candidate)` returns true; those that the node's labels rule out may be left out.
+template <class Visit>
+void each_candidate(const LateChoice& choice, const Labels& labels, Visit&& visit) {
+  if (choice.by_label.size() == choice.candidates.size())
+    return choice.by_label.each(labels, [&](std::uint32_t at) { return visit(choice.candidates[at]); });
+  for (const LateChoice::Candidate& c : choice.candidates)
+    if (visit(c)) return;
+}
 
 bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
   return choice.can_be_made && holds(choice.topologies, labels) && holds(choice.capacities, labels);
@@ -125,15 +142,52 @@ std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim
   return choice;
 }
 
+void LateChoices::drop_taken(const LateClaim& late) {
+  if (late.claim->has_selected_node) return;
+  const std::size_t dropped = std::erase_if(late.choice->candidates, [&](const LateChoice::Candidate& c) {
+    return !book_.is_offered_by_server(c.volume) && !is_open(book_, c, *late.claim);
+  });
+  if (dropped > 0) late.choice->by_label = {};
+}
+
+void LateChoices::sort_by_label(const LateClaim& late) {
+  drop_taken(late);
+  LateChoice& choice = *late.choice;
+  if (choice.by_label.size() == choice.candidates.size()) return;
+  choice.by_label = {};
+  for (const LateChoice::Candidate& c : choice.candidates) choice.by_label.add(c.nodes);
+}
+
+std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
+  Together asked{.choices = {}, .editions = {}, .nodes_edition = book_.nodes_edition(), .nodes = nullptr};
+  for (const LateClaim* late : by_size(claims)) {
+    asked.choices.push_back(late->choice);
+    asked.editions.push_back(book_.editions(late->claim->class_name));
+  }
+  const bool is_shared = std::ranges::all_of(asked.choices, &LateChoice::is_shared);
+  const auto known = std::ranges::find(together_, asked.choices, &Together::choices);
+  if (is_shared && known != together_.end() && known->editions == asked.editions &&
+      known->nodes_edition == asked.nodes_edition)
+    return known->nodes;
+  for (const LateClaim& late : claims) sort_by_label(late);
+  std::vector<PooledString> names;
+  each_node([&](const PooledString& name, const Labels& labels) {
+    ++nodes_asked_;
+    if (choose_volumes(book_, claims, name, labels)) names.push_back(name);
+  });
+  asked.nodes = terms_of({std::vector<NodeTerm>{named_nodes(std::move(names))}});
+  if (!is_shared) return asked.nodes;
+  if (known != together_.end()) together_.erase(known);
+  if (together_.size() == kTogetherMax) together_.erase(together_.begin());  // the oldest
+  return together_.emplace_back(std::move(asked)).nodes;
+}
+
 const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(const LateClaim& late) {
   LateChoice& choice = *late.choice;
   const VolumeBook::ClassEditions editions = book_.editions(late.claim->class_name);
   if (choice.is_alone_known && choice.alone_editions == editions) return choice.alone;
   ++made_;
-  if (!late.claim->has_selected_node)
-    std::erase_if(choice.candidates, [&](const LateChoice::Candidate& c) {
-      return !book_.is_offered_by_server(c.volume) && !is_open(book_, c, *late.claim);
-    });
+  drop_taken(late);
   choice.alone = terms_alone(book_, choice, *late.claim);
   choice.alone_editions = editions;
   choice.is_alone_known = true;
@@ -156,24 +210,25 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
     known = make(claim, storage_class);
   else if (known->editions.makes != editions.makes)
     renew_makes(*known, claim, storage_class);
+  known->is_shared = true;
   return {&claim, known};
 }
 
 std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
                                            const PooledString& node, const Labels& labels) {
-  std::vector<const LateClaim*> in_order;
-  for (const LateClaim& late : claims) in_order.push_back(&late);
-  std::ranges::stable_sort(in_order, {}, size_of);
   VolumeChoice choice;
   std::vector<PooledString> taken;
-  for (const LateClaim* late : in_order) {
+  for (const LateClaim* late : by_size(claims)) {
     if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
-    const auto& candidates = late->choice->candidates;
-    const auto found = std::ranges::find_if(candidates, [&](const LateChoice::Candidate& c) {
-      return std::ranges::find(taken, c.volume) == taken.end() && is_open(book, c, *late->claim) &&
-             holds(c.nodes, labels);
+    const LateChoice::Candidate* found = nullptr;
+    each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
+      if (std::ranges::find(taken, c.volume) != taken.end() || !is_open(book, c, *late->claim) ||
+          !holds(c.nodes, labels))
+        return false;
+      found = &c;
+      return true;
     });
-    if (found != candidates.end()) {
+    if (found != nullptr) {
       taken.push_back(found->volume);
       choice.bound.emplace_back(late->claim, found->volume);
     } else if (is_met_by_new(*late->choice, labels)) {
@@ -185,13 +240,33 @@ std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<con
   return choice;
 }
 
+namespace {
+
+bool share_a_volume(const LateChoice& a, const LateChoice& b) {
+  if (&a == &b) return !a.candidates.empty();
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> of_a;
+  for (const LateChoice::Candidate& c : a.candidates) of_a.insert(c.volume);
+  return std::ranges::any_of(b.candidates, [&](const LateChoice::Candidate& c) { return of_a.contains(c.volume); });
+}
+
+/// Candidates only become fewer: two choices that have none in common stay so, and those that had one are asked about
+/// one by one, which is right for them too.
+bool do_compete(const LateClaim& a, const LateClaim& b) {
+  LateChoice& choice = *a.choice;
+  if (choice.compared_with.lock() != b.choice) {
+    choice.competes = share_a_volume(choice, *b.choice);
+    choice.compared_with = b.choice;
+  }
+  return choice.competes;
+}
+
+}  // namespace
+
 bool do_compete(std::span<const LateClaim> claims) {
-  if (claims.size() < 2) return false;
-  std::vector<PooledString> all;
-  for (const LateClaim& late : claims)
-    for (const LateChoice::Candidate& c : late.choice->candidates) all.push_back(c.volume);
-  std::sort(all.begin(), all.end());
-  return std::adjacent_find(all.begin(), all.end()) != all.end();
+  for (std::size_t i = 1; i < claims.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (do_compete(claims[i], claims[k])) return true;
+  return false;
 }
 
 }  // namespace ashlar::kube

@@ -6,6 +6,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "live/track/volumes/node_terms.h"
 #include "live/track/volumes/volume_book.h"
+#include "live/track/volumes/volumes_by_label.h"
 
 namespace ashlar::kube {
 
@@ -32,6 +34,10 @@ struct LateChoice {
   std::optional<std::shared_ptr<const VolumeTerms>> alone;
   VolumeBook::ClassEditions editions, alone_editions;  ///< of the class, as this was made, and `alone`
   bool is_alone_known = false;
+  bool is_shared = false;                         ///< by all claims that ask for the same
+  std::weak_ptr<const LateChoice> compared_with;  ///< whether the two may take the same volume
+  bool competes = false;
+  VolumesByLabel by_label;  ///< the candidates, once they are looked for by node; see LateChoices::together
 };
 
 /// An unbound claim of a class that waits for its first consumer.
@@ -47,7 +53,12 @@ class LateChoices {
   LateClaim of(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
   /// The nodes where the claim by itself can be met; null: all; absent: there are too many terms to say.
   const std::optional<std::shared_ptr<const VolumeTerms>>& alone(const LateClaim& late);
-  std::uint64_t made() const { return made_; }  // for tests: lists of volumes, and terms of them
+  using EachNode = std::function<void(const std::function<void(const PooledString& name, const Labels& labels)>&)>;
+  /// The nodes where claims that may take the same volume can all be met, asked one by one; pods whose claims ask for
+  /// the same share the answer. Cost: O(nodes x claims), and O(volumes of the classes) once per change of them.
+  std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
+  std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
+  std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 
  private:
   /// A claim without what tells it apart from others that ask for the same.
@@ -55,11 +66,22 @@ class LateChoices {
     std::size_t operator()(const PersistentVolumeClaim& asked) const;
   };
   std::shared_ptr<LateChoice> make(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
+  void drop_taken(const LateClaim& late);
+  void sort_by_label(const LateClaim& late);
   void renew_makes(LateChoice& choice, const PersistentVolumeClaim& claim, const StorageClass& storage_class);
 
+  /// An answer of `together`, and of when.
+  struct Together {
+    std::vector<std::shared_ptr<const LateChoice>> choices;  ///< by ascending size of their claims
+    std::vector<VolumeBook::ClassEditions> editions;         ///< of the classes of these
+    std::uint64_t nodes_edition = 0;
+    std::shared_ptr<const VolumeTerms> nodes;
+  };
+
   const VolumeBook& book_;
+  std::vector<Together> together_;
   boost::unordered_flat_map<PersistentVolumeClaim, std::shared_ptr<LateChoice>, Hash> known_;
-  std::uint64_t made_ = 0;
+  std::uint64_t made_ = 0, nodes_asked_ = 0;
 };
 
 /// What is done for a pod on a node.
@@ -67,7 +89,8 @@ struct VolumeChoice {
   std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
   std::vector<const PersistentVolumeClaim*> made;
 };
-/// Nothing where the node will not do. `labels`: of the node, its name among them.
+/// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes of the class), or those
+/// that the node's labels allow, once they are sorted by label.
 std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
                                            const PooledString& node, const Labels& labels);
 /// Whether two of the claims may take the same volume.

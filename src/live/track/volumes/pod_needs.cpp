@@ -148,15 +148,9 @@ void add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& te
   }
 }
 
-/// The nodes where all of the claims can be met, asked one by one.
-void add_nodes(const VolumeBook& book, const VolumeOwner& owner, const std::vector<LateClaim>& claims,
-               VolumeNeeds& needs, VolumeTerms& terms) {
+void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms) {
   add_topic(needs, {Kind::kNodes, {}, {}});
-  std::vector<PooledString> names;
-  owner.each_node([&](const PooledString& name, const Labels& labels) {
-    if (choose_volumes(book, claims, name, labels)) names.push_back(name);
-  });
-  add_list(std::vector<NodeTerm>{named_nodes(std::move(names))}, terms);
+  for (const std::vector<NodeTerm>& list : owner.late.together(claims, owner.each_node)->lists) add_list(list, terms);
 }
 
 /// `shared`: the terms of a claim that is the only thing that the pod needs.
@@ -165,7 +159,7 @@ void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& nee
   const std::vector<LateClaim> claims = late_claims(book, owner);
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
-  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid)) return add_nodes(book, owner, claims, needs, terms);
+  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid)) return add_nodes(owner, claims, needs, terms);
   if (claims.size() == 1 && terms.lists.empty()) shared = *owner.late.alone(claims[0]);
   for (const LateClaim& late : claims)
     if (const auto& alone = *owner.late.alone(late); alone)
