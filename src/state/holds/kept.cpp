@@ -139,33 +139,32 @@ bool owes_devices(const Cluster& cluster, NodeId node) {
   return cluster.devices_owed(node) > 0 || std::ranges::any_of(cluster.device_free_milli(node), is_overfull);
 }
 
-/// Whether nobody else has anything of one of the member's devices, and it leaves part of that.
-bool shares_alone(const State& state, NodeId node, const Member& m) {
-  const auto free = state.cluster().device_free_milli(node);
-  bool is_so = false;
-  state.devices_of(m).each(state.demand(m.demand).devices, [&](int i, const DeviceShare& share) {
-    const auto at = static_cast<std::size_t>(i);
-    is_so = is_so || (at < free.size() && free[at] > 0 && free[at] + share.milli.value == kWholeDevice);
-  });
-  return is_so;
-}
-
 }  // namespace
 
+bool shares_beside_owed(const State& state, NodeId node, MemberId placed) {
+  const Member& m = state.member(placed);
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  if (request.count == 0 || !owes_devices(state.cluster(), node)) return false;
+  const auto free = state.cluster().device_free_milli(node);
+  bool is_alone = false;  // nobody else has anything of one of its devices, and it leaves part of that
+  state.devices_of(m).each(request, [&](int i, const DeviceShare& share) {
+    const auto at = static_cast<std::size_t>(i);
+    is_alone = is_alone || (at < free.size() && free[at] > 0 && free[at] + share.milli.value == kWholeDevice);
+  });
+  return is_alone;
+}
+
 bool tells_devices_apart(const State& state, NodeId node, MemberId placed) {
-  const bool owes = owes_devices(state.cluster(), node), yields = !state.yielding_on(node).empty();
-  if (!owes && !yields) return false;
+  if (state.yielding_on(node).empty()) return false;
   const Member& m = state.member(placed);
   const DeviceRequest& request = state.demand(m.demand).devices;
   const bool is_whole = request.is_whole() && m.grants.is_none();
   const bool are_alike = state.cluster().mixed_layout(node) == nullptr && is_whole;
   if (request.count == 0 || are_alike) return false;
-  if (owes && shares_alone(state, node, m)) return true;
-  if (!yields) return false;
-  const auto is_owed = [](const Allocation& a) { return a.devices.count() < a.demand.devices.count; };
+  const auto owes = [](const Allocation& a) { return a.devices.count() < a.demand.devices.count; };
   return std::ranges::any_of(kept_on(state, node, {&placed, 1}), [&](const Kept& kept) {
     return may_use(state, m.job, *state.hold_of(state.member(kept.member).job)) &&
-           std::ranges::any_of(kept.allocations, is_owed);
+           std::ranges::any_of(kept.allocations, owes);
   });
 }
 

@@ -78,7 +78,7 @@ void FitTable::follow_company(const State& state) {
     return;
   }
   counts_.note_changed(news.nodes);
-  for (const NodeId n : news.nodes) best_.note_changed(state, rating_, n);
+  for (const NodeId n : news.nodes) best_.note_flip(state, n);
 }
 
 NodeId FitTable::best(const State& state) {

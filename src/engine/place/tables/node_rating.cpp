@@ -62,8 +62,16 @@ NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
           preferences_};
 }
 
-void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
-  fill_allowed(state.cluster().allowed(constraint_, kNodeRules), rows, fits.first(rows.count));
+const BitSet* NodeRating::open_beside_pods(const State& state) const {
+  const Cluster& cluster = state.cluster();
+  return cluster.has_company(constraint_) ? &cluster.allowed(constraint_, kNodeRules) : nullptr;
+}
+
+void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits, AboutPods about_pods) const {
+  const Cluster& cluster = state.cluster();
+  fill_allowed(about_pods == AboutPods::kRules ? cluster.allowed(constraint_, kNodeRules)
+                                               : cluster.allowed_alone(constraint_, kNodeRules),
+               rows, fits.first(rows.count));
   if (const Constraint& c = state.cluster().constraint(constraint_); c.keeps_itself_away)
     for (std::size_t i = 0; i < rows.count; ++i)
       if (fits[i] > 1 && takes_one_of_its_like(c, state.cluster().facts(NodeId(rows.first + i)))) fits[i] = 1;
@@ -71,10 +79,11 @@ void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
 
-void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys) {
+void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys,
+                      AboutPods about_pods) {
   rated_count_ += rows.count;
   fits_.resize(rows.count);
-  count(state, rows, fits_);
+  count(state, rows, fits_, about_pods);
   std::fill_n(keys.begin(), rows.count, 0);
   const auto does_fit = [](std::uint16_t f) { return f != 0; };
   const auto first = static_cast<std::size_t>(std::ranges::find_if(fits_, does_fit) - fits_.begin());
@@ -97,18 +106,18 @@ void NodeRating::rate_tiers(const State& state, NodeRange rows, std::uint64_t dr
 }
 
 void NodeRating::rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw,
-                      std::span<std::uint64_t> keys) {
+                      std::span<std::uint64_t> keys, AboutPods about_pods) {
   if (nodes.empty()) return;
   if (nodes.back().row() - nodes.front().row() + 1 == nodes.size()) {
-    rate(state, NodeRange{nodes.front().row(), nodes.size()}, draw, keys);
+    rate(state, NodeRange{nodes.front().row(), nodes.size()}, draw, keys, about_pods);
     return;
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) keys[i] = rate(state, nodes[i], draw);
+  for (std::size_t i = 0; i < nodes.size(); ++i) keys[i] = rate(state, nodes[i], draw, about_pods);
 }
 
-std::uint64_t NodeRating::rate(const State& state, NodeId node, std::uint64_t draw) {
+std::uint64_t NodeRating::rate(const State& state, NodeId node, std::uint64_t draw, AboutPods about_pods) {
   std::uint64_t key = 0;
-  rate(state, NodeRange{node.row(), 1}, draw, {&key, 1});
+  rate(state, NodeRange{node.row(), 1}, draw, {&key, 1}, about_pods);
   return key;
 }
 
