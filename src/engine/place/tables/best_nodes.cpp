@@ -75,15 +75,34 @@ void BestNodes::note_change(const NodeRating& rating, std::size_t g, NodeId node
   tops_[g] = rating.best_possible();
 }
 
-void BestNodes::note_flip(const State& state, NodeId node) {
+BestNodes::Group* BestNodes::known_group(const State& state, NodeId node) {
   const Topology& topology = state.cluster().topology();
-  if (!is_started_ || shape_version_ != topology.shape_version()) return;
+  if (!is_started_ || shape_version_ != topology.shape_version()) return nullptr;
   const GroupId id = topology.group_of(node);
-  if (id.is_none() || !groups_[id.row()].is_current) return;
-  Group& group = groups_[id.row()];
-  group.is_current = false;
-  group.has_flips = true;
-  tops_[id.row()] = group.most_key;
+  return id.is_none() || groups_[id.row()].first_key == kNoKeys ? nullptr : &groups_[id.row()];
+}
+
+void BestNodes::note_flip(const State& state, NodeId node) {
+  Group* group = known_group(state, node);
+  if (group == nullptr || !group->is_current) return;
+  group->is_current = false;
+  group->has_flips = true;
+  tops_[static_cast<std::size_t>(group - groups_.data())] = group->most_key;
+}
+
+void BestNodes::note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points) {
+  Group* group = known_group(state, node);
+  if (group == nullptr) return;
+  const auto g = static_cast<std::size_t>(group - groups_.data());
+  const auto nodes = state.cluster().topology().nodes_of_group(GroupId(g));
+  const auto at = std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin();
+  std::uint64_t& key = keys_[group->first_key + static_cast<std::size_t>(at)];
+  key = rating.with_preferences(key, points);
+  if (!group->is_current && !group->has_flips) return;  // other nodes of it are to be rated
+  group->is_current = false;
+  group->has_flips = true;
+  group->most_key = std::max(group->most_key, key);
+  tops_[g] = group->most_key;
 }
 
 void BestNodes::refresh(const State& state, const NodeRating& rating, const GroupChanges& changes) {

@@ -62,6 +62,8 @@ class BestNodes {
   }
   /// Rules about other pods have opened or closed the node; its number beside nobody is what it was.
   void note_flip(const State& state, NodeId node);
+  /// Preferences about other pods are worth so much on the node now. Only if NodeRating::is_prefer_alone.
+  void note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points);
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
   NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }
@@ -81,7 +83,7 @@ class BestNodes {
     NodeId changed;                     ///< the one node to look at again
     std::uint64_t most_key = 0;         ///< of its nodes, those among them that rules about other pods close
     bool is_current = false;
-    bool has_flips = false;  ///< nothing else has changed
+    bool has_flips = false;  ///< beside other points for preferences nothing else has changed
   };
   struct Candidate {
     std::uint64_t bound = 0;
@@ -90,6 +92,8 @@ class BestNodes {
   };
 
   void start_anew(const State& state, const NodeRating& rating);
+  /// The node's group, if it was looked at; else nullptr.
+  Group* known_group(const State& state, NodeId node);
   void note_change(const NodeRating& rating, std::size_t group, NodeId node);
   void look_at(const State& state, NodeRating& rating, std::uint64_t draw, std::size_t group);
   void rate_again(const State& state, NodeRating& rating, std::uint64_t draw, Group& group,

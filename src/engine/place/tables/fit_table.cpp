@@ -44,6 +44,13 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
     follow_preferences(state);
 }
 
+void FitTable::note_preferences(const State& state, NodeId node, Points points) {
+  if (rating_.is_prefer_alone())
+    best_.note_preferences(state, rating_, node, points);
+  else
+    best_.note_changed(state, rating_, node);
+}
+
 /// They change with the pods that are placed and with the nodes among which they are compared: those whose points have
 /// changed are looked at again.
 void FitTable::follow_preferences(const State& state) {
@@ -62,7 +69,7 @@ void FitTable::follow_preferences(const State& state) {
     best_.forget();
   else
     for (std::size_t n = 0; n < preferences_.size(); ++n)
-      if (preferences_[n] != preferences_now_[n]) best_.note_changed(state, rating_, NodeId(n));
+      if (preferences_[n] != preferences_now_[n]) note_preferences(state, NodeId(n), preferences_now_[n]);
   preferences_.swap(preferences_now_);
   rating_.set_preferences(preferences_);
 }

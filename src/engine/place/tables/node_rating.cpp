@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kTierBits = 16;
 constexpr int kTopShift = 48;
+constexpr Points kPointsTop = 65534;  ///< of a tier; with it all bits are set
 
 /// Points of one tier as the 16 bits of its position in the key; at least 1, so that a key of 0 means "does not fit".
 std::uint64_t tier_bits(Points points, std::size_t tier) {
-  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, 65534) + 1);
+  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, kPointsTop) + 1);
   return clamped << (kTopShift - kTierBits * static_cast<int>(tier));
 }
 
@@ -43,7 +44,11 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
     bool is_domain_tier = false;
     for (const ScorePolicy* policy : profile.tiers[t]) {
       is_drawn_ = is_drawn_ || policy->is_drawn;
-      has_prefer_ = has_prefer_ || policy->add == add_prefer;
+      if (policy->add == add_prefer) {
+        is_prefer_alone_ = !has_prefer_ && profile.tiers[t].size() == 1;
+        has_prefer_ = true;
+        prefer_tier_ = t;
+      }
       most += policy->is_drawn ? kDomainPointsMax : kPointsMax;
       if (policy->add_domain == nullptr) continue;
       is_domain_tier = true;
@@ -55,6 +60,10 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
     best_possible_ |= tier_bits(most, t);
   }
   if (!has_node_tier_) best_possible_ = 1;
+}
+
+std::uint64_t NodeRating::with_preferences(std::uint64_t key, Points points) const {
+  return key == 0 ? 0 : (key & ~tier_bits(kPointsTop, prefer_tier_)) | tier_bits(points, prefer_tier_);
 }
 
 NodeView NodeRating::view(const State& state, std::uint64_t draw) const {

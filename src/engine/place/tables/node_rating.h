@@ -35,6 +35,10 @@ class NodeRating {
   void set_preferences(std::span<const Points> preferences) { preferences_ = preferences; }
   /// A tier of the profile has the policy `prefer`.
   bool has_prefer() const { return has_prefer_; }
+  /// It is the only one of its tier: what preferences about other pods are worth is all of its points.
+  bool is_prefer_alone() const { return is_prefer_alone_; }
+  /// The same number with other such points; 0 stays 0. Only if is_prefer_alone.
+  std::uint64_t with_preferences(std::uint64_t key, Points points) const;
   /// How many such members each of these nodes could take now.
   void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits,
              AboutPods about_pods = AboutPods::kRules) const;
@@ -74,7 +78,8 @@ class NodeRating {
   std::size_t domain_tier_ = 0;
   bool has_node_tier_ = false;
   bool is_drawn_ = false;
-  bool has_prefer_ = false;
+  bool has_prefer_ = false, is_prefer_alone_ = false;
+  std::size_t prefer_tier_ = 0;
   std::span<const Points> preferences_;
   std::uint64_t best_possible_ = 0;
   std::uint64_t rated_count_ = 0;
