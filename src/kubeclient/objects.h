@@ -271,8 +271,9 @@ struct PriorityClass {
 struct PodGroup {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;
-  std::int32_t min_count = 0;  ///< gang.minCount; 0: basic policy, pods are placed one by one
-  PooledString topology_key;   ///< schedulingConstraints.topology[0].key; empty: none
+  std::int64_t generation = 0;  ///< of its spec
+  std::int32_t min_count = 0;   ///< gang.minCount; 0: basic policy, pods are placed one by one
+  PooledString topology_key;    ///< schedulingConstraints.topology[0].key; empty: none
   PooledString priority_class;
   std::optional<std::int32_t> priority;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/

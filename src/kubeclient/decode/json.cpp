@@ -252,6 +252,8 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       meta.uid = text_of(member);
     else if (key == "resourceVersion")
       meta.resource_version = text_of(member);
+    else if (key == "generation" && !is_null(member))
+      meta.generation = integer_of(member);
     else if (key == "creationTimestamp")
       read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
     else if (key == "deletionTimestamp")
@@ -308,6 +310,7 @@ void read_object(Value value, PodGroup& group, std::string& problem) {
       Meta meta;
       read_meta(member, meta, problem);
       group.created = meta.created;
+      group.generation = meta.generation;
       group.deletion_requested = meta.deletion_requested;
       take_words(meta, group);
       take_meta(meta, group);

@@ -16,6 +16,7 @@ struct Meta {
   PooledString ns, name, uid;
   std::string resource_version;
   Labels labels, annotations;
+  std::int64_t generation = 0;
   Millis created, deletion_requested;
   bool initial_events_end = false;
 };

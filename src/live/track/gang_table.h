@@ -82,6 +82,7 @@ struct GangRecord {
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
   PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
   PooledString group_uid;          ///< of the PodGroup object; empty while there is none
+  std::int64_t group_generation = 0;
   std::uint64_t group_condition_hash = 0, group_condition_words = 0;  ///< as of pods
   GangKind kind = GangKind::kLabelled;
   bool is_gang = true;   ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain

@@ -621,6 +621,15 @@ TEST_F(Lane, AConditionOfAPodGroupThatIsRefusedWithoutATimeIsSentWithOne) {
   EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "lastTransitionTime"}), 1u);
 }
 
+TEST_F(Lane, TheConditionOfAPodGroupNamesTheGenerationThatItIsAbout) {
+  PodGroup g = ClusterObjects::group("g", 2);
+  g.generation = 3;
+  see(g);
+  status_writer->want_group_condition(tracker.gangs().find(PooledString("ns"), g.name, GangKind::kPodGroup));
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", R"("observedGeneration":3)"}), 1u);
+}
+
 TEST_F(Lane, TheFirstConditionThatIsTriedAgainStillHasItsTime) {
   refusals = {500};
   status_writer->want_condition(waiting("a"), false);

@@ -30,6 +30,7 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   if (is_known && !group.problem.empty()) return;  // what was last read of it stays
   if (g.group_uid != group.uid) forget_group(g);
   g.group_uid = group.uid;
+  g.group_generation = group.generation;
   g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
   const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
