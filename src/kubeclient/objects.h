@@ -279,6 +279,9 @@ struct PodGroup {
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
   PooledString unsupported;    ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  /// fields of the spec that no known version has: "PodGroupSpec.newField"
+  std::vector<PooledString> unknown_spec_fields;
+  PooledString unknown_fields;  ///< the same of the rest of the object, as of Pod
   Millis created, deletion_requested;
   PooledString problem;  ///< as of Pod
 };

@@ -353,6 +353,21 @@ TEST_F(MetricsOfATerm, AGangThatLostMembersHasRecoveredWhenAllHaveAPlaceAgain) {
                                              R"(ashlar_gang_recovery_seconds_sum{cause="PodGone"} 7)"}));
 }
 
+TEST_F(MetricsOfATerm, FieldsOfANewerServerAreCountedByName) {
+  begin();
+  Node newer = node("a", 8);
+  newer.unknown_fields = PooledString("NodeStatus.15");
+  see(newer);
+  newer.name = PooledString("b");
+  see(newer);
+  StorageClass of_class;
+  of_class.name = PooledString("c");
+  of_class.unknown_fields = PooledString("StorageClass.9");
+  see(of_class);
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_unknown"}), (Lines{"ashlar_unknown_fields 2"}));
+}
+
 struct MetricsOfWrites : ::testing::Test, TermBench {
   static http::ServerResponse answer(const http::ServerRequest& request) {
     if (request.method == "GET") return ScriptedApi::missing();
@@ -428,8 +443,9 @@ TEST_F(MetricsOfWrites, RefreshesThatArePacedAreNoBacklog) {
   };
   const StatusWriter& writer = leader_term->status_writer();
   ASSERT_TRUE(turned_until([&] { return writer.counters().conditions == 3 && writer.depth() == 0; }));
-  see(node_in("r0", "n1", 8));
-  ASSERT_TRUE(turned_until([&] { return writer.counters().refreshes == 1 && writer.refreshes() == 2; }));
+  see(node_in("r0", "n1", 12));
+  ASSERT_TRUE(turned_until([&] { return writer.counters().refreshes == 1 && writer.refreshes() == 2; }))
+      << writer.counters().conditions << " " << writer.refreshes() << " " << condition_of("b").message;
   EXPECT_EQ(series_of(all_metrics(), {"ashlar_status_refreshes", "ashlar_status_writes"}),
             (Lines{"ashlar_status_refreshes_total 1", "ashlar_status_refreshes_waiting 2",
                    "ashlar_status_writes_waiting 0"}));
