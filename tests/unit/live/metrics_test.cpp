@@ -430,26 +430,5 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
                    "ashlar_status_writes_waiting 0"}));
 }
 
-TEST_F(MetricsOfWrites, RefreshesThatArePacedAreNoBacklog) {
-  options.status_writer.refresh_every = Millis(3'600'000);
-  begin(server.api());
-  see(node_in("r0", "n0", 8));
-  for (const char* name : {"a", "b", "c"}) see(pod(name, 20));
-  const auto turned_until = [&](const auto& is_done) {
-    return server.until([&] {
-      leader_term->turn();
-      return is_done() && server.api().in_flight() == 0;
-    });
-  };
-  const StatusWriter& writer = leader_term->status_writer();
-  ASSERT_TRUE(turned_until([&] { return writer.counters().conditions == 3 && writer.depth() == 0; }));
-  see(node_in("r0", "n1", 12));
-  ASSERT_TRUE(turned_until([&] { return writer.counters().refreshes == 1 && writer.refreshes() == 2; }))
-      << writer.counters().conditions << " " << writer.refreshes() << " " << condition_of("b").message;
-  EXPECT_EQ(series_of(all_metrics(), {"ashlar_status_refreshes", "ashlar_status_writes"}),
-            (Lines{"ashlar_status_refreshes_total 1", "ashlar_status_refreshes_waiting 2",
-                   "ashlar_status_writes_waiting 0"}));
-}
-
 }  // namespace
 }  // namespace ashlar::kube

@@ -518,6 +518,7 @@ TEST_F(Refreshes, OfNumbersGoOneByOneTheOldestFirst) {
   server.poll_for(Millis(50));
   status_writer->pump();
   EXPECT_EQ(status_writer->depth(), 2u);
+  EXPECT_EQ(status_writer->refreshes(), 2u) << "no backlog: they are paced";
   EXPECT_GT(status_writer->due_in(), Millis(50'000));
   EXPECT_LE(status_writer->due_in(), kPace);
   skipped += kPace;
