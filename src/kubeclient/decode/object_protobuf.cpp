@@ -208,12 +208,6 @@ void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& 
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 void read_object(const pb::Pod& from, const UnknownFields& unknown, Pod& pod, std::string& problem) {
@@ -258,9 +252,7 @@ void read_object(const pb::Node& from, const UnknownFields& unknown, Node& node,
       note(problem, "status.allocatable", added.error());
   for (const pb::NodeCondition& condition : from.status().conditions())
     if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
-  std::vector<std::string> fields = unknown.in_spec;
-  fields.insert(fields.end(), unknown.elsewhere.begin(), unknown.elsewhere.end());
-  node.unknown_fields = joined(fields);
+  node.unknown_fields = joined(unknown.all());
 }
 
 }  // namespace ashlar::kube::proto

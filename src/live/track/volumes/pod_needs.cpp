@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "live/track/unknown_fields.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -47,16 +49,21 @@ std::string unbound_problem(const VolumeBook& book, const ClaimUse& use, const P
   return use.is_ephemeral ? std::string(kVolumesGone) : "persistentvolume " + quoted(claim.volume_name) + " not found";
 }
 
-/// What of it cannot be read.
-std::string unread_problem(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+/// What of it cannot be read, or of a claim that is to be bound here is not known.
+std::string unread_problem(const VolumeBook& book, const VolumeOwner& owner, const PersistentVolumeClaim& claim) {
   if (!claim.problem.empty()) return "persistentvolumeclaim " + quoted(claim.name) + ": " + claim.problem.str();
   const PersistentVolume* volume = book.volume(claim.volume_name);
   if (volume != nullptr && !volume->problem.empty())
     return "persistentvolume " + quoted(volume->name) + ": " + volume->problem.str();
   const StorageClass* storage_class = late_class(book, claim);
-  if (storage_class != nullptr && !storage_class->problem.empty())
+  if (storage_class == nullptr) return {};
+  if (!storage_class->problem.empty())
     return "storageclass " + quoted(storage_class->name) + ": " + storage_class->problem.str();
-  return {};
+  const std::string unknown = refused_unknown_fields(owner.accepted_fields, claim.unknown_spec_fields);
+  return unknown.empty() ? std::string()
+                         : "the spec of persistentvolumeclaim " + quoted(claim.name) +
+                               " has what this release of Ashlar does not know (" + unknown +
+                               "): use a newer release; an administrator may list it in acceptUnknownFields";
 }
 
 /// The order of the checks is that of kube-scheduler's plugins.
@@ -77,8 +84,8 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
     text =
         each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return claim_problem(owner, use, claim); });
   if (!text.empty()) return {HoldReason::kVolumes, text};
-  if (std::string unread =
-          each([&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, *claim); });
+  if (std::string unread = each(
+          [&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, owner, *claim); });
       !unread.empty())
     return {HoldReason::kVolumesUnreadable, unread};
   text =

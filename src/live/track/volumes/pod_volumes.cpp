@@ -47,6 +47,7 @@ VolumeOwner owner_of(TrackerData& t, PodSlot slot) {
           .uid = r.uid,
           .volumes = *r.volumes,
           .late = t.late_choices,
+          .accepted_fields = t.options.accepted_fields,
           .is_taken = [&t, slot](const PooledString& claim) { return is_claim_taken(t, slot, claim); },
           .each_node =
               [&t](const std::function<void(const PooledString&, const Labels&)>& visit) {
