@@ -25,7 +25,8 @@ TEST(Filters, EachPodIsAllowedTheNodesThatKubeSchedulerAllows) {
   // a comparison of nothing would not differ either
   EXPECT_GE(report->placeable, 40u);
   for (const char* filter : {"InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodePorts",
-                             "NodeResourcesFit", "NodeUnschedulable", "TaintToleration"})
+                             "NodeResourcesFit", "NodeUnschedulable", "NodeVolumeLimits", "TaintToleration",
+                             "VolumeBinding", "VolumeRestrictions", "VolumeZone"})
     EXPECT_TRUE(report->decided.contains(filter)) << filter << " decided no verdict alone";
 }
 
