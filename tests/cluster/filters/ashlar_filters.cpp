@@ -187,7 +187,8 @@ void AshlarFilters::refuse_by_pods(const FitTable& table, NodeId node, const Fea
     return tracker_.names().label_keys.name(term.topology) == kube::kNodeNameKey;
   };
   const bool is_own = policy.reason == ReasonCode::kOwnAntiAffinity;
-  if (!is_own || !std::ranges::all_of(terms, is_of_disk)) add_once(verdict.refused_by, kInterPodAffinity);
+  if (!is_own || !std::ranges::all_of(terms, is_of_disk))
+    add_once(verdict.refused_by, upstream_name(policy.reason, policy.name));
   if (is_own && std::ranges::any_of(terms, is_of_disk)) add_once(verdict.refused_by, kVolumeRestrictions);
 }
 

@@ -24,6 +24,7 @@ Error timed_out(const std::string& what) { return Error{Error::Kind::kTimeout, "
 
 /// "persistentvolumeclaim "c3-pvc7" not found" without the names.
 std::string without_names(const std::string& words) {
+  if (words.starts_with("PVC ")) return "PVC was not created for pod (pod is not owner)";
   std::string text;
   bool is_quoted = false;
   for (const char c : words) {
