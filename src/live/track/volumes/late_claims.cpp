@@ -12,8 +12,10 @@ namespace {
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 /// Terms of one list; beyond it nodes are asked one by one.
 constexpr std::size_t kTermsMax = 4096;
-/// Claims that ask for different things; beyond it they are forgotten.
-constexpr std::size_t kKnownMax = 1024;
+/// Claims that ask for different things, and volumes listed for them; beyond it those asked for longest ago are
+/// forgotten.
+constexpr std::size_t kKnownMax = 1024, kCandidatesMax = 400'000;
+constexpr std::size_t kComparedMax = 64;
 constexpr std::size_t kTogetherMax = 64;  ///< sets of such claims
 
 bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
@@ -130,6 +132,7 @@ void LateChoices::renew_makes(LateChoice& choice, const PersistentVolumeClaim& c
 std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
   ++made_;
   auto choice = std::make_shared<LateChoice>();
+  choice->number = made_;
   choice->editions = book_.editions(claim.class_name);
   renew_makes(*choice, claim, storage_class);
   if (const PersistentVolume* own = claim.has_selected_node ? nullptr : bound_beforehand(book_, claim); own != nullptr)
@@ -151,9 +154,9 @@ void LateChoices::drop_taken(const LateClaim& late) {
 }
 
 void LateChoices::sort_by_label(const LateClaim& late) {
-  drop_taken(late);
   LateChoice& choice = *late.choice;
   if (choice.by_label.size() == choice.candidates.size()) return;
+  drop_taken(late);
   choice.by_label = {};
   for (const LateChoice::Candidate& c : choice.candidates) choice.by_label.add(c.nodes);
 }
@@ -161,10 +164,10 @@ void LateChoices::sort_by_label(const LateClaim& late) {
 std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
   Together asked{.choices = {}, .editions = {}, .nodes_edition = book_.nodes_edition(), .nodes = nullptr};
   for (const LateClaim* late : by_size(claims)) {
-    asked.choices.push_back(late->choice);
+    asked.choices.push_back(late->choice->number);
     asked.editions.push_back(book_.editions(late->claim->class_name));
   }
-  const bool is_shared = std::ranges::all_of(asked.choices, &LateChoice::is_shared);
+  const bool is_shared = std::ranges::all_of(claims, [](const LateClaim& late) { return late.choice->is_shared; });
   const auto known = std::ranges::find(together_, asked.choices, &Together::choices);
   if (is_shared && known != together_.end() && known->editions == asked.editions &&
       known->nodes_edition == asked.nodes_edition)
@@ -194,8 +197,19 @@ const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(cons
   return choice.alone;
 }
 
+void LateChoices::forget_old() {
+  if (known_.size() < kKnownMax && candidates_ < kCandidatesMax) return;
+  std::vector<std::uint64_t> asked;
+  for (const auto& [request, choice] : known_) asked.push_back(choice->asked_at);
+  const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
+  std::ranges::nth_element(asked, middle);
+  boost::unordered::erase_if(known_, [&](const auto& one) { return one.second->asked_at <= *middle; });
+  candidates_ = 0;
+  for (const auto& [request, choice] : known_) candidates_ += choice->candidates.size();
+}
+
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
-  if (known_.size() > kKnownMax) known_.clear();
+  forget_old();
   if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
   PersistentVolumeClaim asked;
   asked.class_name = claim.class_name;
@@ -207,10 +221,11 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   std::shared_ptr<LateChoice>& known = known_[std::move(asked)];
   const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
   if (!known || known->editions.offers != editions.offers)
-    known = make(claim, storage_class);
+    known = make(claim, storage_class), candidates_ += known->candidates.size();
   else if (known->editions.makes != editions.makes)
     renew_makes(*known, claim, storage_class);
   known->is_shared = true;
+  known->asked_at = ++asked_;
   return {&claim, known};
 }
 
@@ -222,8 +237,8 @@ std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<con
     if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
     const LateChoice::Candidate* found = nullptr;
     each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
-      if (std::ranges::find(taken, c.volume) != taken.end() || !is_open(book, c, *late->claim) ||
-          !holds(c.nodes, labels))
+      if (!holds(c.nodes, labels) || std::ranges::find(taken, c.volume) != taken.end() ||
+          !is_open(book, c, *late->claim))
         return false;
       found = &c;
       return true;
@@ -252,15 +267,23 @@ bool share_a_volume(const LateChoice& a, const LateChoice& b) {
 /// Candidates only become fewer: two choices that have none in common stay so, and those that had one are asked about
 /// one by one, which is right for them too.
 bool do_compete(const LateClaim& a, const LateClaim& b) {
+  if (a.claim->class_name != b.claim->class_name) return false;  // volumes are of the claim's class
+  if (a.choice->candidates.empty() || b.choice->candidates.empty()) return false;
   LateChoice& choice = *a.choice;
-  if (choice.compared_with.lock() != b.choice) {
-    choice.competes = share_a_volume(choice, *b.choice);
-    choice.compared_with = b.choice;
-  }
-  return choice.competes;
+  if (choice.competes_with.size() > kComparedMax) choice.competes_with.clear();
+  const auto [known, is_new] = choice.competes_with.try_emplace(b.choice->number, false);
+  if (is_new) known->second = share_a_volume(choice, *b.choice);
+  return known->second;
 }
 
 }  // namespace
+
+std::optional<VolumeChoice> LateChoices::choose(std::span<const LateClaim> claims, const PooledString& node,
+                                                const Labels& labels) {
+  for (const LateClaim& late : claims)
+    if (late.choice->is_shared) sort_by_label(late);
+  return choose_volumes(book_, claims, node, labels);
+}
 
 bool do_compete(std::span<const LateClaim> claims) {
   for (std::size_t i = 1; i < claims.size(); ++i)

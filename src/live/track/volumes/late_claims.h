@@ -34,9 +34,10 @@ struct LateChoice {
   std::optional<std::shared_ptr<const VolumeTerms>> alone;
   VolumeBook::ClassEditions editions, alone_editions;  ///< of the class, as this was made, and `alone`
   bool is_alone_known = false;
-  bool is_shared = false;                         ///< by all claims that ask for the same
-  std::weak_ptr<const LateChoice> compared_with;  ///< whether the two may take the same volume
-  bool competes = false;
+  bool is_shared = false;    ///< by all claims that ask for the same
+  std::uint64_t number = 0;  ///< no other choice has or had it
+  std::uint64_t asked_at = 0;
+  boost::unordered_flat_map<std::uint64_t, bool> competes_with;  ///< by number: may both take the same volume?
   VolumesByLabel by_label;  ///< the candidates, once they are looked for by node; see LateChoices::together
 };
 
@@ -57,6 +58,9 @@ class LateChoices {
   /// The nodes where claims that may take the same volume can all be met, asked one by one; pods whose claims ask for
   /// the same share the answer. Cost: O(nodes x claims), and O(volumes of the classes) once per change of them.
   std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
+  /// What is done for a pod on a node, see choose_volumes, found among the volumes that the node's labels allow.
+  std::optional<struct VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node,
+                                            const Labels& labels);
   std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
   std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 
@@ -65,6 +69,7 @@ class LateChoices {
   struct Hash {
     std::size_t operator()(const PersistentVolumeClaim& asked) const;
   };
+  void forget_old();
   std::shared_ptr<LateChoice> make(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
   void drop_taken(const LateClaim& late);
   void sort_by_label(const LateClaim& late);
@@ -72,8 +77,8 @@ class LateChoices {
 
   /// An answer of `together`, and of when.
   struct Together {
-    std::vector<std::shared_ptr<const LateChoice>> choices;  ///< by ascending size of their claims
-    std::vector<VolumeBook::ClassEditions> editions;         ///< of the classes of these
+    std::vector<std::uint64_t> choices;               ///< numbers, by ascending size of their claims
+    std::vector<VolumeBook::ClassEditions> editions;  ///< of the classes of these
     std::uint64_t nodes_edition = 0;
     std::shared_ptr<const VolumeTerms> nodes;
   };
@@ -81,7 +86,8 @@ class LateChoices {
   const VolumeBook& book_;
   std::vector<Together> together_;
   boost::unordered_flat_map<PersistentVolumeClaim, std::shared_ptr<LateChoice>, Hash> known_;
-  std::uint64_t made_ = 0, nodes_asked_ = 0;
+  std::size_t candidates_ = 0;  ///< of those known, at most
+  std::uint64_t made_ = 0, nodes_asked_ = 0, asked_ = 0;
 };
 
 /// What is done for a pod on a node.

@@ -31,6 +31,8 @@ std::string claim_problem(const VolumeOwner& owner, const ClaimUse& use, const P
   return {};
 }
 
+/// What claims of one pod may cost has a limit; no node attaches as many disks.
+constexpr std::ptrdiff_t kLateClaimsMax = 64;
 constexpr std::string_view kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
 constexpr std::string_view kVolumesGone = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 constexpr std::string_view kTaken =
@@ -66,6 +68,13 @@ std::string unread_problem(const VolumeBook& book, const VolumeOwner& owner, con
                                "): use a newer release; an administrator may list it in acceptUnknownFields";
 }
 
+std::ptrdiff_t late_count(const VolumeBook& book, const VolumeOwner& owner) {
+  return std::ranges::count_if(owner.volumes.claims, [&](const ClaimUse& use) {
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    return claim != nullptr && !claim->is_bound() && late_class(book, *claim) != nullptr;
+  });
+}
+
 /// The order of the checks is that of kube-scheduler's plugins.
 Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
   const auto& claims = owner.volumes.claims;
@@ -95,6 +104,10 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
       const bool is_taken = !use.is_ephemeral && claim->is_for_one_pod() && owner.is_taken(use.name);
       return is_taken ? std::string(kTaken) : std::string();
     });
+  if (text.empty() && late_count(book, owner) > kLateClaimsMax)
+    text = "the pod names " + std::to_string(late_count(book, owner)) +
+           " claims that wait for their first consumer; Ashlar chooses volumes for at most " +
+           std::to_string(kLateClaimsMax) + " of one pod";
   return text.empty() ? Hold{} : Hold{HoldReason::kVolumes, text};
 }
 
@@ -155,19 +168,29 @@ void add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& te
   }
 }
 
-void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms) {
+void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms,
+               std::shared_ptr<const VolumeTerms>& shared) {
   add_topic(needs, {Kind::kNodes, {}, {}});
-  for (const std::vector<NodeTerm>& list : owner.late.together(claims, owner.each_node)->lists) add_list(list, terms);
+  std::shared_ptr<const VolumeTerms> nodes = owner.late.together(claims, owner.each_node);
+  if (terms.lists.empty()) {
+    shared = std::move(nodes);
+    return;
+  }
+  for (const std::vector<NodeTerm>& list : nodes->lists) add_list(list, terms);
 }
 
-/// `shared`: the terms of a claim that is the only thing that the pod needs.
+/// `shared`: the terms of late claims that are the only thing that the pod needs.
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
-  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid)) return add_nodes(owner, claims, needs, terms);
-  if (claims.size() == 1 && terms.lists.empty()) shared = *owner.late.alone(claims[0]);
+  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid))
+    return add_nodes(owner, claims, needs, terms, shared);
+  if (claims.size() == 1 && terms.lists.empty()) {
+    shared = *owner.late.alone(claims[0]);
+    return;
+  }
   for (const LateClaim& late : claims)
     if (const auto& alone = *owner.late.alone(late); alone)
       for (const std::vector<NodeTerm>& list : alone->lists) add_list(list, terms);

@@ -118,7 +118,7 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::vector<LateClaim> claims = late_claims(t.volumes, owner);
   if (claims.empty()) return;
   const PooledString name = t.names.nodes.name(node);
-  const std::optional<VolumeChoice> choice = choose_volumes(t.volumes, claims, name, t.nodes[node.row()].labels);
+  const std::optional<VolumeChoice> choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
   if (choice) {
     for (const auto& [claim, volume] : choice->bound)
