@@ -206,6 +206,40 @@ TEST_F(LateClaimsTest, PodsWhoseClaimsCompeteShareWhichNodesWillDo) {
   EXPECT_EQ(tracker.late_nodes_asked(), asked + 51) << "a node that comes is asked, with the others";
 }
 
+TEST_F(LateClaimsTest, ThereIsALimitOfClaimsThatBindLateForOnePod) {
+  hosts(1);
+  see(storage_class("late", "csi.example.com"));
+  const auto add = [&](const std::string& pod, int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) {
+      names.push_back(pod + "-" + std::to_string(i));
+      see(claim(names.back()));
+    }
+    see(user(pod, names));
+  };
+  add("many", 64);
+  add("too-many", 65);
+  step();
+  EXPECT_EQ(where("many"), "n0");
+  EXPECT_EQ(where("too-many"), "");
+  EXPECT_EQ(
+      tracker.pods()[slot("too-many")].volume_problem.str(),
+      "the pod names 65 claims that wait for their first consumer; Ashlar chooses volumes for at most 64 of one pod");
+}
+
+TEST_F(LateClaimsTest, KindsOfClaimsAskedForLatelyAreKept) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v", "late", 4000), kHost, {"n0"}));
+  for (int i = 0; i < 1100; ++i) {
+    see(claim("c" + std::to_string(i), "late", 2000 - i));
+    see(user("p" + std::to_string(i), {"c" + std::to_string(i)}));
+  }
+  const std::uint64_t made = tracker.late_choices_made();
+  see(user("q", {"c1099"}));
+  EXPECT_LE(tracker.late_choices_made(), made + 1) << "the last kinds are known still";
+}
+
 TEST_F(LateClaimsTest, ANodeThatComesLaterIsAskedToo) {
   hosts(1);
   see(storage_class("late", "kubernetes.io/no-provisioner"));

@@ -110,6 +110,34 @@ bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
   return choice.can_be_made && holds(choice.topologies, labels) && holds(choice.capacities, labels);
 }
 
+/// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes of the class), or those
+/// that the node's labels allow, once they are sorted by label.
+std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
+                                           const PooledString& node, const Labels& labels) {
+  VolumeChoice choice;
+  std::vector<PooledString> taken;
+  for (const LateClaim* late : by_size(claims)) {
+    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
+    const LateChoice::Candidate* found = nullptr;
+    each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
+      if (!holds(c.nodes, labels) || std::ranges::find(taken, c.volume) != taken.end() ||
+          !is_open(book, c, *late->claim))
+        return false;
+      found = &c;
+      return true;
+    });
+    if (found != nullptr) {
+      taken.push_back(found->volume);
+      choice.bound.emplace_back(late->claim, found->volume);
+    } else if (is_met_by_new(*late->choice, labels)) {
+      choice.made.push_back(late->claim);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return choice;
+}
+
 }  // namespace
 
 std::size_t LateChoices::Hash::operator()(const PersistentVolumeClaim& asked) const {
@@ -227,32 +255,6 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   known->is_shared = true;
   known->asked_at = ++asked_;
   return {&claim, known};
-}
-
-std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
-                                           const PooledString& node, const Labels& labels) {
-  VolumeChoice choice;
-  std::vector<PooledString> taken;
-  for (const LateClaim* late : by_size(claims)) {
-    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
-    const LateChoice::Candidate* found = nullptr;
-    each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
-      if (!holds(c.nodes, labels) || std::ranges::find(taken, c.volume) != taken.end() ||
-          !is_open(book, c, *late->claim))
-        return false;
-      found = &c;
-      return true;
-    });
-    if (found != nullptr) {
-      taken.push_back(found->volume);
-      choice.bound.emplace_back(late->claim, found->volume);
-    } else if (is_met_by_new(*late->choice, labels)) {
-      choice.made.push_back(late->claim);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return choice;
 }
 
 namespace {

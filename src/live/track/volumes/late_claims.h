@@ -47,6 +47,11 @@ struct LateClaim {
   std::shared_ptr<LateChoice> choice;
 };
 
+/// What is done for a pod on a node.
+struct VolumeChoice {
+  std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
+  std::vector<const PersistentVolumeClaim*> made;
+};
 /// A table of choices by what claims ask for.
 class LateChoices {
  public:
@@ -58,8 +63,9 @@ class LateChoices {
   /// The nodes where claims that may take the same volume can all be met, asked one by one; pods whose claims ask for
   /// the same share the answer. Cost: O(nodes x claims), and O(volumes of the classes) once per change of them.
   std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
-  /// What is done for a pod on a node, see choose_volumes, found among the volumes that the node's labels allow.
-  std::optional<struct VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node,
+  /// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes that they allow), and
+  /// O(volumes of the classes) once per change of them.
+  std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node,
                                             const Labels& labels);
   std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
   std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
@@ -90,15 +96,6 @@ class LateChoices {
   std::uint64_t made_ = 0, nodes_asked_ = 0, asked_ = 0;
 };
 
-/// What is done for a pod on a node.
-struct VolumeChoice {
-  std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
-  std::vector<const PersistentVolumeClaim*> made;
-};
-/// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes of the class), or those
-/// that the node's labels allow, once they are sorted by label.
-std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
-                                           const PooledString& node, const Labels& labels);
 /// Whether two of the claims may take the same volume.
 bool do_compete(std::span<const LateClaim> claims);
 
