@@ -65,8 +65,7 @@ class LateChoices {
   std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
   /// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes that they allow), and
   /// O(volumes of the classes) once per change of them.
-  std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node,
-                                            const Labels& labels);
+  std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels);
   std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
   std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 
