@@ -110,6 +110,22 @@ TEST_F(LateClaimsTest, AVolumeBoundToTheClaimBeforehandIsTheOnlyOne) {
   EXPECT_EQ(taken("p"), "data=own");
 }
 
+TEST_F(LateClaimsTest, AVolumeOfAnEarlierClaimOfThatNameIsNotItsOwn) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("free", "late", 2), kHost, {"n0"}));
+  PersistentVolume released = at(volume("released"), kHost, {"n1"});
+  released.has_claim = true;
+  released.claim_ns = "ns";
+  released.claim_name = "data";
+  released.claim_uid = "uid-of-the-last";
+  see(released);
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(taken("p"), "data=free");
+}
+
 TEST_F(LateClaimsTest, AVolumeIsMadeWhereTheClassAllowsIt) {
   hosts(3);
   StorageClass c = storage_class("late", "d");
@@ -288,6 +304,67 @@ TEST_F(LateClaimsTest, APlaceThatIsGivenBackGivesItsVolumesBack) {
   see(user("p-b", {"b"}));
   step();
   EXPECT_EQ(taken("p-b"), "b=v");
+}
+
+TEST_F(LateClaimsTest, APodThatSawAVolumeTakenSeesItGivenBack) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  for (const char* name : {"a", "b"}) see(claim(name));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  see(user("p-b", {"b"}));
+  step();
+  ASSERT_EQ(where("p-b"), "");
+  gone(user("p-a", {"a"}));
+  step();
+  EXPECT_EQ(taken("p-b"), "b=v");
+}
+
+TEST_F(LateClaimsTest, APodThatSawAVolumeTakenSeesItOfferedByTheServerAgain) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  const PersistentVolume served = at(volume("v"), kHost, {"n0"});
+  see(served);
+  for (const char* name : {"a", "b"}) see(claim(name));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  see(user("p-b", {"b"}));
+  step();
+  ASSERT_EQ(where("p-b"), "");
+  see(served);  // another version that says the same: what was assumed of it is over
+  step();
+  EXPECT_EQ(where("p-b"), "n0");
+}
+
+TEST_F(LateClaimsTest, WhetherClaimsCompeteIsAskedOfEachPair) {
+  hosts(3);
+  for (const char* name : {"late", "other"}) see(storage_class(name, "kubernetes.io/no-provisioner"));
+  see(at(volume("elsewhere", "other"), kHost, {"n0", "n1", "n2"}));
+  see(at(volume("one", "late", 2), kHost, {"n1"}));
+  for (const char* name : {"two", "three"}) see(at(volume(name, "late", 2), kHost, {"n2"}));
+  see(claim("x", "other"));
+  see(claim("a"));
+  see(user("p", {"x", "a"}, 9));  // more GPUs than a node has
+  see(claim("b"));
+  see(claim("c", "late", 2));
+  see(user("q", {"c", "b"}));
+  step();
+  EXPECT_EQ(where("q"), "n2") << "n1 has one volume that would do for either";
+}
+
+TEST_F(LateClaimsTest, APodThatIsBoundHasNothingToGiveBack) {
+  is_answering = true;
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  see(claim("a"));
+  see(user("p", {"a"}));
+  step();
+  ASSERT_EQ(where("p"), "n0");
+  EXPECT_EQ(taken("p"), "nothing");
 }
 
 TEST_F(LateClaimsTest, MembersOfAGangThatTakeTheSameVolumesWaitBeforeTheyTryAgain) {
@@ -486,6 +563,9 @@ TEST_F(VolumeWorkTest, AVolumeIsGivenItsClaim) {
   EXPECT_EQ(work->look_at(0, shown("uid-w", "7", "}}")), WriteFinding::kOther);
   EXPECT_EQ(work->look_at(0, shown("uid-v", "7", R"(},"spec":{"claimRef":{"namespace":"ns","name":"x","uid":"y"}}})")),
             WriteFinding::kOther);
+  const std::string named = R"(},"spec":{"claimRef":{"namespace":"ns","name":"data")";
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "7", named + "}}}")), WriteFinding::kUndone) << "bound beforehand";
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "7", named + R"(,"uid":"of-the-last"}}})")), WriteFinding::kOther);
   EXPECT_EQ(work->look_at(0, "<html>"), WriteFinding::kUnreadable);
   EXPECT_EQ(work->look_at(0, "{}"), WriteFinding::kUnreadable);
   EXPECT_EQ(work->look_at(0, shown("uid-v", "8", R"(},"spec":{)" + of_claim + "}}")), WriteFinding::kDone);
