@@ -11,6 +11,8 @@
 #:   ./dev bench compile --only-first-picture           only the first of these
 #:   ./dev bench easy [--jobs N] [--draw N]             whether EASY backfill holds jobs without need, and its mean queue beside skip's
 #:   ./dev bench oracle [N] [--seed S] [--alone]        N pods: the nodes that kube-scheduler's filters allow, beside Ashlar's (bench/oracle/README.md)
+#:   ./dev bench oracle --volumes N [--seed S]           N pods with claims: where they end with kube-scheduler and with Ashlar, beside the real controller
+#:                                                      of volumes
 #:   ./dev bench cluster --perf [--case NAME] [--nodes N --pods N]  cases in the language of upstream's scheduler benchmarks (bench/cluster/perf/README.md)
 #:   ./dev bench e2e [--focus RE]                       upstream's end-to-end specs of scheduling on nodes of kwok (bench/e2e/README.md)
 #:   ./dev bench cliffs --report                        cost by kinds, waiting, held, selectors, levels, queues and more; fails at steps that are not known
@@ -35,8 +37,11 @@ run_bench() {
   has_target release "bench_$name" || die "no benchmark '$name'; there are: $(bench_names | tr '\n' ' ')"
   if [[ $name =~ cluster|bind|sim ]]; then build_targets release ashlar; fi
   if [[ $name =~ cluster|bind|oracle ]]; then
-    ensure_setup etcd kube-apiserver kube-scheduler
-    "$controlplane" etcd kube-apiserver kube-scheduler >/dev/null
+    local programs=(etcd kube-apiserver kube-scheduler)
+    # the controller that binds volumes, and what grants Ashlar its rights
+    if [[ $name == oracle && " $* " == *" --volumes"* ]]; then programs+=(kube-controller-manager kubectl); fi
+    ensure_setup "${programs[@]}"
+    "$controlplane" "${programs[@]}" >/dev/null
   fi
   build_targets release "bench_$name"
   ASHLAR_ASSETS=$("$controlplane" --where)

@@ -308,14 +308,23 @@ void read_quarantine(YamlReader& reader, const YAML::Node& root, SchedulerConfig
                 "quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine");
 }
 
-/// "PodSpec.44": a message and the number of a field.
+/// Whether it is a message of PodGroups, whose fields have names where others have numbers.
+bool is_group_message(std::string_view message) {
+  constexpr std::string_view kParts[] = {"PodGroup", "SchedulingPolicy", "DisruptionMode", "TopologyConstraint",
+                                         "WorkloadReference"};
+  return std::ranges::any_of(kParts,
+                             [&](std::string_view part) { return message.find(part) != std::string_view::npos; });
+}
+
+/// "PodSpec.44": a message and the number of a field; "PodGroupSpec.newField": its name.
 bool is_field_name(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == text.size()) return false;
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(dot), is_letter) &&
-         std::all_of(text.begin() + static_cast<std::ptrdiff_t>(dot) + 1, text.end(), is_digit);
+  const std::string_view message = text.substr(0, dot), field = text.substr(dot + 1);
+  const bool is_name = is_group_message(message) && std::ranges::all_of(field, is_letter);
+  return std::ranges::all_of(message, is_letter) && (is_name || std::ranges::all_of(field, is_digit));
 }
 
 void read_accepted_fields(YamlReader& reader, const YAML::Node& root, SchedulerConfig& config) {
@@ -323,10 +332,11 @@ void read_accepted_fields(YamlReader& reader, const YAML::Node& root, SchedulerC
   config.accepted_fields = reader.texts(root, "acceptUnknownFields");
   for (std::size_t i = 0; reader.is_ok() && i < config.accepted_fields.size(); ++i)
     if (!is_field_name(config.accepted_fields[i]))
-      reader.fail(root["acceptUnknownFields"][i],
-                  "acceptUnknownFields: expected a message and the number of a field, as the pod's condition names it "
-                  "(PodSpec.45), got \"" +
-                      config.accepted_fields[i] + "\"");
+      reader.fail(
+          root["acceptUnknownFields"][i],
+          "acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+          "got \"" +
+              config.accepted_fields[i] + "\"");
 }
 
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {

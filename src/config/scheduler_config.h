@@ -98,7 +98,7 @@ struct SchedulerConfig {
   DecisionLogConfig decision_log;
   LoggingConfig logging;
   BatchConfig batch;
-  std::vector<std::string> accepted_fields;  ///< of newer releases of Kubernetes: "PodSpec.44", message and number
+  std::vector<std::string> accepted_fields;  ///< of newer releases of Kubernetes: "PodSpec.44", message and field
   std::string quarantine_file;               ///< pods for which the scheduler stopped; empty = no file
 };
 

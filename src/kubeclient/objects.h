@@ -281,13 +281,17 @@ struct PriorityClass {
 struct PodGroup {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;
-  std::int32_t min_count = 0;  ///< gang.minCount; 0: basic policy, pods are placed one by one
-  PooledString topology_key;   ///< schedulingConstraints.topology[0].key; empty: none
+  std::int64_t generation = 0;  ///< of its spec
+  std::int32_t min_count = 0;   ///< gang.minCount; 0: basic policy, pods are placed one by one
+  PooledString topology_key;    ///< schedulingConstraints.topology[0].key; empty: none
   PooledString priority_class;
   std::optional<std::int32_t> priority;
   Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
   Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
   PooledString unsupported;    ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  /// fields of the spec that no known version has: "PodGroupSpec.newField"
+  std::vector<PooledString> unknown_spec_fields;
+  PooledString unknown_fields;  ///< the same of the rest of the object, as of Pod
   Millis created, deletion_requested;
   PooledString problem;  ///< as of Pod
 };

@@ -12,11 +12,12 @@
 
 namespace ashlar::kube {
 
-/// "PodSpec.evictionResponders": fields of pods, nodes and what they hold, in the order of the text. `openapi`: OpenAPI
-/// v3 of the group /api/v1; kInvalid if it is none.
+/// "PodSpec.evictionResponders": fields of pods, nodes, PodGroups, the objects about volumes and what they hold, in the
+/// order of the text. `openapi`: OpenAPI v3 of one group of the API; kInvalid if it is none.
 Result<std::vector<std::string>> unknown_server_fields(std::string_view openapi);  // for tests
 
-/// Asks the server for its description, some megabytes of JSON.
+/// Asks the server for its descriptions, some megabytes of JSON, one after the other. An error: nothing was found, and
+/// not all could be read.
 void ask_unknown_server_fields(Api& api, std::function<void(Result<std::vector<std::string>>)> on_found);
 
 }  // namespace ashlar::kube

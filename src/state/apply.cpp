@@ -131,7 +131,7 @@ struct Applier {
       s.changed_nodes_.push_back(e.node);
       const GivenDevices given = e.devices.is_empty() ? chosen_devices(m, e.node) : stated;
       s.place_on(e.member, e.node, given, Member::Phase::kBound);
-      if (tells_devices_apart(s, e.node, e.member)) s.note_freed(e.node);
+      if (tells_devices_apart(s, e.node, e.member) || shares_beside_owed(s, e.node, e.member)) s.note_freed(e.node);
     }
     s.forget_nomination(e.member);
     s.member_row(e.member).phase = Member::Phase::kBound;

@@ -24,8 +24,9 @@ TEST(Filters, EachPodIsAllowedTheNodesThatKubeSchedulerAllows) {
   for (const std::string& manifest : report->manifests) ADD_FAILURE() << manifest;
   // a comparison of nothing would not differ either
   EXPECT_GE(report->placeable, 40u);
-  for (const char* filter : {"InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodePorts",
-                             "NodeResourcesFit", "NodeUnschedulable", "TaintToleration"})
+  for (const char* filter :
+       {"InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodePorts", "NodeResourcesFit",
+        "NodeUnschedulable", "NodeVolumeLimits", "PodTopologySpread", "TaintToleration", "VolumeBinding", "VolumeZone"})
     EXPECT_TRUE(report->decided.contains(filter)) << filter << " decided no verdict alone";
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,8 +33,9 @@ class BoundPods {
   BoundPods(const BoundPods&) = delete;
   BoundPods& operator=(const BoundPods&) = delete;
 
-  /// Opens the watch; a watch that ends is a failure of the run.
   void start();
+  /// To be called between polls: a watch that has ended is opened again. One that cannot be is a failure of the run.
+  void go_on();
   bool has_failed() const { return has_failed_; }
 
   std::size_t measured() const { return at_.size(); }
@@ -46,13 +48,17 @@ class BoundPods {
   const std::unordered_map<std::string, Instant>& times() const { return at_; }  ///< of the measured ones, by name
 
  private:
+  static constexpr int kReopenedMax = 20;
+  void open();
   bool read(std::string_view chunk);
   void take(const std::string& name);
 
   kube::Api& api_;
   kube::FrameSplitter frames_{kube::Encoding::kProtobuf};
   http::RequestId stream_ = 0;
-  bool has_failed_ = false;
+  std::uint64_t version_ = 0;  ///< the last one seen
+  int reopened_ = 0;
+  bool is_open_ = false, has_ended_ = false, has_failed_ = false;
   std::unordered_map<std::string, Instant> at_;
   std::unordered_map<std::string, std::size_t> by_start_;  ///< "other-3" → count
   Instant first_{}, last_{};

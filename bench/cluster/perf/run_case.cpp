@@ -59,6 +59,7 @@ NodeEdits edits_of(const Operation& op, std::size_t i, const std::string& name) 
 
 void CaseRun::step(Millis timeout) {
   api_.poll(timeout);
+  bound_.go_on();
   if (!is_measuring_) return;
   for (Churn& churn : churns_)
     if (now() >= churn.next) tick_churn(churn);

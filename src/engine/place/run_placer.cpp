@@ -12,10 +12,17 @@ namespace {
 constexpr std::size_t kPreferredTriedMax = 16;
 /// Large requests fit on fewer nodes than that in a cluster in use.
 constexpr std::size_t kNodesMostly = 128;
-/// Members with preferences about each other that are placed one by one: each is compared on all nodes anew.
-constexpr std::size_t kSeenMembersMax = 1024;
 
 }  // namespace
+
+bool has_wishes_about_itself(const State& state, MemberId member) {
+  const Member& m = state.member(member);
+  if (m.labels.is_none()) return false;
+  const Constraint& constraint = state.cluster().constraint(m.constraint);
+  const auto is_itself = [&](PodSelectorId s) { return state.cluster().counts().index().matches(s, m.labels); };
+  return std::ranges::any_of(constraint.prefers_pods, is_itself, &PodPreference::selector) ||
+         std::ranges::any_of(constraint.prefers_spread, is_itself, &SpreadTerm::selector);
+}
 
 std::vector<std::uint64_t> RunPlacer::room_to_open(const Scope& hard, LevelId level, const Run& run) {
   const Cluster& cluster = state_.cluster();
@@ -168,19 +175,10 @@ bool RunPlacer::place_run(const Scope& hard, const Scope& soft, const Part& part
   Spreader spreader(state_, v);
   const Scope& from = start.is_everywhere() ? hard : start;
   spreader.spread(nodes_, from.is_everywhere() ? 0 : next_level(from.level), count);
-  if (has_wishes_about_itself(run) && place_in_same_domains(run, hard, spreader.shares())) return true;
+  const bool is_seen = run.members.size() <= kSeenMembersMax && has_wishes_about_itself(state_, run.members.front());
+  if (is_seen && place_in_same_domains(run, hard, spreader.shares())) return true;
   take(v, run, spreader.shares());
   return true;
-}
-
-/// Whether the members' own places change which nodes are better for them.
-bool RunPlacer::has_wishes_about_itself(const Run& run) const {
-  const Constraint& constraint = state_.cluster().constraint(run.constraint);
-  const LabelSetId labels = state_.member(run.members.front()).labels;
-  if (labels.is_none() || run.members.size() > kSeenMembersMax) return false;
-  const auto is_itself = [&](PodSelectorId s) { return state_.cluster().counts().index().matches(s, labels); };
-  return std::ranges::any_of(constraint.prefers_pods, is_itself, &PodPreference::selector) ||
-         std::ranges::any_of(constraint.prefers_spread, is_itself, &SpreadTerm::selector);
 }
 
 /// One after the other, each on the best node of the groups that were chosen for all.

@@ -16,6 +16,12 @@
 
 namespace ashlar {
 
+/// Members with preferences about each other that are placed one by one, since each is compared on all nodes anew. Of a
+/// run of more the places of its own members count for none of them.
+inline constexpr std::size_t kSeenMembersMax = 1024;
+/// Whether the places of members like this one change which nodes are better for the next.
+bool has_wishes_about_itself(const State& state, MemberId member);
+
 class RunPlacer {
  public:
   RunPlacer(const PlacementContext& context, JobId job) : context_(context), state_(context.trial.state()), job_(job) {}
@@ -49,7 +55,6 @@ class RunPlacer {
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   bool place_each(const Run& run);
-  bool has_wishes_about_itself(const Run& run) const;
   bool place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares);
   void add_wishes(const FitTable& v, const Scope& hard, LevelId level, std::vector<std::uint64_t>& wishes) const;
   /// Members whose rules about other pods may concern each other; see OneByOne.

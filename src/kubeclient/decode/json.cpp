@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "kubeclient/decode/group_fields.h"
+#include "kubeclient/decode/unknown_fields.h"
+#include "kubeclient/decode/wire_schema.h"
 #include "kubeclient/pod_builder.h"
 
 namespace ashlar::kube::json {
 namespace {
+
+constexpr std::size_t kObjectMeta = proto::wire_message("ObjectMeta");
 
 void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
   if (is_null(value)) return;
@@ -15,9 +20,9 @@ void read_meta_time(Value value, Millis& into, std::string_view where, std::stri
 }
 
 /// Returns the condition's type.
-std::string read_condition(Value value, Condition& condition, std::string& problem) {
+std::string read_condition(Value value, Condition& condition, std::vector<std::string>& unknown, std::string& problem) {
   std::string type;
-  each_field(value, [&](std::string_view key, Value member) {
+  each_known_field(value, "Condition", unknown, [&](std::string_view key, Value member) {
     if (key == "type")
       type = text_of(member);
     else if (key == "status")
@@ -26,13 +31,9 @@ std::string read_condition(Value value, Condition& condition, std::string& probl
       condition.reason = text_of(member);
     else if (key == "message")
       condition.message = text_of(member);
-    else if (key == "lastTransitionTime" && !is_null(member)) {
-      Result<Millis> time = read_time(text_of(member));
-      if (time)
-        condition.last_transition = *time;
-      else
-        note(problem, "lastTransitionTime", time.error());
-    }
+    else if (key == "lastTransitionTime")
+      read_meta_time(member, condition.last_transition, "lastTransitionTime", problem);
+    return true;
   });
   return type;
 }
@@ -53,50 +54,58 @@ void take_words(Meta& meta, T& object) {
   sort_by_key(object.annotations);
 }
 
-void read_group_policy(Value value, PodGroup& group) {
-  each_field(value, [&](std::string_view policy, Value part) {
-    if (policy == "gang") {
-      each_field(part, [&](std::string_view name, Value count) {
-        if (name == "minCount") group.min_count = static_cast<std::int32_t>(integer_of(count));
-      });
-    } else if (policy != "basic" && !is_null(part) && group.unsupported.empty()) {
-      group.unsupported = "spec.schedulingPolicy." + std::string(policy);
-    }
+using Names = std::vector<std::string>;
+
+void read_group_policy(Value value, PodGroup& group, Names& unknown) {
+  each_known_field(value, "PodGroupSchedulingPolicy", unknown, [&](std::string_view policy, Value part) {
+    if (policy != "gang") return false;
+    each_known_field(part, "GangSchedulingPolicy", unknown, [&](std::string_view, Value count) {
+      group.min_count = static_cast<std::int32_t>(integer_of(count));
+      return true;
+    });
+    return true;
   });
 }
 
-void read_group_spec(Value value, PodGroup& group) {
-  const auto refuse = [&](std::string_view path) {
-    if (group.unsupported.empty()) group.unsupported = path;
-  };
-  each_field(value, [&](std::string_view key, Value member) {
+void refuse(PodGroup& group, std::string_view path) {
+  if (group.unsupported.empty()) group.unsupported = path;
+}
+
+void read_group_constraints(Value value, PodGroup& group, Names& unknown) {
+  each_known_field(value, "PodGroupSchedulingConstraints", unknown, [&](std::string_view, Value constraints) {
+    each_item(constraints, [&](Value constraint) {
+      each_known_field(constraint, "TopologyConstraint", unknown, [&](std::string_view, Value text) {
+        if (group.topology_key.empty())
+          group.topology_key = text_of(text);
+        else
+          refuse(group, "spec.schedulingConstraints.topology[1]");
+        return true;
+      });
+    });
+    return true;
+  });
+}
+
+void read_group_spec(Value value, PodGroup& group, Names& unknown) {
+  each_known_field(value, kGroupSpecMessage, unknown, [&](std::string_view key, Value member) {
     if (key == "schedulingPolicy")
-      read_group_policy(member, group);
+      read_group_policy(member, group, unknown);
+    else if (key == "schedulingConstraints")
+      read_group_constraints(member, group, unknown);
     else if (key == "priorityClassName")
       group.priority_class = text_of(member);
     else if (key == "priority" && !is_null(member))
       group.priority = static_cast<std::int32_t>(integer_of(member));
     else if (key == "parentCompositePodGroupName" && !is_null(member))
-      refuse("spec.parentCompositePodGroupName");
+      refuse(group, "spec.parentCompositePodGroupName");
     else if (key == "resourceClaims")
-      each_item(member, [&](Value) { refuse("spec.resourceClaims"); });
-    else if (key == "schedulingConstraints") {
-      each_field(member, [&](std::string_view kind, Value constraints) {
-        if (kind != "topology") {
-          if (!is_null(constraints)) refuse("spec.schedulingConstraints." + std::string(kind));
-          return;
-        }
-        each_item(constraints, [&](Value constraint) {
-          each_field(constraint, [&](std::string_view name, Value text) {
-            if (name != "key") return;
-            if (group.topology_key.empty())
-              group.topology_key = text_of(text);
-            else
-              refuse("spec.schedulingConstraints.topology[1]");
-          });
-        });
+      each_item(member, [&](Value claim) {
+        refuse(group, "spec.resourceClaims");
+        find_unknown_members(claim, "PodGroupResourceClaim", unknown);
       });
-    }
+    else
+      return false;
+    return true;
   });
 }
 
@@ -252,6 +261,8 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
       meta.uid = text_of(member);
     else if (key == "resourceVersion")
       meta.resource_version = text_of(member);
+    else if (key == "generation" && !is_null(member))
+      meta.generation = integer_of(member);
     else if (key == "creationTimestamp")
       read_meta_time(member, meta.created, "metadata.creationTimestamp", problem);
     else if (key == "deletionTimestamp")
@@ -267,6 +278,8 @@ void read_meta(Value value, Meta& meta, std::string& problem) {
           meta.initial_events_end = text_of(text) == "true";
         }
       });
+    } else if (!proto::has_field(proto::kWireMessages[kObjectMeta], key)) {
+      note_unknown_member("ObjectMeta", key, meta.unknown);
     }
   });
 }
@@ -303,28 +316,35 @@ void read_object(Value value, PriorityClass& priority_class, std::string& proble
 }
 
 void read_object(Value value, PodGroup& group, std::string& problem) {
-  each_field(value, [&](std::string_view key, Value member) {
+  Names in_spec, elsewhere;
+  const auto read_status_part = [&](std::string_view name, Value part) {
+    if (name != "conditions") return false;
+    each_item(part, [&](Value item) {
+      Condition condition;
+      const std::string type = read_condition(item, condition, elsewhere, problem);
+      if (type == "PodGroupInitiallyScheduled" || type == "PodGroupScheduled") group.scheduled = std::move(condition);
+    });
+    return true;
+  };
+  each_known_field(value, kGroupMessage, elsewhere, [&](std::string_view key, Value member) {
     if (key == "metadata") {
       Meta meta;
       read_meta(member, meta, problem);
       group.created = meta.created;
+      group.generation = meta.generation;
       group.deletion_requested = meta.deletion_requested;
+      elsewhere.insert(elsewhere.end(), meta.unknown.begin(), meta.unknown.end());
       take_words(meta, group);
       take_meta(meta, group);
     } else if (key == "spec") {
-      read_group_spec(member, group);
+      read_group_spec(member, group, in_spec);
     } else if (key == "status") {
-      each_field(member, [&](std::string_view name, Value part) {
-        if (name != "conditions") return;
-        each_item(part, [&](Value item) {
-          Condition condition;
-          const std::string type = read_condition(item, condition, problem);
-          if (type == "PodGroupInitiallyScheduled" || type == "PodGroupScheduled")
-            group.scheduled = std::move(condition);
-        });
-      });
+      each_known_field(member, "PodGroupStatus", elsewhere, read_status_part);
     }
+    return true;
   });
+  group.unknown_spec_fields.assign(in_spec.begin(), in_spec.end());
+  group.unknown_fields = proto::joined(elsewhere);
 }
 
 void read_object(Value value, Lease& lease, std::string& problem) {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/decode/json_reader.h"
@@ -16,8 +17,10 @@ struct Meta {
   PooledString ns, name, uid;
   std::string resource_version;
   Labels labels, annotations;
+  std::int64_t generation = 0;
   Millis created, deletion_requested;
   bool initial_events_end = false;
+  std::vector<std::string> unknown;  ///< members that this release does not know: "ObjectMeta.newField"
 };
 void read_meta(Value value, Meta& meta, std::string& problem);
 

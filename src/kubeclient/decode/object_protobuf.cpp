@@ -210,12 +210,6 @@ void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& 
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 void read_object(const pb::Pod& from, const UnknownFields& unknown, Pod& pod, std::string& problem) {
@@ -262,9 +256,7 @@ void read_object(const pb::Node& from, const UnknownFields& unknown, Node& node,
     for (const std::string& name : image.names()) add_image(node, name, image.sizebytes());
   for (const pb::NodeCondition& condition : from.status().conditions())
     if (condition.type() == "Ready") node.ready = read_condition_status(condition.status());
-  std::vector<std::string> fields = unknown.in_spec;
-  fields.insert(fields.end(), unknown.elsewhere.begin(), unknown.elsewhere.end());
-  node.unknown_fields = joined(fields);
+  node.unknown_fields = joined(unknown.all());
 }
 
 }  // namespace ashlar::kube::proto

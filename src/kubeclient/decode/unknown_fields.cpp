@@ -75,6 +75,18 @@ void each_unknown(std::string_view raw, std::string_view message, Visit&& visit)
 
 }  // namespace
 
+std::vector<std::string> UnknownFields::all() const {
+  std::vector<std::string> names = in_spec;
+  names.insert(names.end(), elsewhere.begin(), elsewhere.end());
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 UnknownFields find_unknown_fields(std::string_view raw, std::string_view message) {
   UnknownFields found;
   each_unknown(raw, message, [&](const WireMessage& holder, std::uint32_t number, bool is_in_spec) {

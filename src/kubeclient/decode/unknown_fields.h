@@ -14,7 +14,11 @@ struct UnknownFields {
   std::vector<std::string> in_spec;    ///< below the object's field `spec`
   std::vector<std::string> elsewhere;  ///< in its metadata, its status or itself
   bool empty() const { return in_spec.empty() && elsewhere.empty(); }
+  std::vector<std::string> all() const;
 };
+
+/// "PodStatus.22, ObjectMeta.18"
+std::string joined(const std::vector<std::string>& names);
 
 /// Walks the raw bytes of a message of this name at all depths. Of bytes that are no such message: those before the
 /// error. O(bytes) at most; texts and amounts are skipped.

@@ -126,7 +126,7 @@ void limit_terms(std::vector<NodeTerm>& terms, std::string_view where, std::stri
 
 }  // namespace
 
-void read_object(const pb::PersistentVolumeClaim& from, const UnknownFields&, PersistentVolumeClaim& claim,
+void read_object(const pb::PersistentVolumeClaim& from, const UnknownFields& unknown, PersistentVolumeClaim& claim,
                  std::string& problem) {
   const pb::ObjectMeta& meta = from.metadata();
   const pb::PersistentVolumeClaimSpec& spec = from.spec();
@@ -146,10 +146,13 @@ void read_object(const pb::PersistentVolumeClaim& from, const UnknownFields&, Pe
   }
   claim.is_bind_completed = annotation(meta, kBindCompletedAnnotation) != nullptr;
   claim.is_lost = from.status().phase() == "Lost";
+  claim.unknown_spec_fields.assign(unknown.in_spec.begin(), unknown.in_spec.end());
+  claim.unknown_fields = joined(unknown.elsewhere);
 }
 
-void read_object(const pb::PersistentVolume& from, const UnknownFields&, PersistentVolume& volume,
+void read_object(const pb::PersistentVolume& from, const UnknownFields& unknown, PersistentVolume& volume,
                  std::string& problem) {
+  volume.unknown_fields = joined(unknown.all());
   const pb::PersistentVolumeSpec& spec = from.spec();
   read_meta(from.metadata(), volume);
   read_labels(from.metadata().labels(), volume.labels);
@@ -180,8 +183,9 @@ void read_object(const pb::PersistentVolume& from, const UnknownFields&, Persist
   volume.is_available = from.status().phase() == "Available";
 }
 
-void read_object(const pb::StorageClass& from, const UnknownFields&, StorageClass& storage_class,
+void read_object(const pb::StorageClass& from, const UnknownFields& unknown, StorageClass& storage_class,
                  std::string& problem) {
+  storage_class.unknown_fields = joined(unknown.all());
   read_meta(from.metadata(), storage_class);
   storage_class.provisioner = from.provisioner();
   storage_class.waits_for_consumer = from.volumebindingmode() == "WaitForFirstConsumer";
@@ -199,7 +203,8 @@ void read_object(const pb::StorageClass& from, const UnknownFields&, StorageClas
   }
 }
 
-void read_object(const pb::CSINode& from, const UnknownFields&, CsiNode& node, std::string&) {
+void read_object(const pb::CSINode& from, const UnknownFields& unknown, CsiNode& node, std::string&) {
+  node.unknown_fields = joined(unknown.all());
   read_meta(from.metadata(), node);
   for (const pb::CSINodeDriver& driver : from.spec().drivers()) {
     CsiNode::Driver& kept = node.drivers.emplace_back();
@@ -218,14 +223,16 @@ void read_object(const pb::CSINode& from, const UnknownFields&, CsiNode& node, s
     if (plugin_named(name) != MigratedPlugin::kNone) node.migrated_plugins.emplace_back(name);
 }
 
-void read_object(const pb::CSIDriver& from, const UnknownFields&, CsiDriver& driver, std::string&) {
+void read_object(const pb::CSIDriver& from, const UnknownFields& unknown, CsiDriver& driver, std::string&) {
+  driver.unknown_fields = joined(unknown.all());
   read_meta(from.metadata(), driver);
   driver.has_capacities = from.spec().storagecapacity();
   driver.must_be_on_node = from.spec().preventpodschedulingifmissing();
 }
 
-void read_object(const pb::CSIStorageCapacity& from, const UnknownFields&, CsiStorageCapacity& capacity,
+void read_object(const pb::CSIStorageCapacity& from, const UnknownFields& unknown, CsiStorageCapacity& capacity,
                  std::string& problem) {
+  capacity.unknown_fields = joined(unknown.all());
   read_meta(from.metadata(), capacity);
   capacity.class_name = from.storageclassname();
   if (from.has_nodetopology()) read_selector(from.nodetopology(), capacity.topology, "nodeTopology", problem);
@@ -236,7 +243,9 @@ void read_object(const pb::CSIStorageCapacity& from, const UnknownFields&, CsiSt
   if (!problem.empty()) capacity.largest_volume.reset();
 }
 
-void read_object(const pb::VolumeAttachment& from, const UnknownFields&, VolumeAttachment& attachment, std::string&) {
+void read_object(const pb::VolumeAttachment& from, const UnknownFields& unknown, VolumeAttachment& attachment,
+                 std::string&) {
+  attachment.unknown_fields = joined(unknown.all());
   read_meta(from.metadata(), attachment);
   attachment.attacher = from.spec().attacher();
   attachment.volume_name = from.spec().source().persistentvolumename();

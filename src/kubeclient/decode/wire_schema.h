@@ -45,4 +45,11 @@ constexpr const WireField* wire_field(const WireMessage& message, std::uint32_t 
   return low < message.end && kWireFields[low].number == number ? &kWireFields[low] : nullptr;
 }
 
+/// Whether it has a field of that name. O(its fields).
+constexpr bool has_field(const WireMessage& message, std::string_view name) {
+  for (std::size_t row = message.begin; row < message.end; ++row)
+    if (kWireFields[row].name == name) return true;
+  return false;
+}
+
 }  // namespace ashlar::kube::proto

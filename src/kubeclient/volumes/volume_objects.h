@@ -40,7 +40,9 @@ struct PersistentVolumeClaim {
   bool is_lost = false;
   PooledString controller_uid;  ///< of its controlling owner
   Millis deletion_requested;
-  PooledString problem;  ///< as of Pod
+  PooledString problem;                           ///< as of Pod
+  std::vector<PooledString> unknown_spec_fields;  ///< as of PodGroup
+  PooledString unknown_fields;                    ///< as of Pod
   bool is_bound() const { return !volume_name.empty() && is_bind_completed; }
   bool is_for_one_pod() const;  ///< access mode ReadWriteOncePod
   friend bool operator==(const PersistentVolumeClaim&, const PersistentVolumeClaim&) = default;
@@ -62,7 +64,7 @@ struct PersistentVolume {
   AttachedVolume attached;  ///< as its driver attaches it; empty: no CSI driver does
   bool is_available = false;
   Millis deletion_requested;
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const PersistentVolume&, const PersistentVolume&) = default;
 };
 
@@ -72,7 +74,7 @@ struct StorageClass {
   PooledString provisioner;
   bool waits_for_consumer = false;           ///< volumeBindingMode WaitForFirstConsumer
   std::vector<NodeTerm> allowed_topologies;  ///< one must match; none: any node
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const StorageClass&, const StorageClass&) = default;
 };
 
@@ -87,7 +89,7 @@ struct CsiNode {
   std::uint64_t resource_version = 0;
   std::vector<Driver> drivers;
   std::vector<PooledString> migrated_plugins;  ///< ascending
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const CsiNode&, const CsiNode&) = default;
 };
 
@@ -96,7 +98,7 @@ struct CsiDriver {
   std::uint64_t resource_version = 0;
   bool has_capacities = false;   ///< it tells its capacity by CSIStorageCapacity objects
   bool must_be_on_node = false;  ///< nodes without it take no pods with its volumes
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const CsiDriver&, const CsiDriver&) = default;
 };
 
@@ -106,7 +108,7 @@ struct CsiStorageCapacity {
   PooledString class_name;
   LabelSelector topology;
   std::optional<std::int64_t> largest_volume;  ///< the largest possible volume, else the capacity
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const CsiStorageCapacity&, const CsiStorageCapacity&) = default;
 };
 
@@ -114,7 +116,7 @@ struct VolumeAttachment {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;
   PooledString attacher, volume_name, node_name;
-  PooledString problem;
+  PooledString problem, unknown_fields;
   friend bool operator==(const VolumeAttachment&, const VolumeAttachment&) = default;
 };
 

@@ -194,8 +194,10 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   window("bind", numbers.bind_window);
   window("reread", numbers.reread_window);
   window("status", numbers.status_window);
-  out.set("ashlar_status_writes_waiting", "Conditions and events not yet written", {},
+  out.set("ashlar_status_writes_waiting", "Conditions and events that wait for a request", {},
           static_cast<double>(numbers.status_writes_waiting));
+  out.set("ashlar_status_refreshes_waiting", "Conditions of which only numbers have changed, not yet written", {},
+          static_cast<double>(numbers.status_refreshes_waiting));
   out.count("ashlar_events_dropped_total", "Events dropped because their queue was full", {},
             static_cast<double>(l.events_dropped));
   out.count("ashlar_status_write_failures_total", "Conditions and events that could not be written", {},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/explain/explain.h"
+#include "engine/place/run_placer.h"
 #include "kubeclient/json_writer.h"
 #include "live/read/facts_text.h"
 #include "live/read/held.h"
@@ -230,15 +231,31 @@ void write_gang(JsonWriter& w, const Tables& tables, GangSlot slot) {
   w.end_object();
 }
 
-void write_pod_line(JsonWriter& w, const Tables& tables, PodSlot slot) {
+/// Whether the pod prefers pods of its own gang, or others to them, and too many are alike for that to count.
+bool has_unseen_members(const Tables& tables, const State& state, const PodRecord& pod) {
+  if (pod.gang == kNoGang || pod.member.is_none() || !has_wishes_about_itself(state, pod.member)) return false;
+  const Member& own = state.member(pod.member);
+  const std::vector<PodSlot>& members = tables.gangs[pod.gang].pods;
+  return std::ranges::count_if(members, [&](PodSlot slot) {
+           const MemberId other = tables.pods[slot].member;
+           return !other.is_none() && state.member(other).demand == own.demand &&
+                  state.member(other).constraint == own.constraint;
+         }) > static_cast<std::ptrdiff_t>(kSeenMembersMax);
+}
+
+void write_pod_line(JsonWriter& w, const Tables& tables, const State& state, PodSlot slot) {
   const PodRecord& pod = tables.pods[slot];
   w.member("pod", pod.ns.str() + "/" + pod.name.str()).member("priority", std::int64_t{pod.priority});
   w.member("queue", pod.queue.is_none() ? std::string_view() : tables.names.queues.name(pod.queue).view());
-  if (pod.rules && !pod.rules->ignored_soft.empty()) {
-    w.key("ignored").begin_array();
-    for (const PooledString& path : pod.rules->ignored_soft) w.string(path);
-    w.end_array();
-  }
+  std::vector<std::string> ignored;
+  if (pod.rules) ignored.assign(pod.rules->ignored_soft.begin(), pod.rules->ignored_soft.end());
+  if (has_unseen_members(tables, state, pod))
+    ignored.push_back("being near to, or apart from, pods of its own gang (more than " +
+                      std::to_string(kSeenMembersMax) + " are alike)");
+  if (ignored.empty()) return;
+  w.key("ignored").begin_array();
+  for (const std::string& one : ignored) w.string(one);
+  w.end_array();
 }
 
 }  // namespace
@@ -302,7 +319,7 @@ http::ServerResponse answer_why(ReadReplica& replica, const http::ServerRequest&
   }
   if (subject.pod != kNoPod) {
     const PodRecord& pod = tables.pods[subject.pod];
-    write_pod_line(w, tables, subject.pod);
+    write_pod_line(w, tables, replica.state(), subject.pod);
     write_request(w, replica.state(), pod);
     w.member("ageMillis", (replica.now() - pod.created).value);
     if (!pod.node_name.empty() && subject.named == kNoGang) write_place(w, replica, pod);

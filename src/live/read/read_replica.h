@@ -27,7 +27,8 @@ namespace ashlar::kube {
 struct TermNumbers {
   CommitCounters binder;
   StatusWriterCounters status_writer;
-  std::size_t binds_held = 0, binds_in_flight = 0, binds_waiting = 0, binds_slow = 0, status_writes_waiting = 0;
+  std::size_t binds_held = 0, binds_in_flight = 0, binds_waiting = 0, binds_slow = 0;
+  std::size_t status_writes_waiting = 0, status_refreshes_waiting = 0;  ///< the former without the latter
   std::size_t commits_waiting = 0;  ///< pods that have a place, and whose binding waits for their volumes
   std::size_t bind_window = 0, reread_window = 0, status_window = 0;
   std::size_t unknown_fields = 0;  ///< kinds of fields seen that only a newer Kubernetes has

@@ -82,6 +82,7 @@ struct GangRecord {
   std::uint8_t bind_failures = 0;  ///< such holds since all members were bound
   PooledString foreign_pod_name;   ///< the scheduler that the last of the foreign pods names
   PooledString group_uid;          ///< of the PodGroup object; empty while there is none
+  std::int64_t group_generation = 0;
   std::uint64_t group_condition_hash = 0, group_condition_words = 0;  ///< as of pods
   GangKind kind = GangKind::kLabelled;
   bool is_gang = true;   ///< false: a PodGroup of basic policy with a topology key: members one by one in one domain
@@ -100,6 +101,7 @@ struct GangRecord {
   bool is_group_refresh_due = false, is_group_condition_there = false;  ///< as of pods
   bool is_group_told = false;    ///< the PodGroup's condition is already True: it never reverts
   PooledString group_refusal;    ///< path of a field of the PodGroup that is not evaluated
+  PooledString group_unknown;    ///< fields of its spec that only a newer Kubernetes has, without accepted ones
   PooledString group_problem;    ///< why the PodGroup cannot be read, if it never could
   Hold hold;                     ///< what holds it, as last evaluated
   std::uint64_t hold_found = 0;  ///< the edition of the levels at which it was; 0: something has changed since

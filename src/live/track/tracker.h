@@ -9,6 +9,7 @@
 #include "kubeclient/reflector.h"
 #include "live/track/hold_text.h"
 #include "live/track/tracker_data.h"
+#include "live/track/unknown_fields.h"
 #include "state/state.h"
 
 namespace ashlar::kube {
@@ -30,7 +31,12 @@ class Tracker {
   /// Claims, volumes and what tells where they can be used: any kind of VolumeBook.
   template <class T>
   requires requires(VolumeBook& book, Change<T>&& change) { book.take(std::move(change)); }
-  void take(Change<T>&& change) { data_.volumes.take(std::move(change)); }
+  void take(Change<T>&& change) {
+    if constexpr (requires { change.object.unknown_spec_fields; })
+      note_unknown_fields(data_, PooledString(), change.object.unknown_spec_fields);
+    note_unknown_fields(data_, change.object.unknown_fields);
+    data_.volumes.take(std::move(change));
+  }
   /// Why a kind of these cannot be listed now; empty: it can.
   void note_volumes(std::string_view resource, const std::string& problem) {
     data_.volumes.note_problem(resource, problem);
@@ -115,7 +121,8 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   const VolumeBook& volumes() const { return data_.volumes; }
-  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }  // for tests
+  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }        // for tests
+  std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }  // for tests
   /// What the unbound claims of a pod with a place get; nullptr: it has none.
   const ChosenVolumes* chosen_volumes(PodSlot slot) const {
     const auto chosen = data_.chosen_volumes.find(slot);

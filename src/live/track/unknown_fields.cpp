@@ -10,25 +10,26 @@ void note(TrackerData& t, const PooledString& names) {
   if (names.empty() || t.unknown_fields.size() >= kRememberedMax || !t.unknown_fields.insert(names).second) return;
   if (t.listeners.log)
     t.listeners.log(LogLevel::kInfo, {"the API server is newer than this release: it sends " + names.str() +
-                                      " (message and number of a field), which is not read"});
+                                      " (message and field), which is not read"});
 }
 
 }  // namespace
 
-std::string refused_unknown_fields(const TrackerOptions& options, const Pod& pod) {
+std::string refused_unknown_fields(const std::set<std::string>& accepted, std::span<const PooledString> fields) {
   std::string text;
-  if (!pod.rules) return text;
-  for (const PooledString& field : pod.rules->unknown_fields)
-    if (!options.accepted_fields.contains(field.str())) text += (text.empty() ? "" : ", ") + field.str();
+  for (const PooledString& field : fields)
+    if (!accepted.contains(field.str())) text += (text.empty() ? "" : ", ") + field.str();
   return text;
 }
 
-void note_unknown_fields(TrackerData& t, const Pod& pod) {
-  note(t, pod.unknown_fields);
-  if (!pod.rules) return;
-  for (const PooledString& field : pod.rules->unknown_fields) note(t, field);
+void note_unknown_fields(TrackerData& t, const PooledString& elsewhere, std::span<const PooledString> in_spec) {
+  note(t, elsewhere);
+  for (const PooledString& field : in_spec) note(t, field);
 }
 
-void note_unknown_fields(TrackerData& t, const Node& node) { note(t, node.unknown_fields); }
+void note_unknown_fields(TrackerData& t, const Pod& pod) {
+  note_unknown_fields(t, pod.unknown_fields);
+  if (pod.rules) note_unknown_fields(t, PooledString(), pod.rules->unknown_fields);
+}
 
 }  // namespace ashlar::kube

@@ -1,7 +1,9 @@
-// unknown_fields: fields that only a newer Kubernetes has. A waiting pod with one in its spec is not placed; what other
-// objects have is logged once by name and counted.
+// unknown_fields: fields that only a newer Kubernetes has. A waiting pod with one in its spec is not placed, nor one
+// whose PodGroup or unbound claim has one in its own; what other objects have is logged once by name and counted.
 #pragma once
 
+#include <set>
+#include <span>
 #include <string>
 
 #include "kubeclient/objects.h"
@@ -9,10 +11,11 @@
 
 namespace ashlar::kube {
 
-/// Those of the pod's spec that the configuration does not accept: "PodSpec.44, Container.31"; empty: none.
-std::string refused_unknown_fields(const TrackerOptions& options, const Pod& pod);
+/// Those of a spec that the configuration does not accept: "PodSpec.44, Container.31"; empty: none.
+std::string refused_unknown_fields(const std::set<std::string>& accepted, std::span<const PooledString> fields);
 
 void note_unknown_fields(TrackerData& t, const Pod& pod);
-void note_unknown_fields(TrackerData& t, const Node& node);
+/// Of any other object: as its decoder names them, "NodeSpec.9, NodeStatus.15", and one by one.
+void note_unknown_fields(TrackerData& t, const PooledString& elsewhere, std::span<const PooledString> in_spec = {});
 
 }  // namespace ashlar::kube

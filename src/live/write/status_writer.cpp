@@ -302,7 +302,8 @@ void StatusWriter::send_group_condition(const GroupMark& mark, bool is_refresh) 
                                .reason = text.reason,
                                .message = text.message,
                                .now = api_.now(),
-                               .is_transition = is_true || !gang.is_group_condition_there};
+                               .is_transition = is_true || !gang.is_group_condition_there,
+                               .observed_generation = gang.group_generation};
   dispatch(
       [&](OnAnswer on_answer) {
         return patch_pod_group_condition(api_, options_.pod_groups, group, update, std::move(on_answer),

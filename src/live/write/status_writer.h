@@ -76,6 +76,8 @@ class StatusWriter {
   std::size_t in_flight() const { return lane_.size(); }
   std::size_t window() const { return window_.size(); }
   std::size_t depth() const { return groups_.size() + first_.size() + others_.size() + refreshes() + events_.size(); }
+  /// Of them: conditions of which only numbers have changed. They are paced, and no backlog.
+  std::size_t refreshes() const { return refreshes_.size() + group_refreshes_.size(); }
   const StatusWriterCounters& counters() const { return counters_; }
 
  private:
@@ -104,7 +106,6 @@ class StatusWriter {
   using Attempts = boost::unordered_flat_map<std::uint64_t, Attempt>;
 
   bool is_quiet() const { return !hooks_.is_quiet || hooks_.is_quiet(); }
-  std::size_t refreshes() const { return refreshes_.size() + group_refreshes_.size(); }
   /// When the next condition of which only numbers changed may be sent; Millis::max(): none waits.
   Millis refresh_at(bool is_quiet) const;
   void send_refresh();

@@ -24,7 +24,7 @@ std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, Bit
   return facts_change_count() - seen;
 }
 
-const BitSet& Cluster::allowed(ConstraintId id, const NodeRules& rules) const {
+const BitSet& Cluster::allowed_alone(ConstraintId id, const NodeRules& rules) const {
   ASHLAR_CHECK(id.row() < constraints_.size());
   Allowed& set = allowed_[id.row()];
   if (set.rule != rules.allows) set.seen = 0;
@@ -34,7 +34,7 @@ const BitSet& Cluster::allowed(ConstraintId id, const NodeRules& rules) const {
     set.seen = facts_change_count();
     set.beside_flips = 0;
   }
-  return set.has_company ? set.beside(company_of(id, rules)) : set.nodes;
+  return set.nodes;
 }
 
 void Cluster::define_constraint(ConstraintId id, Constraint constraint) {

@@ -46,7 +46,12 @@ class Cluster : public NodeColumns {
   std::uint64_t definition(ConstraintId id) const { return allowed_[id.row()].definition; }
   /// Live nodes that the constraint allows by this rule, which should be the same at each call. Costs one evaluation
   /// for each node whose facts changed since the last call, so constraints that are not read cost nothing.
-  const BitSet& allowed(ConstraintId id, const NodeRules& rules) const;
+  const BitSet& allowed(ConstraintId id, const NodeRules& rules) const {
+    const BitSet& alone = allowed_alone(id, rules);
+    return allowed_[id.row()].has_company ? allowed_[id.row()].beside(company_of(id, rules)) : alone;
+  }
+  /// The same without its rules about other pods.
+  const BitSet& allowed_alone(ConstraintId id, const NodeRules& rules) const;
   /// Whether pods that are placed change it.
   bool has_company(ConstraintId id) const { return allowed_[id.row()].has_company; }
   /// The nodes among them that opened or closed by the constraint's rules about other pods. `since` is 0 or what was
@@ -83,6 +88,8 @@ class Cluster : public NodeColumns {
   const Counts& counts() const { return counts_; }
   /// What rules may know of nodes beside their facts.
   NodeContext context() const { return {counts_, &layouts_, &classes_}; }
+  /// Devices of the node that are taken, nobody knows which.
+  std::int32_t devices_owed(NodeId n) const { return device_debt_[n.row()]; }
   /// Pairs of a constraint and a node evaluated by allowed() so far.
   std::uint64_t evaluation_count() const { return evaluation_count_; }  // for tests
 

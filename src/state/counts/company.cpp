@@ -123,7 +123,7 @@ void Company::set_closed(Term& term, std::size_t domain, bool is_closed) {
   if ((term.is_closed[domain] != 0) == is_closed) return;
   term.is_closed[domain] = is_closed ? 1 : 0;
   for (const NodeId n : term.domains_of->nodes[domain]) {
-    std::uint8_t& closed_by = closed_by_[n.row()];
+    std::uint32_t& closed_by = closed_by_[n.row()];
     is_closed ? ++closed_by : --closed_by;
     if (closed_by != (is_closed ? 1 : 0)) continue;
     open_.assign(n.row(), !is_closed);

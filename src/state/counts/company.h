@@ -84,7 +84,7 @@ class Company {
   bool may_be_first() const { return is_first_allowed_ && near_pods_ == 0; }
 
   std::vector<Term> terms_;
-  std::vector<std::uint8_t> closed_by_;  ///< by node: terms that refuse it
+  std::vector<std::uint32_t> closed_by_;  ///< by node: terms that refuse it
   BitSet open_;
   bool is_first_allowed_ = false;
   std::uint64_t near_pods_ = 0;  ///< pods of the affinity, by each of its labels

@@ -131,6 +131,29 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
   return kept;
 }
 
+namespace {
+
+/// Whether devices are taken of which nobody knows which: by number, or claimed beyond what one has.
+bool owes_devices(const Cluster& cluster, NodeId node) {
+  const auto is_overfull = [](std::int32_t milli) { return milli < 0; };
+  return cluster.devices_owed(node) > 0 || std::ranges::any_of(cluster.device_free_milli(node), is_overfull);
+}
+
+}  // namespace
+
+bool shares_beside_owed(const State& state, NodeId node, MemberId placed) {
+  const Member& m = state.member(placed);
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  if (request.count == 0 || !owes_devices(state.cluster(), node)) return false;
+  const auto free = state.cluster().device_free_milli(node);
+  bool is_alone = false;  // nobody else has anything of one of its devices, and it leaves part of that
+  state.devices_of(m).each(request, [&](int i, const DeviceShare& share) {
+    const auto at = static_cast<std::size_t>(i);
+    is_alone = is_alone || (at < free.size() && free[at] > 0 && free[at] + share.milli.value == kWholeDevice);
+  });
+  return is_alone;
+}
+
 bool tells_devices_apart(const State& state, NodeId node, MemberId placed) {
   if (state.yielding_on(node).empty()) return false;
   const Member& m = state.member(placed);

@@ -40,6 +40,10 @@ std::vector<Kept> kept_on(const State& state, NodeId node, std::span<const Membe
 /// one the job has, others may be taken, or shared.
 bool tells_devices_apart(const State& state, NodeId node, MemberId placed);
 
+/// Whether a member that others have bound shares a device of a node that owes some, of which nobody knows which: that
+/// device is none of them, so more may share it. What is placed here takes no device that may be owed.
+bool shares_beside_owed(const State& state, NodeId node, MemberId placed);
+
 /// Cluster::is_overcommitted without what yielding holds keep of the node. O(members x holds) of the node.
 bool is_overcommitted(const State& state, NodeId node, const Demand& demand, const DeviceMask& devices);
 

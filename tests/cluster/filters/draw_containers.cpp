@@ -23,7 +23,7 @@ void write_resources(JsonWriter& w, const Pairs& amounts) {
 }
 
 void write_ports(JsonWriter& w, Draw& draw, const ContainerOptions& options, DrawnContainers& drawn) {
-  if (!draw.chance(options.is_waiting ? 28 : 35)) return;
+  if (!draw.chance(options.is_waiting ? 55 : 45)) return;
   drawn.has_host_ports = true;
   w.key("ports").begin_array();
   std::int64_t port = 8080;
@@ -89,17 +89,20 @@ void write_container(JsonWriter& w, Draw& draw, const ContainerOptions& options,
                      DrawnContainers& drawn) {
   const bool is_first = drawn.names.empty() && drawn.init_names.empty();
   w.begin_object().member("name", name).member("image", "pause");
-  const bool has_rules = options.is_waiting && draw.chance(4);
+  const bool has_rules = options.is_waiting && !options.is_light && draw.chance(8);
   if (role == Role::kSidecar) w.member("restartPolicy", "Always");
   if (has_rules) write_restart_rules(w, role);
-  if (options.is_waiting && draw.chance(4)) {
+  drawn.needs_features = drawn.needs_features || has_rules;
+  if (options.is_waiting && !options.is_light && draw.chance(4)) {
     w.key("volumeMounts").begin_array().begin_object().member("name", "scratch").member("mountPath", "/scratch");
     write_strings(w, "bindMountOptions", {"noexec"});
     w.end_object().end_array();
-    drawn.needs_bind_options = true;
+    drawn.needs_bind_options = drawn.needs_features = true;
   }
-  if (is_first || role == Role::kSidecar) write_ports(w, draw, options, drawn);
-  write_resources(w, draw_amounts(draw, options.is_waiting, drawn));
+  if (!options.is_light) {
+    if (is_first || role == Role::kSidecar) write_ports(w, draw, options, drawn);
+    write_resources(w, draw_amounts(draw, options.is_waiting, drawn));
+  }
   w.end_object();
 }
 

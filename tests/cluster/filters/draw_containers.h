@@ -17,6 +17,7 @@ struct DrawnContainers {
   bool needs_bind_options = false;             ///< of a volume "scratch", which the pod must have
   /// one has an amount below a thousandth of a core or a byte: of two, kube-scheduler rounds up the sum and Ashlar each
   bool has_fraction = false;
+  bool needs_features = false;  ///< of the node
   bool has_extended = false;    ///< one requests what cannot be resized
   bool has_host_ports = false;  ///< maybe
 };
@@ -24,6 +25,7 @@ struct DrawnContainers {
 struct ContainerOptions {
   bool is_waiting = false;  ///< it asks for more than a bound pod does
   bool is_on_host_network = false;
+  bool is_light = false;  ///< it asks for nothing
 };
 /// Writes `containers` and `initContainers` of a pod's spec.
 DrawnContainers write_containers(kube::JsonWriter& w, Draw& draw, const ContainerOptions& options);

@@ -18,6 +18,11 @@ Pairs draw_labels(Draw& draw, const std::string& name) {
   };
   add(kZone, 90);
   add(kRack, 60);
+  add(kRegion, 40);
+  add(kOldZone, 12);
+  add(kOldRegion, 8);
+  add(kGceZone, 30);
+  add(kEbsZone, 30);
   add("disk", 60);
   add("size", 60);
   add("nvidia.com/gpu.product", 40);
@@ -40,6 +45,8 @@ void write_taints(JsonWriter& w, Draw& draw, bool is_ready, bool is_unschedulabl
     if (draw.chance(15))
       write_taint(w, "maintenance", draw_taint_value(draw), draw.one_of({"NoSchedule", "NoExecute"}));
   }
+  if (draw.chance(18))
+    write_taint(w, kTier, draw_tier(draw, false), draw.one_of({"NoSchedule", "NoSchedule", "NoExecute"}));
   // what the node controllers would add
   if (!is_ready) write_taint(w, kNotReadyTaint, "", "NoSchedule");
   if (is_unschedulable && draw.chance(50)) write_taint(w, kUnschedulableTaint, "", "NoSchedule");
@@ -49,7 +56,7 @@ void write_taints(JsonWriter& w, Draw& draw, bool is_ready, bool is_unschedulabl
 Pairs draw_allocatable(Draw& draw) {
   Pairs amounts{{"cpu", draw.one_of({"1", "2", "4", "8", "1500m"})},
                 {"memory", draw.one_of({"1Gi", "2Gi", "4Gi", "8Gi", "2000000000", "1536Mi"})},
-                {"pods", draw.one_of({"0", "3", "110", "110", "110", "110", "110", "110", "110", "110"})}};
+                {"pods", draw.chance(8) ? draw.one_of({"0", "3"}) : "110"}};
   if (draw.chance(85)) amounts.emplace_back("ephemeral-storage", draw.one_of({"2Gi", "10Gi", "1G"}));
   if (draw.chance(55)) amounts.emplace_back("nvidia.com/gpu", draw.one_of({"0", "1", "4", "8"}));
   if (draw.chance(75)) amounts.emplace_back("example.com/foo", draw.one_of({"1", "2", "5"}));
@@ -71,7 +78,7 @@ void write_status(JsonWriter& w, const Pairs& allocatable, bool is_ready, const 
 }  // namespace
 
 DrawnNode draw_node(Draw& draw, const std::string& name) {
-  const bool is_ready = draw.chance(96), is_unschedulable = draw.chance(10);
+  const bool is_ready = draw.chance(96), is_unschedulable = draw.chance(14);
   JsonWriter w;
   w.begin_object().member("apiVersion", "v1").member("kind", "Node");
   w.key("metadata").begin_object().member("name", name);
@@ -82,7 +89,7 @@ DrawnNode draw_node(Draw& draw, const std::string& name) {
   w.end_object();
   std::vector<std::string> features;
   for (const std::string_view feature : kFeatures)
-    if (draw.chance(65)) features.emplace_back(feature);
+    if (draw.chance(55)) features.emplace_back(feature);
   write_status(w, draw_allocatable(draw), is_ready, features);
   w.end_object();
   return {name, w.take()};

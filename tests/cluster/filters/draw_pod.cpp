@@ -9,6 +9,9 @@ namespace {
 
 using kube::JsonWriter;
 
+/// A pod is not tried before the claims that it owns are there.
+constexpr const char* kGates = R"([{"name":"example.com/claims"}])";
+
 /// Up to the spec.
 void begin_pod(JsonWriter& w, const DrawnPod& pod, const Pairs& labels) {
   w.begin_object().member("apiVersion", "v1").member("kind", "Pod");
@@ -35,30 +38,36 @@ void write_overhead(JsonWriter& w, Draw& draw, bool may_be_fraction) {
 }
 
 /// Such as each node can mount.
-void write_volumes(JsonWriter& w, Draw& draw, bool needs_scratch) {
-  if (!needs_scratch && !draw.chance(10)) return;
-  w.key("volumes").begin_array();
+void write_simple_volumes(JsonWriter& w, Draw& draw, bool needs_scratch) {
   if (needs_scratch)
     w.begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object().end_object();
+  if (!draw.chance(10)) return;
   const std::string kind = draw.one_of({"configMap", "secret", "hostPath"});
   w.begin_object().member("name", "more").key(kind).begin_object();
   w.member(kind == "hostPath" ? "path"
            : kind == "secret" ? "secretName"
                               : "name",
            kind == "hostPath" ? "/more" : "more");
-  w.end_object().end_object().end_array();
+  w.end_object().end_object();
 }
 
 /// What both kinds of pods may have.
-DrawnContainers write_common(JsonWriter& w, Draw& draw, bool is_waiting) {
+DrawnContainers write_common(JsonWriter& w, Draw& draw, const VolumeSources& sources, DrawnPod& pod) {
+  const bool is_waiting = pod.node.empty();
   const bool is_on_host_network = draw.chance(6);
   if (is_on_host_network) w.member_bool("hostNetwork", true);
-  if (is_on_host_network ? draw.chance(60) : draw.chance(3)) w.member_bool("hostUsers", false);
-  const DrawnContainers drawn =
-      write_containers(w, draw, {.is_waiting = is_waiting, .is_on_host_network = is_on_host_network});
-  write_volumes(w, draw, drawn.needs_bind_options);
-  if (draw.chance(10)) write_overhead(w, draw, !drawn.has_fraction && draw.chance(40));
-  if (draw.chance(12)) write_pod_level(w, draw);
+  const bool has_own_users = is_on_host_network ? draw.chance(60) : draw.chance(3);
+  if (has_own_users) w.member_bool("hostUsers", false);
+  const bool is_light = pod.is_about_volumes;
+  DrawnContainers drawn = write_containers(
+      w, draw, {.is_waiting = is_waiting, .is_on_host_network = is_on_host_network, .is_light = is_light});
+  drawn.needs_features = drawn.needs_features || (is_on_host_network && has_own_users);
+  w.key("volumes").begin_array();
+  write_simple_volumes(w, draw, drawn.needs_bind_options);
+  write_drawn_volumes(w, draw, sources, pod);
+  w.end_array();
+  if (!is_light && draw.chance(10)) write_overhead(w, draw, !drawn.has_fraction && draw.chance(40));
+  if (!is_light && draw.chance(12)) write_pod_level(w, draw);
   return drawn;
 }
 
@@ -103,18 +112,19 @@ std::string draw_status(Draw& draw, const DrawnContainers& containers) {
 
 }  // namespace
 
-DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& node, const DrawOptions& options) {
+DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& node, const PodSurroundings& around) {
   DrawnPod pod{.ns = draw.one_of({"team-a", "team-b", "team-c"}), .name = name, .node = node};
   JsonWriter w;
   begin_pod(w, pod, draw_pod_labels(draw));
-  w.member("schedulerName", draw.chance(50) ? options.scheduler_name : "default-scheduler").member("nodeName", node);
-  const DrawnContainers containers = write_common(w, draw, false);
+  w.member("schedulerName", draw.chance(50) ? around.options.scheduler_name : "default-scheduler")
+      .member("nodeName", node);
+  const DrawnContainers containers = write_common(w, draw, around.volumes, pod);
   pod.has_host_ports = containers.has_host_ports;
   pod.keeps_others_away = draw.chance(12);
   write_affinity(
       w, draw,
       {.has_node_affinity = false, .has_pod_affinity = draw.chance(5), .has_pod_anti_affinity = pod.keeps_others_away},
-      {node});
+      {node}, pod.features);
   w.end_object().end_object();
   pod.body = w.take();
   if (draw.chance(22)) pod.status = draw_status(draw, containers);
@@ -122,34 +132,49 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
   return pod;
 }
 
-DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const std::vector<std::string>& nodes,
-                          const DrawOptions& options) {
+DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const PodSurroundings& around) {
+  const DrawOptions& options = around.options;
   DrawnPod pod{.ns = draw.one_of({"team-a", "team-b", "team-c"}), .name = name};
+  pod.is_about_volumes = draw.chance(45);
   JsonWriter w;
   begin_pod(w, pod, draw_pod_labels(draw));
   w.member("schedulerName", options.scheduler_name);
-  write_common(w, draw, true);
-  if (draw.chance(18)) write_node_selector(w, draw);
-  if (draw.chance(55)) write_tolerations(w, draw);
-  write_affinity(w, draw,
-                 {.has_node_affinity = draw.chance(28),
-                  .has_pod_affinity = options.has_company && draw.chance(25),
-                  .has_pod_anti_affinity = options.has_company && draw.chance(30),
-                  .has_preferences = draw.chance(15)},
-                 nodes);
-  if (draw.chance(options.has_company ? 35 : 8)) write_topology_spread(w, draw, options.has_company);
+  const DrawnContainers drawn = write_common(w, draw, around.volumes, pod);
+  if (!pod.owned.empty()) w.key("schedulingGates").raw(kGates);
+  if (pod.is_about_volumes && draw.chance(80)) {
+    if (draw.chance(75)) w.key("tolerations").raw(R"([{"operator":"Exists"}])");
+  } else {
+    if (draw.chance(18)) write_node_selector(w, draw);
+    if (draw.chance(55)) write_tolerations(w, draw, pod.features);
+    write_affinity(w, draw,
+                   {.has_node_affinity = draw.chance(28),
+                    .has_pod_affinity = options.has_company && draw.chance(25),
+                    .has_pod_anti_affinity = options.has_company && draw.chance(30),
+                    .has_preferences = draw.chance(15)},
+                   around.nodes, pod.features);
+    // of such pods Ashlar counts only the nodes that have the features
+    if (!drawn.needs_features && draw.chance(options.has_company ? 35 : 8))
+      write_topology_spread(w, draw, options.has_company);
+  }
   w.end_object().end_object();
   pod.body = w.take();
   return pod;
 }
 
-DrawnPod pod_for(const std::string& name, const std::string& node, const DrawOptions& options) {
+DrawnPod pod_for(const std::string& name, const std::string& node, const DrawOptions& options,
+                 const std::vector<DrawnClaim>& claims) {
   DrawnPod pod{.ns = "team-a", .name = name};
   JsonWriter w;
   begin_pod(w, pod, {});
   w.member("schedulerName", options.scheduler_name);
   w.key("containers").begin_array().begin_object().member("name", "main").member("image", "pause");
   w.end_object().end_array();
+  w.key("volumes").begin_array();
+  for (const DrawnClaim& claim : claims) {
+    w.begin_object().member("name", "v" + std::to_string(&claim - claims.data()));
+    w.key("persistentVolumeClaim").begin_object().member("claimName", claim.name).end_object().end_object();
+  }
+  w.end_array();
   w.key("tolerations").begin_array().begin_object().member("operator", "Exists").end_object().end_array();
   w.key("affinity").begin_object().key("nodeAffinity").begin_object();
   w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms").begin_array();

@@ -1,7 +1,5 @@
 #include "cluster/filters/draw_rules.h"
 
-#include <set>
-
 namespace ashlar::filters {
 namespace {
 
@@ -44,9 +42,8 @@ void write_node_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& optio
                          const std::vector<std::string>& nodes) {
   w.key("nodeAffinity").begin_object();
   if (options.has_node_affinity) {
-    w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms").begin_array();
-    for (std::size_t left = draw.between(1, 3); left > 0; --left) write_node_term(w, draw, nodes);
-    w.end_array().end_object();
+    w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_object().key("nodeSelectorTerms");
+    w.raw(draw_node_terms(draw, nodes)).end_object();
   }
   if (options.has_preferences) {
     w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array().begin_object();
@@ -82,34 +79,42 @@ void write_label_selector(JsonWriter& w, Draw& draw) {
   w.end_object();
 }
 
-void write_namespace_selector(JsonWriter& w, Draw& draw) {
-  w.key("namespaceSelector").begin_object();
+/// As JSON.
+std::string draw_namespace_selector(Draw& draw) {
+  JsonWriter w;
+  w.begin_object();
   if (draw.chance(50)) write_pairs(w, "matchLabels", {{"team", draw.one_of({"red", "blue"})}});
   if (draw.chance(30)) {
     w.key("matchExpressions").begin_array().begin_object().member("key", draw.one_of({"team", "guest"}));
     w.member("operator", draw.one_of({"Exists", "DoesNotExist"})).end_object().end_array();
   }
-  w.end_object();
+  return w.end_object().take();
 }
 
-void write_pod_term(JsonWriter& w, Draw& draw) {
+/// The selector of namespaces; empty: none.
+std::string write_pod_term(JsonWriter& w, Draw& draw) {
   w.begin_object().member("topologyKey", draw.one_of({kZone, kHostname, kHostname, kHostname, kRack}));
   const bool has_selector = draw.chance(95);
   if (has_selector) write_label_selector(w, draw);
   if (draw.chance(30)) write_strings(w, "namespaces", {draw.one_of({"team-a", "team-b", "team-c"})});
-  if (draw.chance(30)) write_namespace_selector(w, draw);
+  const std::string namespaces = draw.chance(40) ? draw_namespace_selector(draw) : std::string();
+  if (!namespaces.empty()) w.key("namespaceSelector").raw(namespaces);
   // the server adds the pod's own value to the selector
   if (has_selector && draw.chance(12))
     write_strings(w, draw.one_of({"matchLabelKeys", "mismatchLabelKeys"}), {"version"});
   w.end_object();
+  return namespaces;
 }
 
-void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_required, bool is_preferred) {
+void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_required, bool is_preferred,
+                     std::set<std::string>& features) {
   if (!is_required && !is_preferred) return;
   w.key(kind).begin_object();
   if (is_required) {
     w.key("requiredDuringSchedulingIgnoredDuringExecution").begin_array();
-    for (std::size_t left = draw.chance(25) ? 2 : 1; left > 0; --left) write_pod_term(w, draw);
+    std::set<std::string> namespaces;
+    for (std::size_t left = draw.chance(30) ? 2 : 1; left > 0; --left) namespaces.insert(write_pod_term(w, draw));
+    if (namespaces.size() > 1) features.insert("terms that select unlike namespaces");
     w.end_array();
   }
   if (is_preferred) {
@@ -118,6 +123,15 @@ void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_r
     write_pod_term(w, draw);
     w.end_object().end_array();
   }
+  w.end_object();
+}
+
+/// By number.
+void write_comparison(JsonWriter& w, Draw& draw) {
+  w.begin_object().member("key", kTier).member("operator", draw.one_of({"Lt", "Gt"}));
+  w.member("value", draw_tier(draw, true));
+  const std::string effect = draw.one_of({"", "", "NoSchedule", "NoExecute"});
+  if (!effect.empty()) w.member("effect", effect);
   w.end_object();
 }
 
@@ -140,8 +154,12 @@ void write_node_selector(JsonWriter& w, Draw& draw) {
   write_pairs(w, "nodeSelector", labels);
 }
 
-void write_tolerations(JsonWriter& w, Draw& draw) {
+void write_tolerations(JsonWriter& w, Draw& draw, std::set<std::string>& features) {
   w.key("tolerations").begin_array();
+  if (draw.chance(35)) {
+    write_comparison(w, draw);
+    features.insert("toleration Lt or Gt");
+  }
   for (std::size_t left = draw.between(1, 3); left > 0; --left) {
     const bool is_of_all = draw.chance(8);
     const std::string op = is_of_all ? "Exists" : draw.one_of({"", "Equal", "Exists", "Exists"});
@@ -160,15 +178,24 @@ void write_tolerations(JsonWriter& w, Draw& draw) {
   w.end_array();
 }
 
-void write_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options, const std::vector<std::string>& nodes) {
+std::string draw_node_terms(Draw& draw, const std::vector<std::string>& nodes) {
+  JsonWriter w;
+  w.begin_array();
+  for (std::size_t left = draw.between(1, 3); left > 0; --left) write_node_term(w, draw, nodes);
+  return w.end_array().take();
+}
+
+void write_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options, const std::vector<std::string>& nodes,
+                    std::set<std::string>& features) {
   if (!options.has_node_affinity && !options.has_pod_affinity && !options.has_pod_anti_affinity &&
       !options.has_preferences)
     return;
   w.key("affinity").begin_object();
   if (options.has_node_affinity || options.has_preferences) write_node_affinity(w, draw, options, nodes);
-  write_pod_terms(w, draw, "podAffinity", options.has_pod_affinity, options.has_preferences && draw.chance(50));
-  write_pod_terms(w, draw, "podAntiAffinity", options.has_pod_anti_affinity,
-                  options.has_preferences && draw.chance(50));
+  write_pod_terms(w, draw, "podAffinity", options.has_pod_affinity, options.has_preferences && draw.chance(50),
+                  features);
+  write_pod_terms(w, draw, "podAntiAffinity", options.has_pod_anti_affinity, options.has_preferences && draw.chance(50),
+                  features);
   w.end_object();
 }
 

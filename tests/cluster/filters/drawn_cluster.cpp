@@ -5,6 +5,7 @@
 #include "cluster/filters/draw.h"
 #include "cluster/filters/draw_node.h"
 #include "cluster/filters/draw_pod.h"
+#include "cluster/filters/draw_storage.h"
 
 namespace ashlar::filters {
 
@@ -28,6 +29,19 @@ bool may_go(const DrawnCluster& cluster, const DrawnPod& pod) {
   });
 }
 
+/// What is removed stays in the list of claims: pods may name what is gone.
+DrawnStorage changed_storage(DrawnStorage storage, const DrawnChange& change) {
+  std::erase_if(storage.objects, [&](const DrawnObject& object) {
+    return std::any_of(change.removed_objects.begin(), change.removed_objects.end(),
+                       [&](const DrawnObject& removed) { return removed.path() == object.path(); });
+  });
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(storage.objects, change.storage.objects);
+  append(storage.claims, change.storage.claims);
+  storage.disks.insert(change.storage.disks.begin(), change.storage.disks.end());
+  return storage;
+}
+
 }  // namespace
 
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options) {
@@ -39,13 +53,18 @@ DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const Draw
     cluster.nodes.push_back(draw_node(draw, prefix + "n" + std::to_string(i)));
     names.push_back(cluster.nodes.back().name);
   }
+  cluster.storage = draw_storage(draw, {.cluster_prefix = prefix, .prefix = prefix}, names);
+  for (const std::string& node : names)
+    if (draw.chance(85)) cluster.storage.objects.push_back(draw_csi_node(draw, node));
+  const PodSurroundings around{options, names, {prefix, cluster.storage}};
   for (const std::string& node : names)
     for (std::size_t left = draw.between(0, 4); left > 0; --left)
-      cluster.bound.push_back(draw_bound_pod(draw, prefix + "b" + std::to_string(cluster.bound.size()), node, options));
+      cluster.bound.push_back(draw_bound_pod(draw, prefix + "b" + std::to_string(cluster.bound.size()), node, around));
   for (std::size_t i = 0; i < options.waiting; ++i)
-    cluster.waiting.push_back(draw_waiting_pod(draw, prefix + "w" + std::to_string(i), names, options));
+    cluster.waiting.push_back(draw_waiting_pod(draw, prefix + "w" + std::to_string(i), around));
   cluster.nodes.push_back(beacon_node(prefix + "beacon"));
-  cluster.beacon = pod_for(prefix + "beacon", cluster.nodes.back().name, options);
+  cluster.beacon_storage = beacon_storage(prefix + "beacon", cluster.nodes.back().name);
+  cluster.beacon = pod_for(prefix + "beacon", cluster.nodes.back().name, options, cluster.beacon_storage.claims);
   return cluster;
 }
 
@@ -60,12 +79,16 @@ DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options)
   }
   for (const DrawnPod& pod : cluster.bound)
     if (draw.chance(30) && may_go(cluster, pod)) change.removed.push_back(pod);
+  draw_storage_change(draw, cluster, names, change);
+  const DrawnStorage storage = changed_storage(cluster.storage, change);
+  const PodSurroundings around{options, names, {prefix, storage}};
   for (std::size_t i = 0, count = draw.between(0, names.size()); i < count; ++i)
-    change.bound.push_back(draw_bound_pod(draw, prefix + "d" + std::to_string(i), draw.one_of(names), options));
+    change.bound.push_back(draw_bound_pod(draw, prefix + "d" + std::to_string(i), draw.one_of(names), around));
   for (std::size_t i = 0; i < options.waiting; ++i)
-    change.waiting.push_back(draw_waiting_pod(draw, prefix + "v" + std::to_string(i), names, options));
+    change.waiting.push_back(draw_waiting_pod(draw, prefix + "v" + std::to_string(i), around));
   change.beacon_node = beacon_node(prefix + "second");
-  change.beacon = pod_for(prefix + "second", change.beacon_node.name, options);
+  change.beacon_storage = beacon_storage(prefix + "second", change.beacon_node.name);
+  change.beacon = pod_for(prefix + "second", change.beacon_node.name, options, change.beacon_storage.claims);
   return change;
 }
 
@@ -79,8 +102,10 @@ DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change) {
                        [&](const DrawnPod& removed) { return removed.name == pod.name; });
   });
   cluster.bound.insert(cluster.bound.end(), change.bound.begin(), change.bound.end());
+  cluster.storage = changed_storage(std::move(cluster.storage), change);
   cluster.waiting = change.waiting;
   cluster.beacon = change.beacon;
+  cluster.beacon_storage = change.beacon_storage;
   return cluster;
 }
 

@@ -1,9 +1,11 @@
-// drawn_cluster: a small random cluster as the objects that are posted for it: nodes, pods that are bound to them, and
-// pods that wait, random within the fields that decide where a pod may go.
+// drawn_cluster: a small random cluster as the objects that are posted for it: nodes, claims and volumes, pods that are
+// bound, and pods that wait, random within the fields that decide where a pod may go.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,30 @@ const std::vector<DrawnNamespace>& drawn_namespaces();
 struct DrawnNode {
   std::string name, body;
 };
+/// A claim, a volume, or what says where volumes can be used.
+struct DrawnObject {
+  std::string collection, name, body;
+  std::string status;           ///< patched into its status after its creation; empty: nothing
+  bool is_terminating = false;  ///< its deletion is requested after its creation, and a finalizer keeps it
+  std::string path() const { return collection + "/" + name; }
+};
+/// A change of such an object, as a merge patch.
+struct DrawnPatch {
+  std::string path, body;
+};
+/// What a pod may name by `name`, one of its namespace.
+struct DrawnClaim {
+  std::string ns, name;
+  std::string disk;       ///< "driver handle" as a CSI driver attaches it; empty: none does
+  bool is_usable = true;  ///< it is bound, or waits for its first consumer
+  bool is_late = false;   ///< the latter
+  bool is_for_one_pod = false;
+};
+struct DrawnStorage {
+  std::vector<DrawnObject> objects;
+  std::vector<DrawnClaim> claims;
+  std::map<std::string, std::string> disks;  ///< of volumes of claims, by name; see DrawnClaim
+};
 struct DrawnPod {
   std::string ns, name, body;
   std::string node;                ///< empty: it waits
@@ -28,20 +54,33 @@ struct DrawnPod {
   bool is_terminating = false;     ///< its deletion is requested after its creation
   bool keeps_others_away = false;  ///< it has required anti-affinity
   bool has_host_ports = false;     ///< maybe
+  std::vector<DrawnObject> owned;  ///< claims of its ephemeral volumes, with kOwnerUid for its uid
+  std::vector<std::string> disks;  ///< see DrawnClaim
+  std::set<std::string> claims;    ///< that it names
+  std::set<std::string> features;  ///< what the report counts
+  bool is_about_volumes = false;   ///< it has volumes rather than other requirements
 };
+/// In bodies, in place of the uid of the pod that owns the object.
+inline constexpr std::string_view kOwnerUid = "@owner-uid@";
 struct DrawnCluster {
   std::uint64_t run_seed = 0;  ///< of all clusters of a run, of which this is the one of that number
   std::size_t number = 0;
   std::vector<DrawnNode> nodes;  ///< the last one is the beacon, where the pod `beacon` may always run
   std::vector<DrawnPod> bound, waiting;
-  DrawnPod beacon;
+  DrawnStorage storage;
+  DrawnPod beacon;              ///< has claims of beacon_storage
+  DrawnStorage beacon_storage;  ///< an object of each kind, the last of its kind to be posted
 };
 /// What happens to a cluster next; the pods that waited are gone.
 struct DrawnChange {
   std::vector<DrawnNode> nodes;  ///< in place of those of the same names
   std::vector<DrawnPod> removed, bound, waiting;
-  DrawnNode beacon_node;  ///< a new one
+  std::vector<DrawnObject> removed_objects;
+  std::vector<DrawnPatch> patches;  ///< of others
+  DrawnStorage storage;             ///< that is new
+  DrawnNode beacon_node;            ///< a new one
   DrawnPod beacon;
+  DrawnStorage beacon_storage;
 };
 
 struct DrawOptions {

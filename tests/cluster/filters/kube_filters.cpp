@@ -8,6 +8,9 @@
 namespace ashlar::filters {
 namespace {
 
+/// Those of the API server that concern the scheduler.
+constexpr const char* kKubeSchedulerGates = "--feature-gates=TaintTolerationComparisonOperators=true";
+
 std::string configuration(const std::string& kubeconfig, const std::string& scheduler_name, std::uint16_t port) {
   return "apiVersion: kubescheduler.config.k8s.io/v1\n"
          "kind: KubeSchedulerConfiguration\n"
@@ -45,7 +48,8 @@ Result<std::unique_ptr<KubeFilters>> KubeFilters::start(cluster::ControlPlane& p
   filters->server_ = std::move(server).value();
   const std::string file = plane.folder() + "/kube-scheduler.yaml";
   std::ofstream(file) << configuration(plane.kubeconfig(), scheduler_name, filters->server_->port());
-  Result<cluster::ChildProcess*> scheduler = plane.run("kube-scheduler", {"--config=" + file, "--secure-port=0"});
+  Result<cluster::ChildProcess*> scheduler =
+      plane.run("kube-scheduler", {"--config=" + file, "--secure-port=0", kKubeSchedulerGates});
   if (!scheduler) return scheduler.error();
   filters->scheduler_ = *scheduler;
   return filters;

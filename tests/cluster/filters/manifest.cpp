@@ -19,15 +19,32 @@ std::string node_line(const NodeVerdict& verdict) {
   return text + "\n";
 }
 
-/// The nodes on which the two differ; all, if the pod was not judged or contradicts itself.
+/// The nodes on which the two differ; all, if the pod was not judged or contradicts itself, or others are in the domains of
+/// these.
 std::set<std::string> differing_nodes(const Difference& d) {
   const std::vector<std::string> ours = d.ours.allowed();
   std::vector<std::string> both;
   std::set_symmetric_difference(ours.begin(), ours.end(), d.theirs.begin(), d.theirs.end(), std::back_inserter(both));
   std::set<std::string> names(both.begin(), both.end());
-  if (names.empty())
+  const bool has_domains = d.pod.body.find("topologyKey") != std::string::npos;
+  if (names.empty() || has_domains)
     for (const DrawnNode& node : d.cluster.nodes) names.insert(node.name);
   return names;
+}
+
+/// All that the pod and those that are shown may name.
+std::vector<std::string> words_of(const Difference& d) {
+  std::vector<std::string> texts{d.pod.body};
+  for (const DrawnPod& pod : d.cluster.bound) texts.push_back(pod.body);
+  return texts;
+}
+
+/// Claims only where a pod names them; what is said of nodes, for those shown.
+bool concerns(const DrawnObject& object, const std::set<std::string>& nodes, const std::vector<std::string>& texts) {
+  if (object.collection.ends_with("csinodes")) return nodes.contains(object.name);
+  if (!object.collection.ends_with("persistentvolumeclaims")) return true;
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return text.find("\"" + object.name + "\"") != std::string::npos; });
 }
 
 }  // namespace
@@ -46,13 +63,18 @@ std::string difference_text(const Difference& d) {
   const auto add = [&](const std::string& body) { text += "---\n" + body + "\n"; };
   for (const DrawnNode& node : d.cluster.nodes)
     if (nodes.contains(node.name)) add(node.body);
+  const std::vector<std::string> texts = words_of(d);
+  for (const DrawnObject& object : d.cluster.storage.objects)
+    if (concerns(object, nodes, texts)) add(object.body);
   for (const DrawnPod& pod : d.cluster.bound) {
     if (!nodes.contains(pod.node) && !pod.keeps_others_away) continue;
     add(pod.body);
+    for (const DrawnObject& claim : pod.owned) add(claim.body);
     if (!pod.status.empty()) statuses += "# status of " + pod.name + ": " + pod.status + "\n";
     if (pod.is_terminating) statuses += "# " + pod.name + " is being deleted\n";
   }
   add(d.pod.body);
+  for (const DrawnObject& claim : d.pod.owned) add(claim.body);
   return text + statuses;
 }
 

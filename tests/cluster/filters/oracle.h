@@ -33,7 +33,13 @@ struct OracleReport {
   std::map<std::string, std::size_t> not_yet;   ///< pods by the field that is not evaluated yet
   std::map<std::string, std::size_t> decided;   ///< verdicts by the one filter that refuses the node
   std::map<std::string, std::size_t> short_of;  ///< of NodeResourcesFit's: by the one resource that is short
-  std::vector<std::string> manifests;           ///< of pods that differ, with both answers
+  std::map<std::string, std::size_t> held;      ///< pods that no node takes for their volumes' sake, by the words
+  std::map<std::string, std::size_t> features;  ///< judged pods that have what is rare
+  /// verdicts in which Ashlar refuses a node on purpose: a pod shares a volume with one of the node, whose limit is used
+  /// up
+  std::size_t shared_counted_more = 0;
+  std::size_t asked_again = 0;  ///< pods that kube-scheduler was asked about twice, since its first answer differed
+  std::vector<std::string> manifests;  ///< of pods that differ, with both answers
   double seconds = 0;
   /// Several lines, the last one empty.
   std::string text() const;

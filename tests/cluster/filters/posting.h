@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,25 @@ class Posting {
   Result<void> replace_nodes(const std::vector<DrawnNode>& nodes);
   /// Some may be gone: a pod that has ended goes at once when its deletion is requested.
   void remove_pods(const std::vector<DrawnPod>& pods);
-  /// Those that the server refuses are taken out of the list.
+  /// Those that the server refuses are taken out of the list. The claims that they own are made, and they are tried
+  /// from then on.
   void create_pods(std::vector<DrawnPod>& pods);
   /// Writes their status and requests the deletion of those that are terminating.
   void finish_bound(const std::vector<DrawnPod>& pods);
+  /// Those that the server refuses are left out. Their status is written, and the deletion of those that are
+  /// terminating is requested.
+  void create_objects(const std::vector<DrawnObject>& objects);
+  void patch_objects(const std::vector<DrawnPatch>& patches);
+  /// Whatever keeps them.
+  void remove_objects(const std::vector<DrawnObject>& objects);
 
   std::size_t refused() const { return refused_; }
   const std::string& first_refusal() const { return first_refusal_; }
 
  private:
-  /// Sends the requests and waits for all answers; which were refused. What is not there is no refusal.
-  std::vector<bool> send(std::vector<http::Request> requests);
+  /// Sends the requests and waits for all answers: the body of each, or nothing where it was refused. What is not there
+  /// is no refusal.
+  std::vector<std::optional<std::string>> send(std::vector<http::Request> requests);
   Result<void> sound_since(std::size_t refused_before) const;
 
   kube::Api& api_;
@@ -42,7 +51,9 @@ class Posting {
 
 /// The namespaces of drawn pods.
 Result<void> post_namespaces(kube::Api& api);
-/// Deletes all nodes, and all pods of those namespaces.
+/// The CSIDrivers of all clusters.
+Result<void> post_drivers(kube::Api& api);
+/// Deletes all nodes, all volumes and what concerns them but CSIDrivers, and all pods and claims of those namespaces.
 Result<void> remove_everything(kube::Api& api);
 
 }  // namespace ashlar::filters

@@ -3,7 +3,9 @@
 namespace ashlar::filters {
 
 std::string draw_label_value(Draw& draw, std::string_view key) {
-  if (key == kZone) return draw.one_of({"z0", "z1", "z2"});
+  if (key == kZone || key == kOldZone) return draw.one_of({"eu-w-a", "eu-w-b", "eu-w-c"});
+  if (key == kRegion || key == kOldRegion) return draw.one_of({"r-a", "r-b"});
+  if (key == kGceZone || key == kEbsZone) return draw.one_of({"eu-w-a", "eu-w-b", "eu-w-c"});
   if (key == kRack) return draw.one_of({"r0", "r1", "r2", "r3"});
   if (key == "disk") return draw.one_of({"ssd", "hdd", ""});
   if (key == "size") return draw.one_of({"1", "2", "3", "007", "10", "large"});
@@ -18,6 +20,12 @@ std::string draw_label_key(Draw& draw) {
 std::string draw_taint_key(Draw& draw) { return draw.one_of({"dedicated", "dedicated", "example.com/team", "flaky"}); }
 
 std::string draw_taint_value(Draw& draw) { return draw.one_of({"", "a", "b"}); }
+
+std::string draw_tier(Draw& draw, bool is_sound) {
+  if (!is_sound && draw.chance(15)) return draw.one_of({"", "high", "07", "1.5"});
+  if (is_sound && draw.chance(10)) return "-3";
+  return draw.one_of({"0", "1", "5", "5", "950", "9223372036854775807"});
+}
 
 void write_pairs(kube::JsonWriter& w, std::string_view key, const Pairs& pairs) {
   if (pairs.empty()) return;

@@ -96,16 +96,22 @@ TEST(Limits, OfTheSettings) {
       {"listen: ':1'\nhealthProbeBindAddress: ':1'",
        "a:4:25: healthProbeBindAddress needs a port of its own, not that of listen"},
       {"listen: 'off'\nhealthProbeBindAddress: ':10451'", kFine},
-      {"acceptUnknownFields: [PodSpec.45, Container.31]", kFine},
+      {"acceptUnknownFields: [PodSpec.45, Container.31, PodGroupSpec.newField]", kFine},
+      {"acceptUnknownFields: [PodGroupSpec.new-field]",
+       "a:3:23: acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+       "got \"PodGroupSpec.new-field\""},
+      {"acceptUnknownFields: [PodSpec.newField]",
+       "a:3:23: acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+       "got \"PodSpec.newField\""},
       {"acceptUnknownFields: [spec.newField]",
-       "a:3:23: acceptUnknownFields: expected a message and the number of a field, as the pod's condition names it "
-       "(PodSpec.45), got \"spec.newField\""},
+       "a:3:23: acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+       "got \"spec.newField\""},
       {"acceptUnknownFields: [.45]",
-       "a:3:23: acceptUnknownFields: expected a message and the number of a field, as the pod's condition names it "
-       "(PodSpec.45), got \".45\""},
+       "a:3:23: acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+       "got \".45\""},
       {"acceptUnknownFields: [PodSpec.]",
-       "a:3:23: acceptUnknownFields: expected a message and the number of a field, as the pod's condition names it "
-       "(PodSpec.45), got \"PodSpec.\""},
+       "a:3:23: acceptUnknownFields: expected a message and a field, as the pod's condition names them (PodSpec.45), "
+       "got \"PodSpec.\""},
       {"quarantineFile: /", kFine},
       {"quarantineFile: a/b",
        "a:3:17: quarantineFile must be the full path of a file, such as /var/lib/ashlar/quarantine"},

@@ -94,18 +94,17 @@ TEST(DecodeWhole, PodGroups) {
     return read<PodGroup>(R"({"metadata":{"name":"x"},"spec":{)" + spec + "}}");
   };
   const std::pair<const char*, const char*> refused[] = {
-      {R"("schedulingPolicy":{"odd":{}})", "spec.schedulingPolicy.odd"},
-      {R"("schedulingPolicy":{"odd":null})", ""},
       {R"("schedulingPolicy":{"basic":{}})", ""},
-      {R"("schedulingPolicy":{"odd":{},"other":{}})", "spec.schedulingPolicy.odd"},
       {R"("parentCompositePodGroupName":"p")", "spec.parentCompositePodGroupName"},
       {R"("resourceClaims":[{}],"parentCompositePodGroupName":"p")", "spec.resourceClaims"},
-      {R"("parentCompositePodGroupName":"p","schedulingPolicy":{"odd":{}})", "spec.parentCompositePodGroupName"},
-      {R"("schedulingConstraints":{"odd":[]})", "spec.schedulingConstraints.odd"},
       {R"("schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]})", "spec.schedulingConstraints.topology[1]"},
   };
   for (const auto& [spec, path] : refused) EXPECT_EQ(group(spec).unsupported, path) << spec;
-  EXPECT_EQ(group(refused[8].first).topology_key, "a");
+  EXPECT_EQ(group(R"("schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]})").topology_key, "a");
+  EXPECT_EQ(all.unknown_spec_fields,
+            (std::vector<PooledString>{"GangSchedulingPolicy.other", "TopologyConstraint.other"}));
+  EXPECT_EQ(all.unknown_fields, "PodGroupStatus.other");
+  EXPECT_TRUE(group(R"("schedulingPolicy":{"odd":null},"later":null)").unknown_spec_fields.empty());
 }
 
 TEST(DecodeWhole, Leases) {

@@ -116,9 +116,9 @@ std::vector<std::string> FieldEffects::complaints() const {
   return all;
 }
 
-bool FieldEffects::has_rows(const Descriptor* type) const {
-  const auto it = rows_.lower_bound({type->name(), ""});
-  return it != rows_.end() && it->first.first == type->name();
+bool FieldEffects::has_rows(const std::string& type) const {
+  const auto it = rows_.lower_bound({type, ""});
+  return it != rows_.end() && it->first.first == type;
 }
 
 void FieldEffects::walk(const Descriptor* type, Path& path, std::set<std::string>& above) {
@@ -132,7 +132,7 @@ void FieldEffects::walk(const Descriptor* type, Path& path, std::set<std::string
     try_field(path, field, effects_[key]);
     const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     const bool is_read = row->second.use == "evaluated" ||
-                         (row->second.use == "refused" && is_message && has_rows(field->message_type()));
+                         (row->second.use == "refused" && is_message && has_rows(field->message_type()->name()));
     if (!is_message || !is_read) continue;
     path.push_back(field);
     walk(field->message_type(), path, above);
@@ -166,6 +166,132 @@ void FieldEffects::try_field(const Path& path, const FieldDescriptor* field, Eff
       changed([&](Message& m) { m.GetReflection()->ClearField(&m, field); });
       changed([&](Message& m) { set_something(m, field); });
     }
+  }
+}
+
+// ---- kinds that are read from JSON ----------------------------------------------------------------------------------
+
+namespace {
+
+namespace json = boost::json;
+
+const json::object& object_in(const json::object& holder, const char* name) {
+  static const json::object kNone;
+  const json::value* value = holder.if_contains(name);
+  return value == nullptr || !value->is_object() ? kNone : value->as_object();
+}
+
+std::string word_in(const json::object& holder, const char* name) {
+  const json::value* value = holder.if_contains(name);
+  return value == nullptr ? std::string() : std::string(value->as_string());
+}
+
+/// Calls `visit` with every object that the members of the path lead to, those of lists one by one.
+void each_object_at(json::value& at, const std::vector<std::string>& path, std::size_t depth,
+                    const std::function<void(json::object&)>& visit) {
+  if (at.is_array()) {
+    for (json::value& item : at.as_array()) each_object_at(item, path, depth, visit);
+    return;
+  }
+  if (!at.is_object()) return;
+  if (depth == path.size()) return visit(at.as_object());
+  if (json::value* member = at.as_object().if_contains(path[depth])) each_object_at(*member, path, depth + 1, visit);
+}
+
+}  // namespace
+
+ApiDescription::ApiDescription(const std::string& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in.good()) << file;
+  std::ostringstream text;
+  text << in.rdbuf();
+  const json::value description = json::parse(text.str());
+  for (const auto& [name, type] : object_in(object_in(description.as_object(), "components"), "schemas")) {
+    const std::string whole(name);
+    types_[whole.substr(whole.rfind('.') + 1)] = type.as_object();
+  }
+}
+
+const json::object& ApiDescription::type(const std::string& name) const {
+  static const json::object kNone;
+  const auto type = types_.find(name);
+  return type == types_.end() ? kNone : type->second;
+}
+
+std::string ApiDescription::held_by(const json::object& property) const {
+  if (const json::value* parts = property.if_contains("allOf")) return held_by(parts->as_array().at(0).as_object());
+  if (word_in(property, "type") == "array") return held_by(object_in(property, "items"));
+  const std::string reference = word_in(property, "$ref");
+  const std::string name = reference.substr(reference.rfind('.') + 1);
+  return word_in(type(name), "type") == "object" ? name : std::string();
+}
+
+json::value ApiDescription::something(const json::object& property) const {
+  if (const json::value* parts = property.if_contains("allOf")) return something(parts->as_array().at(0).as_object());
+  if (const std::string reference = word_in(property, "$ref"); !reference.empty())
+    return something(type(reference.substr(reference.rfind('.') + 1)));
+  const std::string kind = word_in(property, "type");
+  if (kind == "array") return json::array{something(object_in(property, "items"))};
+  if (kind == "integer") return 7;
+  if (kind == "boolean") return true;
+  if (kind == "string") return word_in(property, "format") == "date-time" ? "2001-02-03T04:05:06Z" : "x";
+  EXPECT_EQ(kind, "object") << json::serialize(property);
+  return property.contains("additionalProperties") ? json::object{{"ashlar.dev/x", "x"}} : json::object{};
+}
+
+struct FieldEffects::JsonWalk {
+  const ApiDescription& api;
+  std::vector<json::value> examples;
+  std::vector<Kept> kept;  ///< of the examples
+};
+
+void FieldEffects::walk_json(const ApiDescription& api, const std::string& kind,
+                             const std::vector<std::string>& examples, Decode decode) {
+  decode_ = std::move(decode);
+  JsonWalk walk{api, {}, {}};
+  for (const std::string& example : examples) {
+    walk.examples.push_back(json::parse(example));
+    walk.kept.push_back(decode_(json::serialize(walk.examples.back())));
+  }
+  ASSERT_FALSE(api.type(kind).empty()) << kind << " is not described";
+  walk_json(walk, kind, {});
+}
+
+void FieldEffects::walk_json(const JsonWalk& walk, const std::string& type, const std::vector<std::string>& path) {
+  for (const auto& [member, property] : object_in(walk.api.type(type), "properties")) {
+    const std::string name(member);
+    if (path.empty() && (name == "apiVersion" || name == "kind")) continue;  // in protobuf the envelope has them
+    const std::pair<std::string, std::string> key(type, name);
+    visited_.insert(key);
+    const auto row = rows_.find(key);
+    if (row == rows_.end()) continue;
+    Effect& effect = effects_[key];
+    for (std::size_t e = 0; e < walk.examples.size(); ++e) {
+      const auto changed = [&](const std::function<void(json::object&)>& change) {
+        json::value copy = walk.examples[e];
+        bool is_there = false;
+        each_object_at(copy, path, 0, [&](json::object& holder) {
+          is_there = true;
+          change(holder);
+        });
+        if (is_there) note(json::serialize(copy), walk.kept[e], effect);
+      };
+      changed([&](json::object& holder) { holder.erase(name); });
+      changed([&](json::object& holder) {
+        json::value& value = holder[name];
+        const json::value other = walk.api.something(property.as_object());
+        if (value.is_array())
+          value.as_array().push_back(other.as_array().at(0));
+        else if (!value.is_object() || !other.is_object() || !other.as_object().empty())
+          value = other;
+      });
+    }
+    const std::string held = walk.api.held_by(property.as_object());
+    const bool is_read = row->second.use == "evaluated" || (row->second.use == "refused" && has_rows(held));
+    if (held.empty() || !is_read) continue;
+    std::vector<std::string> below = path;
+    below.push_back(name);
+    walk_json(walk, held, below);
   }
 }
 

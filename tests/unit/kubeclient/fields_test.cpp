@@ -1,4 +1,4 @@
-// The page of fields: every field of pods, nodes and volumes is on it, and the decoder treats each as the page says.
+// The page of fields: every field of pods, nodes, volumes and PodGroups is on it, and the decoder treats each as the page says.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -13,6 +13,9 @@ namespace ashlar::kube {
 namespace {
 
 const char* const kPage = ASHLAR_SOURCE_DIR "/docs/reference/fields.md";
+/// What the servers of these releases say of the kinds that are read from JSON.
+const char* const kGroupDescriptions[] = {ASHLAR_SOURCE_DIR "/tests/fixtures/versions/1.36.3/openapi-scheduling.json",
+                                          ASHLAR_SOURCE_DIR "/tests/fixtures/versions/1.37.1/openapi-scheduling.json"};
 const char* const kDescriptors = ASHLAR_BINARY_DIR "/../generated/kubeclient_descriptors.pb";
 
 /// A pod of ours that waits, with whatever is evaluated of it.
@@ -227,6 +230,15 @@ const char* const kNodes = R"pb(
   }
 )pb";
 
+/// A gang within a rack whose condition was written, and one that is being deleted.
+const std::vector<std::string> kGroups{
+    R"({"metadata":{"name":"g","namespace":"ns","uid":"u","resourceVersion":"7","generation":2,)"
+    R"("creationTimestamp":"1970-01-01T00:00:05Z","labels":{"a":"1"},"annotations":{"ashlar.dev/gang":"w"}},)"
+    R"("spec":{"schedulingPolicy":{"gang":{"minCount":3}},"schedulingConstraints":{"topology":[{"key":"rack"}]},)"
+    R"("priorityClassName":"high","priority":5},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
+    R"("status":"False","reason":"r","message":"m","lastTransitionTime":"1970-01-01T00:00:06Z"}]}})",
+    R"({"metadata":{"name":"g","deletionTimestamp":"1970-01-01T00:00:07Z"},"spec":{}})"};
+
 class Words {
  public:
   template <class T>
@@ -316,6 +328,17 @@ Kept kept_of_node(const std::string& bytes) {
   return {all.text(), "", ""};
 }
 
+Kept kept_of_group(const std::string& text) {
+  const Result<PodGroup> read = decode_object<PodGroup>(text);
+  if (!read) return {read.error().message, "", ""};
+  const PodGroup& g = *read;
+  Words all;
+  all << g.ns << g.name << g.uid << g.resource_version << g.generation << g.min_count << g.topology_key
+      << g.priority_class << g.priority << g.labels << g.annotations << g.scheduled << g.unsupported
+      << g.unknown_spec_fields << g.unknown_fields << g.created.value << g.deletion_requested.value << g.problem;
+  return {all.text(), g.unsupported.str(), ""};
+}
+
 Words& put(Words& all, const PersistentVolumeClaim& c) {
   return all << c.access_modes << c.request << c.selector << c.volume_name << c.class_name << c.volume_mode
              << c.attributes_class << c.selected_node << c.has_selected_node << c.is_bind_completed << c.is_lost
@@ -339,8 +362,13 @@ Kept kept_of(const std::string& bytes) {
   const Result<T> read = decode_object<T>(enveloped(bytes));
   if (!read) return {read.error().message, "", ""};
   Words all;
-  all << read->ns << read->name << read->uid << read->resource_version << read->problem;
+  all << read->ns << read->name << read->uid << read->resource_version << read->problem << read->unknown_fields;
   return {put(all, *read).text(), "", ""};
+}
+
+void walk_groups(FieldEffects& effects) {
+  for (const char* description : kGroupDescriptions)
+    effects.walk_json(ApiDescription(description), "PodGroup", kGroups, kept_of_group);
 }
 
 void walk_everything(FieldEffects& effects, ApiMessages& api) {
@@ -363,6 +391,7 @@ void walk_everything(FieldEffects& effects, ApiMessages& api) {
       if (std::string_view(example.message) == message) examples.push_back(api.message(message, example.text));
     effects.walk(std::move(examples), decode);
   }
+  walk_groups(effects);
 }
 
 std::string lines(const std::vector<std::string>& list) {
@@ -402,6 +431,29 @@ TEST(Fields, APageThatIsWrongIsFound) {
                                    {"hostname", "ignored"},
                                    {"hostname", "unheard-of"}})
     EXPECT_EQ(complaints("PodSpec", field, use).size(), 1u) << field << " " << use;
+}
+
+TEST(Fields, APageThatIsWrongAboutPodGroupsIsFound) {
+  const auto complaints_about_spec = [](const char* field, const char* use) {
+    FieldRows rows = read_field_rows(kPage);
+    if (*use == '\0')
+      rows.erase({"PodGroupSpec", field});
+    else
+      rows[{"PodGroupSpec", field}].use = use;
+    FieldEffects effects(rows);
+    walk_groups(effects);
+    std::vector<std::string> found = effects.complaints();
+    std::erase_if(found, [](const std::string& text) { return !text.starts_with("PodGroupSpec."); });
+    return found;
+  };
+  EXPECT_EQ(complaints_about_spec("priority", ""), std::vector<std::string>{"PodGroupSpec.priority has no row"});
+  for (const auto& [field, use] : {std::pair("priority", "irrelevant"),
+                                   {"resourceClaims", "irrelevant"},
+                                   {"podGroupTemplateRef", "evaluated"},
+                                   {"preemptionPolicy", "evaluated"},
+                                   {"preemptionPolicy", "refused"}})
+    EXPECT_EQ(complaints_about_spec(field, use).size(), 1u) << field << " " << use;
+  EXPECT_TRUE(complaints_about_spec("priority", "evaluated").empty());
 }
 
 }  // namespace

@@ -64,13 +64,42 @@ TEST(PodGroupApi, FieldsThatAreNotEvaluatedAreNamed) {
   };
   EXPECT_EQ(unsupported(R"({"parentCompositePodGroupName":"x"})"), "spec.parentCompositePodGroupName");
   EXPECT_EQ(unsupported(R"({"resourceClaims":[{"name":"x"}]})"), "spec.resourceClaims");
-  EXPECT_EQ(unsupported(R"({"schedulingPolicy":{"tree":{}}})"), "spec.schedulingPolicy.tree");
   EXPECT_EQ(unsupported(R"({"schedulingConstraints":{"topology":[{"key":"a"},{"key":"b"}]}})"),
             "spec.schedulingConstraints.topology[1]");
   EXPECT_EQ(
       unsupported(
           R"({"parentCompositePodGroupName":null,"resourceClaims":null,"schedulingPolicy":{"basic":{},"gang":null}})"),
       "");
+}
+
+TEST(PodGroupApi, FieldsThatNoVersionHasAreNamedAtAnyDepth) {
+  const Result<PodGroup> group = decode_object<PodGroup>(
+      R"({"apiVersion":"x","kind":"PodGroup","extra":1,"metadata":{"name":"g","generation":3,"aura":{"a":1},"selfLink":"s"},"spec":{"new":{"min":1},)"
+      R"("schedulingPolicy":{"tree":{},"basic":{"pace":1},"gang":{"minCount":2,"maxCount":3}},"nothing":null,)"
+      R"("schedulingConstraints":{"spread":[],"topology":[{"key":"a","level":2}]},"disruptionMode":{"single":{"grace":1},"half":{}},)"
+      R"("workloadRef":{"workloadName":"w","uid":"u"},"resourceClaims":[{"name":"c","pool":"p"}]},"status":{"phase":"x",)"
+      R"("conditions":[{"type":"PodGroupScheduled","status":"True","severity":"x"}]}})");
+  ASSERT_TRUE(group.ok());
+  EXPECT_TRUE(group->problem.empty()) << group->problem.view();
+  EXPECT_EQ(
+      group->unknown_spec_fields,
+      (std::vector<PooledString>{"PodGroupSpec.new", "PodGroupSchedulingPolicy.tree", "BasicSchedulingPolicy.pace",
+                                 "GangSchedulingPolicy.maxCount", "PodGroupSchedulingConstraints.spread",
+                                 "TopologyConstraint.level", "SingleDisruptionMode.grace", "DisruptionMode.half",
+                                 "WorkloadReference.uid", "PodGroupResourceClaim.pool"}));
+  EXPECT_EQ(group->unknown_fields, "PodGroup.extra, ObjectMeta.aura, PodGroupStatus.phase, Condition.severity");
+  EXPECT_EQ(group->generation, 3);
+  EXPECT_EQ(group->min_count, 2);
+  EXPECT_EQ(group->topology_key, "a");
+  EXPECT_EQ(group->scheduled.status, ConditionStatus::kTrue);
+}
+
+TEST(PodGroupApi, UnknownFieldsAreNamedOnceAndNoMoreThanSixteen) {
+  std::string spec;
+  for (int i = 0; i < 40; ++i) spec += (i == 0 ? "" : ",") + ("\"f" + std::to_string(i % 20)) + "\":1";
+  const Result<PodGroup> group = decode_object<PodGroup>(R"({"metadata":{"name":"g"},"spec":{)" + spec + "}}");
+  ASSERT_TRUE(group.ok());
+  EXPECT_EQ(group->unknown_spec_fields.size(), 16u);
 }
 
 /// Asks a server that knows only the given API versions.

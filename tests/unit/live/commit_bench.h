@@ -42,6 +42,7 @@ struct Wanted {
   std::size_t volumes = 2;
   CommitWait wait;
   int ended = 0, given_up = 0;
+  std::vector<std::string> read;  ///< what each patch was made of
 };
 
 class VolumeWork final : public CommitWork {
@@ -51,7 +52,10 @@ class VolumeWork final : public CommitWork {
   std::size_t writes() const override { return wanted_.volumes; }
   std::string subject(std::size_t i) const override { return "volume pv-" + std::to_string(i); }
   std::string path(std::size_t i) const override { return Volumes::path(i); }
-  std::string patch(std::size_t, std::string_view) const override { return owner_; }
+  std::string patch(std::size_t, std::string_view object) const override {
+    wanted_.read.emplace_back(object);
+    return owner_;
+  }
   WriteFinding look_at(std::size_t, std::string_view object) const override {
     if (object == Volumes::body(owner_)) return WriteFinding::kDone;
     if (object == Volumes::body("")) return WriteFinding::kUndone;

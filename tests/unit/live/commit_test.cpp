@@ -50,6 +50,23 @@ TEST_F(Preparation, IsLookedAtOnceASecondWithoutAReport) {
   ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
 }
 
+TEST_F(Preparation, PodsThatComeToWaitDoNotPutOffTheNextLook) {
+  binder = binder_with({.look_every = Millis(60'000)});
+  for (const char* name : {"p0", "p1"})
+    wants[name] = {.volumes = 0, .wait = {WaitState::kNotYet, "claim ns/data is not bound"}};
+  place();
+  ASSERT_TRUE(until([&] { return binder->waiting() == 1; }));
+  skipped = Millis(40'000);
+  see(pod("p1", 1));
+  step();
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->waiting() == 2; }));
+  wants["p0"].wait = {};
+  skipped = Millis(61'000);
+  binder->pump();
+  EXPECT_EQ(binder->waiting(), 1u);
+}
+
 TEST_F(Preparation, WhenTheSecondWriteIsRefusedTheFirstIsTakenBack) {
   server.change([&] { volumes.answer("PATCH", 1, {422}); });
   place();
@@ -109,6 +126,13 @@ TEST_F(Preparation, AWriteThatIsFoundUndoneIsSentAgainTwiceAndGivenUp) {
   EXPECT_EQ(sent("PATCH", 0), 3u);
   ASSERT_TRUE(is_taken_back());
   EXPECT_EQ(sent("PATCH", 0), 3u) << "there is nothing to take back";
+}
+
+TEST_F(Preparation, AWriteIsMadeOfItsOwnObjectNotOfTheLast) {
+  server.change([&] { volumes.answer("PATCH", 0, {409}); });
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound; }));
+  EXPECT_EQ(wants["p0"].read, (std::vector<std::string>{"", Volumes::body(""), ""}));
 }
 
 TEST_F(Preparation, AnObjectThatIsAnothersOrGoneEndsItAtOnce) {
@@ -292,6 +316,18 @@ TEST_F(Preparation, AnUndoThatNeverTakesEffectEnds) {
   ASSERT_TRUE(is_taken_back());
   EXPECT_EQ(sent("PATCH", 0), 4u) << "written, and tried three times";
   EXPECT_EQ(binder->counters().writes_left, 1u);
+}
+
+TEST_F(Preparation, EachUndoHasItsOwnTries) {
+  wants["p0"].wait = {WaitState::kBroken, "claim ns/data was removed"};
+  server.change([&] {
+    for (const std::size_t i : {0, 1}) volumes.answer("PATCH", i, {200, 409, 409});
+  });
+  place();
+  ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(owner(0), "");
+  EXPECT_EQ(owner(1), "");
+  EXPECT_EQ(binder->counters().writes_left, 0u);
 }
 
 TEST_F(Preparation, OfAGangWhoseMemberIsGivenUpTheOthersAreTakenBackToo) {

@@ -110,6 +110,22 @@ TEST_F(LateClaimsTest, AVolumeBoundToTheClaimBeforehandIsTheOnlyOne) {
   EXPECT_EQ(taken("p"), "data=own");
 }
 
+TEST_F(LateClaimsTest, AVolumeOfAnEarlierClaimOfThatNameIsNotItsOwn) {
+  hosts(2);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("free", "late", 2), kHost, {"n0"}));
+  PersistentVolume released = at(volume("released"), kHost, {"n1"});
+  released.has_claim = true;
+  released.claim_ns = "ns";
+  released.claim_name = "data";
+  released.claim_uid = "uid-of-the-last";
+  see(released);
+  see(claim("data"));
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(taken("p"), "data=free");
+}
+
 TEST_F(LateClaimsTest, AVolumeIsMadeWhereTheClassAllowsIt) {
   hosts(3);
   StorageClass c = storage_class("late", "d");
@@ -183,6 +199,63 @@ TEST_F(LateClaimsTest, TwoClaimsOfAPodNeedTwoVolumes) {
   EXPECT_EQ(taken("p"), "one=b two=c");
 }
 
+TEST_F(LateClaimsTest, PodsWhoseClaimsCompeteShareWhichNodesWillDo) {
+  hosts(50);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (int n = 0; n < 50; ++n)
+    for (int v = 0; v < 2; ++v)
+      see(at(volume("v" + std::to_string(n) + "-" + std::to_string(v)), kHost, {"n" + std::to_string(n)}));
+  for (int pod = 0; pod < 50; ++pod) {
+    const std::string one = "one" + std::to_string(pod), two = "two" + std::to_string(pod);
+    see(claim(one));
+    see(claim(two));
+    see(user("p" + std::to_string(pod), {one, two}));
+  }
+  EXPECT_LE(tracker.late_nodes_asked(), 50u) << "each node once for all pods";
+  step();
+  EXPECT_EQ(where("p0"), "n0");
+  EXPECT_LE(tracker.late_nodes_asked(), 100u) << "and once more for all now that two volumes are taken";
+  step();
+  const std::uint64_t asked = tracker.late_nodes_asked();
+  see(node("n50", 8, {{kHost, "n50"}}));
+  step();
+  EXPECT_EQ(tracker.late_nodes_asked(), asked + 51) << "a node that comes is asked, with the others";
+}
+
+TEST_F(LateClaimsTest, ThereIsALimitOfClaimsThatBindLateForOnePod) {
+  hosts(1);
+  see(storage_class("late", "csi.example.com"));
+  const auto add = [&](const std::string& pod, int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) {
+      names.push_back(pod + "-" + std::to_string(i));
+      see(claim(names.back()));
+    }
+    see(user(pod, names));
+  };
+  add("many", 64);
+  add("too-many", 65);
+  step();
+  EXPECT_EQ(where("many"), "n0");
+  EXPECT_EQ(where("too-many"), "");
+  EXPECT_EQ(
+      tracker.pods()[slot("too-many")].volume_problem.str(),
+      "the pod names 65 claims that wait for their first consumer; Ashlar chooses volumes for at most 64 of one pod");
+}
+
+TEST_F(LateClaimsTest, KindsOfClaimsAskedForLatelyAreKept) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v", "late", 4000), kHost, {"n0"}));
+  for (int i = 0; i < 1100; ++i) {
+    see(claim("c" + std::to_string(i), "late", 2000 - i));
+    see(user("p" + std::to_string(i), {"c" + std::to_string(i)}));
+  }
+  const std::uint64_t made = tracker.late_choices_made();
+  see(user("q", {"c1099"}));
+  EXPECT_LE(tracker.late_choices_made(), made + 1) << "the last kinds are known still";
+}
+
 TEST_F(LateClaimsTest, ANodeThatComesLaterIsAskedToo) {
   hosts(1);
   see(storage_class("late", "kubernetes.io/no-provisioner"));
@@ -231,6 +304,67 @@ TEST_F(LateClaimsTest, APlaceThatIsGivenBackGivesItsVolumesBack) {
   see(user("p-b", {"b"}));
   step();
   EXPECT_EQ(taken("p-b"), "b=v");
+}
+
+TEST_F(LateClaimsTest, APodThatSawAVolumeTakenSeesItGivenBack) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  for (const char* name : {"a", "b"}) see(claim(name));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  see(user("p-b", {"b"}));
+  step();
+  ASSERT_EQ(where("p-b"), "");
+  gone(user("p-a", {"a"}));
+  step();
+  EXPECT_EQ(taken("p-b"), "b=v");
+}
+
+TEST_F(LateClaimsTest, APodThatSawAVolumeTakenSeesItOfferedByTheServerAgain) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  const PersistentVolume served = at(volume("v"), kHost, {"n0"});
+  see(served);
+  for (const char* name : {"a", "b"}) see(claim(name));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  see(user("p-b", {"b"}));
+  step();
+  ASSERT_EQ(where("p-b"), "");
+  see(served);  // another version that says the same: what was assumed of it is over
+  step();
+  EXPECT_EQ(where("p-b"), "n0");
+}
+
+TEST_F(LateClaimsTest, WhetherClaimsCompeteIsAskedOfEachPair) {
+  hosts(3);
+  for (const char* name : {"late", "other"}) see(storage_class(name, "kubernetes.io/no-provisioner"));
+  see(at(volume("elsewhere", "other"), kHost, {"n0", "n1", "n2"}));
+  see(at(volume("one", "late", 2), kHost, {"n1"}));
+  for (const char* name : {"two", "three"}) see(at(volume(name, "late", 2), kHost, {"n2"}));
+  see(claim("x", "other"));
+  see(claim("a"));
+  see(user("p", {"x", "a"}, 9));  // more GPUs than a node has
+  see(claim("b"));
+  see(claim("c", "late", 2));
+  see(user("q", {"c", "b"}));
+  step();
+  EXPECT_EQ(where("q"), "n2") << "n1 has one volume that would do for either";
+}
+
+TEST_F(LateClaimsTest, APodThatIsBoundHasNothingToGiveBack) {
+  is_answering = true;
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  see(at(volume("v"), kHost, {"n0"}));
+  see(claim("a"));
+  see(user("p", {"a"}));
+  step();
+  ASSERT_EQ(where("p"), "n0");
+  EXPECT_EQ(taken("p"), "nothing");
 }
 
 TEST_F(LateClaimsTest, MembersOfAGangThatTakeTheSameVolumesWaitBeforeTheyTryAgain) {
@@ -429,6 +563,9 @@ TEST_F(VolumeWorkTest, AVolumeIsGivenItsClaim) {
   EXPECT_EQ(work->look_at(0, shown("uid-w", "7", "}}")), WriteFinding::kOther);
   EXPECT_EQ(work->look_at(0, shown("uid-v", "7", R"(},"spec":{"claimRef":{"namespace":"ns","name":"x","uid":"y"}}})")),
             WriteFinding::kOther);
+  const std::string named = R"(},"spec":{"claimRef":{"namespace":"ns","name":"data")";
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "7", named + "}}}")), WriteFinding::kUndone) << "bound beforehand";
+  EXPECT_EQ(work->look_at(0, shown("uid-v", "7", named + R"(,"uid":"of-the-last"}}})")), WriteFinding::kOther);
   EXPECT_EQ(work->look_at(0, "<html>"), WriteFinding::kUnreadable);
   EXPECT_EQ(work->look_at(0, "{}"), WriteFinding::kUnreadable);
   EXPECT_EQ(work->look_at(0, shown("uid-v", "8", R"(},"spec":{)" + of_claim + "}}")), WriteFinding::kDone);

@@ -157,15 +157,28 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   EXPECT_NEAR(fragmented("block", "unknown"), 1.0 / 14, 1e-9);
   EXPECT_NEAR(fragmented("rack", "unknown"), 6.0 / 14, 1e-9);
   EXPECT_NEAR(fragmented("node", "unknown"), 6.0 / 14, 1e-9);
-  EXPECT_EQ(
-      lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined",
-             "ashlar_resources", "ashlar_binds", "ashlar_status", "ashlar_never"}),
-      (Lines{"ashlar_binds_given_up_total 0", "ashlar_binds_held 0", "ashlar_binds_in_flight 3", "ashlar_binds_slow 0",
-             "ashlar_binds_undone_total 0", "ashlar_binds_waiting 0", "ashlar_cards_overclaimed 0",
-             "ashlar_cards_unhealthy 0", "ashlar_gangs_without_level 0", "ashlar_never_fits_unproven_total 0",
-             "ashlar_nodes 5", "ashlar_quarantined_pods 0", "ashlar_resources_refused 0",
-             "ashlar_snapshot_age_seconds 0", "ashlar_status_refreshes_total 0", "ashlar_status_write_failures_total 0",
-             "ashlar_status_write_retries_total 0", "ashlar_status_writes_waiting 7", "ashlar_steps_total 1"}));
+  EXPECT_EQ(lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs",
+                   "ashlar_quarantined", "ashlar_resources", "ashlar_binds", "ashlar_status", "ashlar_never"}),
+            (Lines{"ashlar_binds_given_up_total 0",
+                   "ashlar_binds_held 0",
+                   "ashlar_binds_in_flight 3",
+                   "ashlar_binds_slow 0",
+                   "ashlar_binds_undone_total 0",
+                   "ashlar_binds_waiting 0",
+                   "ashlar_cards_overclaimed 0",
+                   "ashlar_cards_unhealthy 0",
+                   "ashlar_gangs_without_level 0",
+                   "ashlar_never_fits_unproven_total 0",
+                   "ashlar_nodes 5",
+                   "ashlar_quarantined_pods 0",
+                   "ashlar_resources_refused 0",
+                   "ashlar_snapshot_age_seconds 0",
+                   "ashlar_status_refreshes_total 0",
+                   "ashlar_status_refreshes_waiting 0",
+                   "ashlar_status_write_failures_total 0",
+                   "ashlar_status_write_retries_total 0",
+                   "ashlar_status_writes_waiting 7",
+                   "ashlar_steps_total 1"}));
 }
 
 // The names of the configured queues are handed over before the events that define them are applied.
@@ -340,6 +353,21 @@ TEST_F(MetricsOfATerm, AGangThatLostMembersHasRecoveredWhenAllHaveAPlaceAgain) {
                                              R"(ashlar_gang_recovery_seconds_sum{cause="PodGone"} 7)"}));
 }
 
+TEST_F(MetricsOfATerm, FieldsOfANewerServerAreCountedByName) {
+  begin();
+  Node newer = node("a", 8);
+  newer.unknown_fields = PooledString("NodeStatus.15");
+  see(newer);
+  newer.name = PooledString("b");
+  see(newer);
+  StorageClass of_class;
+  of_class.name = PooledString("c");
+  of_class.unknown_fields = PooledString("StorageClass.9");
+  see(of_class);
+  leader_term->turn();
+  EXPECT_EQ(lines({"ashlar_unknown"}), (Lines{"ashlar_unknown_fields 2"}));
+}
+
 struct MetricsOfWrites : ::testing::Test, TermBench {
   static http::ServerResponse answer(const http::ServerRequest& request) {
     if (request.method == "GET") return ScriptedApi::missing();
@@ -379,16 +407,27 @@ TEST_F(MetricsOfWrites, CountBindingsByTheirOutcome) {
                    requests("create", "events", "any", 6), requests("patch", "podgroups/status", "any", 0),
                    requests("get", "pods", "any", 4), requests("patch", "pods/status", "any", 4),
                    requests("create", "pods/binding", "other", 3)}));
-  EXPECT_EQ(
-      series_of(all_metrics(), {"ashlar_bind", "ashlar_status", "ashlar_events", "ashlar_pods"}),
-      (Lines{R"(ashlar_bind_errors_total{reason="Conflict"} 1)", R"(ashlar_bind_errors_total{reason="Denied"} 1)",
-             R"(ashlar_bind_errors_total{reason="NotFound"} 1)", R"(ashlar_bind_errors_total{reason="ServerError"} 1)",
-             R"(ashlar_bind_errors_total{reason="Throttled"} 1)", R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
-             "ashlar_binds_given_up_total 1", "ashlar_binds_held 1", "ashlar_binds_in_flight 0", "ashlar_binds_slow 0",
-             "ashlar_binds_undone_total 0", "ashlar_binds_waiting 0", "ashlar_events_dropped_total 0", "ashlar_pods 7",
-             R"(ashlar_pods_held{reason="BindFailed"} 1)", "ashlar_status_refreshes_total 0",
-             "ashlar_status_write_failures_total 0", "ashlar_status_write_retries_total 0",
-             "ashlar_status_writes_waiting 0"}));
+  EXPECT_EQ(series_of(all_metrics(), {"ashlar_bind", "ashlar_status", "ashlar_events", "ashlar_pods"}),
+            (Lines{R"(ashlar_bind_errors_total{reason="Conflict"} 1)",
+                   R"(ashlar_bind_errors_total{reason="Denied"} 1)",
+                   R"(ashlar_bind_errors_total{reason="NotFound"} 1)",
+                   R"(ashlar_bind_errors_total{reason="ServerError"} 1)",
+                   R"(ashlar_bind_errors_total{reason="Throttled"} 1)",
+                   R"(ashlar_bind_errors_total{reason="Unknown"} 1)",
+                   "ashlar_binds_given_up_total 1",
+                   "ashlar_binds_held 1",
+                   "ashlar_binds_in_flight 0",
+                   "ashlar_binds_slow 0",
+                   "ashlar_binds_undone_total 0",
+                   "ashlar_binds_waiting 0",
+                   "ashlar_events_dropped_total 0",
+                   "ashlar_pods 7",
+                   R"(ashlar_pods_held{reason="BindFailed"} 1)",
+                   "ashlar_status_refreshes_total 0",
+                   "ashlar_status_refreshes_waiting 0",
+                   "ashlar_status_write_failures_total 0",
+                   "ashlar_status_write_retries_total 0",
+                   "ashlar_status_writes_waiting 0"}));
 }
 
 }  // namespace

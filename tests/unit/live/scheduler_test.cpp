@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "../kubeclient/recorded.h"
 #include "counting_gate.h"
 #include "small_cluster.h"
 
@@ -428,6 +429,36 @@ TEST(LiveOutage, CostsTheServerAtMostTenRequestsASecondOfAllKindsTogether) {
     }
   }
 }
+
+/// Servers of three releases describe their fields.
+class LiveLeaseOfARelease : public LiveLease, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(LiveLeaseOfARelease, NamesAtStartWhatTheServerHasAndNobodyHereKnows) {
+  const std::string release = GetParam();
+  const std::string group_version = release == "1.36.3" ? "v1alpha2" : "v1beta1";
+  cluster.describe("api/v1", recorded(release, "openapi-core.json"));
+  cluster.describe("apis/storage.k8s.io/v1", recorded(release, "openapi-storage.json"));
+  cluster.describe("apis/scheduling.k8s.io/" + group_version, recorded(release, "openapi-scheduling.json"));
+  start();
+  const std::string words = "the API server has fields that this release does not know: ";
+  if (release == "1.36.3") {  // an alpha field of a pod's status, which 1.37 has no more
+    EXPECT_TRUE(until([&] { return has_logged(words + "NodeAllocatableResourceClaimStatus.resources; "); }));
+    return;
+  }
+  if (release == "1.38") {
+    EXPECT_TRUE(until([&] { return has_logged(words); }));
+    for (const char* name : {"PodSpec", "NodeStatus", "PersistentVolumeClaimSpec", "CSIDriverSpec", "PodGroupSpec"})
+      EXPECT_TRUE(has_logged(std::string(name) + ".newDefault")) << name;
+    return;
+  }
+  ASSERT_TRUE(until([&] { return cluster.count({"GET /openapi/v3/apis/scheduling.k8s.io/v1alpha2"}) == 1; }));
+  ASSERT_TRUE(until([&] { return has_logged("caches are synced"); }));
+  turn_over();
+  EXPECT_FALSE(has_logged("this release does not know"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, LiveLeaseOfARelease, ::testing::Values("1.36.3", "1.37.1", "1.38"),
+                         [](const auto& of) { return std::string(of.param).substr(2, 2); });
 
 }  // namespace
 }  // namespace ashlar::kube

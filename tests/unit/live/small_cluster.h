@@ -75,6 +75,11 @@ class SmallCluster {
     const std::lock_guard lock(lock_);
     group_version_ = version;
   }
+  /// Answers that path below /openapi/v3/ with this description; others are not there.
+  void describe(const std::string& path, const std::string& text) {
+    const std::lock_guard lock(lock_);
+    descriptions_["/openapi/v3/" + path] = text;
+  }
   /// Bindings are taken, and not answered any more until that is over; the server is silent meanwhile.
   void hold_bindings(bool is_holding) {
     const std::lock_guard lock(lock_);
@@ -119,6 +124,8 @@ class SmallCluster {
     if (request.path.find("/leases") != std::string::npos) return lease(request);
     if (is_binding) return ScriptedApi::done();
     if (request.method != "GET") return http::json(201, "{}");
+    if (request.path.starts_with("/openapi/"))
+      return descriptions_.contains(request.path) ? http::json(200, descriptions_[request.path]) : status(404);
     return list(request);
   }
   http::ServerResponse lease(const http::ServerRequest& request) {
@@ -156,6 +163,7 @@ class SmallCluster {
   std::chrono::milliseconds binding_takes_{0};
   int version_ = 100;
   std::string group_version_ = "v1beta1", lease_;
+  std::map<std::string, std::string> descriptions_;
   std::map<std::string, int> status_;
   std::map<std::string, std::map<std::string, std::string>> items_;
   std::vector<std::pair<Clock::time_point, std::string>> seen_;

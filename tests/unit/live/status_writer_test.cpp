@@ -518,6 +518,7 @@ TEST_F(Refreshes, OfNumbersGoOneByOneTheOldestFirst) {
   server.poll_for(Millis(50));
   status_writer->pump();
   EXPECT_EQ(status_writer->depth(), 2u);
+  EXPECT_EQ(status_writer->refreshes(), 2u) << "no backlog: they are paced";
   EXPECT_GT(status_writer->due_in(), Millis(50'000));
   EXPECT_LE(status_writer->due_in(), kPace);
   skipped += kPace;
@@ -619,6 +620,15 @@ TEST_F(Lane, AConditionOfAPodGroupThatIsRefusedWithoutATimeIsSentWithOne) {
   ASSERT_TRUE(until([&] { return server.count({"PATCH"}) == 3 && status_writer->in_flight() == 0; }));
   drain();
   EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", "lastTransitionTime"}), 1u);
+}
+
+TEST_F(Lane, TheConditionOfAPodGroupNamesTheGenerationThatItIsAbout) {
+  PodGroup g = ClusterObjects::group("g", 2);
+  g.generation = 3;
+  see(g);
+  status_writer->want_group_condition(tracker.gangs().find(PooledString("ns"), g.name, GangKind::kPodGroup));
+  drain();
+  EXPECT_EQ(server.count({"PATCH", "/podgroups/g/status", R"("observedGeneration":3)"}), 1u);
 }
 
 TEST_F(Lane, TheFirstConditionThatIsTriedAgainStillHasItsTime) {

@@ -12,6 +12,8 @@ namespace ashlar::kube {
 
 class VolumeBench : public TrackerBench {
  protected:
+  VolumeBench() = default;
+  explicit VolumeBench(TrackerOptions options) : TrackerBench(std::move(options)) {}
   static constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
   using TrackerBench::gone;

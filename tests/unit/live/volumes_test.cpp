@@ -170,6 +170,21 @@ TEST_F(VolumesTest, TheClaimOfAnEphemeralVolumeMustBeThePodsOwn) {
   EXPECT_NE(where("p"), "");
 }
 
+TEST_F(VolumesTest, ZonesOfTheVolumeOfAnEphemeralOneDoNotCount) {
+  zones();
+  Pod p = pod("p", 0);
+  PodVolumes volumes;
+  volumes.claims = {{"p-scratch", true}};
+  p.volumes = std::make_shared<const PodVolumes>(volumes);
+  see(labelled(volume("v"), kZone, "x"));
+  PersistentVolumeClaim c = bound_claim("p-scratch", "v");
+  c.controller_uid = p.uid;
+  see(c);
+  see(p);
+  step();
+  EXPECT_NE(where("p"), "") << "kube-scheduler looks at the zones of claims that the pod names";
+}
+
 TEST_F(VolumesTest, AClaimForOnePodIsFreeAgainWhenThatPodIsGone) {
   zones();
   PersistentVolumeClaim c = bound_claim("data", "v");

@@ -25,6 +25,28 @@ TEST(Why, ListsThePreferencesThatAreNotEvaluated) {
       << answer.body;
 }
 
+TEST(Why, SaysThatAGangHasTooManyMembersForItsPreferencesAboutItself) {
+  for (const int size : {1024, 1025}) {
+    TermBench bench;
+    bench.begin();
+    PodRules rules;
+    PodAffinityTerm term;
+    term.selector.present = true;
+    term.selector.match_labels = {{PooledString("ashlar.dev/gang"), PooledString("g")}};
+    term.topology_key = "l/rack";
+    rules.preferred_anti_affinity = {{1, term}};
+    bench.see(TermBench::node("n0", 8, {{PooledString("l/rack"), PooledString("r0")}}));
+    for (int i = 0; i < size; ++i) bench.see(TermBench::under(TermBench::gang_pod("g", i, size, 1), rules));
+    bench.leader_term->turn();
+    http::ServerRequest request;
+    request.query = "name=ns%2Fg";
+    const http::ServerResponse answer = answer_why(*bench.replica, request);
+    EXPECT_EQ(undocumented(answer.body), "");
+    const bool is_said = answer.body.find("pods of its own gang (more than 1024 are alike)") != std::string::npos;
+    EXPECT_EQ(is_said, size > 1024) << answer.body.substr(0, 600);
+  }
+}
+
 TEST(Why, OffersNoOtherDomainToAGangThatHasBegun) {
   TermBench bench;
   bench.begin();

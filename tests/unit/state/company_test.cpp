@@ -93,6 +93,24 @@ TEST_F(CompanyTest, AntiAffinityClosesDomainsWithSuchAPod) {
   EXPECT_EQ(open(), "0 1 2 3 4 5");
 }
 
+TEST_F(CompanyTest, ANodeThatManyRulesRefuseStaysClosed) {
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    PodSelector one;
+    one.namespaces = {NamespaceId(0u)};
+    one.all = {{kAppOf, Op::kIn, {kWebApp, LabelId(1000 + i)}, 0}};
+    tell(s, PodSelectorDefined{PodSelectorId(10 + i), one});
+    rule.keeps_away.push_back({PodSelectorId(10 + i), kNameOf});
+  }
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4 5");
+  const MemberId web = run(0);
+  EXPECT_EQ(open(), "1 2 3 4 5") << "by steps";
+  define();
+  EXPECT_EQ(open(), "1 2 3 4 5") << "anew";
+  tell(s, MemberGone{web});
+  EXPECT_EQ(open(), "0 1 2 3 4 5");
+}
+
 TEST_F(CompanyTest, AffinityOpensDomainsWithSuchAPod) {
   rule.near = {.selector = kWebApps, .topologies = {kZoneOf}};
   define();

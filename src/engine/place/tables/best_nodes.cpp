@@ -67,12 +67,42 @@ void BestNodes::start_anew(const State& state, const NodeRating& rating) {
 void BestNodes::note_change(const NodeRating& rating, std::size_t g, NodeId node) {
   Group& group = groups_[g];
   if (group.first_key == kNoKeys) return;
-  if (group.is_current)
+  if (group.is_current || group.has_flips)
     group.changed = node;
   else if (group.changed != node)
     group.changed = NodeId::none();
-  group.is_current = false;
+  group.is_current = group.has_flips = false;
   tops_[g] = rating.best_possible();
+}
+
+BestNodes::Group* BestNodes::known_group(const State& state, NodeId node) {
+  const Topology& topology = state.cluster().topology();
+  if (!is_started_ || shape_version_ != topology.shape_version()) return nullptr;
+  const GroupId id = topology.group_of(node);
+  return id.is_none() || groups_[id.row()].first_key == kNoKeys ? nullptr : &groups_[id.row()];
+}
+
+void BestNodes::note_flip(const State& state, NodeId node) {
+  Group* group = known_group(state, node);
+  if (group == nullptr || !group->is_current) return;
+  group->is_current = false;
+  group->has_flips = true;
+  tops_[static_cast<std::size_t>(group - groups_.data())] = group->most_key;
+}
+
+void BestNodes::note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points) {
+  Group* group = known_group(state, node);
+  if (group == nullptr) return;
+  const auto g = static_cast<std::size_t>(group - groups_.data());
+  const auto nodes = state.cluster().topology().nodes_of_group(GroupId(g));
+  const auto at = std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin();
+  std::uint64_t& key = keys_[group->first_key + static_cast<std::size_t>(at)];
+  key = rating.with_preferences(key, points);
+  if (!group->is_current && !group->has_flips) return;  // other nodes of it are to be rated
+  group->is_current = false;
+  group->has_flips = true;
+  group->most_key = std::max(group->most_key, key);
+  tops_[g] = group->most_key;
 }
 
 void BestNodes::refresh(const State& state, const NodeRating& rating, const GroupChanges& changes) {
@@ -86,9 +116,8 @@ void BestNodes::refresh(const State& state, const NodeRating& rating, const Grou
   cursor_ = cluster.change_count();
 }
 
-void BestNodes::look_at(const State& state, NodeRating& rating, std::uint64_t draw, std::size_t g) {
-  Group& group = groups_[g];
-  const auto nodes = state.cluster().topology().nodes_of_group(GroupId(g));
+void BestNodes::rate_again(const State& state, NodeRating& rating, std::uint64_t draw, Group& group,
+                           std::span<const NodeId> nodes) {
   const bool is_new = group.first_key == kNoKeys;
   if (is_new) {
     group.first_key = static_cast<std::uint32_t>(keys_.size());
@@ -97,18 +126,28 @@ void BestNodes::look_at(const State& state, NodeRating& rating, std::uint64_t dr
   const std::span<std::uint64_t> keys = std::span(keys_).subspan(group.first_key, nodes.size());
   if (!is_new && !group.changed.is_none()) {
     const auto at = std::lower_bound(nodes.begin(), nodes.end(), group.changed) - nodes.begin();
-    keys[static_cast<std::size_t>(at)] = rating.rate(state, group.changed, draw);
+    keys[static_cast<std::size_t>(at)] = rating.rate(state, group.changed, draw, AboutPods::kNothing);
   } else {
-    rating.rate(state, nodes, draw, keys);
+    rating.rate(state, nodes, draw, keys, AboutPods::kNothing);
   }
+}
+
+void BestNodes::look_at(const State& state, NodeRating& rating, std::uint64_t draw, std::size_t g) {
+  Group& group = groups_[g];
+  const auto nodes = state.cluster().topology().nodes_of_group(GroupId(g));
+  if (!group.has_flips) rate_again(state, rating, draw, group, nodes);
+  const std::span<const std::uint64_t> keys = std::span(keys_).subspan(group.first_key, nodes.size());
+  const BitSet* open = rating.open_beside_pods(state);
   group.best = NodeId::none();
-  group.best_key = 0;
+  group.best_key = group.most_key = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (keys[i] <= group.best_key) continue;
+    group.most_key = std::max(group.most_key, keys[i]);
+    if (keys[i] <= group.best_key || (open != nullptr && !open->test(nodes[i].row()))) continue;
     group.best = nodes[i];
     group.best_key = keys[i];
   }
   group.is_current = true;
+  group.has_flips = false;
   group.changed = NodeId::none();
   tops_[g] = group.best_key;
   bounds_[g] = group.best.is_none() ? 0 : group.best_key | rating.domain_bits(points_[g]);

@@ -60,6 +60,10 @@ class BestNodes {
     if (!is_started_ || shape_version_ != topology.shape_version()) return;
     if (const GroupId group = topology.group_of(node); !group.is_none()) note_change(rating, group.row(), node);
   }
+  /// Rules about other pods have opened or closed the node; its number beside nobody is what it was.
+  void note_flip(const State& state, NodeId node);
+  /// Preferences about other pods are worth so much on the node now. Only if NodeRating::is_prefer_alone.
+  void note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points);
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
   NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }
@@ -77,7 +81,9 @@ class BestNodes {
     NodeId best;
     std::uint32_t first_key = kNoKeys;  ///< row of keys_ of its first node; kNoKeys: never looked at
     NodeId changed;                     ///< the one node to look at again
+    std::uint64_t most_key = 0;         ///< of its nodes, those among them that rules about other pods close
     bool is_current = false;
+    bool has_flips = false;  ///< beside other points for preferences nothing else has changed
   };
   struct Candidate {
     std::uint64_t bound = 0;
@@ -86,8 +92,12 @@ class BestNodes {
   };
 
   void start_anew(const State& state, const NodeRating& rating);
+  /// The node's group, if it was looked at; else nullptr.
+  Group* known_group(const State& state, NodeId node);
   void note_change(const NodeRating& rating, std::size_t group, NodeId node);
   void look_at(const State& state, NodeRating& rating, std::uint64_t draw, std::size_t group);
+  void rate_again(const State& state, NodeRating& rating, std::uint64_t draw, Group& group,
+                  std::span<const NodeId> nodes);
   void bound_groups(const State& state, const NodeRating& rating, std::int64_t devices_least);
   NodeId find_among_many(const State& state, NodeRating& rating, std::uint64_t draw);
 
@@ -96,7 +106,7 @@ class BestNodes {
   bool is_started_ = false;
   std::vector<Group> groups_;
   std::vector<std::uint64_t> tops_;    ///< by group: the key of its best node, or the best possible; 0 = none fits
-  std::vector<std::uint64_t> keys_;    ///< of the groups looked at
+  std::vector<std::uint64_t> keys_;    ///< of the groups looked at, without rules about other pods
   std::vector<Points> points_;         ///< scratch
   std::vector<std::uint64_t> bounds_;  ///< the same: by group, no node of it is above this
   std::vector<Candidate> candidates_;

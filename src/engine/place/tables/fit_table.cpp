@@ -47,6 +47,13 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
     follow_preferences(state);
 }
 
+void FitTable::note_preferences(const State& state, NodeId node, Points points) {
+  if (rating_.is_prefer_alone())
+    best_.note_preferences(state, rating_, node, points);
+  else
+    best_.note_changed(state, rating_, node);
+}
+
 /// They change with the pods that are placed and with the nodes among which they are compared: those whose points have
 /// changed are looked at again.
 void FitTable::follow_preferences(const State& state) {
@@ -68,7 +75,7 @@ void FitTable::follow_preferences(const State& state) {
     best_.forget();
   else
     for (std::size_t n = 0; n < preferences_.size(); ++n)
-      if (preferences_[n] != preferences_now_[n]) best_.note_changed(state, rating_, NodeId(n));
+      if (preferences_[n] != preferences_now_[n]) note_preferences(state, NodeId(n), preferences_now_[n]);
   preferences_.swap(preferences_now_);
   if (preferences_of_.second == 0) preferences_now_ = {};  // they hardly ever change
   rating_.set_preferences(preferences_);
@@ -85,7 +92,7 @@ void FitTable::follow_company(const State& state) {
     return;
   }
   counts_.note_changed(news.nodes);
-  for (const NodeId n : news.nodes) best_.note_changed(state, rating_, n);
+  for (const NodeId n : news.nodes) best_.note_flip(state, n);
 }
 
 NodeId FitTable::best(const State& state) {

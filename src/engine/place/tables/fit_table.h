@@ -64,6 +64,7 @@ class FitTable {
  private:
   void follow_company(const State& state);
   void follow_preferences(const State& state);
+  void note_preferences(const State& state, NodeId node, Points points);
 
   NodeRating rating_;
   FitCounts counts_;

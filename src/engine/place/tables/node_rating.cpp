@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kTierBits = 16;
 constexpr int kTopShift = 48;
+constexpr Points kPointsTop = 65534;  ///< of a tier; with it all bits are set
 
 /// Points of one tier as the 16 bits of its position in the key; at least 1, so that a key of 0 means "does not fit".
 std::uint64_t tier_bits(Points points, std::size_t tier) {
-  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, 65534) + 1);
+  const auto clamped = static_cast<std::uint64_t>(std::clamp(points, 0, kPointsTop) + 1);
   return clamped << (kTopShift - kTierBits * static_cast<int>(tier));
 }
 
@@ -43,7 +44,11 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
     bool is_domain_tier = false;
     for (const ScorePolicy* policy : profile.tiers[t]) {
       is_drawn_ = is_drawn_ || policy->is_drawn;
-      has_prefer_ = has_prefer_ || policy->add == add_prefer;
+      if (policy->add == add_prefer) {
+        is_prefer_alone_ = !has_prefer_ && profile.tiers[t].size() == 1;
+        has_prefer_ = true;
+        prefer_tier_ = t;
+      }
       most += policy->is_drawn ? kDomainPointsMax : kPointsMax;
       if (policy->add_domain == nullptr) continue;
       is_domain_tier = true;
@@ -57,13 +62,25 @@ NodeRating::NodeRating(const Profile& profile, DemandId demand, ConstraintId con
   if (!has_node_tier_) best_possible_ = 1;
 }
 
+std::uint64_t NodeRating::with_preferences(std::uint64_t key, Points points) const {
+  return key == 0 ? 0 : (key & ~tier_bits(kPointsTop, prefer_tier_)) | tier_bits(points, prefer_tier_);
+}
+
 NodeView NodeRating::view(const State& state, std::uint64_t draw) const {
   return {state.cluster(), state.demand(demand_), state.cluster().constraint(constraint_), &profile_->mix, draw,
           preferences_};
 }
 
-void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const {
-  fill_allowed(state.cluster().allowed(constraint_, kNodeRules), rows, fits.first(rows.count));
+const BitSet* NodeRating::open_beside_pods(const State& state) const {
+  const Cluster& cluster = state.cluster();
+  return cluster.has_company(constraint_) ? &cluster.allowed(constraint_, kNodeRules) : nullptr;
+}
+
+void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16_t> fits, AboutPods about_pods) const {
+  const Cluster& cluster = state.cluster();
+  fill_allowed(about_pods == AboutPods::kRules ? cluster.allowed(constraint_, kNodeRules)
+                                               : cluster.allowed_alone(constraint_, kNodeRules),
+               rows, fits.first(rows.count));
   if (const Constraint& c = state.cluster().constraint(constraint_); c.keeps_itself_away)
     for (std::size_t i = 0; i < rows.count; ++i)
       if (fits[i] > 1 && takes_one_of_its_like(c, state.cluster().facts(NodeId(rows.first + i)))) fits[i] = 1;
@@ -71,10 +88,11 @@ void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
 
-void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys) {
+void NodeRating::rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys,
+                      AboutPods about_pods) {
   rated_count_ += rows.count;
   fits_.resize(rows.count);
-  count(state, rows, fits_);
+  count(state, rows, fits_, about_pods);
   std::fill_n(keys.begin(), rows.count, 0);
   const auto does_fit = [](std::uint16_t f) { return f != 0; };
   const auto first = static_cast<std::size_t>(std::ranges::find_if(fits_, does_fit) - fits_.begin());
@@ -97,18 +115,18 @@ void NodeRating::rate_tiers(const State& state, NodeRange rows, std::uint64_t dr
 }
 
 void NodeRating::rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw,
-                      std::span<std::uint64_t> keys) {
+                      std::span<std::uint64_t> keys, AboutPods about_pods) {
   if (nodes.empty()) return;
   if (nodes.back().row() - nodes.front().row() + 1 == nodes.size()) {
-    rate(state, NodeRange{nodes.front().row(), nodes.size()}, draw, keys);
+    rate(state, NodeRange{nodes.front().row(), nodes.size()}, draw, keys, about_pods);
     return;
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) keys[i] = rate(state, nodes[i], draw);
+  for (std::size_t i = 0; i < nodes.size(); ++i) keys[i] = rate(state, nodes[i], draw, about_pods);
 }
 
-std::uint64_t NodeRating::rate(const State& state, NodeId node, std::uint64_t draw) {
+std::uint64_t NodeRating::rate(const State& state, NodeId node, std::uint64_t draw, AboutPods about_pods) {
   std::uint64_t key = 0;
-  rate(state, NodeRange{node.row(), 1}, draw, {&key, 1});
+  rate(state, NodeRange{node.row(), 1}, draw, {&key, 1}, about_pods);
   return key;
 }
 

@@ -18,6 +18,9 @@ struct FitsLimit {
   std::function<void(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits)> lower;
 };
 
+/// Whether a constraint's rules about other pods count.
+enum class AboutPods : std::uint8_t { kRules, kNothing };
+
 class NodeRating {
  public:
   NodeRating(const Profile& profile, DemandId demand, ConstraintId constraint);
@@ -32,13 +35,22 @@ class NodeRating {
   void set_preferences(std::span<const Points> preferences) { preferences_ = preferences; }
   /// A tier of the profile has the policy `prefer`.
   bool has_prefer() const { return has_prefer_; }
+  /// It is the only one of its tier: what preferences about other pods are worth is all of its points.
+  bool is_prefer_alone() const { return is_prefer_alone_; }
+  /// The same number with other such points; 0 stays 0. Only if is_prefer_alone.
+  std::uint64_t with_preferences(std::uint64_t key, Points points) const;
   /// How many such members each of these nodes could take now.
-  void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits) const;
+  void count(const State& state, NodeRange rows, std::span<std::uint16_t> fits,
+             AboutPods about_pods = AboutPods::kRules) const;
   /// The tiers' points of these nodes as one number: higher is better, 0 = does not fit. Domain tiers are not in it.
-  void rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys);
+  void rate(const State& state, NodeRange rows, std::uint64_t draw, std::span<std::uint64_t> keys,
+            AboutPods about_pods = AboutPods::kRules);
   /// The same of these nodes, in ascending order.
-  void rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw, std::span<std::uint64_t> keys);
-  std::uint64_t rate(const State& state, NodeId node, std::uint64_t draw);
+  void rate(const State& state, std::span<const NodeId> nodes, std::uint64_t draw, std::span<std::uint64_t> keys,
+            AboutPods about_pods = AboutPods::kRules);
+  std::uint64_t rate(const State& state, NodeId node, std::uint64_t draw, AboutPods about_pods = AboutPods::kRules);
+  /// The nodes that the constraint leaves open by its rules about other pods, among others; nullptr: it has none.
+  const BitSet* open_beside_pods(const State& state) const;
   /// No node's number is above this one.
   std::uint64_t best_possible() const { return best_possible_; }
   /// What the tier that ranks domains adds to each group, and these points as bits of a key; nothing without such a
@@ -66,7 +78,8 @@ class NodeRating {
   std::size_t domain_tier_ = 0;
   bool has_node_tier_ = false;
   bool is_drawn_ = false;
-  bool has_prefer_ = false;
+  bool has_prefer_ = false, is_prefer_alone_ = false;
+  std::size_t prefer_tier_ = 0;
   std::span<const Points> preferences_;
   std::uint64_t best_possible_ = 0;
   std::uint64_t rated_count_ = 0;

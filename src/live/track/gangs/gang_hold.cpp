@@ -79,6 +79,10 @@ Hold object_hold(const Tables& t, const GangRecord& g) {
   if (!g.group_refusal.empty())
     return refused("PodGroup field " + bounded_name(g.group_refusal) + " is not evaluated by Ashlar" +
                    (g.is_group() ? " (PodGroup " + name + ")" : ""));
+  if (!g.group_unknown.empty())
+    return refused("the spec of PodGroup " + name + " has what this release of Ashlar does not know (" +
+                   g.group_unknown.str() +
+                   "): use a newer release; an administrator may list it in acceptUnknownFields");
   if (!g.settings.problem.empty()) return refused("PodGroup " + name + ": " + g.settings.problem.str());
   if (g.is_group() && !g.is_gang)
     return refused("PodGroup " + name +

@@ -8,6 +8,7 @@
 #include "live/track/pods/jobs.h"
 
 #include "live/track/hold_text.h"
+#include "live/track/unknown_fields.h"
 #include "live/track/volumes/pod_volumes.h"
 
 namespace ashlar::kube {
@@ -18,7 +19,8 @@ namespace {
 
 /// The object is gone and its conditions with it; a new one of the same name gets all of them again.
 void forget_group(GangRecord& g) {
-  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_problem = PooledString();
+  g.group_uid = g.topology_key = g.priority_class = g.group_refusal = g.group_unknown = g.group_problem =
+      PooledString();
   g.settings = GroupSettings();
   g.stated_priority.reset();
   g.group_condition_hash = g.group_condition_words = 0;
@@ -30,12 +32,14 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   if (is_known && !group.problem.empty()) return;  // what was last read of it stays
   if (g.group_uid != group.uid) forget_group(g);
   g.group_uid = group.uid;
+  g.group_generation = group.generation;
   g.group_problem = group.problem;
   g.is_gang = group.min_count > 0;
   const auto size = static_cast<std::uint32_t>(std::max(group.min_count, 1));
   if (job_record(t, g).in_engine > 0 && size > g.size) ++t.nodes_edition;  // the chosen places may be too few now
   g.size = size;
   g.group_refusal = group.unsupported;
+  g.group_unknown = PooledString(refused_unknown_fields(t.options.accepted_fields, group.unknown_spec_fields));
   g.settings = group.problem.empty() ? read_group_settings(group) : GroupSettings();
   g.topology_key = group.topology_key;
   take_levels(t, g);
@@ -62,6 +66,7 @@ void take_group(TrackerData& t, Change<PodGroup>&& change) {
     touch_gang(t, slot);
     return remove_if_unused(t, slot);
   }
+  note_unknown_fields(t, group.unknown_fields, group.unknown_spec_fields);
   const GangSlot slot = t.gangs.find_or_add(group.ns, group.name, GangKind::kPodGroup);
   read_group(t, t.gangs.edit(slot), group);
   touch_gang(t, slot);

@@ -83,7 +83,7 @@ void log_refused_resources(TrackerData& t, std::size_t from, const PooledString&
 }  // namespace
 
 void upsert_node(TrackerData& t, Node& node) {
-  note_unknown_fields(t, node);
+  note_unknown_fields(t, node.unknown_fields);
   node.labels = labels_with_drivers(t, node.name, std::move(node.labels));
   if (!node.problem.empty()) return see_unread_node(t, node);
   NodeId id = t.names.nodes.find(node.name);

@@ -95,8 +95,10 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (t.options.quarantine != nullptr && t.options.quarantine->holds(pod.uid))
     return {HoldReason::kQuarantined, t.options.quarantine->text_for(pod.uid)};
   if (pod.rules && !pod.rules->unsupported.empty()) return {HoldReason::kUnsupported, pod.rules->unsupported.str()};
-  if (std::string unknown = refused_unknown_fields(t.options, pod); !unknown.empty())
-    return {HoldReason::kUnknownField, std::move(unknown)};
+  if (pod.rules)
+    if (std::string unknown = refused_unknown_fields(t.options.accepted_fields, pod.rules->unknown_fields);
+        !unknown.empty())
+      return {HoldReason::kUnknownField, std::move(unknown)};
   const Result<DemandId> demand = t.translator.demand(pod);
   if (!demand) return {HoldReason::kMalformed, demand.error().message};
   if (std::string problem = t.translator.problem_of_device_settings(pod, *demand); !problem.empty())

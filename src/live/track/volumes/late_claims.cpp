@@ -1,6 +1,7 @@
 #include "live/track/volumes/late_claims.h"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/digest.h"
 #include "live/track/hashes.h"
@@ -11,8 +12,11 @@ namespace {
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 /// Terms of one list; beyond it nodes are asked one by one.
 constexpr std::size_t kTermsMax = 4096;
-/// Claims that ask for different things; beyond it they are forgotten.
-constexpr std::size_t kKnownMax = 1024;
+/// Claims that ask for different things, and volumes listed for them; beyond it those asked for longest ago are
+/// forgotten.
+constexpr std::size_t kKnownMax = 1024, kCandidatesMax = 400'000;
+constexpr std::size_t kComparedMax = 64;
+constexpr std::size_t kTogetherMax = 64;  ///< sets of such claims
 
 bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
   return volume.has_claim && volume.claim_ns == claim.ns && volume.claim_name == claim.name &&
@@ -85,10 +89,53 @@ const PersistentVolume* bound_beforehand(const VolumeBook& book, const Persisten
   return nullptr;
 }
 
-std::int64_t size_of(const LateClaim* late) { return late->claim->request.value_or(0); }
+/// In the order in which they get volumes.
+std::vector<const LateClaim*> by_size(std::span<const LateClaim> claims) {
+  std::vector<const LateClaim*> out;
+  for (const LateClaim& late : claims) out.push_back(&late);
+  std::ranges::stable_sort(out, {}, [](const LateClaim* late) { return late->claim->request.value_or(0); });
+  return out;
+}
+
+/// The smallest first, until `visit(candidate)` returns true; those that the node's labels rule out may be left out.
+template <class Visit>
+void each_candidate(const LateChoice& choice, const Labels& labels, Visit&& visit) {
+  if (choice.by_label.size() == choice.candidates.size())
+    return choice.by_label.each(labels, [&](std::uint32_t at) { return visit(choice.candidates[at]); });
+  for (const LateChoice::Candidate& c : choice.candidates)
+    if (visit(c)) return;
+}
 
 bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
   return choice.can_be_made && holds(choice.topologies, labels) && holds(choice.capacities, labels);
+}
+
+/// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes of the class), or those
+/// that the node's labels allow, once they are sorted by label.
+std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
+                                           const PooledString& node, const Labels& labels) {
+  VolumeChoice choice;
+  std::vector<PooledString> taken;
+  for (const LateClaim* late : by_size(claims)) {
+    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
+    const LateChoice::Candidate* found = nullptr;
+    each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
+      if (!holds(c.nodes, labels) || std::ranges::find(taken, c.volume) != taken.end() ||
+          !is_open(book, c, *late->claim))
+        return false;
+      found = &c;
+      return true;
+    });
+    if (found != nullptr) {
+      taken.push_back(found->volume);
+      choice.bound.emplace_back(late->claim, found->volume);
+    } else if (is_met_by_new(*late->choice, labels)) {
+      choice.made.push_back(late->claim);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return choice;
 }
 
 }  // namespace
@@ -113,6 +160,7 @@ void LateChoices::renew_makes(LateChoice& choice, const PersistentVolumeClaim& c
 std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
   ++made_;
   auto choice = std::make_shared<LateChoice>();
+  choice->number = made_;
   choice->editions = book_.editions(claim.class_name);
   renew_makes(*choice, claim, storage_class);
   if (const PersistentVolume* own = claim.has_selected_node ? nullptr : bound_beforehand(book_, claim); own != nullptr)
@@ -125,23 +173,71 @@ std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim
   return choice;
 }
 
+void LateChoices::drop_taken(const LateClaim& late) {
+  if (late.claim->has_selected_node) return;
+  const std::size_t dropped = std::erase_if(late.choice->candidates, [&](const LateChoice::Candidate& c) {
+    return !book_.is_offered_by_server(c.volume) && !is_open(book_, c, *late.claim);
+  });
+  if (dropped > 0) late.choice->by_label = {};
+}
+
+void LateChoices::sort_by_label(const LateClaim& late) {
+  LateChoice& choice = *late.choice;
+  if (choice.by_label.size() == choice.candidates.size()) return;
+  drop_taken(late);
+  choice.by_label = {};
+  for (const LateChoice::Candidate& c : choice.candidates) choice.by_label.add(c.nodes);
+}
+
+std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
+  Together asked{.choices = {}, .editions = {}, .nodes_edition = book_.nodes_edition(), .nodes = nullptr};
+  for (const LateClaim* late : by_size(claims)) {
+    asked.choices.push_back(late->choice->number);
+    asked.editions.push_back(book_.editions(late->claim->class_name));
+  }
+  const bool is_shared = std::ranges::all_of(claims, [](const LateClaim& late) { return late.choice->is_shared; });
+  const auto known = std::ranges::find(together_, asked.choices, &Together::choices);
+  if (is_shared && known != together_.end() && known->editions == asked.editions &&
+      known->nodes_edition == asked.nodes_edition)
+    return known->nodes;
+  for (const LateClaim& late : claims) sort_by_label(late);
+  std::vector<PooledString> names;
+  each_node([&](const PooledString& name, const Labels& labels) {
+    ++nodes_asked_;
+    if (choose_volumes(book_, claims, name, labels)) names.push_back(name);
+  });
+  asked.nodes = terms_of({std::vector<NodeTerm>{named_nodes(std::move(names))}});
+  if (!is_shared) return asked.nodes;
+  if (known != together_.end()) together_.erase(known);
+  if (together_.size() == kTogetherMax) together_.erase(together_.begin());  // the oldest
+  return together_.emplace_back(std::move(asked)).nodes;
+}
+
 const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(const LateClaim& late) {
   LateChoice& choice = *late.choice;
   const VolumeBook::ClassEditions editions = book_.editions(late.claim->class_name);
   if (choice.is_alone_known && choice.alone_editions == editions) return choice.alone;
   ++made_;
-  if (!late.claim->has_selected_node)
-    std::erase_if(choice.candidates, [&](const LateChoice::Candidate& c) {
-      return !book_.is_offered_by_server(c.volume) && !is_open(book_, c, *late.claim);
-    });
+  drop_taken(late);
   choice.alone = terms_alone(book_, choice, *late.claim);
   choice.alone_editions = editions;
   choice.is_alone_known = true;
   return choice.alone;
 }
 
+void LateChoices::forget_old() {
+  if (known_.size() < kKnownMax && candidates_ < kCandidatesMax) return;
+  std::vector<std::uint64_t> asked;
+  for (const auto& [request, choice] : known_) asked.push_back(choice->asked_at);
+  const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
+  std::ranges::nth_element(asked, middle);
+  boost::unordered::erase_if(known_, [&](const auto& one) { return one.second->asked_at <= *middle; });
+  candidates_ = 0;
+  for (const auto& [request, choice] : known_) candidates_ += choice->candidates.size();
+}
+
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
-  if (known_.size() > kKnownMax) known_.clear();
+  forget_old();
   if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
   PersistentVolumeClaim asked;
   asked.class_name = claim.class_name;
@@ -153,45 +249,49 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   std::shared_ptr<LateChoice>& known = known_[std::move(asked)];
   const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
   if (!known || known->editions.offers != editions.offers)
-    known = make(claim, storage_class);
+    known = make(claim, storage_class), candidates_ += known->candidates.size();
   else if (known->editions.makes != editions.makes)
     renew_makes(*known, claim, storage_class);
+  known->is_shared = true;
+  known->asked_at = ++asked_;
   return {&claim, known};
 }
 
-std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
-                                           const PooledString& node, const Labels& labels) {
-  std::vector<const LateClaim*> in_order;
-  for (const LateClaim& late : claims) in_order.push_back(&late);
-  std::ranges::stable_sort(in_order, {}, size_of);
-  VolumeChoice choice;
-  std::vector<PooledString> taken;
-  for (const LateClaim* late : in_order) {
-    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
-    const auto& candidates = late->choice->candidates;
-    const auto found = std::ranges::find_if(candidates, [&](const LateChoice::Candidate& c) {
-      return std::ranges::find(taken, c.volume) == taken.end() && is_open(book, c, *late->claim) &&
-             holds(c.nodes, labels);
-    });
-    if (found != candidates.end()) {
-      taken.push_back(found->volume);
-      choice.bound.emplace_back(late->claim, found->volume);
-    } else if (is_met_by_new(*late->choice, labels)) {
-      choice.made.push_back(late->claim);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return choice;
+namespace {
+
+bool share_a_volume(const LateChoice& a, const LateChoice& b) {
+  if (&a == &b) return !a.candidates.empty();
+  boost::unordered_flat_set<PooledString, std::hash<PooledString>> of_a;
+  for (const LateChoice::Candidate& c : a.candidates) of_a.insert(c.volume);
+  return std::ranges::any_of(b.candidates, [&](const LateChoice::Candidate& c) { return of_a.contains(c.volume); });
+}
+
+/// Candidates only become fewer: two choices that have none in common stay so, and those that had one are asked about
+/// one by one, which is right for them too.
+bool do_compete(const LateClaim& a, const LateClaim& b) {
+  if (a.claim->class_name != b.claim->class_name) return false;  // volumes are of the claim's class
+  if (a.choice->candidates.empty() || b.choice->candidates.empty()) return false;
+  LateChoice& choice = *a.choice;
+  if (choice.competes_with.size() > kComparedMax) choice.competes_with.clear();
+  const auto [known, is_new] = choice.competes_with.try_emplace(b.choice->number, false);
+  if (is_new) known->second = share_a_volume(choice, *b.choice);
+  return known->second;
+}
+
+}  // namespace
+
+std::optional<VolumeChoice> LateChoices::choose(std::span<const LateClaim> claims, const PooledString& node,
+                                                const Labels& labels) {
+  for (const LateClaim& late : claims)
+    if (late.choice->is_shared) sort_by_label(late);
+  return choose_volumes(book_, claims, node, labels);
 }
 
 bool do_compete(std::span<const LateClaim> claims) {
-  if (claims.size() < 2) return false;
-  std::vector<PooledString> all;
-  for (const LateClaim& late : claims)
-    for (const LateChoice::Candidate& c : late.choice->candidates) all.push_back(c.volume);
-  std::sort(all.begin(), all.end());
-  return std::adjacent_find(all.begin(), all.end()) != all.end();
+  for (std::size_t i = 1; i < claims.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (do_compete(claims[i], claims[k])) return true;
+  return false;
 }
 
 }  // namespace ashlar::kube

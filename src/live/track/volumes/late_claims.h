@@ -6,6 +6,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "live/track/volumes/node_terms.h"
 #include "live/track/volumes/volume_book.h"
+#include "live/track/volumes/volumes_by_label.h"
 
 namespace ashlar::kube {
 
@@ -32,6 +34,11 @@ struct LateChoice {
   std::optional<std::shared_ptr<const VolumeTerms>> alone;
   VolumeBook::ClassEditions editions, alone_editions;  ///< of the class, as this was made, and `alone`
   bool is_alone_known = false;
+  bool is_shared = false;    ///< by all claims that ask for the same
+  std::uint64_t number = 0;  ///< no other choice has or had it
+  std::uint64_t asked_at = 0;
+  boost::unordered_flat_map<std::uint64_t, bool> competes_with;  ///< by number: may both take the same volume?
+  VolumesByLabel by_label;  ///< the candidates, once they are looked for by node; see LateChoices::together
 };
 
 /// An unbound claim of a class that waits for its first consumer.
@@ -40,6 +47,11 @@ struct LateClaim {
   std::shared_ptr<LateChoice> choice;
 };
 
+/// What is done for a pod on a node.
+struct VolumeChoice {
+  std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
+  std::vector<const PersistentVolumeClaim*> made;
+};
 /// A table of choices by what claims ask for.
 class LateChoices {
  public:
@@ -47,29 +59,42 @@ class LateChoices {
   LateClaim of(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
   /// The nodes where the claim by itself can be met; null: all; absent: there are too many terms to say.
   const std::optional<std::shared_ptr<const VolumeTerms>>& alone(const LateClaim& late);
-  std::uint64_t made() const { return made_; }  // for tests: lists of volumes, and terms of them
+  using EachNode = std::function<void(const std::function<void(const PooledString& name, const Labels& labels)>&)>;
+  /// The nodes where claims that may take the same volume can all be met, asked one by one; pods whose claims ask for
+  /// the same share the answer. Cost: O(nodes x claims), and O(volumes of the classes) once per change of them.
+  std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
+  /// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes that they allow), and
+  /// O(volumes of the classes) once per change of them.
+  std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels);
+  std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
+  std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 
  private:
   /// A claim without what tells it apart from others that ask for the same.
   struct Hash {
     std::size_t operator()(const PersistentVolumeClaim& asked) const;
   };
+  void forget_old();
   std::shared_ptr<LateChoice> make(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
+  void drop_taken(const LateClaim& late);
+  void sort_by_label(const LateClaim& late);
   void renew_makes(LateChoice& choice, const PersistentVolumeClaim& claim, const StorageClass& storage_class);
 
+  /// An answer of `together`, and of when.
+  struct Together {
+    std::vector<std::uint64_t> choices;               ///< numbers, by ascending size of their claims
+    std::vector<VolumeBook::ClassEditions> editions;  ///< of the classes of these
+    std::uint64_t nodes_edition = 0;
+    std::shared_ptr<const VolumeTerms> nodes;
+  };
+
   const VolumeBook& book_;
+  std::vector<Together> together_;
   boost::unordered_flat_map<PersistentVolumeClaim, std::shared_ptr<LateChoice>, Hash> known_;
-  std::uint64_t made_ = 0;
+  std::size_t candidates_ = 0;  ///< of those known, at most
+  std::uint64_t made_ = 0, nodes_asked_ = 0, asked_ = 0;
 };
 
-/// What is done for a pod on a node.
-struct VolumeChoice {
-  std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
-  std::vector<const PersistentVolumeClaim*> made;
-};
-/// Nothing where the node will not do. `labels`: of the node, its name among them.
-std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
-                                           const PooledString& node, const Labels& labels);
 /// Whether two of the claims may take the same volume.
 bool do_compete(std::span<const LateClaim> claims);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "live/track/unknown_fields.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -29,6 +31,8 @@ std::string claim_problem(const VolumeOwner& owner, const ClaimUse& use, const P
   return {};
 }
 
+/// What claims of one pod may cost has a limit; no node attaches as many disks.
+constexpr std::ptrdiff_t kLateClaimsMax = 64;
 constexpr std::string_view kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
 constexpr std::string_view kVolumesGone = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 constexpr std::string_view kTaken =
@@ -47,16 +51,28 @@ std::string unbound_problem(const VolumeBook& book, const ClaimUse& use, const P
   return use.is_ephemeral ? std::string(kVolumesGone) : "persistentvolume " + quoted(claim.volume_name) + " not found";
 }
 
-/// What of it cannot be read.
-std::string unread_problem(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+/// What of it cannot be read, or of a claim that is to be bound here is not known.
+std::string unread_problem(const VolumeBook& book, const VolumeOwner& owner, const PersistentVolumeClaim& claim) {
   if (!claim.problem.empty()) return "persistentvolumeclaim " + quoted(claim.name) + ": " + claim.problem.str();
   const PersistentVolume* volume = book.volume(claim.volume_name);
   if (volume != nullptr && !volume->problem.empty())
     return "persistentvolume " + quoted(volume->name) + ": " + volume->problem.str();
   const StorageClass* storage_class = late_class(book, claim);
-  if (storage_class != nullptr && !storage_class->problem.empty())
+  if (storage_class == nullptr) return {};
+  if (!storage_class->problem.empty())
     return "storageclass " + quoted(storage_class->name) + ": " + storage_class->problem.str();
-  return {};
+  const std::string unknown = refused_unknown_fields(owner.accepted_fields, claim.unknown_spec_fields);
+  return unknown.empty() ? std::string()
+                         : "the spec of persistentvolumeclaim " + quoted(claim.name) +
+                               " has what this release of Ashlar does not know (" + unknown +
+                               "): use a newer release; an administrator may list it in acceptUnknownFields";
+}
+
+std::ptrdiff_t late_count(const VolumeBook& book, const VolumeOwner& owner) {
+  return std::ranges::count_if(owner.volumes.claims, [&](const ClaimUse& use) {
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    return claim != nullptr && !claim->is_bound() && late_class(book, *claim) != nullptr;
+  });
 }
 
 /// The order of the checks is that of kube-scheduler's plugins.
@@ -77,8 +93,8 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
     text =
         each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return claim_problem(owner, use, claim); });
   if (!text.empty()) return {HoldReason::kVolumes, text};
-  if (std::string unread =
-          each([&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, *claim); });
+  if (std::string unread = each(
+          [&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, owner, *claim); });
       !unread.empty())
     return {HoldReason::kVolumesUnreadable, unread};
   text =
@@ -88,6 +104,10 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
       const bool is_taken = !use.is_ephemeral && claim->is_for_one_pod() && owner.is_taken(use.name);
       return is_taken ? std::string(kTaken) : std::string();
     });
+  if (text.empty() && late_count(book, owner) > kLateClaimsMax)
+    text = "the pod names " + std::to_string(late_count(book, owner)) +
+           " claims that wait for their first consumer; Ashlar chooses volumes for at most " +
+           std::to_string(kLateClaimsMax) + " of one pod";
   return text.empty() ? Hold{} : Hold{HoldReason::kVolumes, text};
 }
 
@@ -148,25 +168,29 @@ void add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& te
   }
 }
 
-/// The nodes where all of the claims can be met, asked one by one.
-void add_nodes(const VolumeBook& book, const VolumeOwner& owner, const std::vector<LateClaim>& claims,
-               VolumeNeeds& needs, VolumeTerms& terms) {
+void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms,
+               std::shared_ptr<const VolumeTerms>& shared) {
   add_topic(needs, {Kind::kNodes, {}, {}});
-  std::vector<PooledString> names;
-  owner.each_node([&](const PooledString& name, const Labels& labels) {
-    if (choose_volumes(book, claims, name, labels)) names.push_back(name);
-  });
-  add_list(std::vector<NodeTerm>{named_nodes(std::move(names))}, terms);
+  std::shared_ptr<const VolumeTerms> nodes = owner.late.together(claims, owner.each_node);
+  if (terms.lists.empty()) {
+    shared = std::move(nodes);
+    return;
+  }
+  for (const std::vector<NodeTerm>& list : nodes->lists) add_list(list, terms);
 }
 
-/// `shared`: the terms of a claim that is the only thing that the pod needs.
+/// `shared`: the terms of late claims that are the only thing that the pod needs.
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
-  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid)) return add_nodes(book, owner, claims, needs, terms);
-  if (claims.size() == 1 && terms.lists.empty()) shared = *owner.late.alone(claims[0]);
+  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid))
+    return add_nodes(owner, claims, needs, terms, shared);
+  if (claims.size() == 1 && terms.lists.empty()) {
+    shared = *owner.late.alone(claims[0]);
+    return;
+  }
   for (const LateClaim& late : claims)
     if (const auto& alone = *owner.late.alone(late); alone)
       for (const std::vector<NodeTerm>& list : alone->lists) add_list(list, terms);

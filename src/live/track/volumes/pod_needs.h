@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,11 @@ struct VolumeOwner {
   PooledString ns, name, uid;
   const PodVolumes& volumes;
   LateChoices& late;
+  const std::set<std::string>& accepted_fields;  ///< see TrackerOptions
   /// Whether a pod that has a node uses the claim, so that this one may not: asked for claims of one pod only.
   std::function<bool(const PooledString& claim)> is_taken;
   /// Calls back with name and labels of each node.
-  std::function<void(const std::function<void(const PooledString& name, const Labels& labels)>&)> each_node;
+  LateChoices::EachNode each_node;
 };
 
 struct VolumeNeeds {

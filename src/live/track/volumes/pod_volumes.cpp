@@ -47,6 +47,7 @@ VolumeOwner owner_of(TrackerData& t, PodSlot slot) {
           .uid = r.uid,
           .volumes = *r.volumes,
           .late = t.late_choices,
+          .accepted_fields = t.options.accepted_fields,
           .is_taken = [&t, slot](const PooledString& claim) { return is_claim_taken(t, slot, claim); },
           .each_node =
               [&t](const std::function<void(const PooledString&, const Labels&)>& visit) {
@@ -117,7 +118,7 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::vector<LateClaim> claims = late_claims(t.volumes, owner);
   if (claims.empty()) return;
   const PooledString name = t.names.nodes.name(node);
-  const std::optional<VolumeChoice> choice = choose_volumes(t.volumes, claims, name, t.nodes[node.row()].labels);
+  const std::optional<VolumeChoice> choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
   if (choice) {
     for (const auto& [claim, volume] : choice->bound)

@@ -300,6 +300,7 @@ const std::vector<PodSlot>& VolumeBook::dependents(const VolumeTopic& topic) con
 }
 
 void VolumeBook::touch(const VolumeTopic& topic) {
+  nodes_edition_ += topic.kind == Kind::kNodes ? 1 : 0;
   if (topic.kind == Kind::kAll)
     for (const auto& [slot, topics] : topics_) news_.insert(slot);
   else

@@ -98,6 +98,8 @@ class VolumeBook {
     friend bool operator==(const ClassEditions&, const ClassEditions&) = default;
   };
   ClassEditions editions(const PooledString& class_name) const;
+  /// Changes with the labels of nodes, and with nodes.
+  std::uint64_t nodes_edition() const { return nodes_edition_; }
 
   // ---- who depends on what ------------------------------------------------------------------------------------------
   /// From now on the pod depends on these and on nothing else; each once. None: it is forgotten.
@@ -161,6 +163,7 @@ class VolumeBook {
   Names node_news_;
   ByName<Names> volumes_by_claim_, assumed_by_claim_;  ///< "ns/name" of the claim that they name
   ByName<ClassEditions> editions_;
+  std::uint64_t nodes_edition_ = 0;
   std::uint64_t driver_edition_ = 0;  ///< of what CSIDrivers say
 };
 
