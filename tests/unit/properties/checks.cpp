@@ -531,9 +531,11 @@ std::string missed_wake_up(State& state, Engine& engine) {
 
 namespace {
 
-/// By looking at every node.
-NodeId naive_best(const State& state, const Profile& profile, DemandId demand, ConstraintId constraint) {
+/// By looking at every node. `preferences`: see NodeView.
+NodeId naive_best(const State& state, const Profile& profile, DemandId demand, ConstraintId constraint,
+                  std::span<const Points> preferences) {
   NodeRating rating(profile, demand, constraint);
+  rating.set_preferences(preferences);
   const Topology& topology = state.cluster().topology();
   std::vector<Points> points(topology.group_count(), 0);
   rating.add_domain_points(state, points);
@@ -563,7 +565,7 @@ std::string stale_view(State& state, Engine& engine) {
     if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
       return named("stale fits of demand", demand.row());
     if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
-    const NodeId best = naive_best(state, engine.profile(), demand, constraint);
+    const NodeId best = naive_best(state, engine.profile(), demand, constraint, fresh.preferences());
     if (fresh.best(state) != best) return named("another best node of demand", demand.row());
     if (kept.best(state) != best) return named("stale best node of demand", demand.row());
     for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) {

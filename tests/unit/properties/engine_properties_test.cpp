@@ -91,6 +91,7 @@ RC_GTEST_PROP(Rules, HoldForEveryOrder, ()) {
 constexpr OutsideOptions kOfWakeUps{.has_quota = false,
                                     .has_holds = true,
                                     .has_company = true,
+                                    .has_images = true,
                                     .has_health = true,
                                     .has_layouts = true,
                                     .has_gangs = true,
