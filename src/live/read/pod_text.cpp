@@ -170,7 +170,26 @@ std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   return ashlar::reason_text(r, NamesOf(c, job));
 }
 
-std::string refused_text(const TextContext& c, JobId job, const std::vector<Reason>& refused_by) {
+namespace {
+
+/// A node short of devices is also short of the resource that counts them.
+void count_devices_once(const ObjectNames& names, std::vector<Reason>& reasons) {
+  const auto devices = std::ranges::find(reasons, ReasonCode::kInsufficientGpu, &Reason::code);
+  if (devices == reasons.end()) return;
+  const auto counts_devices = [&](const Reason& r) {
+    if (r.code != ReasonCode::kInsufficientResource) return false;
+    const PooledString name = names.resource_name(ResourceId(r.subject));
+    return name == kGpuResource || name == kGpuMilliResource;
+  };
+  for (const Reason& r : reasons)
+    if (counts_devices(r)) devices->numbers[0] = std::max(devices->numbers[0], r.numbers[0]);
+  std::erase_if(reasons, counts_devices);
+}
+
+}  // namespace
+
+std::string refused_text(const TextContext& c, JobId job, std::vector<Reason> refused_by) {
+  count_devices_once(c.tables.names, refused_by);
   std::string text;
   for (const Reason& r : refused_by) {
     const bool is_taint = r.code == ReasonCode::kTaintNotTolerated;  // of some nodes: which taints is not counted
@@ -205,18 +224,7 @@ std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdic
   const bool would_fit_empty =
       has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_to_leave(verdict));
   if (would_fit_empty) std::erase_if(reported, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
-  const auto devices = std::find_if(reported.begin(), reported.end(),
-                                    [](const Reason& r) { return r.code == ReasonCode::kInsufficientGpu; });
-  if (devices == reported.end()) return reported;
-  const ObjectNames& names = c.tables.names;
-  const auto counts_devices = [&](const Reason& r) {
-    if (r.code != ReasonCode::kInsufficientResource) return false;
-    const PooledString name = names.resource_name(ResourceId(r.subject));
-    return name == kGpuResource || name == kGpuMilliResource;
-  };
-  for (const Reason& r : reported)
-    if (counts_devices(r)) devices->numbers[0] = std::max(devices->numbers[0], r.numbers[0]);
-  std::erase_if(reported, counts_devices);
+  count_devices_once(c.tables.names, reported);
   return reported;
 }
 

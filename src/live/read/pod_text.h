@@ -43,7 +43,7 @@ std::vector<Reason> reported_reasons(const TextContext& context, const Verdict& 
 std::string headline_text(const TextContext& context, JobId job, const std::vector<Reason>& reported,
                           std::string_view counted);
 /// "2 Insufficient nvidia.com/gpu, 1 had an untolerated taint", of reasons that count nodes.
-std::string refused_text(const TextContext& context, JobId job, const std::vector<Reason>& refused_by);
+std::string refused_text(const TextContext& context, JobId job, std::vector<Reason> refused_by);
 /// One reason of the job in our own wording with its numbers as of now, for `why`.
 std::string reason_text(const TextContext& context, JobId job, const Reason& reason);
 

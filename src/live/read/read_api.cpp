@@ -130,14 +130,6 @@ struct Headline {
   int exit_status = 0;
 };
 
-/// Of a pod that may be placed, outside the engine: a PodGroup was added to its gang, or left it, while bindings of the
-/// gang are under way.
-std::string renewal_text(const Tables& tables, const GangRecord& gang) {
-  const auto is_under_way = [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kAssumed; };
-  if (gang.kind != GangKind::kGroups || !std::ranges::any_of(gang.pods, is_under_way)) return {};
-  return "gang " + gang.name.str() + " has other PodGroups now: it waits for the answers to its bindings under way";
-}
-
 Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verdict& verdict) {
   const Tables& tables = replica.tables();
   if (subject.pod == kNoPod) {

@@ -1,5 +1,6 @@
 #include "live/read/why_parts.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "engine/explain/start_times.h"
@@ -31,6 +32,12 @@ void write_start(JsonWriter& w, ReadReplica& replica, JobId job) {
       .member("expectedMillis", (start->expected - now).value)
       .member("latestMillis", (start->latest - now).value)
       .end_object();
+}
+
+std::string renewal_text(const Tables& tables, const GangRecord& gang) {
+  const auto is_under_way = [&](PodSlot s) { return tables.pods[s].phase == PodRecord::Phase::kAssumed; };
+  if (gang.kind != GangKind::kGroups || !std::ranges::any_of(gang.pods, is_under_way)) return {};
+  return "gang " + gang.name.str() + " has other PodGroups now: it waits for the answers to its bindings under way";
 }
 
 }  // namespace ashlar::kube

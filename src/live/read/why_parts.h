@@ -1,4 +1,5 @@
-// why_parts: members of the answer of `why`: the reasons of a verdict, and when the job can start.
+// why_parts: parts of the answer of `why`: the reasons of a verdict, when the job can start, and why a gang is held for
+// a while.
 #pragma once
 
 #include "kubeclient/json_writer.h"
@@ -13,5 +14,9 @@ void write_reasons(JsonWriter& w, const TextContext& context, JobId job, const V
 /// The member "start": when the waiting job starts, or the one ahead that holds it; nothing if that is not known. Cost:
 /// that of start_times().
 void write_start(JsonWriter& w, ReadReplica& replica, JobId job);
+
+/// Of a pod that may be placed, outside the engine: a PodGroup was added to its gang, or left it, while bindings of the
+/// gang are under way. Empty: it is not so.
+std::string renewal_text(const Tables& tables, const GangRecord& gang);
 
 }  // namespace ashlar::kube

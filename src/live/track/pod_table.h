@@ -99,7 +99,7 @@ struct PodRecord {
   PooledString volume_problem;                      ///< see volume_hold
   PooledString hold_detail;
   PooledString bind_wait;  ///< kAssumed: what its binding waits for, in words; empty: for nothing
-  MemberId member;  ///< none while the engine does not know it
+  MemberId member;         ///< none while the engine does not know it
   JobId job;
   DemandId demand;
   ConstraintId constraint;

@@ -303,8 +303,8 @@ TEST(DecisionLog, one_of_another_format_is_refused_by_its_number) {
   const Folder folder;
   record_life(folder.str(), "ashlar", 3, 12);
   std::string bytes = read_bytes(first_file(folder));
-  ASSERT_EQ(bytes.substr(4, 4), std::string("\x0e\0\0\0", 4));
-  for (const int other : {13, 15}) {
+  ASSERT_EQ(bytes.substr(4, 4), std::string("\x0f\0\0\0", 4));
+  for (const int other : {14, 16}) {
     bytes[4] = static_cast<char>(other);
     write_bytes(first_file(folder), bytes);
     const std::string message = replay_file(first_file(folder)).error().message;

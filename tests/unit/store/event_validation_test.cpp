@@ -165,7 +165,8 @@ TEST_F(Guarded, images_have_rows_and_sizes_that_can_be) {
   EXPECT_EQ(refusal(ImageSeen{ImageId(kLeap), 1, {}, {}}), "an image's row is out of bounds");
   for (const std::int64_t bytes : {std::int64_t{-1}, Images::kBytesMax + 1})
     EXPECT_EQ(refusal(ImageSeen{ImageId(0), bytes, {}, {}}), "an image's size is impossible");
-  EXPECT_EQ(refusal(ImageSeen{ImageId(0), 1, {NodeId(kLeap)}, {}}), "the row of a node with an image is out of bounds");
+  EXPECT_EQ(refusal(ImageSeen{ImageId(0), 1, {NodeId(1 + kLeap)}, {}}),
+            "the row of a node with an image is out of bounds");
   EXPECT_EQ(refusal(ImageSeen{ImageId(0), 1, {}, {NodeId::none()}}),
             "the row of a node with an image is out of bounds");
   Constraint c;

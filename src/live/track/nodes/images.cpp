@@ -46,8 +46,7 @@ void NodeImages::put(NodeId node, const NodeImage& image) {
   const bool is_only_one = of.nodes.empty() || (is_there && of.nodes.size() == 1);
   const std::int64_t bytes = is_only_one ? image.bytes : of.bytes;
   if (is_there && bytes == of.bytes) return;
-  if (of.nodes.empty() && of.row.is_none() && (missed_.erase(image.name) > 0 || is_any_missed_))
-    news_.insert(image.name);
+  if (of.nodes.empty() && (missed_.erase(image.name) > 0 || is_any_missed_)) news_.insert(image.name);
   of.bytes = bytes;
   if (!is_there) of.nodes.insert(at, node);
   if (of.row.is_none()) return;
