@@ -2,18 +2,22 @@
 // constraint. A cache: what is not kept is made again when it is asked for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 
 #include "base/id.h"
 #include "model/constraint.h"
 #include "state/counts/company.h"
+#include "state/counts/kept_by_constraint.h"
 #include "state/counts/pod_preferences.h"
 
 namespace ashlar {
 
 class Companies {
  public:
+  static constexpr std::size_t kBytesMax = 128u << 20;  ///< of each of the two
+  explicit Companies(std::size_t bytes_max = kBytesMax) : companies_(bytes_max), preferences_(bytes_max) {}
+
   /// A constraint with rules about other pods. `definition` is another number when its row has been given another
   /// value.
   struct Asked {
@@ -34,19 +38,11 @@ class Companies {
   void note_labels_changed() { ++edition_; }
 
  private:
-  static constexpr std::size_t kKept = 2048;  ///< beyond, all are dropped
   template <class Of>
-  struct Kept {
-    std::uint64_t definition = 0;
-    Of of;
-  };
-  template <class Of>
-  using ByConstraint = std::unordered_map<std::uint32_t, Kept<Of>>;
-  template <class Of>
-  Of& up_to_date(ByConstraint<Of>& kept, const Asked& asked, const Counts& counts, const NodeColumns& nodes);
+  Of& up_to_date(KeptByConstraint<Of>& kept, const Asked& asked, const Counts& counts, const NodeColumns& nodes);
 
-  ByConstraint<Company> companies_;
-  ByConstraint<PodPreferences> preferences_;
+  KeptByConstraint<Company> companies_;
+  KeptByConstraint<PodPreferences> preferences_;
   LabelDomains domains_;
   std::uint64_t edition_ = 1;
   std::uint64_t made_ = 0;

@@ -180,6 +180,15 @@ void Company::refresh(const World& world) {
   }
 }
 
+std::size_t Company::bytes() const {
+  std::size_t sum = sizeof(*this) + sizeof(NodeId) * flips_.size() + sizeof(std::uint32_t) * closed_by_.size() +
+                    closed_by_.size() / 8;
+  for (const Term& term : terms_)
+    sum += sizeof(term) + (sizeof(std::uint32_t) + 1) * term.pods.size() + term.counted.size() / 8 +
+           sizeof(std::uint32_t) * term.with_so_many.size();
+  return sum;
+}
+
 bool Company::refuses(CompanyRule rule, NodeId node) const {
   return std::any_of(terms_.begin(), terms_.end(),
                      [&](const Term& term) { return term.rule == rule && refuses(term, term.domains_of->at(node)); });

@@ -45,6 +45,8 @@ class Company {
   const BitSet& open() const { return open_; }
   /// Whether a rule of that kind refuses the node.
   bool refuses(CompanyRule rule, NodeId node) const;
+  /// Memory, of labels' domains aside.
+  std::size_t bytes() const;
   /// Number of times that a node opened or closed; grows by more when all were looked at anew.
   std::uint64_t flip_count() const { return flips_before_ + flips_.size(); }
   bool remembers(std::uint64_t since) const { return since >= flips_before_; }

@@ -135,4 +135,12 @@ void PodPreferences::refresh(const Company::World& world) {
   if (is_changed) ++version_;
 }
 
+std::size_t PodPreferences::bytes() const {
+  std::size_t sum = sizeof(*this) + sizeof(Term) * terms_.size() + sizeof(std::int64_t) * affinity_.size() +
+                    sizeof(std::int32_t) * (weights_held_.size() + soft_taints_.size()) + images_.size();
+  for (const Spread& spread : spreads_)
+    sum += sizeof(spread) + sizeof(std::uint32_t) * spread.pods.size() + spread.counted.size() / 8;
+  return sum;
+}
+
 }  // namespace ashlar

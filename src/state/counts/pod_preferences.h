@@ -30,6 +30,8 @@ class PodPreferences {
   };
 
   // ---- as of the last refresh ---------------------------------------------------------------------------------------
+  /// Memory, of labels' domains aside.
+  std::size_t bytes() const;
   /// Another number when anything is another.
   std::uint64_t version() const { return version_; }
   /// By node: weights of pods in its domains, of preferred affinity less anti-affinity, of both sides. Empty: 0 on all.

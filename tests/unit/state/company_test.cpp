@@ -256,5 +256,26 @@ TEST_F(CompanyTest, TheRuleThatRefusesANodeIsNamed) {
   EXPECT_FALSE(s.cluster().is_refused(kAnywhere, kRules, NodeId(0u), CompanyRule::kSpread));
 }
 
+TEST_F(CompanyTest, ItsBytesGrowWithTheNodesAndTheirDomains) {
+  rule.keeps_away = {{kWebApps, kNameOf}};
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kNameOf, .weight = 1}};
+  define();
+  const auto bytes_now = [&] {
+    LabelDomains domains;
+    const Company::World world{rule, kRules, s.cluster().counts(), s.cluster(), domains, s.cluster().images(), 1};
+    Company company(1);
+    company.refresh(world);
+    PodPreferences preferences(1);
+    preferences.refresh(world);
+    return std::pair(company.bytes(), preferences.bytes());
+  };
+  run(0);
+  const auto [of_six, preferred_of_six] = bytes_now();
+  for (std::uint32_t n = 6; n < 106; ++n) see(n, kZones[0]);
+  const auto [of_more, preferred_of_more] = bytes_now();
+  EXPECT_GE(of_more, of_six + std::size_t{100} * (4 + 5)) << "a counter for each node, pods and a flag for each domain";
+  EXPECT_GE(preferred_of_more, preferred_of_six + std::size_t{100} * 8) << "a sum of weights for each node";
+}
+
 }  // namespace
 }  // namespace ashlar

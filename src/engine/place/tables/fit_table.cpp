@@ -9,11 +9,12 @@
 namespace ashlar {
 namespace {
 
-/// Of one table with both parts: a count for each node, the best of each group; and points of preferences for each
-/// node, which most have where nodes report images.
+/// Of one table with all parts: a count and a number for each node, the best of each group; and points of preferences
+/// for each node, which most have where nodes report images.
 std::size_t bytes_of_a_table(const Cluster& cluster) {
-  const std::size_t of_a_node = sizeof(std::uint16_t) + (cluster.images().rows() == 0 ? 0 : sizeof(Points));
-  return sizeof(FitTable) + of_a_node * cluster.rows() + 24 * cluster.topology().group_count();
+  const std::size_t of_a_node =
+      sizeof(std::uint16_t) + sizeof(std::uint64_t) + (cluster.images().rows() == 0 ? 0 : 2 * sizeof(Points));
+  return sizeof(FitTable) + of_a_node * cluster.rows() + 64 * cluster.topology().group_count();
 }
 
 PreferenceColumns columns_of(const PodPreferences& preferences) {
