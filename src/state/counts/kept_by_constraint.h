@@ -1,5 +1,5 @@
-// KeptByConstraint: what was made for constraints, within a bound in bytes. Beyond, those that are dropped are drawn: where
-// constraints are asked for in turn, the one used longest ago would always be the next. Cost: O(1).
+// KeptByConstraint: what was made for constraints, within a bound in bytes. Beyond, those that are dropped are drawn:
+// where constraints are asked for in turn, the one used longest ago would always be the next. Cost: O(1).
 #pragma once
 
 #include <cstddef>
