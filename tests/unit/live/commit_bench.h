@@ -41,6 +41,7 @@ class Volumes {
 struct Wanted {
   std::size_t volumes = 2;
   CommitWait wait;
+  std::string problem;  ///< known beforehand
   int ended = 0, given_up = 0;
   std::vector<std::string> read;  ///< what each patch was made of
 };
@@ -49,6 +50,7 @@ class VolumeWork final : public CommitWork {
  public:
   VolumeWork(std::string owner, Wanted& wanted) : owner_(std::move(owner)), wanted_(wanted) {}
   ~VolumeWork() override { ++wanted_.ended; }
+  std::string problem() const override { return wanted_.problem; }
   std::size_t writes() const override { return wanted_.volumes; }
   std::string subject(std::size_t i) const override { return "volume pv-" + std::to_string(i); }
   std::string path(std::size_t i) const override { return Volumes::path(i); }

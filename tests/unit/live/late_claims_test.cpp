@@ -381,7 +381,9 @@ TEST_F(LateClaimsTest, MembersOfAGangThatTakeTheSameVolumesWaitBeforeTheyTryAgai
   step();
   EXPECT_EQ(taken("g-0"), "c0=v");
   EXPECT_EQ(taken("g-1"), "node n0 has no volumes left for the claims of pod g-1");
-  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->wait().state, WaitState::kBroken);
+  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->problem(), taken("g-1"));
+  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->writes(), 0u);
+  EXPECT_EQ(volume_work_of(tracker, slot("g-0"))->problem(), "");
   const BindHold hold = tracker.note_bind_failed(slot("g-1"), "no volumes");
   EXPECT_NE(hold.number, 0u);
   step();

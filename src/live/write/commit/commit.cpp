@@ -90,6 +90,10 @@ void Commit::begin(CommitTicket ticket) {
     enter(ticket, CommitStep::kBind);
     return send_binding(std::move(ticket));
   }
+  if (std::string problem = ticket.progress->work->problem(); !problem.empty()) {
+    ticket.words = std::move(problem);
+    return follow(std::move(ticket), CommitOutcome::kBroken);
+  }
   const PodRecord& pod = tracker_.pods()[ticket.slot];
   if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
     for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now

@@ -46,6 +46,9 @@ class CommitWork {
  public:
   virtual ~CommitWork() = default;
 
+  /// Why it cannot be done, known before anything is written: the pod is given up at once. Empty: it can be tried. Does
+  /// not change.
+  virtual std::string problem() const { return {}; }
   /// Number of writes, sent one after another; 0: only waits. Does not change.
   virtual std::size_t writes() const = 0;
   /// The object of a write, for logs and conditions: "persistentvolumeclaim ns/data".
