@@ -42,6 +42,7 @@ struct Wanted {
   std::size_t volumes = 2;
   CommitWait wait;
   std::string problem;  ///< known beforehand
+  bool is_taken_back = true;
   int ended = 0, given_up = 0;
   std::vector<std::string> read;  ///< what each patch was made of
 };
@@ -63,6 +64,7 @@ class VolumeWork final : public CommitWork {
     if (object == Volumes::body("")) return WriteFinding::kUndone;
     return object.starts_with(R"({"kind":"Volume")") ? WriteFinding::kOther : WriteFinding::kUnreadable;
   }
+  bool is_taken_back() const override { return wanted_.is_taken_back; }
   std::string undo_patch(std::size_t, std::string_view) const override { return " "; }
   CommitWait wait() const override { return wanted_.wait; }
   void note_given_up() override { ++wanted_.given_up; }

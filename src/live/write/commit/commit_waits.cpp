@@ -14,11 +14,14 @@ void CommitWaits::add(CommitTicket ticket, Millis now) {
 }
 
 void CommitWaits::pump(Millis now) {
-  for (const PodSlot slot : std::exchange(again_, {}))
-    for (auto it = waiting_.lower_bound(slot); it != waiting_.end() && it->first == slot;) it = look(it, now);
+  for (const PodSlot slot : std::exchange(again_, {})) look_now(slot, now);
   if (waiting_.empty() || now < next_look_) return;
   next_look_ = now + options_.look_every;
   for (auto it = waiting_.begin(); it != waiting_.end();) it = look(it, now);
+}
+
+void CommitWaits::look_now(PodSlot slot, Millis now) {
+  for (auto it = waiting_.lower_bound(slot); it != waiting_.end() && it->first == slot;) it = look(it, now);
 }
 
 CommitWaits::Waiting::iterator CommitWaits::look(Waiting::iterator it, Millis now) {

@@ -25,6 +25,8 @@ class CommitWaits {
   void add(CommitTicket ticket, Millis now);
   /// What the pod waits for has changed.
   void look_again(PodSlot slot) { again_.push_back(slot); }
+  /// The same at once.
+  void look_now(PodSlot slot, Millis now);
   void pump(Millis now);
 
   std::size_t size() const { return waiting_.size(); }

@@ -61,6 +61,8 @@ class CommitWork {
   virtual std::string patch(std::size_t write, std::string_view object) const = 0;
   /// `object`: the body of the answer to the write or of a re-read, JSON if a server of Kubernetes sent it.
   virtual WriteFinding look_at(std::size_t write, std::string_view object) const = 0;
+  /// Whether writes are taken back when the pod is given up; false: what was written stays, and nothing is read.
+  virtual bool is_taken_back() const { return true; }
   /// The patch that takes a write back, made of the object as it is now (JSON; look_at() has found it kDone). Empty:
   /// it is to stay.
   virtual std::string undo_patch(std::size_t write, std::string_view object) const = 0;

@@ -39,6 +39,7 @@ class VolumeWork final : public CommitWork {
   std::string path(std::size_t write) const override;
   std::string patch(std::size_t write, std::string_view object) const override;
   WriteFinding look_at(std::size_t write, std::string_view object) const override;
+  bool is_taken_back() const override { return false; }
   std::string undo_patch(std::size_t, std::string_view) const override { return {}; }
   CommitWait wait() const override;
 
