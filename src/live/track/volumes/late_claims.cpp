@@ -287,6 +287,25 @@ std::optional<VolumeChoice> LateChoices::choose(std::span<const LateClaim> claim
   return choose_volumes(book_, claims, node, labels);
 }
 
+bool LateChoices::is_of_nodes(std::span<const LateClaim> claims, const Labels& labels,
+                              const EachNode& each_node) const {
+  return std::ranges::any_of(claims, [&](const LateClaim& late) {
+    if (late.claim->has_selected_node) return false;
+    LateChoice& choice = *late.choice;
+    if (choice.is_of_nodes) return *choice.is_of_nodes;
+    const LateChoice::Candidate* here = nullptr;
+    each_candidate(choice, labels, [&](const LateChoice::Candidate& c) {
+      if (holds(c.nodes, labels)) here = &c;
+      return here != nullptr;
+    });
+    if (here == nullptr) return false;
+    std::size_t nodes = 0;
+    each_node([&](const PooledString&, const Labels& of) { nodes += nodes < 2 && holds(here->nodes, of) ? 1 : 0; });
+    choice.is_of_nodes = nodes == 1;
+    return nodes == 1;
+  });
+}
+
 bool do_compete(std::span<const LateClaim> claims) {
   for (std::size_t i = 1; i < claims.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)

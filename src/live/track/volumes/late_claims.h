@@ -38,6 +38,7 @@ struct LateChoice {
   std::uint64_t number = 0;  ///< no other choice has or had it
   std::uint64_t asked_at = 0;
   boost::unordered_flat_map<std::uint64_t, bool> competes_with;  ///< by number: may both take the same volume?
+  std::optional<bool> is_of_nodes;                               ///< see LateChoices::is_of_nodes
   VolumesByLabel by_label;  ///< the candidates, once they are looked for by node; see LateChoices::together
 };
 
@@ -66,6 +67,9 @@ class LateChoices {
   /// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes that they allow), and
   /// O(volumes of the classes) once per change of them.
   std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels);
+  /// Whether one of the claims gets volumes that are bound to a node, as the one with these labels has some: other pods
+  /// may have taken them. O(nodes) once for claims that ask for the same and a list of volumes.
+  bool is_of_nodes(std::span<const LateClaim> claims, const Labels& labels, const EachNode& each_node) const;
   std::uint64_t nodes_asked() const { return nodes_asked_; }  // for tests: by `together`
   std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 

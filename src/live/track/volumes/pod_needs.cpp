@@ -183,6 +183,7 @@ void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, V
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
+  needs.has_late = !claims.empty();
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
   if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid))

@@ -76,6 +76,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
     r.volume_terms.reset();
     r.volume_hold = HoldReason::kNone;
     t.volumes.depend(slot, {});
+    if (t.scarce_volumes.forget(slot)) renew_labels(t, slot);
     return {};
   }
   VolumeNeeds needs = volume_needs(t.volumes, owner_of(t, slot));
@@ -83,6 +84,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
   r.volume_hold = needs.hold.reason;
   r.volume_problem = PooledString(needs.hold.detail);
   t.volumes.depend(slot, std::move(needs.topics));
+  if (!needs.has_late && t.scarce_volumes.forget(slot)) renew_labels(t, slot);
   std::vector<AttachedVolume>& attached = t.attached[slot];
   if (attached != needs.attached) {
     attached = std::move(needs.attached);
@@ -111,6 +113,13 @@ bool has_lost_claim(const TrackerData& t, PodSlot slot) {
   });
 }
 
+ScarceVolumes::Classes classes_of(const std::vector<LateClaim>& claims) {
+  ScarceVolumes::Classes classes;
+  for (const LateClaim& late : claims)
+    if (std::ranges::find(classes, late.claim->class_name) == classes.end()) classes.push_back(late.claim->class_name);
+  return classes;
+}
+
 /// The claims that bind late take what the node has for them, before the next decision.
 void choose(TrackerData& t, PodSlot slot, NodeId node) {
   PodRecord& r = t.pods.edit(slot);
@@ -133,6 +142,8 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
     chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
   } else {
     r.has_lost_claim = true;
+    if (t.late_choices.is_of_nodes(claims, t.nodes[node.row()].labels, owner.each_node))
+      t.scarce_volumes.note_lost(slot, classes_of(claims));
     return;
   }
   t.chosen_volumes[slot] = std::move(chosen);
@@ -184,6 +195,7 @@ void forget_volumes(TrackerData& t, PodSlot slot) {
   touch_claims(t, t.pods[slot]);
   t.volumes.depend(slot, {});
   t.attached.erase(slot);
+  t.scarce_volumes.forget(slot);
 }
 
 void renew_volumes(TrackerData& t, PodSlot slot) {

@@ -1,0 +1,147 @@
+// More pods than a node has volumes for: how many decisions and places that are given back until all have one.
+#include "live/track/volumes/scarce_volumes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "volume_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+constexpr const char* kHost = "kubernetes.io/hostname";
+constexpr const char* kNothingMadeHere = "kubernetes.io/no-provisioner";
+
+class ScarceVolumesTest : public VolumeBench {
+ protected:
+  ScarceVolumesTest() { is_answering = false; }
+
+  static std::string name(const std::string& letter, int number) { return letter + std::to_string(number); }
+  void hosts(int count, std::int64_t gpus = 8) {
+    for (int i = 0; i < count; ++i) see(node(name("n", i), gpus, {{kHost, name("n", i)}}));
+  }
+  void volumes(int node, int count, const std::string& of_class = "late") {
+    for (int v = 0; v < count; ++v)
+      see(at(volume(of_class + "-" + name("n", node) + "-" + std::to_string(v), of_class), kHost, {name("n", node)}));
+  }
+  void pods(int first, int last, std::int64_t gpus = 0, const std::string& of_class = "late") {
+    for (int i = first; i < last; ++i) {
+      see(claim(name("c", i), of_class));
+      see(user(name("p", i), {name("c", i)}, gpus));
+    }
+  }
+  PodSlot slot(const std::string& of) { return tracker.pods().find("ns", PooledString(of)); }
+
+  struct Work {
+    int decisions = 0, lost = 0, placed = 0;
+  };
+  /// Decides until nothing is placed any more; places without volumes are given back at once, as Binder does.
+  Work decide() {
+    Work work;
+    for (bool is_going_on = true; is_going_on && work.decisions < 1'000;) {
+      step();
+      ++work.decisions;
+      is_going_on = !plan.actions.empty();
+      for (const Action& action : plan.actions) {
+        const PodSlot of = tracker.pods().of_member(std::get<Bind>(action).member);
+        if (!tracker.is_place_outdated(of, nullptr)) continue;
+        tracker.choose_anew(of);
+        ++work.lost;
+      }
+    }
+    for (PodSlot s = 0; s < tracker.pods().slots(); ++s)
+      work.placed += tracker.pods()[s].phase == PodRecord::Phase::kAssumed ? 1 : 0;
+    return work;
+  }
+  std::set<std::string> places(int first, int last) {
+    std::set<std::string> nodes;
+    for (int i = first; i < last; ++i) nodes.insert(where(name("p", i)));
+    return nodes;
+  }
+};
+
+TEST_F(ScarceVolumesTest, PodsThatAllFitOnANodeWithOneVolumeLoseItOnce) {
+  hosts(200);
+  see(storage_class("late", kNothingMadeHere));
+  for (int n = 0; n < 200; ++n) volumes(n, 1);
+  pods(0, 200);
+  const Work work = decide();
+  EXPECT_EQ(work.placed, 200);
+  EXPECT_EQ(places(0, 200).size(), 200u);
+  EXPECT_LE(work.lost, 199) << "those of the first decision";
+  EXPECT_LE(work.decisions, 3) << "all but a few are lost, all are placed, nothing is left to do";
+}
+
+TEST_F(ScarceVolumesTest, ANodeTakesAnotherOneInTheNextDecision) {
+  hosts(5);
+  see(storage_class("late", kNothingMadeHere));
+  for (int n = 0; n < 5; ++n) volumes(n, 4);
+  pods(0, 30);
+  const Work work = decide();
+  EXPECT_EQ(work.placed, 20) << "as many as there are volumes";
+  EXPECT_LE(work.lost, 26);
+  EXPECT_LE(work.decisions, 8);
+}
+
+TEST_F(ScarceVolumesTest, PodsThatLostNoneAreOnTheBestNodeTogether) {
+  hosts(5);
+  see(storage_class("late", kNothingMadeHere));
+  for (int n = 0; n < 5; ++n) volumes(n, 8);
+  pods(0, 8, 1);
+  const Work work = decide();
+  EXPECT_EQ(work.lost, 0);
+  EXPECT_EQ(work.placed, 8);
+  EXPECT_EQ(places(0, 8).size(), 1u);
+}
+
+TEST_F(ScarceVolumesTest, VolumesThatMoreThanOneNodeMayUseSpreadNobody) {
+  hosts(4);
+  see(storage_class("late", kNothingMadeHere));
+  for (int v = 0; v < 2; ++v) see(at(volume(name("left", v)), kHost, {"n0", "n1"}));
+  for (int v = 0; v < 6; ++v) see(at(volume(name("right", v)), kHost, {"n2", "n3"}));
+  pods(0, 8, 1);
+  const Work work = decide();
+  EXPECT_EQ(work.placed, 8);
+  EXPECT_LE(places(0, 8).size(), 2u);
+}
+
+TEST_F(ScarceVolumesTest, PodsWithAPlaceKeepNobodyAway) {
+  hosts(2);
+  see(storage_class("late", kNothingMadeHere));
+  for (int n = 0; n < 2; ++n) volumes(n, 1);
+  pods(0, 3);
+  ASSERT_EQ(decide().placed, 2);
+  volumes(1, 2);
+  for (int i = 0; i < 3; ++i) {
+    if (where(name("p", i)).empty()) continue;
+    see(on(user(name("p", i), {name("c", i)}), where(name("p", i))));
+  }
+  EXPECT_EQ(decide().placed, 1) << "the third, beside one of those with a place";
+  EXPECT_EQ(places(0, 3), (std::set<std::string>{"n0", "n1"}));
+}
+
+TEST_F(ScarceVolumesTest, APodWhoseClaimIsBoundMeanwhileKeepsNobodyAway) {
+  hosts(2);
+  see(storage_class("late", kNothingMadeHere));
+  volumes(0, 1);
+  pods(0, 3);
+  ASSERT_EQ(decide().placed, 1);
+  std::vector<int> waiting;
+  for (int i = 0; i < 3; ++i)
+    if (where(name("p", i)).empty()) waiting.push_back(i);
+  ASSERT_EQ(waiting.size(), 2u);
+  for (const int i : waiting) {
+    const std::string own = name("own", i);
+    see(at(volume(own), kHost, {"n1"}));
+    see(bound_claim(name("c", i), own));
+  }
+  const Work work = decide();
+  EXPECT_EQ(work.lost, 0);
+  EXPECT_EQ(work.decisions, 2) << "both at once on n1, and one decision that has nothing to do";
+  for (const int i : waiting) EXPECT_EQ(where(name("p", i)), "n1");
+}
+
+}  // namespace
+}  // namespace ashlar::kube
