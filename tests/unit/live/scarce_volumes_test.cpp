@@ -1,9 +1,11 @@
-// More pods than a node has volumes for: how many decisions and places that are given back until all have one.
+// More pods than a node has volumes for: how many decisions and places that are given back until all have one; and which
+// pods look again when volumes are taken, offered or made.
 #include "live/track/volumes/scarce_volumes.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "volume_bench.h"
@@ -141,6 +143,131 @@ TEST_F(ScarceVolumesTest, APodWhoseClaimIsBoundMeanwhileKeepsNobodyAway) {
   EXPECT_EQ(work.lost, 0);
   EXPECT_EQ(work.decisions, 2) << "both at once on n1, and one decision that has nothing to do";
   for (const int i : waiting) EXPECT_EQ(where(name("p", i)), "n1");
+}
+
+// ---- who looks again ------------------------------------------------------------------------------------------------
+
+TEST_F(ScarceVolumesTest, PodsLookAgainOnlyWhenOtherNodesWillDoForTheirRequest) {
+  hosts(4);
+  see(storage_class("late", "csi.example.com"));
+  pods(0, 100, 9);  // more GPUs than a node has
+  see(claim("mine"));
+  step();
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  volumes(1, 3);
+  step();
+  volumes(2, 1);
+  see(user("taker", {"mine"}, 1));
+  step();
+  EXPECT_EQ(where("taker"), "n0");
+  gone(at(volume("late-n1-0"), kHost, {"n1"}));
+  step();
+  EXPECT_LE(tracker.constraints_renewed(), renewed + 3) << "a new one can be made anywhere";
+  see(storage_class("late", kNothingMadeHere));
+  step();
+  EXPECT_GE(tracker.constraints_renewed(), renewed + 100) << "from now on volumes are all there is";
+}
+
+TEST_F(ScarceVolumesTest, CapacitiesThatChangeNothingForARequestAreNotLookedAtByItsPods) {
+  hosts(3);
+  see(storage_class("late", "d"));
+  CsiDriver driver;
+  driver.name = "d";
+  driver.has_capacities = true;
+  see(driver);
+  const auto capacity = [](const std::string& host, std::int64_t gib) {
+    CsiStorageCapacity c;
+    c.ns = "kube-system";
+    c.name = PooledString("at-" + host);
+    c.class_name = "late";
+    c.topology.present = true;
+    c.topology.match_labels = {{kHost, PooledString(host)}};
+    c.largest_volume = gib * kGiB;
+    return c;
+  };
+  see(capacity("n0", 30));
+  pods(0, 50, 9);
+  step();
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  for (int round = 0; round < 10; ++round) {
+    see(capacity("n0", 29 - round));
+    step();
+  }
+  EXPECT_EQ(tracker.constraints_renewed(), renewed) << "it is large enough still";
+  see(capacity("n1", 1));
+  step();
+  EXPECT_EQ(tracker.constraints_renewed(), renewed + 50);
+}
+
+/// Whatever happens, a waiting pod knows what it would if it were new.
+TEST_F(ScarceVolumesTest, WhatPodsKnowFollowsEveryChange) {
+  std::mt19937_64 draws(11);
+  const auto below = [&](std::uint64_t bound) { return static_cast<int>(draws() % bound); };
+  hosts(6);
+  for (const char* of : {"late", "made"}) see(storage_class(of, of == std::string("made") ? "d" : kNothingMadeHere));
+  CsiDriver driver;
+  driver.name = "d";
+  driver.has_capacities = true;
+  see(driver);
+  std::vector<Pod> all;
+  for (int i = 0; i < 24; ++i) {
+    const std::string of = i % 3 == 0 ? "made" : "late";
+    see(claim(name("c", i), of, 1 + i % 4));
+    see(claim(name("d", i), i % 2 == 0 ? "late" : "made", 1 + i % 3));
+    std::vector<std::string> claims{name("c", i)};
+    if (i % 4 == 1) claims.push_back(name("d", i));
+    all.push_back(user(name("p", i), claims, i % 6 == 5 ? 1 : 9));
+    see(all.back());
+  }
+  for (int round = 0; round < 400; ++round) {
+    const int which = below(12);
+    const std::string host = name("n", below(6));
+    PersistentVolume v = at(volume(name("v", which), which % 4 == 0 ? "made" : "late", 1 + which % 5), kHost, {host});
+    switch (below(6)) {
+      case 0:
+      case 1:
+        see(v);
+        break;
+      case 2:
+        gone(v);
+        break;
+      case 3:
+        v.has_claim = true;
+        v.claim_ns = "ns";
+        v.claim_name = PooledString(below(2) == 0 ? name("c", below(24)) : "somebody");
+        see(v);
+        break;
+      case 4: {
+        CsiStorageCapacity c;
+        c.ns = "kube-system";
+        c.name = PooledString("at-" + host);
+        c.class_name = "made";
+        c.topology.present = true;
+        c.topology.match_labels = {{kHost, PooledString(host)}};
+        c.largest_volume = below(5) * kGiB;
+        see(c);
+        break;
+      }
+      default:
+        see(all[static_cast<std::size_t>(below(24))]);
+    }
+    if (below(3) != 0) continue;
+    step();
+    for (const Action& action : plan.actions) {
+      const PodSlot of = tracker.pods().of_member(std::get<Bind>(action).member);
+      if (tracker.is_place_outdated(of, nullptr) || below(2) == 0) tracker.choose_anew(of);
+    }
+    tracker.settle();
+    for (const Pod& pod : all) {
+      if (record(pod.name.str()).phase != PodRecord::Phase::kWaiting) continue;
+      const auto known = record(pod.name.str()).volume_terms;
+      gone(pod);
+      see(pod);
+      const auto fresh = record(pod.name.str()).volume_terms;
+      ASSERT_EQ(known == nullptr, fresh == nullptr) << pod.name.str() << " round " << round;
+      ASSERT_TRUE(known == fresh || known->lists == fresh->lists) << pod.name.str() << " round " << round;
+    }
+  }
 }
 
 }  // namespace

@@ -221,6 +221,7 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
 
 void settle_volumes(TrackerData& t) {
   settle_csi_nodes(t);
+  t.late_choices.settle(t.volumes.take_classes());
   for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
   settle_csi_nodes(t);  // volumes of placed pods may be others
 }
