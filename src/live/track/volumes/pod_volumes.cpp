@@ -130,13 +130,11 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::optional<VolumeChoice> choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
   if (choice) {
-    for (const auto& [claim, volume] : choice->bound)
-      chosen.items.push_back({*claim, *t.volumes.volume(volume), !t.volumes.is_assumed(volume)});
-    for (const PersistentVolumeClaim* claim : choice->made)
-      chosen.items.push_back({*claim, {}, !t.volumes.is_assumed(claim->ns, claim->name)});
-    for (const ChosenVolumes::Item& item : chosen.items)
-      if (item.is_own)
-        item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
+    for (const auto& [claim, volume] : choice->bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
+    for (const PersistentVolumeClaim* claim : choice->made) chosen.items.push_back({.claim = *claim, .volume = {}});
+    for (ChosenVolumes::Item& item : chosen.items)
+      item.taken_as =
+          item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
   } else if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) {
     // tried again later: the same decision at once would have the same end
     chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
@@ -153,9 +151,9 @@ void give_back(TrackerData& t, PodSlot slot) {
   const auto chosen = t.chosen_volumes.find(slot);
   if (chosen == t.chosen_volumes.end()) return;
   for (const ChosenVolumes::Item& item : chosen->second.items) {
-    if (!item.is_own) continue;
-    item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name)
-                  : t.volumes.restore_volume(item.volume.name);
+    if (!item.is_own()) continue;
+    item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name, item.taken_as)
+                  : t.volumes.restore_volume(item.volume.name, item.taken_as);
   }
   t.chosen_volumes.erase(chosen);
 }

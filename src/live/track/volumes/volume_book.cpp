@@ -81,7 +81,7 @@ void VolumeBook::take(Change<PersistentVolume>&& change) {
   if (change.kind == Change<PersistentVolume>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   std::optional<PersistentVolume> before, assumed;
-  if (const PersistentVolume* known = find(assumed_volumes_, name); known != nullptr) assumed = *known;
+  if (const auto* known = find(assumed_volumes_, name); known != nullptr) assumed = known->object;
   forget_assumed(name);
   const bool has_changed = replace(volumes_, name, std::move(change), before);
   if (!has_changed && !assumed) return;
@@ -114,7 +114,7 @@ void VolumeBook::touch_named_claim(const PersistentVolume* volume) {
 void VolumeBook::forget_assumed(const PooledString& name) {
   const auto assumed = assumed_volumes_.find(name);
   if (assumed == assumed_volumes_.end()) return;
-  move_entry(assumed_by_claim_, claim_named_by(&assumed->second), {}, name);
+  move_entry(assumed_by_claim_, claim_named_by(&assumed->second.object), {}, name);
   assumed_volumes_.erase(assumed);
 }
 
@@ -200,9 +200,9 @@ void VolumeBook::take(Change<VolumeAttachment>&& change) {
   if (is) node_news_.insert(*is);
 }
 
-void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& claim) {
+std::uint64_t VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& claim) {
   const PersistentVolume* served = served_volume(name);
-  if (served == nullptr) return;
+  if (served == nullptr || assumed_volumes_.contains(name)) return 0;
   PersistentVolume assumed = *served;
   assumed.has_claim = true;
   assumed.claim_ns = claim.ns;
@@ -213,23 +213,25 @@ void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& c
     touch_volumes(*class_name);
   }
   touch_named_claim(&assumed);
-  forget_assumed(name);
   move_entry(assumed_by_claim_, {}, claim_named_by(&assumed), name);
-  assumed_volumes_[name] = std::move(assumed);
+  assumed_volumes_[name] = {std::move(assumed), ++assumptions_};
+  return assumptions_;
 }
 
-void VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledString& node) {
+std::uint64_t VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledString& node) {
+  if (assumed_claims_.contains({claim.ns, claim.name})) return 0;
   PersistentVolumeClaim assumed = claim;
   assumed.has_selected_node = true;
   assumed.selected_node = node;
   touch({Kind::kClaim, claim.ns, claim.name});
-  assumed_claims_[{claim.ns, claim.name}] = std::move(assumed);
+  assumed_claims_[{claim.ns, claim.name}] = {std::move(assumed), ++assumptions_};
+  return assumptions_;
 }
 
-void VolumeBook::restore_volume(const PooledString& name) {
+void VolumeBook::restore_volume(const PooledString& name, std::uint64_t taken_as) {
   const auto assumed = assumed_volumes_.find(name);
-  if (assumed == assumed_volumes_.end()) return;
-  touch_named_claim(&assumed->second);
+  if (assumed == assumed_volumes_.end() || assumed->second.number != taken_as) return;
+  touch_named_claim(&assumed->second.object);
   forget_assumed(name);
   if (const auto class_name = offered_class(served_volume(name))) {
     ++editions_[*class_name].removals;
@@ -237,8 +239,11 @@ void VolumeBook::restore_volume(const PooledString& name) {
   }
 }
 
-void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name) {
-  if (assumed_claims_.erase({ns, name}) > 0) touch({Kind::kClaim, ns, name});
+void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name, std::uint64_t taken_as) {
+  const auto assumed = assumed_claims_.find({ns, name});
+  if (assumed == assumed_claims_.end() || assumed->second.number != taken_as) return;
+  assumed_claims_.erase(assumed);
+  touch({Kind::kClaim, ns, name});
 }
 
 void VolumeBook::note_problem(std::string_view resource, const std::string& problem) {

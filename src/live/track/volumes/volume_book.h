@@ -48,12 +48,12 @@ class VolumeBook {
   // ---- reading: nullptr if there is none ----------------------------------------------------------------------------
   /// As assumed, see assume(), else as the API server has it.
   const PersistentVolumeClaim* claim(const PooledString& ns, const PooledString& name) const {
-    const PersistentVolumeClaim* assumed = find(assumed_claims_, std::pair(ns, name));
-    return assumed != nullptr ? assumed : served_claim(ns, name);
+    const auto* assumed = find(assumed_claims_, std::pair(ns, name));
+    return assumed != nullptr ? &assumed->object : served_claim(ns, name);
   }
   const PersistentVolume* volume(const PooledString& name) const {
-    const PersistentVolume* assumed = find(assumed_volumes_, name);
-    return assumed != nullptr ? assumed : served_volume(name);
+    const auto* assumed = find(assumed_volumes_, name);
+    return assumed != nullptr ? &assumed->object : served_volume(name);
   }
   /// As the API server has it.
   const PersistentVolumeClaim* served_claim(const PooledString& ns, const PooledString& name) const {
@@ -83,15 +83,13 @@ class VolumeBook {
   const PooledString& first_unlimited() const { return first_unlimited_; }
 
   // ---- what decisions have taken and the API server does not say yet ------------------------------------------------
-  /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or restore().
-  void assume(const PooledString& volume, const PersistentVolumeClaim& claim);
-  void assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
-  bool is_assumed(const PooledString& volume) const { return assumed_volumes_.contains(volume); }
-  bool is_assumed(const PooledString& ns, const PooledString& claim) const {
-    return assumed_claims_.contains(std::pair(ns, claim));
-  }
-  void restore_volume(const PooledString& volume);
-  void restore_claim(const PooledString& ns, const PooledString& name);
+  /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or it is restored.
+  /// Returns a number for that, 0 where it is so already: what somebody has assumed is not taken away by another.
+  std::uint64_t assume(const PooledString& volume, const PersistentVolumeClaim& claim);
+  std::uint64_t assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
+  /// Nothing, if it is not assumed by that number any more.
+  void restore_volume(const PooledString& volume, std::uint64_t taken_as);
+  void restore_claim(const PooledString& ns, const PooledString& name, std::uint64_t taken_as);
 
   /// Numbers that only grow.
   struct ClassEditions {
@@ -152,8 +150,15 @@ class VolumeBook {
   void count_request(const VolumeTopic& topic, bool is_added);
 
   boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> claims_;
-  boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> assumed_claims_;
-  ByName<PersistentVolume> volumes_, assumed_volumes_;
+  template <class T>
+  struct Assumed {
+    T object;
+    std::uint64_t number = 0;
+  };
+  boost::unordered_flat_map<FullName, Assumed<PersistentVolumeClaim>, FullNameHash> assumed_claims_;
+  ByName<PersistentVolume> volumes_;
+  ByName<Assumed<PersistentVolume>> assumed_volumes_;
+  std::uint64_t assumptions_ = 0;  ///< made, in total
   ByName<StorageClass> classes_;
   ByName<CsiNode> csi_nodes_;
   ByName<CsiDriver> drivers_;

@@ -115,7 +115,7 @@ CommitWait VolumeWork::wait() const {
 /// Another pod with the claim has taken the same, and has not written it yet.
 bool VolumeWork::is_written_by_other(std::size_t number) const {
   const Item& of = chosen_.items[number];
-  if (of.is_own || written_[number] != 0) return false;
+  if (of.is_own() || written_[number] != 0) return false;
   if (of.is_new()) {
     const PersistentVolumeClaim* claim = tracker_.volumes().claim(of.claim.ns, of.claim.name);
     return claim != nullptr && claim->has_selected_node && claim->selected_node == chosen_.node;
