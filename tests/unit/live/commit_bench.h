@@ -43,7 +43,7 @@ struct Wanted {
   CommitWait wait;
   std::string problem;  ///< known beforehand
   bool is_taken_back = true;
-  int ended = 0, given_up = 0;
+  int ended = 0, given_up = 0, looked = 0;
   std::vector<std::string> read;  ///< what each patch was made of
 };
 
@@ -66,7 +66,10 @@ class VolumeWork final : public CommitWork {
   }
   bool is_taken_back() const override { return wanted_.is_taken_back; }
   std::string undo_patch(std::size_t, std::string_view) const override { return " "; }
-  CommitWait wait() const override { return wanted_.wait; }
+  CommitWait wait() const override {
+    ++wanted_.looked;
+    return wanted_.wait;
+  }
   void note_given_up() override { ++wanted_.given_up; }
 
  private:

@@ -67,6 +67,30 @@ TEST_F(Preparation, PodsThatComeToWaitDoNotPutOffTheNextLook) {
   EXPECT_EQ(binder->waiting(), 1u);
 }
 
+TEST_F(Preparation, OfManyThatWaitATenthIsLookedAtAtATime) {
+  binder = binder_with({.look_every = Millis(60'000)});
+  wants.clear();
+  for (int i = 0; i < 50; ++i) {
+    see(pod("p" + std::to_string(i), 0));
+    wants["p" + std::to_string(i)] = {.volumes = 0, .wait = {WaitState::kNotYet, "claim ns/data is not bound"}};
+  }
+  step();
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->waiting() == 50; }));
+  const auto looked = [&] {
+    int sum = 0;
+    for (const auto& [name, wanted] : wants) sum += wanted.looked;
+    return sum;
+  };
+  ASSERT_EQ(looked(), 50);
+  for (int part = 1; part <= 10; ++part) {
+    skipped = Millis(54'500 + 6'500 * part);
+    binder->pump();
+    EXPECT_EQ(looked(), 50 + 5 * part);
+  }
+  for (const auto& [name, wanted] : wants) EXPECT_EQ(wanted.looked, 2) << name;
+}
+
 TEST_F(Preparation, WhenTheSecondWriteIsRefusedTheFirstIsTakenBack) {
   server.change([&] { volumes.answer("PATCH", 1, {422}); });
   place();
