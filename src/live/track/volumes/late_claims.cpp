@@ -185,8 +185,9 @@ void LateChoices::sort_by_label(const LateClaim& late) {
   LateChoice& choice = *late.choice;
   if (choice.by_label.size() == choice.candidates.size()) return;
   drop_taken(late);
-  choice.by_label = {};
-  for (const LateChoice::Candidate& c : choice.candidates) choice.by_label.add(c.nodes);
+  std::vector<const AnyOf*> nodes;
+  for (const LateChoice::Candidate& c : choice.candidates) nodes.push_back(&c.nodes);
+  choice.by_label = VolumesByLabel(nodes);
 }
 
 std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
