@@ -123,6 +123,7 @@ TEST_F(Preparation, AWaitThatCannotComeTrueEndsAtOnce) {
   place();
   expect_held("claim ns/data was removed");
   ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(sent("GET", 2), 0u) << "there are two writes";
 }
 
 TEST_F(Preparation, AWriteWhoseAnswerIsLostIsReadAgainAndNotWrittenTwice) {

@@ -145,6 +145,32 @@ TEST_F(ScarceVolumesTest, APodWhoseClaimIsBoundMeanwhileKeepsNobodyAway) {
   for (const int i : waiting) EXPECT_EQ(where(name("p", i)), "n1");
 }
 
+TEST_F(ScarceVolumesTest, MembersOfAStartedGangDecideAgainAtOnceAndTogether) {
+  hosts(2);
+  see(storage_class("late", kNothingMadeHere));
+  volumes(0, 1);
+  for (int i = 0; i < 2; ++i) see(on(gang_pod("g", i, 2, 1), "n0"));
+  step();
+  for (int i = 2; i < 5; ++i) {
+    see(claim(name("c", i)));
+    Pod p = gang_pod("g", i, 2, 1);
+    p.volumes = user("x", {name("c", i)}).volumes;
+    see(p);
+  }
+  step();
+  std::vector<PodSlot> lost;
+  for (const char* of : {"g-2", "g-3", "g-4"}) {
+    ASSERT_EQ(where(of), "n0");
+    if (tracker.is_place_outdated(slot(of), nullptr)) lost.push_back(slot(of));
+  }
+  ASSERT_EQ(lost.size(), 2u);
+  for (const PodSlot of : lost) EXPECT_EQ(tracker.chosen_volumes(of), nullptr) << "no problem that it must wait with";
+  volumes(1, 2);
+  for (const PodSlot of : lost) tracker.choose_anew(of);
+  step();
+  for (const PodSlot of : lost) EXPECT_EQ(where(tracker.pods()[of].name.str()), "n1");
+}
+
 // ---- who looks again ------------------------------------------------------------------------------------------------
 
 TEST_F(ScarceVolumesTest, PodsLookAgainOnlyWhenOtherNodesWillDoForTheirRequest) {
