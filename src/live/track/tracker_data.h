@@ -23,6 +23,7 @@
 #include "live/track/translate.h"
 #include "live/track/volumes/chosen_volumes.h"
 #include "live/track/volumes/late_claims.h"
+#include "live/track/volumes/scarce_volumes.h"
 #include "live/track/volumes/volume_book.h"
 #include "model/event.h"
 #include "names/rows.h"
@@ -116,6 +117,7 @@ struct TrackerData : Tables {
   ExclusionConstraints exclusion_constraints;
   VolumeBook volumes;
   LateChoices late_choices{volumes};
+  ScarceVolumes scarce_volumes;
   boost::unordered_flat_map<PodSlot, std::vector<AttachedVolume>> attached;  ///< by CSI drivers, of pods with volumes
   std::size_t limit_columns_told = 0;  ///< limits of drivers that nodes have as a resource
   bool is_driver_excess_told = false;  ///< in the log

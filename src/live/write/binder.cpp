@@ -1,7 +1,9 @@
 #include "live/write/binder.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/check.h"
 
@@ -28,6 +30,7 @@ Binder::Binder(Api& api, Tracker& tracker, CommitOptions options, Hooks hooks)
 Binder::~Binder() { api_.cancel_timer(timer_); }
 
 void Binder::submit(const Plan& plan) {
+  std::vector<CommitTicket> lost;
   for (const Action& action : plan.actions) {
     const Bind* bind = std::get_if<Bind>(&action);
     // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
@@ -43,9 +46,13 @@ void Binder::submit(const Plan& plan) {
     if (hooks_.work_of)
       if (std::shared_ptr<CommitWork> work = hooks_.work_of(slot))
         ticket.progress = std::make_shared<CommitProgress>(CommitProgress{.work = std::move(work)});
-    queue_.push(pod.ns, std::move(ticket));
+    const bool is_lost =
+        pod.has_lost_claim || (ticket.progress != nullptr && !ticket.progress->work->problem().empty());
+    is_lost ? lost.push_back(std::move(ticket)) : queue_.push(pod.ns, std::move(ticket));
   }
   if (hooks_.on_plan) hooks_.on_plan(plan);
+  // they write nothing, and nothing is written for the gang of one
+  for (CommitTicket& ticket : lost) commit_.start(std::move(ticket));
   pump();
 }
 

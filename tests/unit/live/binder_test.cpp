@@ -138,6 +138,31 @@ TEST_F(Actuation, ARereadThatFailsIsSaidOnceUntilOneSucceeds) {
   EXPECT_EQ(readings(), 2);
 }
 
+TEST_F(Actuation, APodThatIsFoundEndedIsGoneAndIsNotBoundAgain) {
+  bind_status = 500;
+  odd =
+      R"({"kind":"Pod","metadata":{"name":"p0","namespace":"ns","uid":"uid-ns-p0"},"spec":{"schedulerName":"ashlar","containers":[]},"status":{"phase":"Failed"}})";
+  place();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kFree; }));
+  EXPECT_EQ(server.count({"POST"}), 1u);
+  EXPECT_EQ(server.count({"GET"}), 1u);
+  step();
+  EXPECT_EQ(idle_devices("n"), 8);
+}
+
+TEST_F(Actuation, WhatTheWatchMustHaveReportedIsDueWhileAnotherReadIsPutOff) {
+  Rereads::Hooks hooks{.begin = [](CommitTicket&) { return std::string(); }, .take = {}};
+  RequestLane lane(server.api(), [] {});
+  Rereads rereads(server.api(), lane, AdaptiveWindow::fixed(4), hooks);
+  EXPECT_EQ(rereads.next_due(), Millis::max());
+  rereads.confirm_later({}, Millis(700));
+  EXPECT_EQ(rereads.next_due(), Millis(700));
+  rereads.later({}, Millis(900));
+  EXPECT_EQ(rereads.next_due(), Millis(700));
+  rereads.later({}, Millis(300));
+  EXPECT_EQ(rereads.next_due(), Millis(300));
+}
+
 TEST_F(Actuation, AnotherPodOfThatNameIsNotTheOneThatWasBound) {
   bind_status = 500;
   odd =

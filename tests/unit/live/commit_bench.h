@@ -41,7 +41,9 @@ class Volumes {
 struct Wanted {
   std::size_t volumes = 2;
   CommitWait wait;
-  int ended = 0, given_up = 0;
+  std::string problem;  ///< known beforehand
+  bool is_taken_back = true;
+  int ended = 0, given_up = 0, looked = 0;
   std::vector<std::string> read;  ///< what each patch was made of
 };
 
@@ -49,6 +51,7 @@ class VolumeWork final : public CommitWork {
  public:
   VolumeWork(std::string owner, Wanted& wanted) : owner_(std::move(owner)), wanted_(wanted) {}
   ~VolumeWork() override { ++wanted_.ended; }
+  std::string problem() const override { return wanted_.problem; }
   std::size_t writes() const override { return wanted_.volumes; }
   std::string subject(std::size_t i) const override { return "volume pv-" + std::to_string(i); }
   std::string path(std::size_t i) const override { return Volumes::path(i); }
@@ -61,8 +64,12 @@ class VolumeWork final : public CommitWork {
     if (object == Volumes::body("")) return WriteFinding::kUndone;
     return object.starts_with(R"({"kind":"Volume")") ? WriteFinding::kOther : WriteFinding::kUnreadable;
   }
+  bool is_taken_back() const override { return wanted_.is_taken_back; }
   std::string undo_patch(std::size_t, std::string_view) const override { return " "; }
-  CommitWait wait() const override { return wanted_.wait; }
+  CommitWait wait() const override {
+    ++wanted_.looked;
+    return wanted_.wait;
+  }
   void note_given_up() override { ++wanted_.given_up; }
 
  private:

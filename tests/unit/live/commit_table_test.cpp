@@ -46,7 +46,7 @@ TEST(CommitTable, HasARuleForEachPairOfOutcomeAndStep) {
                                       "found gone: - give-up - forget forget advance",
                                       "unreadable: - reread<30s - reread reread rereadx20",
                                       "holds: - - advance - - -",
-                                      "broken: - - give-up - - -",
+                                      "broken: give-up - give-up - - -",
                                       "time-out: give-up give-up give-up give-up - -",
                                       "outdated: anew anew anew anew - -",
                                       "place lost: free free free free end -",

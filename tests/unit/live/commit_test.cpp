@@ -67,6 +67,30 @@ TEST_F(Preparation, PodsThatComeToWaitDoNotPutOffTheNextLook) {
   EXPECT_EQ(binder->waiting(), 1u);
 }
 
+TEST_F(Preparation, OfManyThatWaitATenthIsLookedAtAtATime) {
+  binder = binder_with({.look_every = Millis(60'000)});
+  wants.clear();
+  for (int i = 0; i < 50; ++i) {
+    see(pod("p" + std::to_string(i), 0));
+    wants["p" + std::to_string(i)] = {.volumes = 0, .wait = {WaitState::kNotYet, "claim ns/data is not bound"}};
+  }
+  step();
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return binder->waiting() == 50; }));
+  const auto looked = [&] {
+    int sum = 0;
+    for (const auto& [name, wanted] : wants) sum += wanted.looked;
+    return sum;
+  };
+  ASSERT_EQ(looked(), 50);
+  for (int part = 1; part <= 10; ++part) {
+    skipped = Millis(54'500 + 6'500 * part);
+    binder->pump();
+    EXPECT_EQ(looked(), 50 + 5 * part);
+  }
+  for (const auto& [name, wanted] : wants) EXPECT_EQ(wanted.looked, 2) << name;
+}
+
 TEST_F(Preparation, WhenTheSecondWriteIsRefusedTheFirstIsTakenBack) {
   server.change([&] { volumes.answer("PATCH", 1, {422}); });
   place();
@@ -99,6 +123,7 @@ TEST_F(Preparation, AWaitThatCannotComeTrueEndsAtOnce) {
   place();
   expect_held("claim ns/data was removed");
   ASSERT_TRUE(is_taken_back());
+  EXPECT_EQ(sent("GET", 2), 0u) << "there are two writes";
 }
 
 TEST_F(Preparation, AWriteWhoseAnswerIsLostIsReadAgainAndNotWrittenTwice) {
@@ -328,6 +353,61 @@ TEST_F(Preparation, EachUndoHasItsOwnTries) {
   EXPECT_EQ(owner(0), "");
   EXPECT_EQ(owner(1), "");
   EXPECT_EQ(binder->counters().writes_left, 0u);
+}
+
+TEST_F(Preparation, OfAGangWithAMemberThatCannotBePreparedNothingIsWritten) {
+  wants.clear();
+  for (int i = 0; i < 3; ++i) {
+    see(gang_pod("g", i, 3, 1));
+    wants["g-" + std::to_string(i)] = {};
+  }
+  wants["g-2"].problem = "node n has no volumes left";
+  step();
+  binder->submit(plan);
+  for (const char* name : {"g-0", "g-1", "g-2"}) EXPECT_EQ(phase(name), Phase::kWaiting) << name;
+  ASSERT_TRUE(until([&] { return binder->queued() == 0 && binder->is_idle(); }));
+  server.poll_for(Millis(20));
+  EXPECT_EQ(server.seen({""}).size(), 0u);
+  EXPECT_EQ(tracker.hold_condition(record("g-0")).message,
+            "BindFailed: gang g waits: pod g-2 could not be bound: node n has no volumes left");
+  for (const auto& [name, wanted] : wants) EXPECT_EQ(wanted.ended, 1) << name;
+}
+
+TEST_F(Preparation, OfAGangWithAMemberWhoseClaimForOnePodAnotherHasNothingIsWritten) {
+  wants.clear();
+  PersistentVolumeClaim claim;
+  claim.ns = "ns";
+  claim.name = "data";
+  claim.uid = "uid-data";
+  claim.access_modes = {"ReadWriteOncePod"};
+  claim.volume_name = "v";
+  claim.is_bind_completed = true;
+  tracker.take(Change<PersistentVolumeClaim>{Change<PersistentVolumeClaim>::Kind::kModified, claim});
+  PersistentVolume volume;
+  volume.name = "v";
+  volume.uid = "uid-v";
+  tracker.take(Change<PersistentVolume>{Change<PersistentVolume>::Kind::kModified, volume});
+  PodVolumes volumes;
+  volumes.claims.push_back({"data", false});
+  const auto shared = std::make_shared<const PodVolumes>(std::move(volumes));
+  const auto with_claim = [&](Pod p) {
+    p.volumes = shared;
+    return p;
+  };
+  for (int i = 0; i < 2; ++i) {
+    see(i == 1 ? with_claim(gang_pod("g", i, 2, 1)) : gang_pod("g", i, 2, 1));
+    wants["g-" + std::to_string(i)] = {};
+  }
+  Pod first = with_claim(pod("first", 1));
+  first.priority = 9;
+  see(first);
+  step();
+  ASSERT_EQ(plan.actions.size(), 3u);
+  ASSERT_EQ(std::get<Bind>(plan.actions[0]).member, record("first").member);
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return phase("first") == Phase::kBound; }));
+  for (const char* name : {"g-0", "g-1"}) EXPECT_NE(phase(name), Phase::kAssumed) << name;
+  EXPECT_EQ(server.count({"PATCH"}), 0u);
 }
 
 TEST_F(Preparation, OfAGangWhoseMemberIsGivenUpTheOthersAreTakenBackToo) {

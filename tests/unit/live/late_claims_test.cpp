@@ -339,6 +339,46 @@ TEST_F(LateClaimsTest, APodThatSawAVolumeTakenSeesItOfferedByTheServerAgain) {
   EXPECT_EQ(where("p-b"), "n0");
 }
 
+TEST_F(LateClaimsTest, APodThatGivesItsVolumeBackLeavesWhatAnotherHasTakenSince) {
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  const PersistentVolume served = at(volume("v"), kHost, {"n0"});
+  see(served);
+  for (const char* name : {"a", "b", "c"}) see(claim(name));
+  see(user("p-a", {"a"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "a=v");
+  see(served);  // another version that says the same: what was assumed of it is over
+  see(user("p-b", {"b"}));
+  step();
+  ASSERT_EQ(taken("p-b"), "b=v");
+  gone(user("p-a", {"a"}));
+  see(user("p-c", {"c"}));
+  step();
+  EXPECT_EQ(where("p-c"), "") << "the volume is b's";
+  gone(user("p-b", {"b"}));
+  step();
+  EXPECT_EQ(taken("p-c"), "c=v");
+}
+
+TEST_F(LateClaimsTest, APodThatGivesItsNodeForAClaimBackLeavesWhatAnotherHasTakenSince) {
+  hosts(2);
+  see(storage_class("late", "csi.example.com"));
+  const PersistentVolumeClaim served = claim("data");
+  see(served);
+  see(user("p-a", {"data"}));
+  step();
+  ASSERT_EQ(taken("p-a"), "data=new");
+  see(served);  // another version that says the same: what was assumed of it is over
+  see(user("p-b", {"data"}));
+  step();
+  ASSERT_EQ(taken("p-b"), "data=new");
+  gone(user("p-a", {"data"}));
+  const PersistentVolumeClaim* known = tracker.volumes().claim("ns", "data");
+  ASSERT_NE(known, nullptr);
+  EXPECT_TRUE(known->has_selected_node) << "the second pod waits for a volume there";
+}
+
 TEST_F(LateClaimsTest, WhetherClaimsCompeteIsAskedOfEachPair) {
   hosts(3);
   for (const char* name : {"late", "other"}) see(storage_class(name, "kubernetes.io/no-provisioner"));
@@ -381,7 +421,9 @@ TEST_F(LateClaimsTest, MembersOfAGangThatTakeTheSameVolumesWaitBeforeTheyTryAgai
   step();
   EXPECT_EQ(taken("g-0"), "c0=v");
   EXPECT_EQ(taken("g-1"), "node n0 has no volumes left for the claims of pod g-1");
-  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->wait().state, WaitState::kBroken);
+  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->problem(), taken("g-1"));
+  EXPECT_EQ(volume_work_of(tracker, slot("g-1"))->writes(), 0u);
+  EXPECT_EQ(volume_work_of(tracker, slot("g-0"))->problem(), "");
   const BindHold hold = tracker.note_bind_failed(slot("g-1"), "no volumes");
   EXPECT_NE(hold.number, 0u);
   step();

@@ -39,6 +39,26 @@ class VolumesByLabelTest : public ::testing::Test {
     std::ranges::sort(drawn, [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });
     return drawn;
   }
+  /// One term: each label has this value.
+  static AnyOf where(const Labels& labels) {
+    NodeTerm term;
+    for (const KeyValue& label : labels)
+      term.expressions.push_back({.key = label.key, .op = SelectorOp::kIn, .values = {label.value}});
+    return std::vector<NodeTerm>{std::move(term)};
+  }
+  static VolumesByLabel index_of(const std::vector<AnyOf>& all) {
+    std::vector<const AnyOf*> volumes;
+    for (const AnyOf& one : all) volumes.push_back(&one);
+    return VolumesByLabel(volumes);
+  }
+  static std::vector<std::uint32_t> seen_by(const VolumesByLabel& index, const Labels& labels) {
+    std::vector<std::uint32_t> seen;
+    index.each(labels, [&](std::uint32_t at) {
+      seen.push_back(at);
+      return false;
+    });
+    return seen;
+  }
 
  private:
   std::mt19937_64 draws_{7};
@@ -46,12 +66,9 @@ class VolumesByLabelTest : public ::testing::Test {
 
 TEST_F(VolumesByLabelTest, NoneThatANodeMayUseIsLeftOut) {
   for (int world = 0; world < 2000; ++world) {
-    VolumesByLabel index;
     std::vector<AnyOf> all;
-    for (std::uint32_t i = 0; i < 20; ++i) {
-      all.push_back(nodes());
-      index.add(all.back());
-    }
+    for (std::uint32_t i = 0; i < 20; ++i) all.push_back(nodes());
+    const VolumesByLabel index = index_of(all);
     ASSERT_EQ(index.size(), 20u);
     const Labels of_node = labels();
     std::vector<std::uint32_t> expected, found, visited;
@@ -69,11 +86,9 @@ TEST_F(VolumesByLabelTest, NoneThatANodeMayUseIsLeftOut) {
 }
 
 TEST_F(VolumesByLabelTest, ANodeSeesItsOwnFewOfMany) {
-  VolumesByLabel index;
-  for (int i = 0; i < 3000; ++i)
-    index.add(std::vector<NodeTerm>{
-        {.expressions = {{.key = "host", .op = SelectorOp::kIn, .values = {"n" + std::to_string(i % 1000)}}},
-         .fields = {}}});
+  std::vector<AnyOf> all;
+  for (int i = 0; i < 3000; ++i) all.push_back(where({{"host", "n" + std::to_string(i % 1000)}}));
+  const VolumesByLabel index = index_of(all);
   std::vector<std::uint32_t> visited;
   index.each({{"host", "n7"}}, [&](std::uint32_t at) {
     visited.push_back(at);
@@ -84,6 +99,26 @@ TEST_F(VolumesByLabelTest, ANodeSeesItsOwnFewOfMany) {
     ADD_FAILURE();
     return true;
   });
+}
+
+TEST_F(VolumesByLabelTest, TheLabelThatTellsVolumesApartCountsWhereverItIsWritten) {
+  std::vector<AnyOf> all;
+  for (int i = 0; i < 100; ++i) {
+    const KeyValue zone{"zone", i % 2 == 0 ? "a" : "b"}, host{"host", "n" + std::to_string(i)};
+    all.push_back(i % 3 == 0 ? where({host, zone}) : where({zone, host}));
+  }
+  const VolumesByLabel index = index_of(all);
+  EXPECT_EQ(seen_by(index, {{"host", "n7"}, {"zone", "b"}}), (std::vector<std::uint32_t>{7}));
+  EXPECT_EQ(seen_by(index, {{"host", "n8"}, {"zone", "a"}}), (std::vector<std::uint32_t>{8}));
+}
+
+TEST_F(VolumesByLabelTest, TheLabelsThatMostVolumesAreToldApartByAreKept) {
+  std::vector<AnyOf> all;
+  for (int i = 0; i < 40; ++i) all.push_back(where({{"own" + std::to_string(i), "x"}}));
+  for (int i = 0; i < 100; ++i) all.push_back(where({{"host", "n" + std::to_string(i)}}));
+  const std::vector<std::uint32_t> seen = seen_by(index_of(all), {{"host", "n7"}});
+  EXPECT_TRUE(std::ranges::find(seen, 47u) != seen.end());
+  EXPECT_EQ(seen.size(), 35u) << "its own, and those whose labels are too many";
 }
 
 }  // namespace

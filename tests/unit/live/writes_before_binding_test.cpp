@@ -61,6 +61,55 @@ TEST_F(Preparation, ANewPodOfTheSameNameWaitsUntilWhatWasWrittenForTheOldIsTaken
   EXPECT_EQ(owner(1), "p0");
 }
 
+TEST_F(Preparation, WhereNothingIsTakenBackNothingIsReadAndTheNextPodOfThatNameWritesAtOnce) {
+  wants["p0"] = {.wait = {WaitState::kNotYet, "claim ns/data is not bound"}, .is_taken_back = false};
+  place();
+  ASSERT_TRUE(until([&] { return binder->waiting() == 1; }));
+  gone(pod("p0", 1));
+  Pod again = pod("p0", 1);
+  again.uid = PooledString("uid-of-the-next");
+  see(again);
+  wants["p0"].wait = {};
+  step();
+  server.hold();
+  binder->pump();
+  binder->submit(plan);
+  EXPECT_EQ(binder->counters().writes, 3u) << "sent in the same turn";
+  server.let_go();
+  ASSERT_TRUE(until([&] { return phase() == Phase::kBound && binder->is_idle(); }));
+  EXPECT_EQ(wants["p0"].ended, 2);
+  EXPECT_EQ(wants["p0"].given_up, 1);
+  EXPECT_EQ(server.count({"GET"}), 0u);
+  EXPECT_EQ(binder->counters().writes_left, 0u);
+}
+
+TEST_F(Preparation, PodsThatWaitForWhatIsTakenBackTakeNoPlaceOfOthers) {
+  binder = binder_with({.binds = AdaptiveWindow::fixed(4)});
+  wants.clear();
+  const auto name = [](int i) { return "p" + std::to_string(i); };
+  for (int i = 0; i < 4; ++i)
+    wants[name(i)] = {.volumes = 1, .wait = {WaitState::kNotYet, "claim ns/data is not bound"}};
+  place(4);
+  ASSERT_TRUE(until([&] { return binder->waiting() == 4; }));
+  server.change([&] { volumes.answer("GET", 0, std::vector<int>(1'000, 403)); });
+  for (int i = 0; i < 4; ++i) {
+    gone(pod(name(i), 1));
+    Pod again = pod(name(i), 1);
+    again.uid = PooledString("uid-of-the-next-" + name(i));
+    see(again);
+  }
+  step();
+  binder->submit(plan);
+  skipped = Millis(1'100);
+  ASSERT_TRUE(until([&] { return sent("GET", 0) >= 4 && binder->waiting() == 4; }));
+  EXPECT_EQ(binder->in_window(), 0u);
+  see(pod("other", 1));
+  step();
+  binder->submit(plan);
+  ASSERT_TRUE(until([&] { return phase("other") == Phase::kBound; }));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(phase(name(i)), Phase::kAssumed) << "it waits still";
+}
+
 TEST_F(Preparation, AnObjectThatCannotBeReadGivesThePlaceAwayAfterHalfAMinute) {
   server.change([&] {
     volumes.answer("PATCH", 0, {409});

@@ -58,10 +58,22 @@ void set_label_set(TrackerData& t, PodRecord& r, LabelSetId labels) {
   r.label_set = labels;
 }
 
+/// What a waiting pod has lost; null: nothing, or it has a place. Of a gang that starts together all try again later.
+const ScarceVolumes::Classes* lost_volumes(const TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  const bool has_place = r.phase == Phase::kAssumed || r.phase == Phase::kBound;
+  const bool is_of_gang = r.gang != kNoGang && t.gangs[r.gang].is_gang;
+  return has_place || is_of_gang ? nullptr : t.scarce_volumes.lost_by(slot);
+}
+
 void renew_label_set(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   const LabelSetId before = r.label_set;
-  set_label_set(t, r, t.translator.company().label_set(r.ns, r.its_labels(), r.is_leaving));
+  const ScarceVolumes::Classes* lost = lost_volumes(t, slot);
+  const LabelSetId now = lost == nullptr ? t.translator.company().label_set(r.ns, r.its_labels(), r.is_leaving)
+                                         : t.translator.company().label_set(
+                                               r.ns, ScarceVolumes::labels(r.its_labels(), *lost), r.is_leaving);
+  set_label_set(t, r, now);
   if (r.is_in_engine() && r.label_set != before) t.out.add(LabelsChanged{r.member, r.label_set});
 }
 
@@ -86,9 +98,24 @@ void count_labels(TrackerData& t) {
 
 void forget_labels(TrackerData& t, PodRecord& r) { set_label_set(t, r, LabelSetId::none()); }
 
-ConstraintId constraint_for(TrackerData& t, const PodRecord& r) {
-  if (r.rules && r.rules->has_company()) count_labels(t);
-  return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules, r.volume_terms);
+void renew_labels(TrackerData& t, PodSlot slot) {
+  if (!t.pods[slot].label_set.is_none()) renew_label_set(t, slot);
+}
+
+ConstraintId constraint_for(TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  const ScarceVolumes::Classes* lost = lost_volumes(t, slot);
+  if (lost != nullptr || (r.rules && r.rules->has_company())) count_labels(t);
+  if (lost == nullptr) return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules, r.volume_terms);
+  renew_labels(t, slot);
+  return t.exclusion_constraints.of(r.ns, ScarceVolumes::labels(r.its_labels(), *lost),
+                                    t.scarce_volumes.rules(r.rules, *lost), r.volume_terms);
+}
+
+void end_keeping_apart(TrackerData& t, PodSlot slot) {
+  if (t.scarce_volumes.lost_by(slot) == nullptr) return;
+  renew_labels(t, slot);
+  set_bound_constraint(t, slot);
 }
 
 void set_bound_constraint(TrackerData& t, PodSlot slot) {
@@ -124,7 +151,7 @@ void refresh_images(TrackerData& t) {
 void renew_constraint(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   ++t.constraints_renewed;
-  const ConstraintId constraint = constraint_for(t, r);
+  const ConstraintId constraint = constraint_for(t, slot);
   if (constraint == r.constraint) return;
   set_constraint(t, r, constraint);
   if (r.is_in_engine()) t.out.add(ConstraintChanged{r.member, constraint});

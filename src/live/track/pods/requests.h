@@ -20,8 +20,13 @@ void take_labels(TrackerData& t, PodSlot slot, const Pod& pod);
 void count_labels(TrackerData& t);
 /// The pod is forgotten.
 void forget_labels(TrackerData& t, PodRecord& r);
-/// From its rules and the pods that exclude it.
-ConstraintId constraint_for(TrackerData& t, const PodRecord& r);
+/// The labels as which the engine counts it, if it counts any.
+void renew_labels(TrackerData& t, PodSlot slot);
+/// From its rules, its volumes and the pods that exclude it. One that lost volumes has the labels of such a pod from
+/// then on.
+ConstraintId constraint_for(TrackerData& t, PodSlot slot);
+/// It has a place: pods that lost volumes do not keep off it any more.
+void end_keeping_apart(TrackerData& t, PodSlot slot);
 /// Of a bound pod: it keeps others away by required anti-affinity, or is of no concern to them.
 void set_bound_constraint(TrackerData& t, PodSlot slot);
 /// For all waiting pods affected by the latest changes of anti-affinity. O(pods).

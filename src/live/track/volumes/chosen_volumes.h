@@ -2,6 +2,7 @@
 // made for the node. Others do not get them until the place is given back.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct ChosenVolumes {
   struct Item {
     PersistentVolumeClaim claim;  ///< as it was when it was decided
     PersistentVolume volume;      ///< the same; without a name: a new one is made
-    bool is_own = true;           ///< false: another pod with the claim has taken it, and writes it
+    std::uint64_t taken_as = 0;   ///< see VolumeBook::assume; 0: another pod with the claim has taken it, and writes it
+    bool is_own() const { return taken_as != 0; }
     bool is_new() const { return volume.name.empty(); }
   };
   PooledString node;

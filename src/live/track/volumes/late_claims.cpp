@@ -185,8 +185,9 @@ void LateChoices::sort_by_label(const LateClaim& late) {
   LateChoice& choice = *late.choice;
   if (choice.by_label.size() == choice.candidates.size()) return;
   drop_taken(late);
-  choice.by_label = {};
-  for (const LateChoice::Candidate& c : choice.candidates) choice.by_label.add(c.nodes);
+  std::vector<const AnyOf*> nodes;
+  for (const LateChoice::Candidate& c : choice.candidates) nodes.push_back(&c.nodes);
+  choice.by_label = VolumesByLabel(nodes);
 }
 
 std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
@@ -195,7 +196,8 @@ std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateCla
     asked.choices.push_back(late->choice->number);
     asked.editions.push_back(book_.editions(late->claim->class_name));
   }
-  const bool is_shared = std::ranges::all_of(claims, [](const LateClaim& late) { return late.choice->is_shared; });
+  const bool is_shared =
+      std::ranges::all_of(claims, [](const LateClaim& late) { return late.choice->request != nullptr; });
   const auto known = std::ranges::find(together_, asked.choices, &Together::choices);
   if (is_shared && known != together_.end() && known->editions == asked.editions &&
       known->nodes_edition == asked.nodes_edition)
@@ -222,18 +224,66 @@ const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(cons
   choice.alone = terms_alone(book_, choice, *late.claim);
   choice.alone_editions = editions;
   choice.is_alone_known = true;
+  if (choice.request) report(choice, late.claim->class_name);
   return choice.alone;
 }
 
+/// An answer that the pods of the request do not know touches them.
+void LateChoices::report(LateChoice& choice, const PooledString& class_name) {
+  LateRequest& request = *choice.request;
+  const auto is_known = [&] {
+    if (!request.is_reported || choice.alone.has_value() != request.reported.has_value()) return false;
+    if (choice.alone == request.reported) return true;
+    const VolumeTerms *is = choice.alone->get(), *was = request.reported->get();
+    return is != nullptr && was != nullptr && is->hash == was->hash && is->lists == was->lists;
+  };
+  if (is_known()) {
+    choice.alone = request.reported;  // pods share the object
+    return;
+  }
+  if (request.is_reported) book_.touch({VolumeTopic::Kind::kRequest, {}, class_name, request.number});
+  request.reported = choice.alone;
+  request.is_reported = true;
+}
+
+bool LateChoices::is_full() const { return choices_ >= kKnownMax || candidates_ >= kCandidatesMax; }
+
+bool LateChoices::has_dependents(const PersistentVolumeClaim& asked, const Known& known) const {
+  return !book_.dependents({VolumeTopic::Kind::kRequest, {}, asked.class_name, known.request->number}).empty();
+}
+
+void LateChoices::forget(Known& known) {
+  --choices_;
+  candidates_ -= std::min(candidates_, known.choice->candidates.size());
+  known.choice.reset();
+}
+
 void LateChoices::forget_old() {
-  if (known_.size() < kKnownMax && candidates_ < kCandidatesMax) return;
+  if (!is_full()) return;
   std::vector<std::uint64_t> asked;
-  for (const auto& [request, choice] : known_) asked.push_back(choice->asked_at);
+  for (const auto& [claim, known] : known_)
+    if (known.choice) asked.push_back(known.choice->asked_at);
   const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
   std::ranges::nth_element(asked, middle);
-  boost::unordered::erase_if(known_, [&](const auto& one) { return one.second->asked_at <= *middle; });
   candidates_ = 0;
-  for (const auto& [request, choice] : known_) candidates_ += choice->candidates.size();
+  for (auto& [claim, known] : known_) {
+    if (known.choice && known.choice->asked_at <= *middle) forget(known);
+    if (known.choice) candidates_ += known.choice->candidates.size();
+  }
+  boost::unordered::erase_if(
+      known_, [&](const auto& one) { return !one.second.choice && !has_dependents(one.first, one.second); });
+}
+
+void LateChoices::renew(Known& known, const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
+  const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
+  if (!known.choice || known.choice->editions.offers != editions.offers) {
+    choices_ += known.choice ? 0 : 1;
+    known.choice = make(claim, storage_class);
+    known.choice->request = known.request;
+    candidates_ += known.choice->candidates.size();
+  } else if (known.choice->editions.makes != editions.makes) {
+    renew_makes(*known.choice, claim, storage_class);
+  }
 }
 
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
@@ -246,15 +296,24 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   asked.volume_mode = claim.volume_mode;
   asked.attributes_class = claim.attributes_class;
   asked.selector = claim.selector;
-  std::shared_ptr<LateChoice>& known = known_[std::move(asked)];
-  const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
-  if (!known || known->editions.offers != editions.offers)
-    known = make(claim, storage_class), candidates_ += known->candidates.size();
-  else if (known->editions.makes != editions.makes)
-    renew_makes(*known, claim, storage_class);
-  known->is_shared = true;
-  known->asked_at = ++asked_;
-  return {&claim, known};
+  Known& known = known_[std::move(asked)];
+  if (!known.request) known.request = std::make_shared<LateRequest>(LateRequest{.number = ++requests_, .reported = {}});
+  renew(known, claim, storage_class);
+  known.choice->asked_at = ++asked_;
+  return {&claim, known.choice};
+}
+
+void LateChoices::settle(std::span<const PooledString> classes) {
+  if (classes.empty()) return;
+  for (auto& [asked, known] : known_) {
+    if (std::ranges::find(classes, asked.class_name) == classes.end() || !has_dependents(asked, known)) continue;
+    const StorageClass* storage_class = book_.storage_class(asked.class_name);
+    if (storage_class == nullptr) continue;  // its pods know that
+    const bool is_kept = known.choice != nullptr || !is_full();
+    renew(known, asked, *storage_class);
+    alone({&asked, known.choice});
+    if (!is_kept) forget(known);
+  }
 }
 
 namespace {
@@ -283,8 +342,27 @@ bool do_compete(const LateClaim& a, const LateClaim& b) {
 std::optional<VolumeChoice> LateChoices::choose(std::span<const LateClaim> claims, const PooledString& node,
                                                 const Labels& labels) {
   for (const LateClaim& late : claims)
-    if (late.choice->is_shared) sort_by_label(late);
+    if (late.choice->request) sort_by_label(late);
   return choose_volumes(book_, claims, node, labels);
+}
+
+bool LateChoices::is_of_nodes(std::span<const LateClaim> claims, const Labels& labels,
+                              const EachNode& each_node) const {
+  return std::ranges::any_of(claims, [&](const LateClaim& late) {
+    if (late.claim->has_selected_node) return false;
+    LateChoice& choice = *late.choice;
+    if (choice.is_of_nodes) return *choice.is_of_nodes;
+    const LateChoice::Candidate* here = nullptr;
+    each_candidate(choice, labels, [&](const LateChoice::Candidate& c) {
+      if (holds(c.nodes, labels)) here = &c;
+      return here != nullptr;
+    });
+    if (here == nullptr) return false;
+    std::size_t nodes = 0;
+    each_node([&](const PooledString&, const Labels& of) { nodes += nodes < 2 && holds(here->nodes, of) ? 1 : 0; });
+    choice.is_of_nodes = nodes == 1;
+    return nodes == 1;
+  });
 }
 
 bool do_compete(std::span<const LateClaim> claims) {

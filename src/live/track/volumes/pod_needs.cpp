@@ -179,14 +179,30 @@ void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, V
   for (const std::vector<NodeTerm>& list : nodes->lists) add_list(list, terms);
 }
 
+/// Of a claim that asks for what others do and cannot take the volume of another one of the pod, only the nodes matter
+/// where it is met.
+void add_volume_topics(const std::vector<LateClaim>& claims, bool is_asked_by_node, VolumeNeeds& needs) {
+  for (const LateClaim& late : claims) {
+    const bool is_alone = std::ranges::count_if(claims, [&](const LateClaim& other) {
+                            return other.claim->class_name == late.claim->class_name;
+                          }) == 1;
+    if (late.choice->request && is_alone && !is_asked_by_node)
+      add_topic(needs, {Kind::kRequest, {}, late.claim->class_name, late.choice->request->number});
+    else
+      add_topic(needs, {Kind::kVolumes, {}, late.claim->class_name});
+  }
+}
+
 /// `shared`: the terms of late claims that are the only thing that the pod needs.
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
+  needs.has_late = !claims.empty();
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
-  if (do_compete(claims) || std::ranges::any_of(claims, is_unsaid))
-    return add_nodes(owner, claims, needs, terms, shared);
+  const bool is_asked_by_node = do_compete(claims) || std::ranges::any_of(claims, is_unsaid);
+  add_volume_topics(claims, is_asked_by_node, needs);
+  if (is_asked_by_node) return add_nodes(owner, claims, needs, terms, shared);
   if (claims.size() == 1 && terms.lists.empty()) {
     shared = *owner.late.alone(claims[0]);
     return;

@@ -33,6 +33,7 @@ struct VolumeNeeds {
   std::shared_ptr<const VolumeTerms> terms;  ///< null: every node will do
   std::vector<AttachedVolume> attached;      ///< each once
   std::vector<VolumeTopic> topics;           ///< what all this depends on, each once
+  bool has_late = false;                     ///< claims are bound when it is placed
 };
 
 VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner);

@@ -76,6 +76,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
     r.volume_terms.reset();
     r.volume_hold = HoldReason::kNone;
     t.volumes.depend(slot, {});
+    if (t.scarce_volumes.forget(slot)) renew_labels(t, slot);
     return {};
   }
   VolumeNeeds needs = volume_needs(t.volumes, owner_of(t, slot));
@@ -83,6 +84,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
   r.volume_hold = needs.hold.reason;
   r.volume_problem = PooledString(needs.hold.detail);
   t.volumes.depend(slot, std::move(needs.topics));
+  if (!needs.has_late && t.scarce_volumes.forget(slot)) renew_labels(t, slot);
   std::vector<AttachedVolume>& attached = t.attached[slot];
   if (attached != needs.attached) {
     attached = std::move(needs.attached);
@@ -111,6 +113,13 @@ bool has_lost_claim(const TrackerData& t, PodSlot slot) {
   });
 }
 
+ScarceVolumes::Classes classes_of(const std::vector<LateClaim>& claims) {
+  ScarceVolumes::Classes classes;
+  for (const LateClaim& late : claims)
+    if (std::ranges::find(classes, late.claim->class_name) == classes.end()) classes.push_back(late.claim->class_name);
+  return classes;
+}
+
 /// The claims that bind late take what the node has for them, before the next decision.
 void choose(TrackerData& t, PodSlot slot, NodeId node) {
   PodRecord& r = t.pods.edit(slot);
@@ -121,18 +130,18 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::optional<VolumeChoice> choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
   if (choice) {
-    for (const auto& [claim, volume] : choice->bound)
-      chosen.items.push_back({*claim, *t.volumes.volume(volume), !t.volumes.is_assumed(volume)});
-    for (const PersistentVolumeClaim* claim : choice->made)
-      chosen.items.push_back({*claim, {}, !t.volumes.is_assumed(claim->ns, claim->name)});
-    for (const ChosenVolumes::Item& item : chosen.items)
-      if (item.is_own)
-        item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
+    for (const auto& [claim, volume] : choice->bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
+    for (const PersistentVolumeClaim* claim : choice->made) chosen.items.push_back({.claim = *claim, .volume = {}});
+    for (ChosenVolumes::Item& item : chosen.items)
+      item.taken_as =
+          item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
   } else if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) {
     // tried again later: the same decision at once would have the same end
     chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
   } else {
     r.has_lost_claim = true;
+    if (t.late_choices.is_of_nodes(claims, t.nodes[node.row()].labels, owner.each_node))
+      t.scarce_volumes.note_lost(slot, classes_of(claims));
     return;
   }
   t.chosen_volumes[slot] = std::move(chosen);
@@ -142,9 +151,9 @@ void give_back(TrackerData& t, PodSlot slot) {
   const auto chosen = t.chosen_volumes.find(slot);
   if (chosen == t.chosen_volumes.end()) return;
   for (const ChosenVolumes::Item& item : chosen->second.items) {
-    if (!item.is_own) continue;
-    item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name)
-                  : t.volumes.restore_volume(item.volume.name);
+    if (!item.is_own()) continue;
+    item.is_new() ? t.volumes.restore_claim(item.claim.ns, item.claim.name, item.taken_as)
+                  : t.volumes.restore_volume(item.volume.name, item.taken_as);
   }
   t.chosen_volumes.erase(chosen);
 }
@@ -184,6 +193,7 @@ void forget_volumes(TrackerData& t, PodSlot slot) {
   touch_claims(t, t.pods[slot]);
   t.volumes.depend(slot, {});
   t.attached.erase(slot);
+  t.scarce_volumes.forget(slot);
 }
 
 void renew_volumes(TrackerData& t, PodSlot slot) {
@@ -209,6 +219,7 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
 
 void settle_volumes(TrackerData& t) {
   settle_csi_nodes(t);
+  t.late_choices.settle(t.volumes.take_classes());
   for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
   settle_csi_nodes(t);  // volumes of placed pods may be others
 }

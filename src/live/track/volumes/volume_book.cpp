@@ -59,6 +59,14 @@ std::optional<PooledString> claim_named_by(const PersistentVolume* volume) {
   return claim_key(volume->claim_ns, volume->claim_name);
 }
 
+template <class Names>
+std::vector<PooledString> take_sorted(Names& names) {
+  std::vector<PooledString> out(names.begin(), names.end());
+  names.clear();
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 void VolumeBook::take(Change<PersistentVolumeClaim>&& change) {
@@ -73,7 +81,7 @@ void VolumeBook::take(Change<PersistentVolume>&& change) {
   if (change.kind == Change<PersistentVolume>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   std::optional<PersistentVolume> before, assumed;
-  if (const PersistentVolume* known = find(assumed_volumes_, name); known != nullptr) assumed = *known;
+  if (const auto* known = find(assumed_volumes_, name); known != nullptr) assumed = known->object;
   forget_assumed(name);
   const bool has_changed = replace(volumes_, name, std::move(change), before);
   if (!has_changed && !assumed) return;
@@ -88,8 +96,8 @@ void VolumeBook::take(Change<PersistentVolume>&& change) {
   const auto was = offered_class(known);
   if (assumed && is) ++editions_[*is].removals;
   if (!assumed && was_served && was_served != is) ++editions_[*was_served].removals;
-  if (was) touch({Kind::kClass, {}, *was});
-  if (is && is != was) touch({Kind::kClass, {}, *is});
+  if (was) touch_volumes(*was);
+  if (is && is != was) touch_volumes(*is);
   touch_named_claim(known);
   if (claim_named_by(known) != claim_named_by(has)) touch_named_claim(has);
 }
@@ -106,7 +114,7 @@ void VolumeBook::touch_named_claim(const PersistentVolume* volume) {
 void VolumeBook::forget_assumed(const PooledString& name) {
   const auto assumed = assumed_volumes_.find(name);
   if (assumed == assumed_volumes_.end()) return;
-  move_entry(assumed_by_claim_, claim_named_by(&assumed->second), {}, name);
+  move_entry(assumed_by_claim_, claim_named_by(&assumed->second.object), {}, name);
   assumed_volumes_.erase(assumed);
 }
 
@@ -117,17 +125,24 @@ VolumeBook::ClassEditions VolumeBook::editions(const PooledString& class_name) c
   return editions;
 }
 
+void VolumeBook::touch_volumes(const PooledString& class_name) {
+  if (requested_.contains(class_name)) class_news_.insert(class_name);
+  touch({Kind::kVolumes, {}, class_name});
+}
+
 void VolumeBook::touch_makes(const std::optional<PooledString>& class_name) {
   if (!class_name) return;
   ++editions_[*class_name].makes;
-  touch({Kind::kClass, {}, *class_name});
+  touch_volumes(*class_name);
 }
 
 void VolumeBook::take(Change<StorageClass>&& change) {
   if (change.kind == Change<StorageClass>::Kind::kSynced) return;
   const PooledString name = change.object.name;
   std::optional<StorageClass> before;
-  if (replace(classes_, name, std::move(change), before)) touch_makes(name);
+  if (!replace(classes_, name, std::move(change), before)) return;
+  touch_makes(name);
+  touch({Kind::kClass, {}, name});
 }
 
 void VolumeBook::take(Change<CsiNode>&& change) {
@@ -185,9 +200,9 @@ void VolumeBook::take(Change<VolumeAttachment>&& change) {
   if (is) node_news_.insert(*is);
 }
 
-void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& claim) {
+std::uint64_t VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& claim) {
   const PersistentVolume* served = served_volume(name);
-  if (served == nullptr) return;
+  if (served == nullptr || assumed_volumes_.contains(name)) return 0;
   PersistentVolume assumed = *served;
   assumed.has_claim = true;
   assumed.claim_ns = claim.ns;
@@ -195,35 +210,40 @@ void VolumeBook::assume(const PooledString& name, const PersistentVolumeClaim& c
   assumed.claim_uid = claim.uid;
   if (const auto class_name = offered_class(served)) {
     ++editions_[*class_name].removals;
-    touch({Kind::kClass, {}, *class_name});
+    touch_volumes(*class_name);
   }
   touch_named_claim(&assumed);
-  forget_assumed(name);
   move_entry(assumed_by_claim_, {}, claim_named_by(&assumed), name);
-  assumed_volumes_[name] = std::move(assumed);
+  assumed_volumes_[name] = {std::move(assumed), ++assumptions_};
+  return assumptions_;
 }
 
-void VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledString& node) {
+std::uint64_t VolumeBook::assume_node(const PersistentVolumeClaim& claim, const PooledString& node) {
+  if (assumed_claims_.contains({claim.ns, claim.name})) return 0;
   PersistentVolumeClaim assumed = claim;
   assumed.has_selected_node = true;
   assumed.selected_node = node;
   touch({Kind::kClaim, claim.ns, claim.name});
-  assumed_claims_[{claim.ns, claim.name}] = std::move(assumed);
+  assumed_claims_[{claim.ns, claim.name}] = {std::move(assumed), ++assumptions_};
+  return assumptions_;
 }
 
-void VolumeBook::restore_volume(const PooledString& name) {
+void VolumeBook::restore_volume(const PooledString& name, std::uint64_t taken_as) {
   const auto assumed = assumed_volumes_.find(name);
-  if (assumed == assumed_volumes_.end()) return;
-  touch_named_claim(&assumed->second);
+  if (assumed == assumed_volumes_.end() || assumed->second.number != taken_as) return;
+  touch_named_claim(&assumed->second.object);
   forget_assumed(name);
   if (const auto class_name = offered_class(served_volume(name))) {
     ++editions_[*class_name].removals;
-    touch({Kind::kClass, {}, *class_name});
+    touch_volumes(*class_name);
   }
 }
 
-void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name) {
-  if (assumed_claims_.erase({ns, name}) > 0) touch({Kind::kClaim, ns, name});
+void VolumeBook::restore_claim(const PooledString& ns, const PooledString& name, std::uint64_t taken_as) {
+  const auto assumed = assumed_claims_.find({ns, name});
+  if (assumed == assumed_claims_.end() || assumed->second.number != taken_as) return;
+  assumed_claims_.erase(assumed);
+  touch({Kind::kClaim, ns, name});
 }
 
 void VolumeBook::note_problem(std::string_view resource, const std::string& problem) {
@@ -279,6 +299,7 @@ void VolumeBook::depend(PodSlot slot, std::vector<VolumeTopic> topics) {
   if (known != topics_.end()) {
     if (known->second == topics) return;
     for (const VolumeTopic& topic : known->second) {
+      count_request(topic, false);
       const auto row = dependents_.find(topic);
       std::erase(row->second, slot);
       if (row->second.empty()) dependents_.erase(row);
@@ -289,8 +310,18 @@ void VolumeBook::depend(PodSlot slot, std::vector<VolumeTopic> topics) {
     news_.erase(slot);
     return;
   }
-  for (const VolumeTopic& topic : topics) dependents_[topic].push_back(slot);
+  for (const VolumeTopic& topic : topics) {
+    count_request(topic, true);
+    dependents_[topic].push_back(slot);
+  }
   topics_[slot] = std::move(topics);
+}
+
+void VolumeBook::count_request(const VolumeTopic& topic, bool is_added) {
+  if (topic.kind != Kind::kRequest) return;
+  std::size_t& pods = requested_[topic.name];
+  pods = is_added ? pods + 1 : pods - 1;
+  if (pods == 0) requested_.erase(topic.name);
 }
 
 const std::vector<PodSlot>& VolumeBook::dependents(const VolumeTopic& topic) const {
@@ -314,11 +345,8 @@ std::vector<PodSlot> VolumeBook::take_pods() {
   return pods;
 }
 
-std::vector<PooledString> VolumeBook::take_nodes() {
-  std::vector<PooledString> nodes(node_news_.begin(), node_news_.end());
-  node_news_.clear();
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
-}
+std::vector<PooledString> VolumeBook::take_nodes() { return take_sorted(node_news_); }
+
+std::vector<PooledString> VolumeBook::take_classes() { return take_sorted(class_news_); }
 
 }  // namespace ashlar::kube

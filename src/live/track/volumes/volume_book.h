@@ -1,6 +1,6 @@
 // VolumeBook: claims, volumes, storage classes and what CSI drivers say, by name, and which pods depend on which of
-// them. A change marks the pods that depend on it, O(these pods); pods that wait for a volume of a class depend on
-// those that are offered, available and without a claim. About 500 bytes an object.
+// them. A change marks the pods that depend on it, O(these pods), and the class whose volumes it concerns: those that
+// are offered, available and without a claim. About 500 bytes an object.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,11 +19,14 @@
 
 namespace ashlar::kube {
 
-/// What a pod may depend on: an object, or for kNodes the labels of any node.
+/// What a pod may depend on: an object; for kVolumes the volumes that a class has for claims, offered or to be made;
+/// for kRequest the nodes where claims that ask for the same are met, see LateChoices; for kNodes the labels of any
+/// node.
 struct VolumeTopic {
-  enum class Kind : std::uint8_t { kClaim, kVolume, kClass, kDriver, kNodes, kAll };
+  enum class Kind : std::uint8_t { kClaim, kVolume, kClass, kVolumes, kRequest, kDriver, kNodes, kAll };
   Kind kind = Kind::kClaim;
   PooledString ns, name;
+  std::uint64_t number = 0;  ///< of a kRequest, `name` is its class
   friend bool operator==(const VolumeTopic&, const VolumeTopic&) = default;
 };
 
@@ -45,12 +48,12 @@ class VolumeBook {
   // ---- reading: nullptr if there is none ----------------------------------------------------------------------------
   /// As assumed, see assume(), else as the API server has it.
   const PersistentVolumeClaim* claim(const PooledString& ns, const PooledString& name) const {
-    const PersistentVolumeClaim* assumed = find(assumed_claims_, std::pair(ns, name));
-    return assumed != nullptr ? assumed : served_claim(ns, name);
+    const auto* assumed = find(assumed_claims_, std::pair(ns, name));
+    return assumed != nullptr ? &assumed->object : served_claim(ns, name);
   }
   const PersistentVolume* volume(const PooledString& name) const {
-    const PersistentVolume* assumed = find(assumed_volumes_, name);
-    return assumed != nullptr ? assumed : served_volume(name);
+    const auto* assumed = find(assumed_volumes_, name);
+    return assumed != nullptr ? &assumed->object : served_volume(name);
   }
   /// As the API server has it.
   const PersistentVolumeClaim* served_claim(const PooledString& ns, const PooledString& name) const {
@@ -80,15 +83,13 @@ class VolumeBook {
   const PooledString& first_unlimited() const { return first_unlimited_; }
 
   // ---- what decisions have taken and the API server does not say yet ------------------------------------------------
-  /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or restore().
-  void assume(const PooledString& volume, const PersistentVolumeClaim& claim);
-  void assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
-  bool is_assumed(const PooledString& volume) const { return assumed_volumes_.contains(volume); }
-  bool is_assumed(const PooledString& ns, const PooledString& claim) const {
-    return assumed_claims_.contains(std::pair(ns, claim));
-  }
-  void restore_volume(const PooledString& volume);
-  void restore_claim(const PooledString& ns, const PooledString& name);
+  /// The volume is the claim's, or the claim's volume is made for the node, until the object changes or it is restored.
+  /// Returns a number for that, 0 where it is so already: what somebody has assumed is not taken away by another.
+  std::uint64_t assume(const PooledString& volume, const PersistentVolumeClaim& claim);
+  std::uint64_t assume_node(const PersistentVolumeClaim& claim, const PooledString& node);
+  /// Nothing, if it is not assumed by that number any more.
+  void restore_volume(const PooledString& volume, std::uint64_t taken_as);
+  void restore_claim(const PooledString& ns, const PooledString& name, std::uint64_t taken_as);
 
   /// Numbers that only grow.
   struct ClassEditions {
@@ -109,7 +110,9 @@ class VolumeBook {
   void touch(const VolumeTopic& topic);
 
   // ---- news since they were last taken ------------------------------------------------------------------------------
-  bool has_news() const { return !news_.empty() || !node_news_.empty(); }
+  bool has_news() const { return !news_.empty() || !node_news_.empty() || !class_news_.empty(); }
+  /// Classes that have other volumes for claims.
+  std::vector<PooledString> take_classes();
   /// Pods of which something that they depend on has changed, ascending.
   std::vector<PodSlot> take_pods();
   /// Names of nodes of which drivers say something else, or volumes are attached to others.
@@ -129,7 +132,7 @@ class VolumeBook {
   };
   struct TopicHash {
     std::size_t operator()(const VolumeTopic& t) const {
-      return (t.ns.hash() * 31 + t.name.hash()) * 8 + static_cast<std::size_t>(t.kind);
+      return ((t.ns.hash() * 31 + t.name.hash()) * 31 + t.number) * 8 + static_cast<std::size_t>(t.kind);
     }
   };
   template <class Map, class Key>
@@ -143,10 +146,19 @@ class VolumeBook {
   void touch_named_claim(const PersistentVolume* volume);
   void forget_assumed(const PooledString& volume);
   void touch_makes(const std::optional<PooledString>& class_name);
+  void touch_volumes(const PooledString& class_name);
+  void count_request(const VolumeTopic& topic, bool is_added);
 
   boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> claims_;
-  boost::unordered_flat_map<FullName, PersistentVolumeClaim, FullNameHash> assumed_claims_;
-  ByName<PersistentVolume> volumes_, assumed_volumes_;
+  template <class T>
+  struct Assumed {
+    T object;
+    std::uint64_t number = 0;
+  };
+  boost::unordered_flat_map<FullName, Assumed<PersistentVolumeClaim>, FullNameHash> assumed_claims_;
+  ByName<PersistentVolume> volumes_;
+  ByName<Assumed<PersistentVolume>> assumed_volumes_;
+  std::uint64_t assumptions_ = 0;  ///< made, in total
   ByName<StorageClass> classes_;
   ByName<CsiNode> csi_nodes_;
   ByName<CsiDriver> drivers_;
@@ -160,7 +172,8 @@ class VolumeBook {
   boost::unordered_flat_map<VolumeTopic, std::vector<PodSlot>, TopicHash> dependents_;
   boost::unordered_flat_map<PodSlot, std::vector<VolumeTopic>> topics_;
   boost::unordered_flat_set<PodSlot> news_;
-  Names node_news_;
+  Names node_news_, class_news_;
+  ByName<std::size_t> requested_;                      ///< pods that depend on a request to the class
   ByName<Names> volumes_by_claim_, assumed_by_claim_;  ///< "ns/name" of the claim that they name
   ByName<ClassEditions> editions_;
   std::uint64_t nodes_edition_ = 0;

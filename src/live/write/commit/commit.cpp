@@ -52,6 +52,7 @@ void Commit::pump(Millis now) {
   // taken
   rereads_.pump(now);
   waits_.pump(now);
+  pump_busy(now);
   pump_resends(now);
   rollback_.pump(now);
 }
@@ -73,6 +74,20 @@ void Commit::pump_resends(Millis now) {
   }
 }
 
+/// They have another turn in the queue.
+void Commit::pump_busy(Millis now) {
+  while (!busy_.empty() && busy_.begin()->first <= now) {
+    CommitTicket ticket = std::move(busy_.begin()->second);
+    busy_.erase(busy_.begin());
+    if (now >= ticket.gives_up_at)
+      follow(std::move(ticket), CommitOutcome::kTimeOut);
+    else if (const PodRecord* pod = find_assumed(ticket); pod == nullptr)
+      follow(std::move(ticket), CommitOutcome::kPlaceLost);
+    else
+      queue_.push(pod->ns, std::move(ticket));
+  }
+}
+
 // ---- requests -------------------------------------------------------------------------------------------------------
 
 void Commit::start(CommitTicket ticket) {
@@ -90,9 +105,11 @@ void Commit::begin(CommitTicket ticket) {
     enter(ticket, CommitStep::kBind);
     return send_binding(std::move(ticket));
   }
-  const PodRecord& pod = tracker_.pods()[ticket.slot];
-  if (const auto earlier = turns_->find({pod.ns, pod.name}); earlier != turns_->end()) {
-    for (const PodSlot slot : earlier->second) waits_.look_again(slot);  // its place is lost: it ends now
+  if (std::string problem = ticket.progress->work->problem(); !problem.empty()) {
+    ticket.words = std::move(problem);
+    return follow(std::move(ticket), CommitOutcome::kBroken);
+  }
+  if (has_earlier(tracker_.pods()[ticket.slot])) {
     ticket.words = "what was written for its last place is still being taken back";
     tracker_.note_bind_wait(ticket.slot, ticket.words);
     return follow(std::move(ticket), CommitOutcome::kBusy);
@@ -100,6 +117,15 @@ void Commit::begin(CommitTicket ticket) {
   ticket.progress->turn = take_turn(ticket.slot);
   enter(ticket, CommitStep::kWrite);
   send_write(std::move(ticket));
+}
+
+bool Commit::has_earlier(const PodRecord& pod) {
+  const std::pair name(pod.ns, pod.name);
+  const auto earlier = turns_->find(name);
+  if (earlier == turns_->end()) return false;
+  const std::vector<PodSlot> slots = earlier->second;
+  for (const PodSlot slot : slots) waits_.look_now(slot, api_.monotonic());  // the place is lost: the wait ends
+  return turns_->contains(name);
 }
 
 std::shared_ptr<void> Commit::take_turn(PodSlot slot) {
@@ -372,7 +398,7 @@ void Commit::resend(CommitTicket ticket, const CommitRule& rule) {
   }
   if (ticket.first_sent.value == 0) ticket.first_sent = now;
   ticket.gives_up_at = rule.place_kept_max.value > 0 ? ticket.first_sent + rule.place_kept_max : Millis::max();
-  resends_.emplace(now + delay, std::move(ticket));
+  (ticket.step == CommitStep::kReserve ? busy_ : resends_).emplace(now + delay, std::move(ticket));
 }
 
 /// Unknown is not free: the place stays taken until the server has reported the result of a binding.

@@ -1,6 +1,7 @@
 // Commit: carries pods from the places that were decided to their bindings, each by itself, one step after another;
 // what an answer, a re-read or a change means for it stands in commit_table.h. An unsettled pod keeps its place in the
-// window, so that failures slow down the engine; a pod without a CommitWork costs one request.
+// window, so that failures slow down the engine; one for which nothing was sent takes none. A pod without a CommitWork
+// costs one request.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +51,8 @@ class Commit {
   std::size_t in_flight() const { return lane_.size(); }
   /// Sent and not settled: under way, or to be sent or re-read again.
   std::size_t unsettled() const { return lane_.size() + resends_.size() + rereads_.waiting(); }
-  /// Pods whose binding waits for their volumes.
-  std::size_t waiting() const { return waits_.size(); }
+  /// Pods whose binding waits for their volumes, or whose writes for what is taken back of their last place.
+  std::size_t waiting() const { return waits_.size() + busy_.size(); }
   std::size_t taking_back() const { return rollback_.under_way(); }
   std::size_t bind_window() const { return window_.size(); }
   std::size_t reread_window() const { return rereads_.window(); }
@@ -61,6 +62,7 @@ class Commit {
   void each_due(Consider&& consider) const {
     consider(rereads_.next_due(), true);
     if (!resends_.empty()) consider(resends_.begin()->first, true);
+    if (!busy_.empty()) consider(busy_.begin()->first, false);
     consider(waits_.next_due(), false);
     consider(rollback_.next_due(), true);
   }
@@ -70,8 +72,11 @@ class Commit {
   /// under way, done or being taken back.
   using Turns = std::map<std::pair<PooledString, PooledString>, std::vector<PodSlot>>;
   void pump_resends(Millis now);
+  void pump_busy(Millis now);
   void begin(CommitTicket ticket);
-  /// Of a pod whose objects no other commit prepares; ends with the result.
+  /// Whether another commit prepares the pod's objects, or what it wrote is still taken back.
+  bool has_earlier(const PodRecord& pod);
+  /// Of a pod that has no earlier one; ends with the result.
   std::shared_ptr<void> take_turn(PodSlot slot);
   void send_write(CommitTicket ticket);
   void send_binding(CommitTicket ticket);
@@ -123,6 +128,7 @@ class Commit {
   CommitWaits waits_;
   Rollback rollback_;
   std::multimap<Millis, CommitTicket> resends_;               ///< by monotonic time
+  std::multimap<Millis, CommitTicket> busy_;                  ///< nothing was sent for them; by monotonic time
   std::shared_ptr<Turns> turns_ = std::make_shared<Turns>();  ///< tickets elsewhere may outlive this object
 };
 

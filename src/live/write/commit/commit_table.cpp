@@ -46,7 +46,7 @@ constexpr std::array<Row, kCommitOutcomes> make_rows() {
     {kFoundGone,   {kNever,         to(kGiveUp),    kNever,         to(kForget),    to(kForget), to(kAdvance)}},
     {kUnreadable,  {kNever,         kBlindWrite,    kNever,         to(kReread),    to(kReread), kBlindUndo}},
     {kHolds,       {kNever,         kNever,         to(kAdvance),   kNever,         kNever,      kNever}},
-    {kBroken,      {kNever,         kNever,         to(kGiveUp),    kNever,         kNever,      kNever}},
+    {kBroken,      {to(kGiveUp),    kNever,         to(kGiveUp),    kNever,         kNever,      kNever}},
     {kTimeOut,     {to(kGiveUp),    to(kGiveUp),    to(kGiveUp),    to(kGiveUp),    kNever,      kNever}},
     {kOutdated,    {to(kChooseAnew), to(kChooseAnew), to(kChooseAnew), to(kChooseAnew), kNever,      kNever}},
     {kPlaceLost,   {to(kRelease),   to(kRelease),   to(kRelease),   to(kRelease),   to(kEnd),    kNever}},

@@ -41,7 +41,7 @@ enum class CommitOutcome : std::uint8_t {
   kUnreadable,  ///< the answer says nothing about the object
   // what happens meanwhile
   kHolds,      ///< what it waits for is there
-  kBroken,     ///< and cannot come any more
+  kBroken,     ///< and cannot come any more, or could not from the start
   kTimeOut,    ///< the step took too long
   kOutdated,   ///< that by which the place was chosen has changed
   kPlaceLost,  ///< the place, or the pod, is gone

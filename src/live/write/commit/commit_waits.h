@@ -1,6 +1,6 @@
 // CommitWaits: pods whose writes are done and whose binding waits for watched objects. Each is looked at once a second,
-// and when a change of what it waits for is reported; they take no place in the window of bindings. O(pods that wait) a
-// second.
+// a tenth of them at a time, and when a change of what it waits for is reported; they take no place in the window of
+// bindings. O(pods that wait) a second.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@ class CommitWaits {
   void add(CommitTicket ticket, Millis now);
   /// What the pod waits for has changed.
   void look_again(PodSlot slot) { again_.push_back(slot); }
+  /// The same at once.
+  void look_now(PodSlot slot, Millis now);
   void pump(Millis now);
 
   std::size_t size() const { return waiting_.size(); }
@@ -36,13 +38,16 @@ class CommitWaits {
   /// kUnknown: it still waits.
   CommitOutcome look_at(CommitTicket& ticket, Millis now) const;
   Waiting::iterator look(Waiting::iterator it, Millis now);
+  /// Between looks at parts of those that wait.
+  Millis part_every() const;
 
   Tracker& tracker_;
   const CommitOptions& options_;
   OnEnd on_end_;
   Waiting waiting_;
   std::vector<PodSlot> again_;
-  Millis next_look_;  ///< monotonic
+  Millis next_look_;                ///< monotonic
+  PodSlot next_slot_ = PodSlot(0);  ///< the next to be looked at
 };
 
 }  // namespace ashlar::kube

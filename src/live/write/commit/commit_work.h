@@ -46,6 +46,9 @@ class CommitWork {
  public:
   virtual ~CommitWork() = default;
 
+  /// Why it cannot be done, known before anything is written: the pod is given up at once. Empty: it can be tried. Does
+  /// not change.
+  virtual std::string problem() const { return {}; }
   /// Number of writes, sent one after another; 0: only waits. Does not change.
   virtual std::size_t writes() const = 0;
   /// The object of a write, for logs and conditions: "persistentvolumeclaim ns/data".
@@ -58,6 +61,8 @@ class CommitWork {
   virtual std::string patch(std::size_t write, std::string_view object) const = 0;
   /// `object`: the body of the answer to the write or of a re-read, JSON if a server of Kubernetes sent it.
   virtual WriteFinding look_at(std::size_t write, std::string_view object) const = 0;
+  /// Whether writes are taken back when the pod is given up; false: what was written stays, and nothing is read.
+  virtual bool is_taken_back() const { return true; }
   /// The patch that takes a write back, made of the object as it is now (JSON; look_at() has found it kDone). Empty:
   /// it is to stay.
   virtual std::string undo_patch(std::size_t write, std::string_view object) const = 0;

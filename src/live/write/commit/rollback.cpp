@@ -25,7 +25,7 @@ Rollback::Rollback(Api& api, const CommitOptions& options, CommitCounters& count
 void Rollback::take(CommitTicket ticket, std::string pod) {
   CommitProgress& progress = *ticket.progress;
   progress.work->note_given_up();
-  if (!progress.is_sent && progress.next-- == 0) return;
+  if (!progress.work->is_taken_back() || (!progress.is_sent && progress.next-- == 0)) return;
   ticket.step = CommitStep::kUndo;
   ticket.undone_reads = ticket.failed_reads = 0;
   progress.object.clear();

@@ -33,11 +33,13 @@ class VolumeWork final : public CommitWork {
  public:
   VolumeWork(const Tracker& tracker, NodeId node, ChosenVolumes chosen);
 
+  std::string problem() const override { return chosen_.problem; }
   std::size_t writes() const override { return writes_.size(); }
   std::string subject(std::size_t write) const override;
   std::string path(std::size_t write) const override;
   std::string patch(std::size_t write, std::string_view object) const override;
   WriteFinding look_at(std::size_t write, std::string_view object) const override;
+  bool is_taken_back() const override { return false; }
   std::string undo_patch(std::size_t, std::string_view) const override { return {}; }
   CommitWait wait() const override;
 
@@ -59,7 +61,7 @@ class VolumeWork final : public CommitWork {
 
 VolumeWork::VolumeWork(const Tracker& tracker, NodeId node, ChosenVolumes chosen)
     : tracker_(tracker), node_(node), chosen_(std::move(chosen)), written_(chosen_.items.size(), 0) {
-  for (std::size_t i = 0; i < chosen_.items.size() && chosen_.problem.empty(); ++i)
+  for (std::size_t i = 0; i < chosen_.items.size(); ++i)
     if (!is_written(chosen_.items[i], chosen_.node)) writes_.push_back(i);
   // volumes first, as upstream
   std::ranges::stable_sort(writes_, {}, [this](std::size_t i) { return chosen_.items[i].is_new(); });
@@ -103,7 +105,6 @@ WriteFinding VolumeWork::look_at(std::size_t write, std::string_view object) con
 }
 
 CommitWait VolumeWork::wait() const {
-  if (!chosen_.problem.empty()) return broken(chosen_.problem);
   for (std::size_t i = 0; i < chosen_.items.size(); ++i) {
     CommitWait one = chosen_.items[i].is_new() ? look_at_new(i) : look_at_volume(i);
     if (one.state != WaitState::kHolds) return one;
@@ -114,7 +115,7 @@ CommitWait VolumeWork::wait() const {
 /// Another pod with the claim has taken the same, and has not written it yet.
 bool VolumeWork::is_written_by_other(std::size_t number) const {
   const Item& of = chosen_.items[number];
-  if (of.is_own || written_[number] != 0) return false;
+  if (of.is_own() || written_[number] != 0) return false;
   if (of.is_new()) {
     const PersistentVolumeClaim* claim = tracker_.volumes().claim(of.claim.ns, of.claim.name);
     return claim != nullptr && claim->has_selected_node && claim->selected_node == chosen_.node;
