@@ -44,7 +44,7 @@ struct Resources {
 std::int64_t amount_of(const Resources& resources, std::string_view extended_name);
 
 /// What a node's kubelet declares to support (status.declaredFeatures) is kept as labels with this prefix and no value,
-/// and what a pod needs of it as its node selector. No label of a user can have such a key.
+/// and what a pod needs of it as the keys of such labels. No label of a user can have such a key.
 inline constexpr std::string_view kDeclaredFeaturePrefix = "status.declaredFeatures/";
 
 /// The name of a node as a label of it, with which rules about nodes and domains can name it: no label of a user can
@@ -150,6 +150,8 @@ struct PodRules {
   std::vector<TopologySpread> spread = {};  ///< must hold (DoNotSchedule)
   std::vector<PreferredPodTerm> preferred_pod_affinity = {}, preferred_anti_affinity = {};  ///< also of bound pods
   std::vector<TopologySpread> preferred_spread = {};                                        ///< ScheduleAnyway
+  /// what the node's kubelet must declare, with kDeclaredFeaturePrefix; ascending, each once
+  std::vector<PooledString> features = {};
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
   /// fields of the spec that only newer releases of Kubernetes have, as "PodSpec.44" (message and number); of pods read

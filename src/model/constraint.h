@@ -121,6 +121,9 @@ struct Constraint {
   std::vector<SpreadTerm> spread = {};  ///< each must hold
   /// must hold: of each list one term (where the member's volumes can be used); a list without terms allows no node
   std::vector<std::vector<NodeTerm>> volumes = {};
+  /// must hold: the node has a label with each of these keys, a feature that it declares; no part of the selector, by
+  /// which a spread counts nodes
+  std::vector<LabelKeyId> features = {};
   std::vector<PodPreference> prefers_pods = {};  ///< soft, as all that follows
   std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
   ContainerImages images = {};                   ///< nodes that have them are better

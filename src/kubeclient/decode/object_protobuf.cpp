@@ -93,7 +93,9 @@ void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
 /// A feature that the pod's node must declare, by the name that kubelets give it.
 void need_feature(PodBuilder& builder, std::string_view name) {
   const PooledString key(std::string(kDeclaredFeaturePrefix) + std::string(name));
-  if (find_label(builder.rules.node_selector, key.view()) == nullptr) builder.rules.node_selector.push_back({key, {}});
+  std::vector<PooledString>& features = builder.rules.features;
+  const auto at = std::ranges::lower_bound(features, key.view(), {}, &PooledString::view);
+  if (at == features.end() || *at != key) features.insert(at, key);
 }
 
 /// Of a container of any kind.

@@ -108,6 +108,8 @@ std::uint64_t hash_of(const Constraint& c) {
     h = hash_combine(h, any_of.size());
     for (const ashlar::NodeTerm& t : any_of) h = hash_of(t, h + 1);
   }
+  for (const LabelKeyId key : c.features) h = hash_combine(h, key.value);
+  h = hash_combine(h, c.features.size());
   for (const PodPreference& t : c.prefers_pods) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, static_cast<std::uint64_t>(std::int64_t{t.weight}) * 2 + (t.is_required ? 1 : 0));
@@ -151,6 +153,7 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.preferred_pod_affinity);
   hash.add(rules.preferred_anti_affinity);
   hash.add(rules.preferred_spread);
+  hash.add(rules.features);
   hash.add(rules.unsupported);
   hash.add(rules.unknown_fields);
   hash.add(rules.too_large);

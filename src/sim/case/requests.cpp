@@ -187,9 +187,15 @@ void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
     return;
   }
+  if (words.accept("feature")) {
+    for (const std::string_view key : split(words.take("keys of labels such as user-namespaces"), ','))
+      request.constraint.features.push_back(names.label_keys.of(key));
+    return;
+  }
   if (!words.accept("model")) {
     words.take("model");
-    words.fail("\"needs\" takes models or capabilities", "\"needs model h100,a100\" or \"needs capability fp8\"");
+    words.fail("\"needs\" takes models, capabilities or features",
+               "\"needs model h100,a100\", \"needs capability fp8\" or \"needs feature user-namespaces\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
     request.constraint.models.push_back(names.models.of(model));

@@ -311,7 +311,7 @@ Kept kept_of_pod(const std::string& bytes) {
       << p.requests << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
-      << r.preferred_anti_affinity << r.preferred_spread << r.unsupported << r.unknown_fields << r.too_large
+      << r.preferred_anti_affinity << r.preferred_spread << r.features << r.unsupported << r.unknown_fields << r.too_large
       << r.ignored_soft << r.images << r.gpu_classes << r.gpu_capabilities;
   if (p.volumes) all << p.volumes->claims << p.volumes->inline_disks;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};

@@ -85,6 +85,7 @@ Constraint constraint_number(int i) {
       break;
     case 3:
       c.tolerations = {Toleration{}};
+      c.features = {LabelKeyId(1u), LabelKeyId(2u)};
       break;
     case 4:
       c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}};
@@ -112,6 +113,7 @@ Constraint constraint_number(int i) {
       break;
     case 11:
       c.near = {.selector = PodSelectorId(0u), .topologies = {LabelKeyId(1u)}, .matches_itself = true};
+      c.features = {LabelKeyId(2u)};
       break;
     case 12:
       c.spread = {{.selector = PodSelectorId(1u), .topology = LabelKeyId(1u)},
