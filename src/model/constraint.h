@@ -79,6 +79,9 @@ struct SpreadTerm {
   bool matches_itself = true;
   bool honors_affinity = true;  ///< only nodes that the member's selector and affinity allow have pods and domains
   bool honors_taints = false;   ///< the same of taints
+  /// only nodes with the labels of all such terms count, and are scored; else (kube-scheduler's own defaults) a node is
+  /// scored by those that it has
+  bool requires_all_labels = true;
   friend bool operator==(const SpreadTerm&, const SpreadTerm&) = default;
 };
 

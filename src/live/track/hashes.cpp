@@ -53,7 +53,8 @@ std::uint64_t hash_of(const std::vector<SpreadTerm>& spreads, std::uint64_t h) {
   for (const SpreadTerm& t : spreads) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, (static_cast<std::uint64_t>(t.skew_max) << 32) | static_cast<std::uint32_t>(t.domains_min));
-    h = hash_combine(h, (t.matches_itself ? 4u : 0u) + (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
+    h = hash_combine(h, (t.requires_all_labels ? 8u : 0u) + (t.matches_itself ? 4u : 0u) +
+                            (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
   }
   return h;
 }

@@ -126,7 +126,7 @@ void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
             [](const PodLabel& a, const PodLabel& b) { return a.key < b.key; });
 }
 
-/// "min-domains N", "ignores-node-affinity" and "honors-taints", in any order.
+/// "min-domains N", "ignores-node-affinity", "honors-taints" and, of a wish, "by-default", in any order.
 void take_spread_options(Words& words, PodRule& rule) {
   while (!words.is_at_end()) {
     if (words.accept("min-domains"))
@@ -135,6 +135,8 @@ void take_spread_options(Words& words, PodRule& rule) {
       rule.honors_affinity = false;
     else if (words.accept("honors-taints"))
       rule.honors_taints = true;
+    else if (rule.is_wish && words.accept("by-default"))
+      rule.requires_all_labels = false;
     else
       return;
   }
