@@ -129,6 +129,7 @@ struct TopologySpread {
   std::int32_t max_skew = 1, min_domains = 1;
   bool honors_affinity = true, honors_taints = false;  ///< nodeAffinityPolicy, nodeTaintsPolicy
   std::vector<PooledString> match_label_keys;          ///< the pod's own values of these are required too
+  bool requires_all_labels = true;                     ///< see SpreadTerm; false of no pod's own
   friend bool operator==(const TopologySpread&, const TopologySpread&) = default;
 };
 
@@ -214,6 +215,9 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
+/// What selects pods by their labels.
+enum class SelectingKind : unsigned char { kNone, kService, kReplicationController, kReplicaSet, kStatefulSet };
+
 struct Pod {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;  ///< 0 if the server's text is no number
@@ -221,6 +225,8 @@ struct Pod {
   PooledString scheduler_name, node_name, nominated_node_name;
   PooledString priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
   PooledString owner_uid, owner_kind;       ///< the controlling owner, else the first one
+  PooledString controller_name;             ///< of the controlling owner, where its kind is one of these
+  SelectingKind controller_kind = SelectingKind::kNone;
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< their number, at most 255

@@ -26,7 +26,7 @@ class Hash {
   }
   void add(const PreferredPodTerm& p) { add(static_cast<std::uint64_t>(p.weight)), add(p.term); }
   void add(const TopologySpread& s) {
-    add(s.selector), add(s.topology_key), add(s.match_label_keys);
+    add(s.selector), add(s.topology_key), add(s.match_label_keys), add(std::uint64_t{s.requires_all_labels});
     add(static_cast<std::uint64_t>(s.max_skew) << 32 | static_cast<std::uint32_t>(s.min_domains));
     add(std::uint64_t{s.honors_affinity} * 2 + std::uint64_t{s.honors_taints});
   }

@@ -197,7 +197,7 @@ BindHold note_undone(TrackerData& t, PodSlot slot, const std::string& words) {
   r.grants.reset();
   r.has_stated_grants = false;
   hold_pod(t, slot, {HoldReason::kBindFailed, words});
-  set_constraint(t, r, constraint_for(t, r));  // of a bound pod it was another
+  set_constraint(t, r, constraint_for(t, slot));  // of a bound pod it was another
   r.bind_hold = ++t.bind_holds;
   count_up(r.bind_failures);
   return {.pod = slot, .generation = r.generation, .number = r.bind_hold, .times = r.bind_failures};

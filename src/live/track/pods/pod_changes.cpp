@@ -42,6 +42,8 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
+  r.controller_kind = pod.controller_kind;
+  r.controller_name = pod.controller_name;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.is_condition_there = has_refusal;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;
@@ -211,7 +213,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
   // A failed binding waits for its retry time, unless the pod's owner has changed something that may help.
   const bool is_held = r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed;
   if (is_held && !r.unanswered_node.empty()) return;  // see hold_until_answered
-  if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(t, r) == r.constraint) return;
+  if (is_held && !is_changed_by_owner && r.demand == demand_before && constraint_for(t, slot) == r.constraint) return;
   if (is_changed_by_owner && is_gang_held(t, slot)) forget_bind_hold(t, r.gang);
   admit_pod(t, slot);
 }
@@ -220,7 +222,7 @@ void admit_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   if (!r.unanswered_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
   if (r.volume_hold != HoldReason::kNone) return hold_pod(t, slot, volume_hold(r));
-  const ConstraintId constraint = constraint_for(t, r);
+  const ConstraintId constraint = constraint_for(t, slot);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(t, r, constraint);
   if (r.phase != Phase::kWaiting && r.hold != HoldReason::kBindFailed) r.seen = eligible_since(t, r);

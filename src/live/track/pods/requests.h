@@ -20,14 +20,16 @@ void take_labels(TrackerData& t, PodSlot slot, const Pod& pod);
 void count_labels(TrackerData& t);
 /// The pod is forgotten.
 void forget_labels(TrackerData& t, PodRecord& r);
-/// From its rules and the pods that exclude it.
-ConstraintId constraint_for(TrackerData& t, const PodRecord& r);
+/// Of a pod that waits or will: from its rules, or the default ones, and the pods that exclude it.
+ConstraintId constraint_for(TrackerData& t, PodSlot slot);
 /// Of a bound pod: it keeps others away by required anti-affinity, or is of no concern to them.
 void set_bound_constraint(TrackerData& t, PodSlot slot);
 /// For all waiting pods affected by the latest changes of anti-affinity. O(pods).
 void refresh_constraints(TrackerData& t);
 /// For all waiting pods that name an image which has come to its first node. O(pods).
 void refresh_images(TrackerData& t);
+/// For waiting pods that Services or controllers have begun or ceased to select. O(waiting pods of their namespaces).
+void refresh_default_spread(TrackerData& t);
 /// For one pod.
 void renew_constraint(TrackerData& t, PodSlot slot);
 
