@@ -339,13 +339,66 @@ void read_accepted_fields(YamlReader& reader, const YAML::Node& root, SchedulerC
               config.accepted_fields[i] + "\"");
 }
 
+DefaultConstraint default_constraint_of(YamlReader& reader, const YAML::Node& item) {
+  constexpr std::string_view kPolicies[] = {"Honor", "Ignore"}, kActions[] = {"ScheduleAnyway", "DoNotSchedule"};
+  DefaultConstraint constraint;
+  constraint.topology_key = reader.text(item, "topologyKey", "");
+  constraint.skew_max = static_cast<std::int32_t>(reader.integer(item, "maxSkew", 0, 1, INT32_MAX));
+  constraint.domains_min = static_cast<std::int32_t>(reader.integer(item, "minDomains", 1, 1, INT32_MAX));
+  constraint.is_hard = reader.choice(item, "whenUnsatisfiable", 0, kActions) == 1;
+  constraint.honors_affinity = reader.choice(item, "nodeAffinityPolicy", 0, kPolicies) == 0;
+  constraint.honors_taints = reader.choice(item, "nodeTaintsPolicy", 1, kPolicies) == 0;
+  if (!reader.is_ok()) return constraint;
+  for (const char* key : {"topologyKey", "maxSkew", "whenUnsatisfiable"})
+    if (!item[key].IsDefined()) reader.fail(item, std::string("a default constraint needs ") + key);
+  if (reader.is_ok() && !is_label_key(constraint.topology_key))
+    reader.fail(item["topologyKey"], "\"" + constraint.topology_key +
+                                         "\" is not a label key; expected one such as topology.kubernetes.io/zone");
+  if (reader.is_ok() && item["minDomains"].IsDefined() && !constraint.is_hard)
+    reader.fail(item["minDomains"], "minDomains has a meaning with DoNotSchedule only");
+  return constraint;
+}
+
+/// "system", "none" or a list, as defaultConstraints of kube-scheduler's PodTopologySpreadArgs.
+void read_default_constraints(YamlReader& reader, const YAML::Node& node, DefaultConstraints& out) {
+  constexpr std::size_t kMost = 16;
+  if (!reader.is_ok() || !node.IsDefined() || node.IsNull()) return;
+  if (node.IsScalar()) {
+    constexpr std::string_view kWords[] = {"system", "none"};
+    const std::string word = node.Scalar();
+    if (std::ranges::find(kWords, word) == std::end(kWords))
+      return reader.fail(node, "defaultConstraints: expected system, none or a list, got \"" + word + "\"" +
+                                   did_you_mean(word, kWords));
+    out.are_of_system = word == "system";
+    return;
+  }
+  if (!reader.is_list(node, "defaultConstraints")) return;
+  out.are_of_system = false;
+  for (const auto& item : node) {
+    if (!reader.is_map(
+            item, "a default constraint",
+            {"topologyKey", "maxSkew", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"}))
+      return reader.fail(item, "a default constraint must be a map");
+    const DefaultConstraint constraint = default_constraint_of(reader, item);
+    if (!reader.is_ok()) return;
+    if (std::ranges::any_of(out.list, [&](const DefaultConstraint& other) {
+          return other.topology_key == constraint.topology_key && other.is_hard == constraint.is_hard;
+        }))
+      return reader.fail(item, "there are two default constraints by " + constraint.topology_key + " with " +
+                                   (constraint.is_hard ? "DoNotSchedule" : "ScheduleAnyway"));
+    if (out.list.size() >= kMost)
+      return reader.fail(item, "more than " + std::to_string(kMost) + " default constraints");
+    out.list.push_back(constraint);
+  }
+}
+
 SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   SchedulerConfig config = default_config();
   reader.refuse_other_kind(root, "SchedulerConfiguration");
   if (!reader.is_map(root, "the configuration",
                      {"apiVersion", "kind", "schedulerNames", "profile", "deviceClasses", "queues", "namespaces",
                       "topology", "leaderElection", "listen", "healthProbeBindAddress", "decisionLog", "logging",
-                      "batch", "quarantineFile", "acceptUnknownFields"}))
+                      "batch", "quarantineFile", "acceptUnknownFields", "defaultConstraints"}))
     return config;
   reader.expect_kind(root, "SchedulerConfiguration");
   if (root["schedulerNames"].IsDefined()) {
@@ -373,6 +426,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_operation(reader, root, config);
   read_quarantine(reader, root, config);
   read_accepted_fields(reader, root, config);
+  read_default_constraints(reader, root["defaultConstraints"], config.default_constraints);
   return config;
 }
 

@@ -85,6 +85,20 @@ struct BatchConfig {
   Millis window{2};  ///< how long events are gathered before a decision
 };
 
+/// A topology spread of pods that state none; its selector is that of what selects the pod.
+struct DefaultConstraint {
+  std::string topology_key;
+  std::int32_t skew_max = 1;
+  std::int32_t domains_min = 1;
+  bool is_hard = false;  ///< DoNotSchedule rather than ScheduleAnyway
+  bool honors_affinity = true, honors_taints = false;
+};
+
+struct DefaultConstraints {
+  bool are_of_system = true;            ///< those of kube-scheduler
+  std::vector<DefaultConstraint> list;  ///< else these; none: pods get nothing
+};
+
 struct SchedulerConfig {
   std::vector<std::string> scheduler_names{"ashlar"};
   ProfileSpec profile;              ///< `ashlar` by default
@@ -99,7 +113,8 @@ struct SchedulerConfig {
   LoggingConfig logging;
   BatchConfig batch;
   std::vector<std::string> accepted_fields;  ///< of newer releases of Kubernetes: "PodSpec.44", message and field
-  std::string quarantine_file;               ///< pods for which the scheduler stopped; empty = no file
+  DefaultConstraints default_constraints;
+  std::string quarantine_file;  ///< pods for which the scheduler stopped; empty = no file
 };
 
 inline constexpr std::string_view kDefaultQueue = "default";

@@ -44,7 +44,7 @@ struct Resources {
 std::int64_t amount_of(const Resources& resources, std::string_view extended_name);
 
 /// What a node's kubelet declares to support (status.declaredFeatures) is kept as labels with this prefix and no value,
-/// and what a pod needs of it as its node selector. No label of a user can have such a key.
+/// and what a pod needs of it as the keys of such labels. No label of a user can have such a key.
 inline constexpr std::string_view kDeclaredFeaturePrefix = "status.declaredFeatures/";
 
 /// The name of a node as a label of it, with which rules about nodes and domains can name it: no label of a user can
@@ -129,6 +129,7 @@ struct TopologySpread {
   std::int32_t max_skew = 1, min_domains = 1;
   bool honors_affinity = true, honors_taints = false;  ///< nodeAffinityPolicy, nodeTaintsPolicy
   std::vector<PooledString> match_label_keys;          ///< the pod's own values of these are required too
+  bool requires_all_labels = true;                     ///< see SpreadTerm; false of no pod's own
   friend bool operator==(const TopologySpread&, const TopologySpread&) = default;
 };
 
@@ -150,6 +151,8 @@ struct PodRules {
   std::vector<TopologySpread> spread = {};  ///< must hold (DoNotSchedule)
   std::vector<PreferredPodTerm> preferred_pod_affinity = {}, preferred_anti_affinity = {};  ///< also of bound pods
   std::vector<TopologySpread> preferred_spread = {};                                        ///< ScheduleAnyway
+  /// what the node's kubelet must declare, with kDeclaredFeaturePrefix; ascending, each once
+  std::vector<PooledString> features = {};
   /// path of the first hard field that Ashlar does not evaluate; empty: none
   PooledString unsupported;
   /// fields of the spec that only newer releases of Kubernetes have, as "PodSpec.44" (message and number); of pods read
@@ -212,6 +215,9 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
+/// What selects pods by their labels.
+enum class SelectingKind : unsigned char { kNone, kService, kReplicationController, kReplicaSet, kStatefulSet };
+
 struct Pod {
   PooledString ns, name, uid;
   std::uint64_t resource_version = 0;  ///< 0 if the server's text is no number
@@ -219,6 +225,8 @@ struct Pod {
   PooledString scheduler_name, node_name, nominated_node_name;
   PooledString priority_class, group_name;  ///< group_name: spec.schedulingGroup.podGroupName
   PooledString owner_uid, owner_kind;       ///< the controlling owner, else the first one
+  PooledString controller_name;             ///< of the controlling owner, where its kind is one of these
+  SelectingKind controller_kind = SelectingKind::kNone;
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< their number, at most 255

@@ -221,16 +221,12 @@ void Reflector<T>::Follower::finish_list() {
     if (entry.list != list_number && !is_newer_than_list) vanished.emplace_back(key, entry);
   }
   // In order of names, so that the order of deletions does not depend on the hash table.
-  std::sort(vanished.begin(), vanished.end(), [](const auto& a, const auto& b) {
-    return a.first.ns == b.first.ns ? a.first.name < b.first.name : a.first.ns < b.first.ns;
-  });
+  std::ranges::sort(vanished, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [key, entry] : vanished) {
     counters.unreadable -= entry.is_unread;
     known.erase(key);
     T gone;
-    gone.ns = key.ns;
-    gone.name = key.name;
-    gone.uid = entry.uid;
+    gone.ns = key.ns, gone.name = key.name, gone.uid = entry.uid;
     emit(Kind::kDeleted, std::move(gone));
     if (round != now) return;
   }
@@ -496,5 +492,9 @@ template class Reflector<CsiNode>;
 template class Reflector<CsiDriver>;
 template class Reflector<CsiStorageCapacity>;
 template class Reflector<VolumeAttachment>;
+template class Reflector<Service>;
+template class Reflector<ReplicationController>;
+template class Reflector<ReplicaSet>;
+template class Reflector<StatefulSet>;
 
 }  // namespace ashlar::kube

@@ -18,6 +18,7 @@
 #include "kubeclient/api.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
+#include "kubeclient/selecting_objects.h"
 #include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
@@ -132,5 +133,9 @@ extern template class Reflector<CsiNode>;
 extern template class Reflector<CsiDriver>;
 extern template class Reflector<CsiStorageCapacity>;
 extern template class Reflector<VolumeAttachment>;
+extern template class Reflector<Service>;
+extern template class Reflector<ReplicationController>;
+extern template class Reflector<ReplicaSet>;
+extern template class Reflector<StatefulSet>;
 
 }  // namespace ashlar::kube

@@ -13,6 +13,7 @@
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
+#include "kubeclient/selecting_objects.h"
 #include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
@@ -61,10 +62,19 @@ template <>
 inline constexpr const char* kDefaultPath<CsiStorageCapacity> = "/apis/storage.k8s.io/v1/csistoragecapacities";
 template <>
 inline constexpr const char* kDefaultPath<VolumeAttachment> = "/apis/storage.k8s.io/v1/volumeattachments";
+template <>
+inline constexpr const char* kDefaultPath<Service> = "/api/v1/services";
+template <>
+inline constexpr const char* kDefaultPath<ReplicationController> = "/api/v1/replicationcontrollers";
+template <>
+inline constexpr const char* kDefaultPath<ReplicaSet> = "/apis/apps/v1/replicasets";
+template <>
+inline constexpr const char* kDefaultPath<StatefulSet> = "/apis/apps/v1/statefulsets";
 
 struct Key {
   PooledString ns, name;
   friend bool operator==(const Key&, const Key&) = default;
+  friend bool operator<(const Key& a, const Key& b) { return a.ns == b.ns ? a.name < b.name : a.ns < b.ns; }
 };
 struct KeyHash {
   std::size_t operator()(const Key& key) const { return key.ns.hash() * 31 + key.name.hash(); }

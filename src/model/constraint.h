@@ -79,6 +79,9 @@ struct SpreadTerm {
   bool matches_itself = true;
   bool honors_affinity = true;  ///< only nodes that the member's selector and affinity allow have pods and domains
   bool honors_taints = false;   ///< the same of taints
+  /// only nodes with the labels of all such terms count, and are scored; else (kube-scheduler's own defaults) a node is
+  /// scored by those that it has
+  bool requires_all_labels = true;
   friend bool operator==(const SpreadTerm&, const SpreadTerm&) = default;
 };
 
@@ -121,6 +124,9 @@ struct Constraint {
   std::vector<SpreadTerm> spread = {};  ///< each must hold
   /// must hold: of each list one term (where the member's volumes can be used); a list without terms allows no node
   std::vector<std::vector<NodeTerm>> volumes = {};
+  /// must hold: the node has a label with each of these keys, a feature that it declares; no part of the selector, by
+  /// which a spread counts nodes
+  std::vector<LabelKeyId> features = {};
   std::vector<PodPreference> prefers_pods = {};  ///< soft, as all that follows
   std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
   ContainerImages images = {};                   ///< nodes that have them are better

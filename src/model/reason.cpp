@@ -183,6 +183,13 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|is|are} excluded by its volumes",
      .per_node = "node(s) didn't match PersistentVolume's node affinity"},
+    {.code = ReasonCode::kFeatureMissing,
+     .name = "FeatureMissing",
+     .subject = Subject::kConstraint,
+     .numbers = {kOfNodes},
+     .is_about_nodes = true,
+     .english = "{0} {0|does|do} not declare a feature that it needs",
+     .per_node = "node(s) didn't match Pod's required features"},
 };
 
 constexpr bool are_in_order() {

@@ -42,8 +42,9 @@ enum class ReasonCode : std::uint8_t {
   kPodAffinity,
   kOwnAntiAffinity,
   kVolumeNodeAffinity,
+  kFeatureMissing,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kVolumeNodeAffinity;
+inline constexpr ReasonCode kLastReason = ReasonCode::kFeatureMissing;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

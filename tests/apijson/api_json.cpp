@@ -21,8 +21,8 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-const std::string kCore = "k8s.io.api.core.v1.", kMeta = "k8s.io.apimachinery.pkg.apis.meta.v1.",
-                  kRuntime = "k8s.io.apimachinery.pkg.runtime.";
+const std::string kCore = "k8s.io.api.core.v1.", kApps = "k8s.io.api.apps.v1.",
+                  kMeta = "k8s.io.apimachinery.pkg.apis.meta.v1.", kRuntime = "k8s.io.apimachinery.pkg.runtime.";
 
 /// Members of these fields are written in JSON beside the others of the message that has them.
 constexpr const char* kInlined[] = {"volumeSource", "persistentVolumeSource", "ephemeralContainerCommon", "handler",
@@ -143,6 +143,11 @@ void fill(Message& message, const json::object& from) {
     if (!value.is_null()) set_member(message, std::string(key), value);
 }
 
+std::string full_name(const std::string& kind) {
+  const bool is_of_apps = kind.starts_with("ReplicaSet") || kind.starts_with("StatefulSet");
+  return (is_of_apps ? kApps : kCore) + kind;
+}
+
 json::object parsed(std::string_view text) {
   boost::system::error_code error;
   json::value value = json::parse(text, error);
@@ -164,7 +169,7 @@ std::string enveloped(const std::string& full_name, json::object object) {
 }  // namespace
 
 std::string protobuf_of(const std::string& kind, std::string_view json) {
-  return enveloped(kCore + kind, parsed(json));
+  return enveloped(full_name(kind), parsed(json));
 }
 
 std::string protobuf_event(const std::string& kind, std::string_view json) {
@@ -175,7 +180,7 @@ std::string protobuf_event(const std::string& kind, std::string_view json) {
   set_text(*message, "type", type);
   const FieldDescriptor* object = message->GetDescriptor()->FindFieldByName("object");
   set_text(*message->GetReflection()->MutableMessage(message.get(), object), "raw",
-           enveloped(type == "ERROR" ? kMeta + "Status" : kCore + kind, event.at("object").as_object()));
+           enveloped(type == "ERROR" ? kMeta + "Status" : full_name(kind), event.at("object").as_object()));
   return message->SerializeAsString();
 }
 

@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/selecting_objects.h"
 
 namespace ashlar::kube {
 
-/// In the envelope; `kind` as in core/v1: "Pod", "NodeList". A member that the kind does not have fails the test.
+/// In the envelope; `kind` as in core/v1 or apps/v1: "Pod", "NodeList". A member that the kind does not have fails the test.
 std::string protobuf_of(const std::string& kind, std::string_view json);
 /// One event of a watch, {"type": ..., "object": ...}, without its length; an ERROR has a Status.
 std::string protobuf_event(const std::string& kind, std::string_view json);
@@ -22,6 +23,14 @@ template <>
 inline constexpr const char* kKindOf<Pod> = "Pod";
 template <>
 inline constexpr const char* kKindOf<Node> = "Node";
+template <>
+inline constexpr const char* kKindOf<Service> = "Service";
+template <>
+inline constexpr const char* kKindOf<ReplicationController> = "ReplicationController";
+template <>
+inline constexpr const char* kKindOf<ReplicaSet> = "ReplicaSet";
+template <>
+inline constexpr const char* kKindOf<StatefulSet> = "StatefulSet";
 
 /// What the decoder of the kind reads of an object that is written as JSON.
 template <class T>

@@ -1,6 +1,7 @@
-// Pods, nodes and failures in Kubernetes' protobuf.
+// Pods, nodes, Services, controllers of pods and failures in Kubernetes' protobuf.
 #include "fuzz/fuzz.h"
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/selecting_objects.h"
 
 namespace {
 
@@ -16,6 +17,10 @@ void read_as(std::string_view bytes) {
 void run(std::string_view bytes) {
   read_as<Pod>(bytes);
   read_as<Node>(bytes);
+  read_as<Service>(bytes);
+  read_as<ReplicationController>(bytes);
+  read_as<ReplicaSet>(bytes);
+  read_as<StatefulSet>(bytes);
   static_cast<void>(decode_status(bytes, Encoding::kProtobuf).ok());
 }
 

@@ -120,7 +120,8 @@ bool is_reported_first(const Reason& a, const Reason& b) {
   const auto is_fact = [](const Reason& r) {
     return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kCapabilityMissing ||
            r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kVolumeNodeAffinity ||
-           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kNotReady || is_about_pods(r.code);
+           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kFeatureMissing ||
+           r.code == ReasonCode::kNotReady || is_about_pods(r.code);
   };
   if (is_fact(a) != is_fact(b)) return is_fact(b);
   const auto rank = [](const Reason& r) {

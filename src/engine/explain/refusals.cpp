@@ -85,7 +85,8 @@ std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
 Reason& Tally::of(ReasonCode code) {
   if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
   const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
-                                code == ReasonCode::kTaintNotTolerated || is_about_pods(code);
+                                code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kFeatureMissing ||
+                                is_about_pods(code);
   return of(code, is_of_constraint ? constraint.value : 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include "kubeclient/decode/json.h"
 #include "kubeclient/decode/protobuf.h"
+#include "kubeclient/selecting_objects.h"
 #include "kubeclient/volumes/volume_objects.h"
 
 namespace ashlar::kube {
@@ -80,6 +81,10 @@ ASHLAR_INSTANTIATE(CsiNode)
 ASHLAR_INSTANTIATE(CsiDriver)
 ASHLAR_INSTANTIATE(CsiStorageCapacity)
 ASHLAR_INSTANTIATE(VolumeAttachment)
+ASHLAR_INSTANTIATE(Service)
+ASHLAR_INSTANTIATE(ReplicationController)
+ASHLAR_INSTANTIATE(ReplicaSet)
+ASHLAR_INSTANTIATE(StatefulSet)
 #undef ASHLAR_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -52,8 +52,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup, Lease and the objects of volume_objects.h, each in its own
-// encoding. kInvalid if not even the object's name can be read, and for a Lease with any problem.
+// Defined for Pod, Node, Namespace, PriorityClass, PodGroup, Lease, volume_objects.h, selecting_objects.h, each in its
+// own encoding. kInvalid if not even the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body);
 template <class T>

@@ -90,10 +90,22 @@ void read_toleration(const pb::Toleration& from, PodBuilder& builder) {
     builder.ignore("spec.tolerations[]: operator or effect");
 }
 
+/// Of an owner; kNone of kinds whose selectors are not looked at.
+SelectingKind owner_kind(const pb::OwnerReference& owner) {
+  if (owner.apiversion() == "v1" && owner.kind() == "ReplicationController")
+    return SelectingKind::kReplicationController;
+  if (owner.apiversion() != "apps/v1") return SelectingKind::kNone;
+  return owner.kind() == "ReplicaSet"    ? SelectingKind::kReplicaSet
+         : owner.kind() == "StatefulSet" ? SelectingKind::kStatefulSet
+                                         : SelectingKind::kNone;
+}
+
 /// A feature that the pod's node must declare, by the name that kubelets give it.
 void need_feature(PodBuilder& builder, std::string_view name) {
   const PooledString key(std::string(kDeclaredFeaturePrefix) + std::string(name));
-  if (find_label(builder.rules.node_selector, key.view()) == nullptr) builder.rules.node_selector.push_back({key, {}});
+  std::vector<PooledString>& features = builder.rules.features;
+  const auto at = std::ranges::lower_bound(features, key.view(), {}, &PooledString::view);
+  if (at == features.end() || *at != key) features.insert(at, key);
 }
 
 /// Of a container of any kind.
@@ -224,6 +236,9 @@ void read_object(const pb::Pod& from, const UnknownFields& unknown, Pod& pod, st
     has_controller = owner.controller();
     builder.pod.owner_uid = owner.uid();
     builder.pod.owner_kind = owner.kind();
+    if (!owner.controller()) continue;
+    builder.pod.controller_kind = owner_kind(owner);
+    if (builder.pod.controller_kind != SelectingKind::kNone) builder.pod.controller_name = owner.name();
   }
   read_labels(from.metadata().labels(), builder.labels);
   read_annotations(from.metadata(), builder.annotations);

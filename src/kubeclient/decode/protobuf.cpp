@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kubeclient/decode/object_protobuf.h"
+#include "kubeclient/decode/selecting_protobuf.h"
 #include "kubeclient/decode/volume_protobuf.h"
 #include "kubeclient/pod_builder.h"
 
@@ -89,6 +90,10 @@ ASHLAR_WIRE(CsiNode, CSINode)
 ASHLAR_WIRE(CsiDriver, CSIDriver)
 ASHLAR_WIRE(CsiStorageCapacity, CSIStorageCapacity)
 ASHLAR_WIRE(VolumeAttachment, VolumeAttachment)
+ASHLAR_WIRE(Service, Service)
+ASHLAR_WIRE(ReplicationController, ReplicationController)
+ASHLAR_WIRE(ReplicaSet, ReplicaSet)
+ASHLAR_WIRE(StatefulSet, StatefulSet)
 #undef ASHLAR_WIRE
 // NOLINTEND(bugprone-macro-parentheses)
 
@@ -245,6 +250,10 @@ ASHLAR_INSTANTIATE(CsiNode)
 ASHLAR_INSTANTIATE(CsiDriver)
 ASHLAR_INSTANTIATE(CsiStorageCapacity)
 ASHLAR_INSTANTIATE(VolumeAttachment)
+ASHLAR_INSTANTIATE(Service)
+ASHLAR_INSTANTIATE(ReplicationController)
+ASHLAR_INSTANTIATE(ReplicaSet)
+ASHLAR_INSTANTIATE(StatefulSet)
 #undef ASHLAR_INSTANTIATE
 // NOLINTEND(bugprone-macro-parentheses)
 

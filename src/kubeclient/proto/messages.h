@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kubeclient/proto/identity.pb.h"
+#include "kubeclient/proto/k8s.io/api/apps/v1/generated.pb.h"
 #include "kubeclient/proto/k8s.io/api/core/v1/generated.pb.h"
 #include "kubeclient/proto/k8s.io/api/storage/v1/generated.pb.h"
 #include "kubeclient/proto/k8s.io/apimachinery/pkg/runtime/generated.pb.h"
@@ -10,6 +11,7 @@
 
 // NOLINTBEGIN(google-build-using-namespace): generated names, one namespace for each package
 namespace ashlar::kube::pb {
+using namespace k8s::io::api::apps::v1;
 using namespace k8s::io::api::core::v1;
 using namespace k8s::io::api::storage::v1;
 using namespace k8s::io::apimachinery::pkg::api::resource;

@@ -19,6 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 PINS = HERE.parents[2] / "tests" / "controlplane" / "kubernetes"
 MODULES = {"k8s.io/api": "k8s.io/api", "k8s.io/apimachinery": "k8s.io/apimachinery"}
+APPS = "k8s.io/api/apps/v1"
 CORE = "k8s.io/api/core/v1"
 STORAGE = "k8s.io/api/storage/v1"
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +27,10 @@ RUNTIME = "k8s.io/apimachinery/pkg/runtime"
 
 # What is read or written. Everything that they reach comes with them.
 ROOTS = {
+    APPS: ["ReplicaSet", "ReplicaSetList", "StatefulSet", "StatefulSetList"],
     CORE: ["Pod", "PodList", "Node", "NodeList", "Binding", "PersistentVolumeClaim", "PersistentVolumeClaimList",
-           "PersistentVolume", "PersistentVolumeList"],
+           "PersistentVolume", "PersistentVolumeList", "Service", "ServiceList", "ReplicationController",
+           "ReplicationControllerList"],
     STORAGE: ["StorageClass", "StorageClassList", "CSINode", "CSINodeList", "CSIDriver", "CSIDriverList",
               "CSIStorageCapacity", "CSIStorageCapacityList", "VolumeAttachment", "VolumeAttachmentList"],
     META: ["Status", "WatchEvent"],

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "kubeclient/server_fields.h"
+#include "kubeclient/decode/server_fields.h"
 #include "live/read/read_api.h"
 #include "live/read/readers.h"
 #include "live/watch/watch_thread.h"
@@ -387,7 +387,9 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
   Result<std::unique_ptr<WatchThread>> watches =
       WatchThread::create({.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
-                           .watches = {.silence_max = loop->options.watch_silence_max, .log = loop->options.log},
+                           .watches = {.silence_max = loop->options.watch_silence_max,
+                                       .follows_selecting = !loop->options.leader_term.tracker.spread_defaults.is_off(),
+                                       .log = loop->options.log},
                            .wake = [l = loop.get()] { l->api->wakeup(); },
                            .monotonic = loop->options.monotonic});
   if (!watches) return watches.error();

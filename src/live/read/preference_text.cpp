@@ -49,7 +49,8 @@ class Words {
         break;
     }
     const SpreadTerm& term = constraint_.prefers_spread[one.index];
-    return "spread (maxSkew " + std::to_string(term.skew_max) + ") of " + pods_text(term.selector) + " by " +
+    return std::string(term.requires_all_labels ? "" : "default ") + "spread (maxSkew " +
+           std::to_string(term.skew_max) + ") of " + pods_text(term.selector) + " by " +
            names_.label_keys.name(term.topology).str();
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "live/track/names.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {

@@ -26,7 +26,7 @@ class Hash {
   }
   void add(const PreferredPodTerm& p) { add(static_cast<std::uint64_t>(p.weight)), add(p.term); }
   void add(const TopologySpread& s) {
-    add(s.selector), add(s.topology_key), add(s.match_label_keys);
+    add(s.selector), add(s.topology_key), add(s.match_label_keys), add(std::uint64_t{s.requires_all_labels});
     add(static_cast<std::uint64_t>(s.max_skew) << 32 | static_cast<std::uint32_t>(s.min_domains));
     add(std::uint64_t{s.honors_affinity} * 2 + std::uint64_t{s.honors_taints});
   }
@@ -53,7 +53,8 @@ std::uint64_t hash_of(const std::vector<SpreadTerm>& spreads, std::uint64_t h) {
   for (const SpreadTerm& t : spreads) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, (static_cast<std::uint64_t>(t.skew_max) << 32) | static_cast<std::uint32_t>(t.domains_min));
-    h = hash_combine(h, (t.matches_itself ? 4u : 0u) + (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
+    h = hash_combine(h, (t.requires_all_labels ? 8u : 0u) + (t.matches_itself ? 4u : 0u) +
+                            (t.honors_affinity ? 2u : 0u) + (t.honors_taints ? 1u : 0u));
   }
   return h;
 }
@@ -108,6 +109,8 @@ std::uint64_t hash_of(const Constraint& c) {
     h = hash_combine(h, any_of.size());
     for (const ashlar::NodeTerm& t : any_of) h = hash_of(t, h + 1);
   }
+  for (const LabelKeyId key : c.features) h = hash_combine(h, key.value);
+  h = hash_combine(h, c.features.size());
   for (const PodPreference& t : c.prefers_pods) {
     h = hash_combine(h, (std::uint64_t{t.selector.value} << 32) | t.topology.value);
     h = hash_combine(h, static_cast<std::uint64_t>(std::int64_t{t.weight}) * 2 + (t.is_required ? 1 : 0));
@@ -151,6 +154,7 @@ std::uint64_t hash_of(const PodRules& rules) {
   hash.add(rules.preferred_pod_affinity);
   hash.add(rules.preferred_anti_affinity);
   hash.add(rules.preferred_spread);
+  hash.add(rules.features);
   hash.add(rules.unsupported);
   hash.add(rules.unknown_fields);
   hash.add(rules.too_large);

@@ -118,6 +118,7 @@ void ObjectNames::InUse::add(const Constraint& c) {
   };
   add_term(c.selector);
   c.each_topology_label([&](LabelKeyId label) { label_keys.set(label); });
+  for (const LabelKeyId key : c.features) label_keys.set(key);
   for (const ashlar::NodeTerm& t : c.any_of) add_term(t);
   for (const std::vector<ashlar::NodeTerm>& any_of : c.volumes)
     for (const ashlar::NodeTerm& t : any_of) add_term(t);

@@ -91,7 +91,8 @@ struct PodRecord {
   PooledString node_name;  ///< as reported by the API server; empty while not bound
   /// a node that was removed while the binding to it was under way: it may be bound there; empty: none
   PooledString unanswered_node;
-  PooledString within, prefer;  ///< its settings for the gang's domains
+  PooledString within, prefer;   ///< its settings for the gang's domains
+  PooledString controller_name;  ///< as of Pod
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   std::shared_ptr<const PodVolumes> volumes;        ///< null: none that matter
@@ -128,6 +129,7 @@ struct PodRecord {
   std::uint64_t condition_hash = 0;   ///< of reason and message of PodScheduled=False on the server; 0 = none
   std::uint64_t condition_words = 0;  ///< the same without the numbers
   Phase phase = Phase::kFree;
+  SelectingKind controller_kind = SelectingKind::kNone;
   HoldReason hold = HoldReason::kNone;
   HoldReason volume_hold = HoldReason::kNone;  ///< its volumes keep it from being placed
   bool is_ours = false;

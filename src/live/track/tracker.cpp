@@ -115,6 +115,7 @@ void Tracker::settle() {
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.translator.images().has_news()) refresh_images(data_);
+  if (data_.default_spread.book().has_news()) refresh_default_spread(data_);
   if (data_.has_level_news) touch_level_waiters(data_);
   data_.bound_outside.clear();  // their gangs are among these
   while (!data_.dirty.empty())  // a PodGroup that goes to another gang marks both

@@ -37,6 +37,12 @@ class Tracker {
     note_unknown_fields(data_, change.object.unknown_fields);
     data_.volumes.take(std::move(change));
   }
+  /// Services and controllers of pods.
+  template <SelectingKind kKind>
+  void take(Change<SelectingObject<kKind>>&& change) {
+    note_unknown_fields(data_, change.object.unknown_fields);
+    if (!data_.default_spread.is_off()) data_.default_spread.book().take(std::move(change));
+  }
   /// Why a kind of these cannot be listed now; empty: it can.
   void note_volumes(std::string_view resource, const std::string& problem) {
     data_.volumes.note_problem(resource, problem);
@@ -57,9 +63,9 @@ class Tracker {
   void settle_bound();
   /// True if settle() has anything to do.
   bool has_unsettled() const {
-    return !data_.dirty.empty() || data_.volumes.has_news() || !data_.moved_namespaces.empty() ||
-           data_.has_level_news || data_.anti_affinity.asked().has_news() || data_.translator.images().has_news() ||
-           !data_.translator.asked_keys().news().empty();
+    return !data_.dirty.empty() || data_.volumes.has_news() || data_.default_spread.book().has_news() ||
+           !data_.moved_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
+           data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
@@ -121,6 +127,7 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   const VolumeBook& volumes() const { return data_.volumes; }
+  const DefaultSpread& default_spread() const { return data_.default_spread; }  // for tests
   std::uint64_t late_choices_made() const { return data_.late_choices.made(); }        // for tests
   std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }  // for tests
   /// What the unbound claims of a pod with a place get; nullptr: it has none.

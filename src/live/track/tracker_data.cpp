@@ -9,7 +9,8 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
       listeners(std::move(reported)),
       translator(names, out, [this](const PooledString& ns) { return labels_of_namespace(ns); }),
       anti_affinity([this](const PooledString& ns) { return labels_of_namespace(ns); }),
-      exclusion_constraints(anti_affinity, translator) {
+      exclusion_constraints(anti_affinity, translator),
+      default_spread(options.spread_defaults) {
   if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);
   for (const StatedClass& stated : options.device_classes) device_classes.push_back(names.define_class(stated));

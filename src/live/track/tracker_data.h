@@ -17,6 +17,7 @@
 #include "live/lead/log.h"
 #include "live/lead/quarantine.h"
 #include "live/track/company/anti_affinity.h"
+#include "live/track/company/default_spread.h"
 #include "live/track/company/exclusion_constraints.h"
 #include "live/track/event_buffer.h"
 #include "live/track/tables.h"
@@ -53,6 +54,7 @@ struct TrackerOptions {
   std::map<std::string, std::string> queue_of_namespace;
   /// of newer releases of Kubernetes, as PodRules::unknown_fields names them: pods with them are placed all the same
   std::set<std::string> accepted_fields = {};
+  SpreadDefaults spread_defaults = {};
   Quarantine* quarantine = nullptr;  ///< pods to keep out of the engine; outlives the tracker
   bool has_readers = false;          ///< changes of the tables are noted for the readers' copy
   std::vector<StatedClass> device_classes = {};
@@ -115,6 +117,7 @@ struct TrackerData : Tables {
   AntiAffinity anti_affinity;
   bool are_labels_counted = false;  ///< see count_labels
   ExclusionConstraints exclusion_constraints;
+  DefaultSpread default_spread;
   VolumeBook volumes;
   LateChoices late_choices{volumes};
   ScarceVolumes scarce_volumes;

@@ -364,6 +364,7 @@ ConstraintId Translator::constraint(const PodRules& rules, LabelSetId seen_as, c
   c.spread = company.spread;
   c.prefers_pods = company.prefers_pods;
   c.prefers_spread = company.prefers_spread;
+  for (const PooledString& feature : rules.features) c.features.push_back(names_.label_keys.of(feature));
   const bool has_spread = !c.spread.empty() || !c.prefers_spread.empty();
   take_device_settings(rules, c);
   const bool names_classes = !c.models.empty();

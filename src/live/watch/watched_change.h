@@ -31,8 +31,9 @@ struct VolumesNote {
 using WatchedChange =
     std::variant<Change<Namespace>, Change<PriorityClass>, Change<PodGroup>, Change<PersistentVolumeClaim>,
                  Change<PersistentVolume>, Change<StorageClass>, Change<CsiNode>, Change<CsiDriver>,
-                 Change<CsiStorageCapacity>, Change<VolumeAttachment>, Change<Node>, Change<Pod>, PodGroupsNote,
-                 PriorityClassesNote, VolumesNote>;
+                 Change<CsiStorageCapacity>, Change<VolumeAttachment>, Change<Service>, Change<ReplicationController>,
+                 Change<ReplicaSet>, Change<StatefulSet>, Change<Node>, Change<Pod>, PodGroupsNote, PriorityClassesNote,
+                 VolumesNote>;
 using OnWatched = std::function<void(WatchedChange&&)>;
 
 }  // namespace ashlar::kube

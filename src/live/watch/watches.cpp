@@ -31,6 +31,7 @@ Watches::Watches(Api& api, WatchesOptions options)
                                },
                            .on_listed = [this] { discovery_delay_ = options_.discovery_min; }});
   add_volumes();
+  if (options_.follows_selecting) add_selecting();
   nodes_ = add<Node>({.resource = "nodes", .object = "node", .is_required = true});
   pods_ = add<Pod>({.resource = "pods",
                     .object = "pod",
@@ -54,6 +55,14 @@ void Watches::add_volumes() {
   add_of_volumes<VolumeAttachment>("volumeattachments", "volumeattachment");
   add_of_volumes<PersistentVolume>("persistentvolumes", "persistentvolume");
   add_of_volumes<PersistentVolumeClaim>("persistentvolumeclaims", "persistentvolumeclaim");
+}
+
+void Watches::add_selecting() {
+  add<Service>({.resource = "services", .object = "service", .keeps_known = true});
+  add<ReplicationController>(
+      {.resource = "replicationcontrollers", .object = "replicationcontroller", .keeps_known = true});
+  add<ReplicaSet>({.resource = "replicasets", .object = "replicaset", .keeps_known = true});
+  add<StatefulSet>({.resource = "statefulsets", .object = "statefulset", .keeps_known = true});
 }
 
 Watches::~Watches() { stop(); }

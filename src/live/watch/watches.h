@@ -1,6 +1,7 @@
 // Watches: the kinds of objects that are followed, a row each, and their cache while no term leads. Nodes, namespaces
-// and pods are required: nothing is decided without them. Priority classes and PodGroups are optional: if they cannot
-// be listed (no such API, no permission), that is logged once, retried with increasing delays, and stops nothing else.
+// and pods are required: nothing is decided without them. The others (priority classes, PodGroups, the objects about
+// volumes, Services and controllers of pods) are optional: if they cannot be listed (no such API, no permission), that
+// is logged once, retried with increasing delays, and stops nothing else.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@ namespace ashlar::kube {
 struct WatchesOptions {
   Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is requested again, doubling
   Millis silence_max{240'000};                         ///< a watch without a byte for this long is considered dead
+  bool follows_selecting = false;                      ///< Services and controllers of pods: something depends on them
   OnLog log;
 };
 
@@ -52,6 +54,8 @@ class Watches {
   void add_of_volumes(std::string_view resource, std::string_view object);
   /// Claims, volumes and what tells where they can be used.
   void add_volumes();
+  /// Services and controllers of pods.
+  void add_selecting();
 
   // ---- which PodGroups exist ----------------------------------------------------------------------------------------
   void find_pod_groups();

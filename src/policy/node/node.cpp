@@ -9,6 +9,7 @@
 #include "policy/node/anti_affinity.h"
 #include "policy/node/capabilities.h"
 #include "policy/node/device_fit.h"
+#include "policy/node/features.h"
 #include "policy/node/model.h"
 #include "policy/node/ports.h"
 #include "policy/node/preferred.h"
@@ -30,6 +31,7 @@ constexpr FeasiblePolicy kFeasible[] = {
     {.name = "pod-affinity", .reason = ReasonCode::kPodAffinity, .company = CompanyRule::kAffinity},
     {.name = "pod-anti-affinity", .reason = ReasonCode::kOwnAntiAffinity, .company = CompanyRule::kAntiAffinity},
     {.name = "anti-affinity", .reason = ReasonCode::kPodAntiAffinity, .admits = is_kept_away_by_none},
+    {.name = "features", .reason = ReasonCode::kFeatureMissing, .holds = has_features, .is_lasting = true},
     {.name = "model", .reason = ReasonCode::kModelMismatch, .admits = has_accepted_model, .is_lasting = true},
     {.name = "capabilities", .reason = ReasonCode::kCapabilityMissing, .admits = has_capabilities, .is_lasting = true},
     {.name = "ports", .reason = ReasonCode::kPortTaken, .lower = lower_by_ports},

@@ -11,6 +11,8 @@ constexpr Points kPartMax = 100;
 // Default weights of kube-scheduler's score plugins.
 constexpr Points kTaintTimes = 3, kNodeAffinityTimes = 2, kSpreadTimes = 2, kPodAffinityTimes = 2, kImageTimes = 1;
 
+constexpr std::int64_t kLeftOut = -1;  ///< as a sum
+
 using Fits = std::span<const std::uint16_t>;
 
 template <class Number>
@@ -54,31 +56,37 @@ void add_pod_affinity(std::span<const std::int64_t> affinity, Fits fits, std::sp
                  static_cast<Points>(static_cast<double>(kPartMax) * (static_cast<double>(above_least(n)) / range));
 }
 
-/// Nodes without one of the labels get nothing.
+/// Nodes that lack a label which a term requires.
+bool is_left_out(std::span<const PreferenceColumns::Spread> spreads, std::size_t node) {
+  return std::ranges::any_of(spreads, [&](const PreferenceColumns::Spread& s) {
+    return s.requires_all_labels && s.domain_of_node[node] == PreferenceColumns::kNoDomain;
+  });
+}
+
+/// Nodes without a label that is not required are one more domain, as upstream.
+double weight_of_a_pod(const PreferenceColumns::Spread& spread, std::span<const std::int64_t> raw) {
+  std::vector<std::uint8_t> is_there(spread.pods.size() + 1);
+  for (std::size_t n = 0; n < raw.size(); ++n)
+    if (raw[n] != kLeftOut) is_there[std::min<std::size_t>(spread.domain_of_node[n], spread.pods.size())] = 1;
+  return std::log(static_cast<double>(std::ranges::count(is_there, 1) + 2));
+}
+
+/// Nodes that are left out get nothing.
 void add_spread(std::span<const PreferenceColumns::Spread> spreads, Fits fits, std::span<Points> points) {
   if (spreads.empty()) return;
-  constexpr std::int64_t kLeftOut = -1;
   std::vector<std::int64_t> raw(fits.size(), kLeftOut);
   std::vector<double> of_a_pod;  // by spread: the more domains, the more a pod weighs
   for (std::size_t n = 0; n < fits.size(); ++n)
-    if (fits[n] != 0 && std::ranges::all_of(spreads, [&](const auto& s) {
-          return s.domain_of_node[n] != PreferenceColumns::kNoDomain;
-        }))
-      raw[n] = 0;
-  for (const PreferenceColumns::Spread& s : spreads) {
-    std::vector<std::uint8_t> is_there(s.pods.size());
-    for (std::size_t n = 0; n < fits.size(); ++n)
-      if (raw[n] != kLeftOut) is_there[s.domain_of_node[n]] = 1;
-    const auto domains = std::ranges::count(is_there, 1);
-    of_a_pod.push_back(std::log(static_cast<double>(domains + 2)));
-  }
+    if (fits[n] != 0 && !is_left_out(spreads, n)) raw[n] = 0;
+  for (const PreferenceColumns::Spread& s : spreads) of_a_pod.push_back(weight_of_a_pod(s, raw));
   Bounds<std::int64_t> b{.least = std::numeric_limits<std::int64_t>::max(), .most = 0};
   for (std::size_t n = 0; n < fits.size(); ++n) {
     if (raw[n] == kLeftOut) continue;
     double sum = 0;
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-      const std::uint32_t pods = spreads[i].pods[spreads[i].domain_of_node[n]];
-      sum += static_cast<double>(pods) * of_a_pod[i] + static_cast<double>(spreads[i].skew_max - 1);
+      const std::uint32_t domain = spreads[i].domain_of_node[n];
+      if (domain == PreferenceColumns::kNoDomain) continue;
+      sum += static_cast<double>(spreads[i].pods[domain]) * of_a_pod[i] + static_cast<double>(spreads[i].skew_max - 1);
     }
     raw[n] = std::llround(sum);
     b.least = std::min(b.least, raw[n]);

@@ -21,6 +21,7 @@ struct PreferenceColumns {
     std::int32_t skew_max = 1;
     std::span<const std::uint32_t> domain_of_node;  ///< kNoDomain: the node does not have the label
     std::span<const std::uint32_t> pods;            ///< by domain
+    bool requires_all_labels = true;                ///< as of SpreadTerm
   };
   std::span<const std::int64_t> pod_affinity;  ///< a row for each node
   std::span<const std::int32_t> weights_held, soft_taints;

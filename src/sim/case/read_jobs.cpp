@@ -197,7 +197,8 @@ void add_wish(CaseReading& c, const PodRule& rule, Constraint& constraint) {
                                          .topology = rule.topology,
                                          .skew_max = rule.skew_max,
                                          .honors_affinity = rule.honors_affinity,
-                                         .honors_taints = rule.honors_taints});
+                                         .honors_taints = rule.honors_taints,
+                                         .requires_all_labels = rule.requires_all_labels});
   else
     constraint.prefers_pods.push_back(
         {selector, rule.topology, rule.kind == PodRule::Kind::kAffinity ? rule.weight : -rule.weight});

@@ -126,7 +126,7 @@ void take_labels(Words& words, CaseNames& names, MemberRequest& request) {
             [](const PodLabel& a, const PodLabel& b) { return a.key < b.key; });
 }
 
-/// "min-domains N", "ignores-node-affinity" and "honors-taints", in any order.
+/// "min-domains N", "ignores-node-affinity", "honors-taints" and, of a wish, "by-default", in any order.
 void take_spread_options(Words& words, PodRule& rule) {
   while (!words.is_at_end()) {
     if (words.accept("min-domains"))
@@ -135,6 +135,8 @@ void take_spread_options(Words& words, PodRule& rule) {
       rule.honors_affinity = false;
     else if (words.accept("honors-taints"))
       rule.honors_taints = true;
+    else if (rule.is_wish && words.accept("by-default"))
+      rule.requires_all_labels = false;
     else
       return;
   }
@@ -187,9 +189,15 @@ void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
     return;
   }
+  if (words.accept("feature")) {
+    for (const std::string_view key : split(words.take("keys of labels such as user-namespaces"), ','))
+      request.constraint.features.push_back(names.label_keys.of(key));
+    return;
+  }
   if (!words.accept("model")) {
     words.take("model");
-    words.fail("\"needs\" takes models or capabilities", "\"needs model h100,a100\" or \"needs capability fp8\"");
+    words.fail("\"needs\" takes models, capabilities or features",
+               "\"needs model h100,a100\", \"needs capability fp8\" or \"needs feature user-namespaces\"");
   }
   for (const std::string_view model : split(words.take("model names such as h100,a100"), ','))
     request.constraint.models.push_back(names.models.of(model));

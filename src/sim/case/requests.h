@@ -23,6 +23,7 @@ struct PodRule {
   std::int32_t domains_min = 1;
   bool honors_affinity = true;
   bool honors_taints = false;
+  bool requires_all_labels = true;
   bool is_wish = false;
   std::int32_t weight = 0;  ///< of a wish for or against pods
 };

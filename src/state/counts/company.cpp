@@ -17,8 +17,9 @@ bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, con
                        std::span<const SpreadTerm> together, const NodeFacts& facts) {
   if (term.honors_affinity && rules.is_selected != nullptr && !rules.is_selected(constraint, facts)) return false;
   if (term.honors_taints && rules.tolerates != nullptr && !rules.tolerates(constraint, facts)) return false;
-  return std::all_of(together.begin(), together.end(),
-                     [&](const SpreadTerm& other) { return !value_of(facts, other.topology).is_none(); });
+  return !term.requires_all_labels || std::all_of(together.begin(), together.end(), [&](const SpreadTerm& other) {
+    return !value_of(facts, other.topology).is_none();
+  });
 }
 
 void Company::list_terms(const Constraint& constraint) {

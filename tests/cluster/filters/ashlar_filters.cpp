@@ -25,6 +25,7 @@ std::string upstream_name(ReasonCode reason, std::string_view own) {
   const bool is_between_pods = reason == ReasonCode::kPodAntiAffinity || reason == ReasonCode::kPodAffinity ||
                                reason == ReasonCode::kOwnAntiAffinity;
   if (is_between_pods) return kInterPodAffinity;
+  if (reason == ReasonCode::kFeatureMissing) return kNodeDeclaredFeatures;
   if (reason == ReasonCode::kTopologySpread) return "PodTopologySpread";
   if (reason == ReasonCode::kPortTaken) return "NodePorts";
   if (reason == ReasonCode::kInsufficientGpu || reason == ReasonCode::kInsufficientResource) return kNodeResourcesFit;
@@ -234,7 +235,7 @@ void AshlarFilters::refuse_by_volumes(const NodeView& view, NodeId node, const F
   }
 }
 
-/// Two of our rules stand for two filters each: which of the two refuses is found by asking the rule without the other's
+/// One of our rules stands for two filters: which of the two refuses is found by asking the rule without the other's
 /// part.
 void AshlarFilters::refuse_by_facts(const NodeView& view, NodeId node, const FeasiblePolicy& policy,
                                     NodeVerdict& verdict) const {
@@ -255,16 +256,6 @@ void AshlarFilters::refuse_by_facts(const NodeView& view, NodeId node, const Fea
     std::erase_if(others.taints, is_cordon);
     if (!policy.allows(view.constraint, cordon, context)) add(kNodeUnschedulable);
     if (!policy.allows(view.constraint, others, context)) add(kTaintToleration);
-  } else if (policy.reason == ReasonCode::kSelectorMismatch) {
-    Constraint features = view.constraint, labels = view.constraint;
-    const auto is_feature = [&](const LabelExpression& expression) {
-      return tracker_.names().label_keys.name(expression.key).view().starts_with(kube::kDeclaredFeaturePrefix);
-    };
-    features.any_of.clear();
-    std::erase_if(features.selector.all, [&](const LabelExpression& e) { return !is_feature(e); });
-    std::erase_if(labels.selector.all, is_feature);
-    if (!policy.allows(features, facts, context)) add(kNodeDeclaredFeatures);
-    if (!policy.allows(labels, facts, context)) add(kNodeAffinity);
   } else {
     add_once(verdict.refused_by, upstream_name(policy.reason, policy.name));
   }

@@ -152,9 +152,10 @@ DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const PodSurround
                     .has_pod_anti_affinity = options.has_company && draw.chance(30),
                     .has_preferences = draw.chance(15)},
                    around.nodes, pod.features);
-    // of such pods Ashlar counts only the nodes that have the features
-    if (!drawn.needs_features && draw.chance(options.has_company ? 35 : 8))
+    if (draw.chance(options.has_company ? 35 : 8)) {
       write_topology_spread(w, draw, options.has_company);
+      if (drawn.needs_features) pod.features.insert("spread, and features of nodes");
+    }
   }
   w.end_object().end_object();
   pod.body = w.take();

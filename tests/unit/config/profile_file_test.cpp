@@ -59,7 +59,7 @@ TEST(ProfileFile, TheDocumentedExampleIsReadAsItSays) {
   Models models;
   const Profile p = resolved(*read, models.of());
   EXPECT_EQ(p.name, "pack-by-fragmentation");
-  EXPECT_EQ(p.feasible.size(), 13u);
+  EXPECT_EQ(p.feasible.size(), 14u);
   ASSERT_EQ(p.tiers.size(), 2u);
   EXPECT_EQ(p.tiers[1].front()->name, "fgd");
   EXPECT_EQ(p.device->name, "fgd");

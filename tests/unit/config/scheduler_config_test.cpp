@@ -70,6 +70,31 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_EQ(c.decision_log.path, "/var/log/ashlar/decisions");
   EXPECT_EQ(c.decision_log.file_bytes_max, 64 << 20);
   EXPECT_EQ(c.quarantine_file, "/var/lib/ashlar/quarantine");
+  ASSERT_EQ(c.default_constraints.list.size(), 2u);
+  EXPECT_FALSE(c.default_constraints.are_of_system);
+  const DefaultConstraint &zones = c.default_constraints.list[0], &hosts = c.default_constraints.list[1];
+  EXPECT_EQ(zones.topology_key, "topology.kubernetes.io/zone");
+  EXPECT_FALSE(zones.is_hard);
+  EXPECT_TRUE(zones.honors_affinity && !zones.honors_taints);
+  EXPECT_EQ(hosts.skew_max, 4);
+  EXPECT_EQ(hosts.domains_min, 2);
+  EXPECT_TRUE(hosts.is_hard && hosts.honors_affinity && hosts.honors_taints);
+}
+
+TEST(Config, SpreadingByDefaultIsKubeSchedulersOrNone) {
+  EXPECT_TRUE(parse_config(kHead, "a.yaml")->default_constraints.are_of_system);
+  EXPECT_TRUE(parse_config(kHead + "defaultConstraints: system", "a.yaml")->default_constraints.are_of_system);
+  for (const char* none : {"defaultConstraints: none", "defaultConstraints: []"}) {
+    const DefaultConstraints read = parse_config(kHead + none, "a.yaml")->default_constraints;
+    EXPECT_TRUE(!read.are_of_system && read.list.empty()) << none;
+  }
+  const DefaultConstraint ignoring =
+      parse_config(kHead +
+                       "defaultConstraints: [{topologyKey: a, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway, "
+                       "nodeAffinityPolicy: Ignore}]",
+                   "a.yaml")
+          ->default_constraints.list.at(0);
+  EXPECT_FALSE(ignoring.honors_affinity);
 }
 
 TEST(Config, TheDocumentedValuesAreTheDefaults) {

@@ -87,8 +87,9 @@ ApiMessages::ApiMessages(const std::string& file) {
 }
 
 const Descriptor* ApiMessages::type(const std::string& name) const {
-  const Descriptor* of_core = pool_.FindMessageTypeByName("k8s.io.api.core.v1." + name);
-  return of_core != nullptr ? of_core : pool_.FindMessageTypeByName("k8s.io.api.storage.v1." + name);
+  for (const char* package : {"k8s.io.api.core.v1.", "k8s.io.api.storage.v1.", "k8s.io.api.apps.v1."})
+    if (const Descriptor* found = pool_.FindMessageTypeByName(package + name); found != nullptr) return found;
+  return nullptr;
 }
 
 std::unique_ptr<Message> ApiMessages::message(const std::string& name, const std::string& text) {

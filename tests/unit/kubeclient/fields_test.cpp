@@ -1,4 +1,4 @@
-// The page of fields: every field of pods, nodes, volumes and PodGroups is on it, and the decoder treats each as the page says.
+// The page of fields: every field of pods, nodes, volumes, Services, controllers and PodGroups is on it, and the decoder treats each as the page says.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -6,6 +6,7 @@
 #include "field_effects.h"
 #include "folders.h"
 #include "kubeclient/decode/decode.h"
+#include "kubeclient/selecting_objects.h"
 #include "kubeclient/volumes/volume_objects.h"
 #include "volume_examples.h"
 
@@ -129,6 +130,7 @@ const char* const kWaiting = R"pb(
 const char* const kOwner = R"pb(
   metadata {
     name: "p"
+    ownerReferences { apiVersion: "apps/v1" kind: "ReplicaSet" name: "r" uid: "o" controller: true }
     deletionTimestamp { seconds: 5 }
   }
   spec {
@@ -306,13 +308,14 @@ Kept kept_of_pod(const std::string& bytes) {
   const PodRules& r = *p.rules;
   Words all;
   all << p.ns << p.name << p.uid << p.resource_version << p.generation << p.scheduler_name << p.node_name
-      << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.priority
-      << static_cast<int>(p.phase) << int{p.scheduling_gates} << p.created.value << p.deletion_requested.value
-      << p.requests << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
+      << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.controller_name
+      << static_cast<int>(p.controller_kind) << p.priority << static_cast<int>(p.phase) << int{p.scheduling_gates}
+      << p.created.value << p.deletion_requested.value << p.requests << *p.labels << *p.annotations << p.scheduled
+      << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
-      << r.preferred_anti_affinity << r.preferred_spread << r.unsupported << r.unknown_fields << r.too_large
-      << r.ignored_soft << r.images << r.gpu_classes << r.gpu_capabilities;
+      << r.preferred_anti_affinity << r.preferred_spread << r.features << r.unsupported << r.unknown_fields
+      << r.too_large << r.ignored_soft << r.images << r.gpu_classes << r.gpu_capabilities;
   if (p.volumes) all << p.volumes->claims << p.volumes->inline_disks;
   return {all.text(), r.unsupported.str(), (Words() << r.ignored_soft).text()};
 }
@@ -327,6 +330,22 @@ Kept kept_of_node(const std::string& bytes) {
       << n.deletion_requested.value << n.problem << n.unknown_fields;
   return {all.text(), "", ""};
 }
+
+/// Services and controllers of pods.
+constexpr VolumeExample kSelectingExamples[] = {
+    {"Service", R"pb(metadata { name: "s" namespace: "ns" }
+                     spec { selector { key: "a" value: "1" } })pb"},
+    {"ReplicationController", R"pb(metadata { name: "c" }
+                                   spec { selector { key: "a" value: "1" } })pb"},
+    {"ReplicaSet", R"pb(metadata { name: "r" }
+                        spec {
+                          selector {
+                            matchLabels { key: "a" value: "1" }
+                            matchExpressions { key: "b" operator: "NotIn" values: "2" }
+                          }
+                        })pb"},
+    {"StatefulSet", R"pb(metadata { name: "t" }
+                         spec { selector { matchLabels { key: "a" value: "1" } } })pb"}};
 
 Kept kept_of_group(const std::string& text) {
   const Result<PodGroup> read = decode_object<PodGroup>(text);
@@ -355,6 +374,10 @@ Words& put(Words& all, const StorageClass& c) {
 Words& put(Words& all, const CsiNode& n) { return all << n.drivers << n.migrated_plugins; }
 Words& put(Words& all, const CsiDriver& d) { return all << d.has_capacities << d.must_be_on_node; }
 Words& put(Words& all, const CsiStorageCapacity& c) { return all << c.class_name << c.topology << c.largest_volume; }
+template <SelectingKind kKind>
+Words& put(Words& all, const SelectingObject<kKind>& object) {
+  return all << object.selector;
+}
 Words& put(Words& all, const VolumeAttachment& a) { return all << a.attacher << a.volume_name << a.node_name; }
 
 template <class T>
@@ -384,10 +407,16 @@ void walk_everything(FieldEffects& effects, ApiMessages& api) {
       {"CSINode", kept_of<CsiNode>},
       {"CSIDriver", kept_of<CsiDriver>},
       {"CSIStorageCapacity", kept_of<CsiStorageCapacity>},
-      {"VolumeAttachment", kept_of<VolumeAttachment>}};
+      {"VolumeAttachment", kept_of<VolumeAttachment>},
+      {"Service", kept_of<Service>},
+      {"ReplicationController", kept_of<ReplicationController>},
+      {"ReplicaSet", kept_of<ReplicaSet>},
+      {"StatefulSet", kept_of<StatefulSet>}};
   for (const auto& [message, decode] : kinds) {
     std::vector<FieldEffects::Example> examples;
     for (const VolumeExample& example : kVolumeExamples)
+      if (std::string_view(example.message) == message) examples.push_back(api.message(message, example.text));
+    for (const VolumeExample& example : kSelectingExamples)
       if (std::string_view(example.message) == message) examples.push_back(api.message(message, example.text));
     effects.walk(std::move(examples), decode);
   }

@@ -1,5 +1,5 @@
 // Answers of three releases about the same objects: what is known is read alike, and what only a newer one has is found.
-#include "kubeclient/server_fields.h"
+#include "kubeclient/decode/server_fields.h"
 
 #include "kubeclient/pod_builder.h"
 #include "recorded.h"

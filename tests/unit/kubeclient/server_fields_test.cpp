@@ -1,5 +1,5 @@
 // What a server's own description has beyond this release.
-#include "kubeclient/server_fields.h"
+#include "kubeclient/decode/server_fields.h"
 
 #include <gtest/gtest.h>
 

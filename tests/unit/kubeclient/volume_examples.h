@@ -5,6 +5,7 @@
 
 namespace ashlar::kube {
 
+/// Also of other kinds.
 struct VolumeExample {
   const char* message;
   const char* text;

@@ -61,6 +61,37 @@ TEST_F(NodeLabels, ThatNobodyAsksForAreNoEventsAndGetNoRows) {
   EXPECT_EQ(*find_label(tracker.node_labels(NodeId(0u)), "power"), PooledString("2000"));
 }
 
+TEST_F(NodeLabels, AFeatureThatAPodNeedsIsNoAffinityByWhichASpreadCountsNodes) {
+  const std::string feature(kDeclaredFeaturePrefix);
+  see(labelled("a", {label("zone", "a"), label(feature + "f", "")}));
+  see(labelled("b", {label("zone", "b")}));
+  Pod there = pod("there", 0, {label("app", "web")});
+  there.node_name = PooledString("a");
+  see(there);
+  PodRules rules;
+  rules.features = {PooledString(feature + "f")};
+  TopologySpread spread;
+  spread.topology_key = PooledString("zone");
+  spread.selector.present = true;
+  spread.selector.match_labels = {label("app", "web")};
+  rules.spread = {spread};
+  Pod p = pod("p", 1, {label("app", "web")});
+  p.rules = std::make_shared<const PodRules>(rules);
+  see(p);
+  rules.spread.clear();
+  Pod free = pod("free", 1);
+  free.rules = std::make_shared<const PodRules>(rules);
+  see(free);
+  step();
+  EXPECT_EQ(where("p"), "") << "zone b is empty, though its node lacks the feature";
+  EXPECT_EQ(where("free"), "a");
+  const ConditionText text = verdict_of("p");
+  EXPECT_NE(text.message.find("1 node(s) didn't match Pod's required features"), std::string::npos) << text.message;
+  see(labelled("b", {label("zone", "b"), label(feature + "f", "")}));
+  step();
+  EXPECT_EQ(where("p"), "b");
+}
+
 TEST_F(NodeLabels, BecomeFactsWhenAPodAsksForThem) {
   see(labelled("a", {label("power", "high")}));
   see(labelled("b", {label("power", "low")}));

@@ -129,6 +129,8 @@ TEST_F(Texts, SentencesAboutNodesAgreeInNumber) {
   EXPECT_EQ(text(ReasonCode::kCapabilityMissing, {2}), "2 nodes have no GPU with the capability fp8");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {1}), "1 node does not match the node selector or affinity");
   EXPECT_EQ(text(ReasonCode::kSelectorMismatch, {2}), "2 nodes do not match the node selector or affinity");
+  EXPECT_EQ(text(ReasonCode::kFeatureMissing, {1}), "1 node does not declare a feature that it needs");
+  EXPECT_EQ(text(ReasonCode::kFeatureMissing, {2}), "2 nodes do not declare a feature that it needs");
   EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {1}), "1 node has a taint that is not tolerated");
   EXPECT_EQ(text(ReasonCode::kTaintNotTolerated, {2}), "2 nodes have taints that are not tolerated");
   EXPECT_EQ(text(ReasonCode::kPortTaken, {1}), "1 node has the host port in use");
@@ -228,6 +230,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kModelMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
       {ReasonCode::kCapabilityMissing, "0/1 nodes are available: 1 node(s) had no GPU with the capability fp8."},
       {ReasonCode::kSelectorMismatch, "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."},
+      {ReasonCode::kFeatureMissing, "0/1 nodes are available: 1 node(s) didn't match Pod's required features."},
       {ReasonCode::kTaintNotTolerated, "0/1 nodes are available."},
       {ReasonCode::kNotReady, "0/1 nodes are available: 1 node(s) were closed by the scheduler."},
       {ReasonCode::kPortTaken,

@@ -143,10 +143,12 @@ class SmallCluster {
     if (request.path.starts_with(scheduling) && resource != "priorityclasses" && !is_served) return status(404);
     if (status_.contains(resource) && status_[resource] != 200) return status(status_[resource]);
     if (request.path == scheduling + group_version_) return http::json(200, R"({"resources":[{"name":"podgroups"}]})");
-    // of volumes there are none, and an empty list is the same of all kinds
+    // of volumes and of what selects pods there are none, and an empty list is the same of all kinds
     const bool is_of_volumes =
         request.path.starts_with("/apis/storage.k8s.io/") || resource.starts_with("persistentvolume");
-    const bool is_protobuf = is_of_volumes || resource == "nodes" || resource == "pods";
+    const bool selects_pods =
+        request.path.starts_with("/apis/apps/") || resource == "services" || resource == "replicationcontrollers";
+    const bool is_protobuf = is_of_volumes || selects_pods || resource == "nodes" || resource == "pods";
     if (request.query.find("watch=1") != std::string::npos)
       return {200, is_protobuf ? std::string(kProtobufType) + ";stream=watch" : kJsonType, ""};
     std::string items;

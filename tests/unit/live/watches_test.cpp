@@ -28,6 +28,7 @@ class WatchesTest : public ::testing::Test {
     watches = std::make_unique<Watches>(
         *api, WatchesOptions{.discovery_min = discovery_min,
                              .discovery_max = discovery_max,
+                             .follows_selecting = follows_selecting,
                              .log = [this](LogLevel, const LogLine& line) { log.push_back(line.message); }});
     begin();
   }
@@ -76,6 +77,7 @@ class WatchesTest : public ::testing::Test {
         log.begin(), log.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
   }
 
+  bool follows_selecting = false;
   SmallCluster cluster;
   std::unique_ptr<Api> api;
   SchedulerMetrics metrics;
@@ -151,6 +153,23 @@ TEST_F(WatchesTest, KindsOfVolumesThatWereListedOnceStayAsTheyWere) {
   ASSERT_TRUE(until([&] { return is_bound("second"); }));
   EXPECT_FALSE(facts()["persistentvolumes"].is_listed);
   EXPECT_EQ(leader_term->tracker().volumes().problem(), "");
+}
+
+TEST_F(WatchesTest, ServicesAndControllersAreFollowedWhereSomethingDependsOnThem) {
+  cluster.put_pod("p", 1);
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("p"); }));
+  EXPECT_EQ(cluster.count({"/api/v1/services"}) + cluster.count({"/apis/apps/v1/"}), 0u);
+  watches->stop();
+  leader_term.reset();
+  follows_selecting = true;
+  cluster.refuse("services", 403);
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("p"); })) << "without them too";
+  for (const char* kind : {"replicationcontrollers", "replicasets", "statefulsets"})
+    EXPECT_TRUE(facts()[kind].is_listed) << kind;
+  EXPECT_FALSE(facts()["services"].is_listed);
+  EXPECT_EQ(logged("services: HTTP 403"), 1u);
 }
 
 TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {

@@ -143,6 +143,25 @@ TEST(Volumes, OfEachListOneTermMustHold) {
   EXPECT_EQ(c.fits("volumes", demand_of(0), k), (Fits{0, 0, 0})) << "a list without terms";
 }
 
+TEST(Features, TheNodeMustDeclareEach) {
+  SmallCluster c;
+  const LabelKeyId one(1u), other(3u);
+  const auto add = [&](std::vector<NodeLabel> labels) {
+    NodeFacts f;
+    f.labels = std::move(labels);
+    c.add(f);
+  };
+  add({{one, LabelId(1u)}, {other, LabelId(2u)}});
+  add({{one, LabelId(1u)}});
+  add({{LabelKeyId(2u), LabelId(3u)}});
+  Constraint k;
+  k.features = {one, other};
+  EXPECT_EQ(c.fits("features", demand_of(0), k), (Fits{kFitsMax, 0, 0}));
+  k.features = {one};
+  EXPECT_EQ(c.fits("features", demand_of(0), k), (Fits{kFitsMax, kFitsMax, 0}));
+  EXPECT_EQ(c.fits("selector", demand_of(0), k), (Fits{kFitsMax, kFitsMax, kFitsMax})) << "no part of the selector";
+}
+
 TEST(Taints, HardTaintsMustBeToleratedAndSoftOnesNeedNot) {
   SmallCluster c;
   const Taint hard{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule},

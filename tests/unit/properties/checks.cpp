@@ -239,6 +239,8 @@ bool is_node_allowed(const State& state, const Constraint& c, NodeId node) {
     return false;
   for (const std::vector<NodeTerm>& list : c.volumes)
     if (std::none_of(list.begin(), list.end(), [&](const NodeTerm& t) { return term_holds(t, f); })) return false;
+  for (const LabelKeyId key : c.features)
+    if (std::ranges::find(f.labels, key, &NodeLabel::key) == f.labels.end()) return false;
   if (!c.seen_as.is_none() && is_kept_away(state, c.seen_as, f)) return false;
   for (const Taint& taint : f.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;

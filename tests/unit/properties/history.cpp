@@ -85,6 +85,7 @@ Constraint constraint_number(int i) {
       break;
     case 3:
       c.tolerations = {Toleration{}};
+      c.features = {LabelKeyId(1u), LabelKeyId(2u)};
       break;
     case 4:
       c.any_of = {NodeTerm{{zone_a}}, NodeTerm{{{LabelKeyId(2u), LabelExpression::Op::kGreater, {}, 4}}}};
@@ -103,6 +104,11 @@ Constraint constraint_number(int i) {
       c.prefers_spread = {{.selector = PodSelectorId(0u), .topology = LabelKeyId(1u), .skew_max = 3},
                           {.selector = PodSelectorId(2u), .topology = LabelKeyId(2u), .honors_taints = true}};
       break;
+    case 16:  // as by default
+      c.prefers_spread = {
+          {.selector = PodSelectorId(0u), .topology = LabelKeyId(2u), .skew_max = 3, .requires_all_labels = false},
+          {.selector = PodSelectorId(0u), .topology = LabelKeyId(1u), .skew_max = 5, .requires_all_labels = false}};
+      break;
     case 8:
     case 9:
     case 10:  // zones are few, node numbers many
@@ -112,6 +118,7 @@ Constraint constraint_number(int i) {
       break;
     case 11:
       c.near = {.selector = PodSelectorId(0u), .topologies = {LabelKeyId(1u)}, .matches_itself = true};
+      c.features = {LabelKeyId(2u)};
       break;
     case 12:
       c.spread = {{.selector = PodSelectorId(1u), .topology = LabelKeyId(1u)},
@@ -241,6 +248,7 @@ NodeFacts Outside::facts_of(const Move& move) const {
   const bool is_zone_a = move.c % 2 == 0;
   f.labels = {{LabelKeyId(1u), LabelId(is_zone_a ? 1u : 2u), NodeLabel::kNotANumber},
               {LabelKeyId(2u), LabelId(3u + static_cast<std::uint32_t>(move.c % 8)), move.c % 8}};
+  if (move.c % 7 == 6) f.labels.erase(f.labels.begin());
   if (move.c % 5 == 4)
     f.taints = {
         {LabelKeyId(3u), LabelId(20u), move.c % 2 == 0 ? TaintEffect::kNoSchedule : TaintEffect::kPreferNoSchedule}};

@@ -64,7 +64,7 @@ class Outside {
 
   static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
-  static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 8;
+  static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 9;
   static constexpr int kLayouts = 12, kGangSpecs = 6, kClasses = 3;
   static constexpr int kLabelSets = 6, kSelectors = 5, kNamespaces = 3, kImages = 3;
 

@@ -68,9 +68,11 @@ Scores inter_pod_affinity(const State& state, const Constraint& c, const Scores&
 Scores pod_topology_spread(const State& state, const Constraint& c, const Scores& feasible) {
   Scores scores = feasible;
   if (c.prefers_spread.empty()) return scores;
+  const bool requires_all = c.prefers_spread.front().requires_all_labels;  // not of the defaults of the system
   const auto has_all_labels = [&](NodeId n) {
-    return std::ranges::none_of(c.prefers_spread,
-                                [&](const SpreadTerm& t) { return label_at(state, n, t.topology).is_none(); });
+    return !requires_all || std::ranges::none_of(c.prefers_spread, [&](const SpreadTerm& t) {
+      return label_at(state, n, t.topology).is_none();
+    });
   };
   std::map<NodeId, double> sums;
   for (const SpreadTerm& term : c.prefers_spread) {
@@ -88,9 +90,11 @@ Scores pod_topology_spread(const State& state, const Constraint& c, const Scores
       if (has_all_labels(node)) of_feasible[label_at(state, node, term.topology)] = 1;
     for (const auto& [node, score] : feasible)
       if (has_all_labels(node))
-        sums[node] += static_cast<double>(pods[label_at(state, node, term.topology)]) *
-                          std::log(static_cast<double>(of_feasible.size() + 2)) +
-                      (term.skew_max - 1);
+        sums[node] += label_at(state, node, term.topology).is_none()
+                          ? 0
+                          : static_cast<double>(pods[label_at(state, node, term.topology)]) *
+                                    std::log(static_cast<double>(of_feasible.size() + 2)) +
+                                (term.skew_max - 1);
   }
   std::int64_t least = INT64_MAX, most = 0;
   for (const auto& [node, sum] : sums) {

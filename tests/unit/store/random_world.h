@@ -83,6 +83,7 @@ class RandomWorld {
     if (c == 2) constraint.selector.all = {{LabelKeyId(1), LabelExpression::Op::kIn, {LabelId(1), LabelId(2)}, 0}};
     if (c == 1) constraint.seen_as = LabelSetId(0);
     if (c == 1 || c == 3) constraint.images = {{ImageId(0)}, c};
+    if (c == 2) constraint.features = {LabelKeyId(1)};
     if (c == 2) constraint.keeps_away = {{PodSelectorId(0), LabelKeyId(1)}};
     if (c == 3) {
       constraint.tolerations = {{LabelKeyId(2), LabelId::none(), TaintEffect::kAny}};

@@ -101,12 +101,27 @@ std::string unique_identity() {
   return std::string(host) + suffix;
 }
 
+kube::SpreadDefaults spread_defaults(const config::DefaultConstraints& constraints) {
+  if (constraints.are_of_system) return kube::system_spread_defaults();
+  kube::SpreadDefaults defaults;
+  for (const config::DefaultConstraint& constraint : constraints.list) {
+    kube::TopologySpread& spread = (constraint.is_hard ? defaults.hard : defaults.soft).emplace_back();
+    spread.topology_key = kube::PooledString(constraint.topology_key);
+    spread.max_skew = constraint.skew_max;
+    spread.min_domains = constraint.domains_min;
+    spread.honors_affinity = constraint.honors_affinity;
+    spread.honors_taints = constraint.honors_taints;
+  }
+  return defaults;
+}
+
 kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   kube::TrackerOptions tracker;
   tracker.scheduler_names = config.scheduler_names;
   for (const std::string& label : config.topology_levels)
     tracker.levels.push_back({kube::PooledString(config::level_name(label)), kube::PooledString(label)});
   tracker.device_classes = config.device_classes;
+  tracker.spread_defaults = spread_defaults(config.default_constraints);
   tracker.accepted_fields.insert(config.accepted_fields.begin(), config.accepted_fields.end());
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent =

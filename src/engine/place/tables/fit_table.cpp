@@ -21,7 +21,7 @@ PreferenceColumns columns_of(const PodPreferences& preferences) {
   PreferenceColumns columns{
       preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), preferences.images(), {}};
   for (const PodPreferences::Spread& s : preferences.spreads())
-    columns.spreads.push_back({s.term.skew_max, s.domains_of->of_node, s.pods});
+    columns.spreads.push_back({s.term.skew_max, s.domains_of->of_node, s.pods, s.term.requires_all_labels});
   return columns;
 }
 

@@ -186,6 +186,7 @@ SpreadTerm CompanyRows::spread_term(const PooledString& ns, const Labels& labels
   term.matches_itself = selects(selectors_[term.selector], own, reported_[own.ns.row()]);
   term.honors_affinity = s.honors_affinity;
   term.honors_taints = s.honors_taints;
+  term.requires_all_labels = s.requires_all_labels;
   return term;
 }
 

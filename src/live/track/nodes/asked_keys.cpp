@@ -32,6 +32,7 @@ void AskedKeys::ask(const Constraint& constraint) {
   for (const std::vector<ashlar::NodeTerm>& any_of : constraint.volumes)
     for (const ashlar::NodeTerm& term : any_of) ask_term(term);
   for (const ashlar::PreferredTerm& preferred : constraint.preferred) ask_term(preferred.term);
+  for (const LabelKeyId key : constraint.features) ask_key(key);
   constraint.each_topology_label(ask_key);
 }
 

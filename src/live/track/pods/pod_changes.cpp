@@ -42,6 +42,8 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
+  r.controller_kind = pod.controller_kind;
+  r.controller_name = pod.controller_name;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
   r.is_condition_there = has_refusal;
   r.condition_hash = has_refusal ? condition_hash(pod.scheduled.reason, pod.scheduled.message) : 0;

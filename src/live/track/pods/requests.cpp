@@ -1,5 +1,7 @@
 #include "live/track/pods/requests.h"
 
+#include <algorithm>
+
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/pod_changes.h"
@@ -102,14 +104,34 @@ void renew_labels(TrackerData& t, PodSlot slot) {
   if (!t.pods[slot].label_set.is_none()) renew_label_set(t, slot);
 }
 
+namespace {
+
+bool is_waiting_in(const TrackerData& t, const PooledString& ns, PodSlot slot) {
+  return slot < t.pods.slots() && t.pods[slot].phase == Phase::kWaiting && t.pods[slot].ns == ns;
+}
+
+std::shared_ptr<const PodRules> rules_with_defaults(TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  DefaultSpread& spread = t.default_spread;
+  const bool has_gpus = !r.demand.is_none() && t.translator.demand_of(r.demand).devices.count > 0;
+  if (spread.is_off() || (spread.defaults().spares_gpus && (has_gpus || r.gang != kNoGang))) return r.rules;
+  if (spread.is_sweep_due())
+    spread.sweep([&](const PooledString& ns, PodSlot noted) { return is_waiting_in(t, ns, noted); });
+  spread.note_waiting(r.ns, slot);
+  return spread.rules_of(r);
+}
+
+}  // namespace
+
 ConstraintId constraint_for(TrackerData& t, PodSlot slot) {
   const PodRecord& r = t.pods[slot];
+  const std::shared_ptr<const PodRules> rules = rules_with_defaults(t, slot);
   const ScarceVolumes::Classes* lost = lost_volumes(t, slot);
-  if (lost != nullptr || (r.rules && r.rules->has_company())) count_labels(t);
-  if (lost == nullptr) return t.exclusion_constraints.of(r.ns, r.its_labels(), r.rules, r.volume_terms);
+  if (lost != nullptr || (rules && rules->has_company())) count_labels(t);
+  if (lost == nullptr) return t.exclusion_constraints.of(r.ns, r.its_labels(), rules, r.volume_terms);
   renew_labels(t, slot);
   return t.exclusion_constraints.of(r.ns, ScarceVolumes::labels(r.its_labels(), *lost),
-                                    t.scarce_volumes.rules(r.rules, *lost), r.volume_terms);
+                                    t.scarce_volumes.rules(rules, *lost), r.volume_terms);
 }
 
 void end_keeping_apart(TrackerData& t, PodSlot slot) {
@@ -146,6 +168,20 @@ void refresh_images(TrackerData& t) {
     if (r.phase == Phase::kWaiting && r.rules && images.concerns(r.rules->images)) renew_constraint(t, slot);
   }
   images.forget_news();
+}
+
+void refresh_default_spread(TrackerData& t) {
+  constexpr std::size_t kAskedMax = 16;  // more changes than that: the pods are evaluated without asking each of them
+  for (const auto& [ns, news] : t.default_spread.book().take_news())
+    for (const PodSlot slot : t.default_spread.take_waiting(ns)) {
+      if (!is_waiting_in(t, ns, slot)) continue;
+      const PodRecord& r = t.pods[slot];
+      const bool is_concerned =
+          news.size() > kAskedMax || std::ranges::any_of(news, [&](const SelectingBook::News& one) {
+            return one.concerns(r.its_labels(), r.controller_kind, r.controller_name);
+          });
+      is_concerned ? renew_constraint(t, slot) : t.default_spread.note_waiting(ns, slot);
+    }
 }
 
 void renew_constraint(TrackerData& t, PodSlot slot) {

@@ -22,8 +22,8 @@ void count_labels(TrackerData& t);
 void forget_labels(TrackerData& t, PodRecord& r);
 /// The labels as which the engine counts it, if it counts any.
 void renew_labels(TrackerData& t, PodSlot slot);
-/// From its rules, its volumes and the pods that exclude it. One that lost volumes has the labels of such a pod from
-/// then on.
+/// Of a pod that waits or will: from its rules, or the default ones, its volumes and the pods that exclude it. One that
+/// lost volumes has the labels of such a pod from then on.
 ConstraintId constraint_for(TrackerData& t, PodSlot slot);
 /// It has a place: pods that lost volumes do not keep off it any more.
 void end_keeping_apart(TrackerData& t, PodSlot slot);
@@ -33,6 +33,8 @@ void set_bound_constraint(TrackerData& t, PodSlot slot);
 void refresh_constraints(TrackerData& t);
 /// For all waiting pods that name an image which has come to its first node. O(pods).
 void refresh_images(TrackerData& t);
+/// For waiting pods that Services or controllers have begun or ceased to select. O(waiting pods of their namespaces).
+void refresh_default_spread(TrackerData& t);
 /// For one pod.
 void renew_constraint(TrackerData& t, PodSlot slot);
 

@@ -1,4 +1,4 @@
-#include "kubeclient/server_fields.h"
+#include "kubeclient/decode/server_fields.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,15 +18,18 @@ using proto::kWireFields;
 using proto::kWireMessages;
 using proto::WireMessage;
 
-constexpr std::string_view kPackages[] = {"io.k8s.api.core.v1.", "io.k8s.api.storage.v1.",
+constexpr std::string_view kPackages[] = {"io.k8s.api.core.v1.", "io.k8s.api.apps.v1.", "io.k8s.api.storage.v1.",
                                           "io.k8s.apimachinery.pkg.apis.meta.v1."};
 /// And a version; of its kinds PodGroup is read.
 constexpr std::string_view kGroupPackage = "io.k8s.api.scheduling.";
 
 /// Of the groups of the API with what is read. A server lacks some of the versions of PodGroup.
-constexpr std::string_view kDescriptions[] = {
-    "/openapi/v3/api/v1", "/openapi/v3/apis/storage.k8s.io/v1", "/openapi/v3/apis/scheduling.k8s.io/v1",
-    "/openapi/v3/apis/scheduling.k8s.io/v1beta1", "/openapi/v3/apis/scheduling.k8s.io/v1alpha2"};
+constexpr std::string_view kDescriptions[] = {"/openapi/v3/api/v1",
+                                              "/openapi/v3/apis/apps/v1",
+                                              "/openapi/v3/apis/storage.k8s.io/v1",
+                                              "/openapi/v3/apis/scheduling.k8s.io/v1",
+                                              "/openapi/v3/apis/scheduling.k8s.io/v1beta1",
+                                              "/openapi/v3/apis/scheduling.k8s.io/v1alpha2"};
 
 /// JSON has the fields of some messages in the place of the message: Volume has those of its volumeSource.
 bool is_inside(const WireMessage& message, const std::vector<std::string>& properties, std::string_view name) {
