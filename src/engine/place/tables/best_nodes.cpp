@@ -90,19 +90,31 @@ void BestNodes::note_flip(const State& state, NodeId node) {
   tops_[static_cast<std::size_t>(group - groups_.data())] = group->most_key;
 }
 
-void BestNodes::note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points) {
-  Group* group = known_group(state, node);
-  if (group == nullptr) return;
-  const auto g = static_cast<std::size_t>(group - groups_.data());
-  const auto nodes = state.cluster().topology().nodes_of_group(GroupId(g));
-  const auto at = std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin();
-  std::uint64_t& key = keys_[group->first_key + static_cast<std::size_t>(at)];
-  key = rating.with_preferences(key, points);
-  if (!group->is_current && !group->has_flips) return;  // other nodes of it are to be rated
-  group->is_current = false;
-  group->has_flips = true;
-  group->most_key = std::max(group->most_key, key);
-  tops_[g] = group->most_key;
+void BestNodes::note_preferences(const State& state, const NodeRating& rating, std::span<const Points> before,
+                                 std::span<const Points> now) {
+  const Topology& topology = state.cluster().topology();
+  if (!is_started_ || shape_version_ != topology.shape_version()) return;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Group& group = groups_[g];
+    if (group.first_key == kNoKeys) continue;
+    const auto nodes = topology.nodes_of_group(GroupId(g));
+    const std::span<std::uint64_t> keys = std::span(keys_).subspan(group.first_key, nodes.size());
+    bool is_changed = false;
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const std::size_t row = nodes[i].row();
+      if (before[row] != now[row]) {
+        keys[i] = rating.with_preferences(keys[i], now[row]);
+        is_changed = true;
+      }
+      most = std::max(most, keys[i]);
+    }
+    // where neither, nodes of it are to be rated anyway
+    if (!is_changed || (!group.is_current && !group.has_flips)) continue;
+    group.is_current = false;
+    group.has_flips = true;
+    tops_[g] = group.most_key = most;
+  }
 }
 
 void BestNodes::refresh(const State& state, const NodeRating& rating, const GroupChanges& changes) {

@@ -62,8 +62,10 @@ class BestNodes {
   }
   /// Rules about other pods have opened or closed the node; its number beside nobody is what it was.
   void note_flip(const State& state, NodeId node);
-  /// Preferences about other pods are worth so much on the node now. Only if NodeRating::is_prefer_alone.
-  void note_preferences(const State& state, const NodeRating& rating, NodeId node, Points points);
+  /// Preferences about other pods were worth the one on each node, and are worth the other now. Only if
+  /// NodeRating::is_prefer_alone. O(nodes of the groups looked at).
+  void note_preferences(const State& state, const NodeRating& rating, std::span<const Points> before,
+                        std::span<const Points> now);
   /// The best node by all tiers, ties to the lowest row; none if nothing fits. Only after refresh in the same state.
   NodeId find(const State& state, NodeRating& rating, GroupChanges& changes, std::uint64_t draw);
   std::uint64_t cursor() const { return cursor_; }

@@ -48,11 +48,10 @@ void FitTable::open(const State& state, std::uint64_t draw, const FitsLimit* lim
     follow_preferences(state);
 }
 
-void FitTable::note_preferences(const State& state, NodeId node, Points points) {
-  if (rating_.is_prefer_alone())
-    best_.note_preferences(state, rating_, node, points);
-  else
-    best_.note_changed(state, rating_, node);
+void FitTable::note_preferences(const State& state) {
+  if (rating_.is_prefer_alone()) return best_.note_preferences(state, rating_, preferences_, preferences_now_);
+  for (std::size_t n = 0; n < preferences_.size(); ++n)
+    if (preferences_[n] != preferences_now_[n]) best_.note_changed(state, rating_, NodeId(n));
 }
 
 /// They change with the pods that are placed and with the nodes among which they are compared: those whose points have
@@ -75,8 +74,7 @@ void FitTable::follow_preferences(const State& state) {
   if (preferences_now_.size() != preferences_.size())
     best_.forget();
   else
-    for (std::size_t n = 0; n < preferences_.size(); ++n)
-      if (preferences_[n] != preferences_now_[n]) note_preferences(state, NodeId(n), preferences_now_[n]);
+    note_preferences(state);
   preferences_.swap(preferences_now_);
   if (preferences_of_.second == 0) preferences_now_ = {};  // they hardly ever change
   rating_.set_preferences(preferences_);

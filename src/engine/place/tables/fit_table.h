@@ -64,7 +64,8 @@ class FitTable {
  private:
   void follow_company(const State& state);
   void follow_preferences(const State& state);
-  void note_preferences(const State& state, NodeId node, Points points);
+  /// What they are worth is another than it was on some nodes.
+  void note_preferences(const State& state);
 
   NodeRating rating_;
   FitCounts counts_;
