@@ -155,9 +155,20 @@ void limit_resources(PodBuilder& builder) {
   note_too_large(builder, text);
 }
 
+/// One that has a node prefers none any more.
+void limit_images(PodBuilder& builder) {
+  if (!builder.pod.node_name.empty()) return builder.rules.images.clear();
+  std::size_t bytes = 0;
+  for (PooledString& name : builder.rules.images) {
+    bytes += Size::of(name);
+    if (bytes > kPodImageBytesMax) name = {};
+  }
+}
+
 }  // namespace
 
 void keep_within_limits(PodBuilder& builder) {
+  limit_images(builder);
   limit_rules(builder);
   limit_labels(builder);
   limit_annotations(builder);

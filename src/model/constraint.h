@@ -98,7 +98,7 @@ struct PodPreference {
 /// The container images that a member runs, by their names.
 struct ContainerImages {
   static constexpr std::uint32_t kCountMax = 1u << 16;
-  std::vector<ImageId> on_nodes;  ///< those that nodes have; one is there as often as it is named
+  std::vector<ImageId> on_nodes;  ///< those that nodes have, sorted; one is there as often as it is named
   std::uint32_t count = 0;        ///< of all of them, wherever they are, at most kCountMax; 0 with none on nodes
   /// So that sums of bytes stay within int64.
   bool is_sound() const { return count <= kCountMax && on_nodes.size() <= count; }

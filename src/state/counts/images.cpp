@@ -42,10 +42,12 @@ std::uint64_t Images::version(const ContainerImages& images) const {
 
 void Images::score(const ContainerImages& images, std::size_t nodes, std::span<std::uint8_t> scores) const {
   std::vector<std::int64_t> sums(scores.size(), 0);
-  for (const ImageId id : images.on_nodes) {
-    const Row& of = row(id);
-    const std::int64_t bytes = scaled(of.bytes, of.nodes.size(), std::max<std::size_t>(nodes, 1));
+  for (auto it = images.on_nodes.begin(); it != images.on_nodes.end();) {
+    const auto next = std::find_if(it, images.on_nodes.end(), [&](ImageId id) { return id != *it; });
+    const Row& of = row(*it);
+    const std::int64_t bytes = (next - it) * scaled(of.bytes, of.nodes.size(), std::max<std::size_t>(nodes, 1));
     for (const NodeId n : of.nodes) sums[n.row()] += bytes;
+    it = next;
   }
   const std::int64_t most = kMostOfAnImage * std::max<std::int64_t>(images.count, 1);
   for (std::size_t n = 0; n < scores.size(); ++n)

@@ -36,7 +36,8 @@ class Images {
     begin_change(seen);
     for (const NodeId n : seen.added)
       if (is_live(n)) put(seen.id, n);
-    for (const NodeId n : seen.removed) take(seen.id, n);
+    // mostly ascending: from the end nothing moves
+    for (auto n = seen.removed.rbegin(); n != seen.removed.rend(); ++n) take(seen.id, *n);
   }
   /// The node has gone.
   void forget(NodeId node);

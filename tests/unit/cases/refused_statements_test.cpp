@@ -316,7 +316,7 @@ job a 1 gpu card-memory=100
 job a 1 gpu on node0 cards 1x at 0s
   28: "1x" is not a list of GPUs; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu needs h100
-  19: "needs" takes models or capabilities; expected "needs model h100,a100" or "needs capability fp8"
+  19: "needs" takes models, capabilities or features; expected "needs model h100,a100", "needs capability fp8" or "needs feature user-namespaces"
 job a 1 gpu needs model
   24: the line ends too early; expected model names such as h100,a100
 job a 1 gpu selector

@@ -42,5 +42,20 @@ TEST(Images, AreKeptUpToALimit) {
   EXPECT_EQ(node.images.back().bytes, 0);
 }
 
+TEST(Images, NamesOfAPodAreKeptUpToALimitAndThoseOfOneThatHasANodeAreNot) {
+  PodBuilder builder;
+  builder.reset();
+  for (std::size_t i = 0; i < kPodImagesMax; ++i) add_image(builder, std::string(400, 'x') + ":" + std::to_string(i));
+  keep_within_limits(builder);
+  ASSERT_EQ(builder.rules.images.size(), kPodImagesMax) << "they count as the pod's images";
+  std::size_t bytes = 0;
+  for (const PooledString& name : builder.rules.images) bytes += name.view().size();
+  EXPECT_LE(bytes, kPodImageBytesMax);
+  EXPECT_GE(bytes, kPodImageBytesMax / 2);
+  builder.pod.node_name = "n";
+  keep_within_limits(builder);
+  EXPECT_TRUE(builder.rules.images.empty());
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -113,6 +113,30 @@ TEST_F(ImagesTest, AnotherImageIsNoReasonToDecideAgain) {
   EXPECT_FALSE(tracker.has_unsettled());
 }
 
+TEST_F(ImagesTest, TooManyNamesThatAreNowhereAreForgottenOnceTheyAreNamedAnew) {
+  see(node_with("a", {}, 0));
+  std::vector<Pod> pods;
+  for (int p = 0; p < 66; ++p) {
+    std::vector<PooledString> names;
+    for (int i = 0; i < 1024; ++i) names.emplace_back("none:" + std::to_string(p * 1024 + i));
+    pods.push_back(running(pod("p" + std::to_string(p), 1), names));
+    see(pods.back());
+  }
+  see(running(pod("q", 1), {"app:1"}));
+  step();
+  for (const Pod& one : pods) gone(one);
+  step();
+  see(node_with("a", {{"nobody:1", kGiB}}, 0));
+  EXPECT_TRUE(images().has_news()) << "it may have been one of them";
+  step();
+  see(node_with("a", {{"nobody:2", kGiB}}, 0));
+  EXPECT_FALSE(images().has_news());
+  see(node_with("a", {{"app:1", kGiB}}, 0));
+  EXPECT_TRUE(images().has_news()) << "a pod that waits names it";
+  step();
+  EXPECT_EQ(row_of("q").nodes.size(), 1u);
+}
+
 /// kube-scheduler's cache of images, as it is written there.
 struct UpstreamCache {
   struct State {

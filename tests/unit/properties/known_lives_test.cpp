@@ -79,70 +79,70 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20612 decisions, 5143 binds, 0 others; ExceedsClusterMax 484 ExceedsMaxQuota 483 GangPartial 291 "
-            "InsufficientGPU 513 InsufficientResource 187 NeverFits 967 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "593 Placed 3284 PortTaken 113 QuotaExhausted 593 ReservationHeld 175 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 575 Waits 1877; plans 481e2d8c3b9c3eb9");
+            "20601 decisions, 5109 binds, 0 others; ExceedsClusterMax 506 ExceedsMaxQuota 486 GangPartial 298 "
+            "InsufficientGPU 518 InsufficientResource 182 NeverFits 992 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "587 Placed 3258 PortTaken 110 QuotaExhausted 587 ReservationHeld 124 SelectorMismatch 8 TaintNotTolerated "
+            "7 TopologyFragmented 578 Waits 1833; plans 1d3c2356b2a13ca2");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20643 decisions, 5665 binds, 0 others; ExceedsClusterMax 543 GangPartial 381 InsufficientGPU 659 "
-      "InsufficientResource 192 NeverFits 543 NoMatchingDevice 3 NodesNotReady 1 Placed 3568 PortTaken 112 "
-      "ReservationHeld 65 SelectorMismatch 3 TaintNotTolerated 1 TopologyFragmented 685 Waits 2102; plans "
-      "f461a7da9f2a8ad4");
+      "20637 decisions, 5651 binds, 0 others; ExceedsClusterMax 564 GangPartial 380 InsufficientGPU 644 "
+      "InsufficientResource 192 NeverFits 564 NoMatchingDevice 3 NodesNotReady 1 Placed 3555 PortTaken 111 "
+      "ReservationHeld 76 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 677 Waits 2087; plans "
+      "5d55a6ad7c14e768");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20616 decisions, 5166 binds, 0 others; ExceedsClusterMax 361 ExceedsMaxQuota 488 GangPartial 281 "
-            "InsufficientGPU 502 InsufficientResource 177 NeverFits 849 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "595 Placed 3308 PortTaken 115 QuotaExhausted 595 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 562 Waits 1656; plans a5323ec3af8d1b87");
+            "20604 decisions, 5132 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 485 GangPartial 284 "
+            "InsufficientGPU 500 InsufficientResource 176 NeverFits 863 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "581 Placed 3276 PortTaken 108 QuotaExhausted 581 SelectorMismatch 8 TaintNotTolerated 5 "
+            "TopologyFragmented 567 Waits 1653; plans 044de733c51b3a22");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20563 decisions, 4773 binds, 0 others; BehindHead 938 ExceedsClusterMax 448 ExceedsMaxQuota 436 "
-            "GangPartial 265 InsufficientGPU 369 InsufficientResource 168 NeverFits 884 NoMatchingDevice 2 "
-            "NodesNotReady 1 OverQuota 460 Placed 3024 PortTaken 88 QuotaExhausted 460 SelectorMismatch 7 "
-            "TaintNotTolerated 6 TopologyFragmented 468 Waits 2312; plans ac27945cc4b1cc69");
+            "20548 decisions, 4756 binds, 0 others; BehindHead 951 ExceedsClusterMax 470 ExceedsMaxQuota 434 "
+            "GangPartial 270 InsufficientGPU 370 InsufficientResource 158 NeverFits 904 NoMatchingDevice 2 "
+            "NodesNotReady 1 OverQuota 461 Placed 2993 PortTaken 88 QuotaExhausted 461 SelectorMismatch 6 "
+            "TaintNotTolerated 7 TopologyFragmented 469 Waits 2322; plans b17e2fff423ca79b");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20590 decisions, 5176 binds, 0 others; ExceedsClusterMax 364 ExceedsMaxQuota 480 GangPartial 289 "
-            "InsufficientGPU 457 InsufficientResource 186 NeverFits 844 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "583 Placed 3351 PortTaken 115 QuotaExhausted 583 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 567 Waits 1634; plans e828d1535c0f89df");
+            "20586 decisions, 5134 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 478 GangPartial 292 "
+            "InsufficientGPU 468 InsufficientResource 182 NeverFits 858 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "561 Placed 3318 PortTaken 110 QuotaExhausted 561 SelectorMismatch 9 TaintNotTolerated 5 "
+            "TopologyFragmented 569 Waits 1640; plans 148c1cb5fef2ed35");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20614 decisions, 5150 binds, 0 others; ExceedsClusterMax 522 ExceedsMaxQuota 486 GangPartial 316 "
-            "InsufficientGPU 511 InsufficientResource 178 NeverFits 1008 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "637 Placed 3309 PortTaken 109 QuotaExhausted 637 ReservationHeld 201 SelectorMismatch 10 "
-            "TaintNotTolerated 6 TopologyFragmented 582 Waits 1919; plans d92df1e50f87b883");
+            "20610 decisions, 5089 binds, 0 others; ExceedsClusterMax 541 ExceedsMaxQuota 482 GangPartial 322 "
+            "InsufficientGPU 522 InsufficientResource 171 NeverFits 1023 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "634 Placed 3267 PortTaken 110 QuotaExhausted 634 ReservationHeld 205 SelectorMismatch 8 TaintNotTolerated "
+            "7 TopologyFragmented 579 Waits 1930; plans b0fd507efd1397ac");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20577 decisions, 5048 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 479 GangPartial 295 "
-            "InsufficientGPU 426 InsufficientResource 169 NeverFits 979 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "616 Placed 3266 PortTaken 109 QuotaExhausted 616 ReservationHeld 1113 SelectorMismatch 7 "
-            "TaintNotTolerated 5 TopologyFragmented 543 Waits 2676; plans f49ed15b9a784b7e");
+            "20577 decisions, 5017 binds, 0 others; ExceedsClusterMax 512 ExceedsMaxQuota 477 GangPartial 293 "
+            "InsufficientGPU 428 InsufficientResource 160 NeverFits 989 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
+            "610 Placed 3233 PortTaken 106 QuotaExhausted 610 ReservationHeld 1120 SelectorMismatch 5 "
+            "TaintNotTolerated 5 TopologyFragmented 535 Waits 2661; plans d2b49af5abcf502d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20620 decisions, 5160 binds, 0 others; ExceedsClusterMax 371 ExceedsMaxQuota 482 GangPartial 303 "
-            "InsufficientGPU 500 InsufficientResource 173 NeverFits 853 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "602 Placed 3342 PortTaken 112 QuotaExhausted 602 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 551 Waits 1664; plans 62833ca86607e1d9");
+            "20612 decisions, 5137 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 480 GangPartial 310 "
+            "InsufficientGPU 495 InsufficientResource 170 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "588 Placed 3320 PortTaken 107 QuotaExhausted 588 SelectorMismatch 8 TaintNotTolerated 5 "
+            "TopologyFragmented 556 Waits 1659; plans 5a7093910aa8a7ba");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20617 decisions, 5258 binds, 0 others; ExceedsClusterMax 358 ExceedsMaxQuota 487 GangPartial 301 "
-            "InsufficientGPU 478 InsufficientResource 196 NeverFits 845 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "596 Placed 3351 PortTaken 108 QuotaExhausted 596 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 541 Waits 1649; plans dc3f290e93ef423c");
+            "20612 decisions, 5228 binds, 0 others; ExceedsClusterMax 377 ExceedsMaxQuota 489 GangPartial 309 "
+            "InsufficientGPU 476 InsufficientResource 190 NeverFits 866 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "583 Placed 3329 PortTaken 99 QuotaExhausted 583 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented "
+            "541 Waits 1638; plans 461f56d65f7c787f");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20621 decisions, 5163 binds, 0 others; ExceedsClusterMax 367 ExceedsMaxQuota 493 GangPartial 310 "
-            "InsufficientGPU 496 InsufficientResource 168 NeverFits 860 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "606 Placed 3350 PortTaken 108 QuotaExhausted 606 SelectorMismatch 12 TaintNotTolerated 5 "
-            "TopologyFragmented 562 Waits 1669; plans 8b4f7a32829541d2");
+            "20618 decisions, 5137 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 489 GangPartial 310 "
+            "InsufficientGPU 504 InsufficientResource 162 NeverFits 867 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "595 Placed 3328 PortTaken 105 QuotaExhausted 595 SelectorMismatch 9 TaintNotTolerated 5 "
+            "TopologyFragmented 565 Waits 1668; plans 1839593ec4904c3f");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20604 decisions, 5167 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 485 GangPartial 287 "
-            "InsufficientGPU 487 InsufficientResource 176 NeverFits 857 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "592 Placed 3373 PortTaken 117 QuotaExhausted 592 SelectorMismatch 10 TaintNotTolerated 5 "
-            "TopologyFragmented 560 Waits 1650; plans d23fc15a201d69eb");
+            "20589 decisions, 5155 binds, 0 others; ExceedsClusterMax 392 ExceedsMaxQuota 493 GangPartial 293 "
+            "InsufficientGPU 474 InsufficientResource 172 NeverFits 885 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "584 Placed 3349 PortTaken 115 QuotaExhausted 584 SelectorMismatch 8 TaintNotTolerated 6 "
+            "TopologyFragmented 566 Waits 1642; plans fd8a70d5a27bf4b3");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {

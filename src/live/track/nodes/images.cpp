@@ -1,6 +1,7 @@
 #include "live/track/nodes/images.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/grown.h"
 
@@ -67,17 +68,33 @@ void NodeImages::take(NodeId node, const PooledString& name, bool does_engine_kn
   }
 }
 
+void NodeImages::miss(const PooledString& name) {
+  if (missed_.size() >= kMissedMax) {
+    missed_.clear();
+    is_any_missed_ = true;
+  }
+  missed_.insert(name);
+}
+
+bool NodeImages::begin_naming_anew() {
+  if (is_any_missed_) missed_.clear();
+  return std::exchange(is_any_missed_, false);
+}
+
+void NodeImages::note_missed(const std::vector<PooledString>& images) {
+  for (const PooledString& name : images) {
+    const auto found = images_.find(name);
+    if (!name.empty() && (found == images_.end() || found->second.nodes.empty())) miss(name);
+  }
+}
+
 ContainerImages NodeImages::named(const std::vector<PooledString>& images) {
   ContainerImages named;
   for (const PooledString& name : images) {
     if (name.empty()) continue;
     const auto found = images_.find(name);
     if (found == images_.end() || found->second.nodes.empty()) {
-      if (missed_.size() >= kMissedMax) {
-        missed_.clear();
-        is_any_missed_ = true;
-      }
-      missed_.insert(name);
+      miss(name);
       continue;
     }
     Image& of = found->second;

@@ -35,6 +35,10 @@ class NodeImages {
   bool has_news() const { return !news_.empty(); }
   bool concerns(const std::vector<PooledString>& images) const;
   void forget_news() { news_.clear(); }
+  /// All that waits is about to be named anew: what was named before is forgotten if it was too much. True: it was.
+  bool begin_naming_anew();
+  /// As if they had just been named.
+  void note_missed(const std::vector<PooledString>& images);
 
   std::size_t size() const { return images_.size(); }           // for tests
   std::size_t known_to_engine() const { return rows_.size(); }  // for tests
@@ -47,6 +51,7 @@ class NodeImages {
     ImageId row;                ///< none: the engine does not know it
     std::uint32_t users = 0;    ///< constraints that name it
   };
+  void miss(const PooledString& name);
   void put(NodeId node, const NodeImage& image);
   void take(NodeId node, const PooledString& name, bool does_engine_know_node);
 

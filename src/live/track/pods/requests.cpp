@@ -163,9 +163,18 @@ void refresh_images(TrackerData& t) {
   NodeImages& images = t.translator.images();
   t.exclusion_constraints.forget();
   t.translator.forget_rules();
+  const bool were_too_many = images.begin_naming_anew();
+  const PodRules* asked = nullptr;  // pods of one template follow each other
+  bool is_concerned = false;
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
-    if (r.phase == Phase::kWaiting && r.rules && images.concerns(r.rules->images)) renew_constraint(t, slot);
+    if (r.phase != Phase::kWaiting || !r.rules) continue;
+    if (r.rules.get() != asked) {
+      asked = r.rules.get();
+      is_concerned = images.concerns(asked->images);
+      if (were_too_many) images.note_missed(asked->images);
+    }
+    if (is_concerned) renew_constraint(t, slot);
   }
   images.forget_news();
 }

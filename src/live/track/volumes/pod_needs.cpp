@@ -201,7 +201,7 @@ void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& nee
   if (claims.empty()) return;
   const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
   const bool is_asked_by_node = do_compete(claims) || std::ranges::any_of(claims, is_unsaid);
-  add_volume_topics(claims, is_asked_by_node, needs);
+  if (!owner.has_place) add_volume_topics(claims, is_asked_by_node, needs);
   if (is_asked_by_node) return add_nodes(owner, claims, needs, terms, shared);
   if (claims.size() == 1 && terms.lists.empty()) {
     shared = *owner.late.alone(claims[0]);

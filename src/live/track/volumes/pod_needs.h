@@ -20,6 +20,8 @@ namespace ashlar::kube {
 struct VolumeOwner {
   PooledString ns, name, uid;
   const PodVolumes& volumes;
+  /// A commit carries it to its place, and looks at the volumes itself: it is evaluated anew when it waits again.
+  bool has_place = false;
   LateChoices& late;
   const std::set<std::string>& accepted_fields;  ///< see TrackerOptions
   /// Whether a pod that has a node uses the claim, so that this one may not: asked for claims of one pod only.

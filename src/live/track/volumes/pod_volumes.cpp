@@ -46,6 +46,7 @@ VolumeOwner owner_of(TrackerData& t, PodSlot slot) {
           .name = r.name,
           .uid = r.uid,
           .volumes = *r.volumes,
+          .has_place = r.phase == Phase::kAssumed && t.chosen_volumes.contains(slot),
           .late = t.late_choices,
           .accepted_fields = t.options.accepted_fields,
           .is_taken = [&t, slot](const PooledString& claim) { return is_claim_taken(t, slot, claim); },

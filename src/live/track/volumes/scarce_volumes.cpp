@@ -28,8 +28,11 @@ Labels ScarceVolumes::labels(const Labels& own, const Classes& classes) {
 
 std::shared_ptr<const PodRules> ScarceVolumes::rules(const std::shared_ptr<const PodRules>& own,
                                                      const Classes& classes) {
-  const auto known =
-      std::ranges::find_if(made_, [&](const Made& made) { return made.own == own && made.classes == classes; });
+  const auto is_like = [&](const Made& made) {
+    if (made.classes != classes) return false;
+    return made.own == own || (made.own && own && *made.own == *own);
+  };
+  const auto known = std::ranges::find_if(made_, is_like);
   if (known != made_.end()) return known->rules;
   auto rules = std::make_shared<PodRules>(own ? *own : PodRules());
   for (const PooledString& one : classes) {

@@ -114,6 +114,7 @@ void Commit::begin(CommitTicket ticket) {
     tracker_.note_bind_wait(ticket.slot, ticket.words);
     return follow(std::move(ticket), CommitOutcome::kBusy);
   }
+  tracker_.note_bind_wait(ticket.slot, {});
   ticket.progress->turn = take_turn(ticket.slot);
   enter(ticket, CommitStep::kWrite);
   send_write(std::move(ticket));
