@@ -231,8 +231,8 @@ LIED_TO = [
     ("why a/b 1>&2", '{"kind":"Why","name":"a/b","state":"Waiting","headline":"h","exitStatus":4,"start":{"of":"ahead","expectedMillis":60000,"latestMillis":90000}}', 4,
      "AHEAD       the job ahead starts in 1m00s (p50), in 1m30s at the latest (p90)\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"points":500,"pointsMost":620,"terms":['
-     '{"kind":"NodeAffinity","message":"node affinity (weight 80) zone=a: not met","best":false,"cost":"n7 has more of it"},{"kind":"Spread","message":"s","best":true}]}}', 0,
-     "PREFERENCES 500 of at most 620 points, as of now\n            node affinity (weight 80) zone=a: not met\n              n7 has more of it\n            s\n"),
+     '{"kind":"NodeAffinity","message":"node affinity (weight 80) zone=a: not met","best":false,"cost":"n7 is better in this"},{"kind":"Spread","message":"s","best":true}]}}', 0,
+     "PREFERENCES 500 points, of the nodes that would take it the best has 620, as of now\n            node affinity (weight 80) zone=a: not met\n              n7 is better in this\n            s\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"terms":[]}}', 0,
      "PREFERENCES as of now, when its node would not take it\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"unknown":"it is old"}}', 0,

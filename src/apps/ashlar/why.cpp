@@ -89,17 +89,17 @@ std::string start_text(const object& why) {
          " (p50), in " + duration_text(latest) + " at the latest (p90)\n";
 }
 
-/// What each preference of a placed pod comes to, and what more of it would have cost.
+/// What each preference of a placed pod comes to, and what a node that is better in it would have cost.
 std::string preferences_text(const object& why) {
   const boost::json::value* found = why.if_contains("preferences");
   if (found == nullptr) return {};
   const object& preferences = found->as_object();
   if (preferences.contains("unknown")) return "PREFERENCES not compared: " + text_of(preferences, "unknown") + "\n";
   std::string lines = "PREFERENCES ";
-  lines += preferences.contains("points")
-               ? std::to_string(number_of(preferences, "points")) + " of at most " +
-                     std::to_string(number_of(preferences, "pointsMost")) + " points, as of now\n"
-               : "as of now, when its node would not take it\n";
+  lines += preferences.contains("points") ? std::to_string(number_of(preferences, "points")) +
+                                                " points, of the nodes that would take it the best has " +
+                                                std::to_string(number_of(preferences, "pointsMost")) + ", as of now\n"
+                                          : "as of now, when its node would not take it\n";
   for (const boost::json::value& term : preferences.at("terms").as_array()) {
     lines += "            " + text_of(term.as_object(), "message") + "\n";
     if (const std::string cost = text_of(term.as_object(), "cost"); !cost.empty())

@@ -61,7 +61,7 @@ inline constexpr int kRemedyTriesMax = 96;
 
 struct RemedyOptions {
   ResourceId counts_devices;               ///< the resource, if any, that a pod requests in the same amount as devices
-  std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one would not have them
+  std::span<const LabelKeyId> node_names;  ///< labels that name a single node: a new one has other values
   int* tries = nullptr;                    ///< if given, set to the number of placements tried
 };
 

@@ -40,6 +40,7 @@ std::vector<MemberSpec> Rehearsal::needed_members() const {
     members.push_back({.member = waiting_[m].first,
                        .demand = waiting_[m].second.demand,
                        .constraint = waiting_[m].second.constraint,
+                       .labels = waiting_[m].second.labels,
                        .group = waiting_[m].second.group});
   const auto devices = [&](const MemberSpec& m) { return state_.demand(m.demand).devices.count; };
   std::stable_sort(members.begin(), members.end(),
@@ -99,6 +100,7 @@ void Rehearsal::become(const ChangedJob& change) {
     w.members.push_back({.member = id,
                          .demand = seen++ < placed_.size() ? m.demand : with_devices(m.demand, change.devices_max),
                          .constraint = m.constraint,
+                         .labels = m.labels,
                          .group = m.group});
   ashlar::apply(state_, {now, Submitted{w}});
   for (const Bound& event : bound) ashlar::apply(state_, {now, event});

@@ -208,16 +208,26 @@ std::optional<std::vector<Remedy::OfGroup>> free_devices_in(Rehearsal& r, const 
   return of_groups;
 }
 
-/// Nodes without the labels that identify a single one, since a new node would not have them.
-NodeFacts copy_of(const NodeFacts& facts, std::span<const LabelKeyId> names) {
-  NodeFacts copy = facts;
-  std::erase_if(copy.labels, [&](const NodeLabel& label) {
-    return std::find(names.begin(), names.end(), label.key) != names.end();
-  });
-  return copy;
+/// One more than the largest label of a node, or that a constraint asks of nodes.
+std::uint32_t first_free_label(const Cluster& cluster) {
+  std::uint32_t after = 0;
+  const auto note = [&](const std::vector<NodeTerm>& terms) {
+    for (const NodeTerm& term : terms)
+      for (const LabelExpression& e : term.all)
+        for (const LabelId value : e.values) after = std::max(after, value.value + 1);
+  };
+  for (std::size_t n = 0; n < cluster.rows(); ++n)
+    for (const NodeLabel& label : cluster.facts(NodeId(n)).labels) after = std::max(after, label.id.value + 1);
+  for (const Constraint& c : cluster.constraints()) {
+    note({c.selector});
+    note(c.any_of);
+    for (const std::vector<NodeTerm>& list : c.volumes) note(list);
+  }
+  return after;
 }
 
-/// The node of these that would take the member if it were empty, the one with most devices first.
+/// The node of these that would take the member if it were empty, the one with most devices first. Pods that refuse it
+/// there may not refuse it on a node like this one.
 NodeId template_for(State& state, const MemberSpec& m, const std::vector<NodeId>& nodes) {
   const Demand& demand = state.demand(m.demand);
   NodeId best;
@@ -228,7 +238,7 @@ NodeId template_for(State& state, const MemberSpec& m, const std::vector<NodeId>
           return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
         });
     if (!is_large_enough || facts.devices.count < demand.devices.count ||
-        !state.cluster().allowed(m.constraint, kNodeRules).test(n.row()))
+        !state.cluster().allowed_alone(m.constraint, kNodeRules).test(n.row()))
       continue;
     if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
   }
@@ -242,11 +252,16 @@ bool is_each_domain_one_node(const Topology& topology, LevelId level) {
   return true;
 }
 
-/// Empty nodes of the copy that are like others, taken away again at the end.
+/// Empty nodes of the copy that are like others, taken away again at the end. Of each label that names a single node
+/// they have values of their own.
 class NewNodes {
  public:
-  NewNodes(Rehearsal& r, std::vector<NodeFacts> kinds)
-      : r_(r), first_(static_cast<std::uint32_t>(r.state().cluster().rows())), kinds_(std::move(kinds)) {}
+  NewNodes(Rehearsal& r, std::vector<NodeFacts> kinds, std::span<const LabelKeyId> names)
+      : r_(r),
+        first_(static_cast<std::uint32_t>(r.state().cluster().rows())),
+        first_label_(first_free_label(r.state().cluster())),
+        kinds_(std::move(kinds)),
+        names_(names) {}
   NewNodes(const NewNodes&) = delete;
   ~NewNodes() { shrink_to(0); }
   /// Whether the job starts beside this many of each kind.
@@ -257,7 +272,7 @@ class NewNodes {
     shrink_to(static_cast<std::size_t>(std::ranges::mismatch(there_, wanted).in1 - there_.begin()));
     while (there_.size() < wanted.size()) {
       const std::size_t kind = wanted[there_.size()];
-      ashlar::apply(r_.state(), {r_.state().now(), NodeSeen{next(), kinds_[kind]}});
+      ashlar::apply(r_.state(), {r_.state().now(), NodeSeen{next(), like(kinds_[kind])}});
       there_.push_back(kind);
     }
     return r_.starts({});
@@ -265,6 +280,12 @@ class NewNodes {
 
  private:
   NodeId next() const { return NodeId(first_ + static_cast<std::uint32_t>(there_.size())); }
+  NodeFacts like(NodeFacts facts) const {
+    for (NodeLabel& label : facts.labels)
+      if (std::ranges::find(names_, label.key) != names_.end())
+        label = {label.key, LabelId(first_label_ + there_.size())};
+    return facts;
+  }
   void shrink_to(std::size_t count) {
     while (there_.size() > count) {
       there_.pop_back();
@@ -272,8 +293,9 @@ class NewNodes {
     }
   }
   Rehearsal& r_;
-  std::uint32_t first_;
+  std::uint32_t first_, first_label_;
   std::vector<NodeFacts> kinds_;
+  std::span<const LabelKeyId> names_;
   std::vector<std::size_t> there_;  ///< the kind of each
 };
 
@@ -350,10 +372,10 @@ bool add_nodes_by_group(Rehearsal& r, const Profile& profile, std::span<const La
     std::vector<NodeFacts> kinds;
     std::vector<std::int64_t> counts;
     for (const Growth& growth : growths) {
-      kinds.push_back(copy_of(r.state().cluster().facts(growth.like), names));
+      kinds.push_back(r.state().cluster().facts(growth.like));
       counts.push_back(growth.nodes);
     }
-    NewNodes nodes(r, std::move(kinds));
+    NewNodes nodes(r, std::move(kinds), names);
     if (!nodes.start_with(counts)) continue;
     lower(nodes, counts);
     const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -406,7 +428,7 @@ void add_more_nodes(Rehearsal& r, const Profile& profile, std::span<const LabelK
   for (const std::vector<NodeId>& nodes : places_for(r)) {
     const NodeId model = template_for(state, r.needed_members().front(), nodes);
     if (model.is_none()) continue;
-    NewNodes added(r, {copy_of(state.cluster().facts(model), names)});
+    NewNodes added(r, {state.cluster().facts(model)}, names);
     const auto start_with = [&](std::int64_t count) { return added.start_with({&count, 1}); };
     std::int64_t high = 1;
     while (high < r.needed() && high < least && !start_with(high)) high = std::min<std::int64_t>(high * 2, r.needed());

@@ -134,6 +134,40 @@ class NamesOf final : public ReasonNames {
   bool has_times_;
 };
 
+/// Whether it is refused everywhere because one of its claims can get no volume: none is there, and none can be made.
+bool lacks_volumes(const TextContext& c, const Reason& r) {
+  if (r.code != ReasonCode::kVolumeNodeAffinity || r.subject >= c.state.cluster().constraint_rows()) return false;
+  const auto& lists = c.state.cluster().constraint(ConstraintId(r.subject)).volumes;
+  return std::ranges::any_of(lists, [](const auto& any_of) { return any_of.empty(); });
+}
+
+/// The topology label of its rule about other pods that no node has; empty: each is on some node. O(nodes).
+std::string label_on_no_node(const TextContext& c, const Reason& r) {
+  const Cluster& cluster = c.state.cluster();
+  if (r.subject >= cluster.constraint_rows()) return {};
+  const Constraint& constraint = cluster.constraint(ConstraintId(r.subject));
+  std::vector<LabelKeyId> keys;
+  if (r.code == ReasonCode::kPodAffinity) keys = constraint.near.topologies;
+  if (r.code == ReasonCode::kTopologySpread)
+    for (const SpreadTerm& term : constraint.spread) keys.push_back(term.topology);
+  const auto is_on_none = [&](LabelKeyId key) {
+    for (std::size_t n = 0; n < cluster.rows(); ++n)
+      if (cluster.is_live(NodeId(n)) && std::ranges::count(cluster.facts(NodeId(n)).labels, key, &NodeLabel::key) > 0)
+        return false;
+    return true;
+  };
+  const auto found = std::ranges::find_if(keys, is_on_none);
+  return found == keys.end() ? std::string() : c.tables.names.label_keys.name(*found).str();
+}
+
+/// kube-scheduler's term for what refused these nodes; empty: it has none.
+std::string words_per_node(const TextContext& c, JobId job, const Reason& r) {
+  if (lacks_volumes(c, r)) return "node(s) didn't find available persistent volumes to bind";
+  const std::string words = filled_in(row_of(r.code).per_node, r, NamesOf(c, job));
+  const bool is_spread = r.code == ReasonCode::kTopologySpread;
+  return is_spread && !label_on_no_node(c, r).empty() ? words + " (missing required label)" : words;
+}
+
 /// Nodes by kube-scheduler's term for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
@@ -142,9 +176,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
       counts.merge(untolerated(c, ConstraintId(r.subject)));
       continue;
     }
-    const std::string_view words = row_of(r.code).per_node;
-    if (words.empty()) continue;
-    counts[filled_in(words, r, NamesOf(c, job))] += r.numbers[0];
+    if (!row_of(r.code).per_node.empty()) counts[words_per_node(c, job, r)] += r.numbers[0];
   }
   return counts;
 }
@@ -167,7 +199,11 @@ std::string availability(const TextContext& c, JobId job, const Verdict& verdict
 }  // namespace
 
 std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
-  return ashlar::reason_text(r, NamesOf(c, job));
+  const std::string text = ashlar::reason_text(r, NamesOf(c, job));
+  if (lacks_volumes(c, r))
+    return text + ": there is no volume that one of its claims could be bound to, and none can be made";
+  const std::string label = label_on_no_node(c, r);
+  return label.empty() ? text : text + ": no node has the label " + label;
 }
 
 namespace {
@@ -211,9 +247,9 @@ DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
   return DeviceClassId::none();
 }
 
-bool waits_for_pods_to_leave(const Verdict& verdict) {
+bool waits_for_pods_or_volumes(const TextContext& c, const Verdict& verdict) {
   return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
-                     [](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity; });
+                     [&](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity || lacks_volumes(c, r); });
 }
 
 std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdict) {
@@ -222,7 +258,7 @@ std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdic
     return std::any_of(reported.begin(), reported.end(), [&](const Reason& r) { return r.code == code; });
   };
   const bool would_fit_empty =
-      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_to_leave(verdict));
+      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_or_volumes(c, verdict));
   if (would_fit_empty) std::erase_if(reported, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   count_devices_once(c.tables.names, reported);
   return reported;

@@ -42,7 +42,7 @@ class Words {
                names_.label_keys.name(term.topology).str();
       }
       case PreferenceKind::kDrawn:
-        return "affinity of other pods to it";
+        return "what affinity of placed pods says of it";
       case PreferenceKind::kImages:
         return "images that the node has";
       case PreferenceKind::kSpread:
@@ -63,37 +63,37 @@ class Words {
         return beside(-one.here, -one.most, one, " not tolerated", " on the best node");
       case PreferenceKind::kPods: {
         const std::int64_t weight = preference(one.index).weight;
-        return beside(one.here / weight, one.most / weight, one, " such pods in its domain", " in the best");
+        return beside(one.here / weight, one.most / weight, one, such_pods(one.here / weight), " in the best");
       }
       case PreferenceKind::kImages:
         return beside(one.here, one.most, one, " of 100 points", " on the best node");
       case PreferenceKind::kDrawn:
-        return beside(one.here, one.most, one, " in weights", " on the best node");
+        return "weights add up to " + beside(one.here, one.most, one, "", " on the best node");
       case PreferenceKind::kSpread:
         break;
     }
     if (one.here == PreferenceMet::kNoDomain) return "its node does not have the label";
-    return beside(-one.here, -one.most, one, " such pods in its domain", " in the emptiest");
+    return beside(-one.here, -one.most, one, such_pods(-one.here), " in the emptiest");
   }
 
-  /// What a node with more of it would have cost; empty: there is none.
+  /// What a node that is better in it would have cost; empty: there is none.
   std::string cost(const PreferenceMet& one) const {
     if (one.better == 0) return {};
     if (one.best.is_none()) {
       std::string refused = refused_text(c_, member_.job, one.refused_by);
       if (one.outside > 0)
         refused += (refused.empty() ? "" : ", ") + std::to_string(one.outside) + " outside the domain of its gang";
-      return node_count_text(one.better) + (one.better == 1 ? " has" : " have") +
-             " more of it and would not take it (" + refused + ")";
+      return node_count_text(one.better) + (one.better == 1 ? " is" : " are") +
+             " better in this and would not take it (" + refused + ")";
     }
     const std::string node = names_.nodes.name(one.best).str();
-    if (!met_.is_open) return node + " has more of it and would take it now, unlike its own node";
-    if (!one.decided_by) return node + " has more of it and ranks alike";
+    if (!met_.is_open) return node + " is better in this and would take it now, unlike its own node";
+    if (!one.decided_by) return node + " is better in this and ranks alike";
     const PreferenceMet::Tier& by = *one.decided_by;
     const std::string points = std::to_string(by.there) + " points against " + std::to_string(by.here) + " here";
     if (by.there > by.here)
-      return node + " has more of it and would rank first now: " + tier_text(by.number) + " " + points;
-    return node + " has more of it, at the cost of " +
+      return node + " is better in this and would rank first now: " + tier_text(by.number) + " " + points;
+    return node + " is better in this, at the cost of " +
            (by.number == met_.tier ? "all preferences together" : tier_text(by.number)) + ": " + points;
   }
 
@@ -102,6 +102,9 @@ class Words {
     for (const PodPreference& term : constraint_.prefers_pods)
       if (!term.is_required && index-- == 0) return term;
     return constraint_.prefers_pods.front();
+  }
+  static std::string such_pods(std::int64_t count) {
+    return count == 1 ? " such pod in its domain" : " such pods in its domain";
   }
   static std::string beside(std::int64_t here, std::int64_t best, const PreferenceMet& one, const std::string& what,
                             const std::string& of_best) {

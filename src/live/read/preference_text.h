@@ -1,5 +1,5 @@
 // preference_text: the member "preferences" of the answer of `why`: each preference of a placed pod, what its node has
-// of it, and what a node with more of it would have cost, as of now.
+// of it, and what a node that is better in it would have cost, as of now.
 #pragma once
 
 #include "kubeclient/json_writer.h"

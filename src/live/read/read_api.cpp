@@ -179,9 +179,8 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = replica.text_context();
-  const bool is_for_pods_to_leave = verdict.kind == VerdictKind::kNeverFits && waits_for_pods_to_leave(verdict);
   const std::vector<Reason> reported = reported_reasons(context, verdict);
-  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !is_for_pods_to_leave;
+  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !waits_for_pods_or_volumes(context, verdict);
   return {is_never ? "Never" : "Waiting",
           std::string(reason_name(reported[0].code)) + ": " + headline_text(context, pod.job, reported, "now"),
           is_never ? 5 : 4};

@@ -23,6 +23,7 @@ Demand demand_for(std::int32_t devices, std::int64_t cores = 0, std::int64_t cou
 struct ToldWorld {
   State state;
   std::uint32_t rows = 100;
+  std::vector<LabelKeyId> node_names = {};
   explicit ToldWorld(std::uint32_t nodes, std::int64_t counted = 8, std::uint32_t per_rack = 2) {
     tell(state, LevelsDefined{1, 0});
     tell(state, ConstraintDefined{kAnywhere, {}});
@@ -90,7 +91,8 @@ struct ToldWorld {
     engine.decide(state, Millis(0));
     const std::uint64_t digest = state.digest();
     std::string text;
-    for (const Remedy& r : find_remedies(state, engine, kWaiting, {.counts_devices = kCounted, .node_names = {}})) {
+    for (const Remedy& r :
+         find_remedies(state, engine, kWaiting, {.counts_devices = kCounted, .node_names = node_names})) {
       constexpr const char* kNames[] = {"drop within", "widen within", "members", "cards",
                                         "quota",       "free",         "nodes",   "drop group within"};
       text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(r.kind)]) + " " +
@@ -314,6 +316,59 @@ TEST(RemediesTold, OfMoreGroupsThanAreToldTheFinestLevelIs) {
   for (std::uint32_t n = 0; n < 2; ++n) w.runs(n, demand_for(8));
   w.waits_in_groups(std::vector<ToldWorld::Group>(9, {1, demand_for(8), LevelId(0u)}));
   EXPECT_NE(w.offers().find("nodes 9 level 0 like 0"), std::string::npos) << w.offers();
+}
+
+/// Nodes with a host name each and a zone for two, and pods that keep each other away by one of these labels.
+struct ApartWorld : ToldWorld {
+  static constexpr LabelKeyId kApp{1u}, kHost{2u}, kZone{3u};
+  static constexpr LabelSetId kLike{0u};
+  static constexpr ConstraintId kApart{9u};
+
+  ApartWorld(std::uint32_t nodes, LabelKeyId by) : ToldWorld(0) {
+    node_names = {kHost};
+    for (std::uint32_t n = 0; n < nodes; ++n) {
+      NodeFacts f = eight_devices();
+      f.allocatable.push_back(8);
+      f.domains = {DomainId(n / 2)};
+      f.labels = {{kHost, LabelId(20 + n)}, {kZone, LabelId(50 + n / 2)}};
+      tell(state, NodeSeen{NodeId(n), f});
+    }
+    tell(state, LabelSetDefined{kLike, {NamespaceId(0u), {{kApp, LabelId(0u)}}}});
+    const LabelExpression app{kApp, LabelExpression::Op::kIn, {LabelId(0u)}, 0};
+    tell(state, PodSelectorDefined{PodSelectorId(0u), {{NamespaceId(0u)}, false, {}, {app}}});
+    tell(state, ConstraintDefined{kApart, {.keeps_away = {{PodSelectorId(0u), by}}, .keeps_itself_away = true}});
+  }
+  /// One more pod of them that runs.
+  ApartWorld& runs_apart(std::uint32_t node) {
+    Workload w = workload(rows, rows, 1, define(demand_for(1)));
+    w.members[0].constraint = kApart;
+    w.members[0].labels = kLike;
+    const MemberId member = w.members[0].member;
+    tell(state, Submitted{w});
+    tell(state, Bound{member, NodeId(node), devices(1)});
+    return *this;
+  }
+  std::string offers_to_gang(std::uint32_t members) {
+    Workload w;
+    w.job = kWaiting;
+    w.members_min = members;
+    const DemandId demand = define(demand_for(1));
+    for (std::uint32_t m = 0; m < members; ++m)
+      w.members.push_back({.member = MemberId(m), .demand = demand, .constraint = kApart, .labels = kLike});
+    tell(state, Submitted{w});
+    return offers();
+  }
+};
+
+TEST(RemediesTold, MembersThatKeepEachOtherAwayNeedANodeEach) {
+  EXPECT_EQ(ApartWorld(3, ApartWorld::kHost).offers_to_gang(3), "") << "it runs";
+  EXPECT_EQ(ApartWorld(3, ApartWorld::kHost).offers_to_gang(5), "members 3, nodes 2 like 0");
+  EXPECT_EQ(ApartWorld(4, ApartWorld::kZone).offers_to_gang(3), "members 2") << "a node like them is in their zones";
+}
+
+TEST(RemediesTold, ANewNodeHoldsNoPodThatAPodKeepsAwayFrom) {
+  EXPECT_EQ(ApartWorld(2, ApartWorld::kHost).runs_apart(0).runs_apart(1).offers_to_gang(1), "nodes 1 like 0");
+  EXPECT_EQ(ApartWorld(2, ApartWorld::kZone).runs_apart(0).offers_to_gang(1), "");
 }
 
 }  // namespace

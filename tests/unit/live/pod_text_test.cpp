@@ -464,7 +464,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   gone(node("gone", 8));
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
-  EXPECT_TRUE(waits_for_pods_to_leave(of_web));
+  EXPECT_TRUE(waits_for_pods_or_volumes(context(), of_web));
   EXPECT_EQ(headline_text(context(), record("web").job, reported_reasons(context(), of_web), "now"),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
@@ -479,7 +479,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(pod("large", 9));
   step();
   EXPECT_EQ(where("elsewhere"), "a") << "company of another kind is none";
-  EXPECT_FALSE(waits_for_pods_to_leave(engine.verdict_of(record("large").job)));
+  EXPECT_FALSE(waits_for_pods_or_volumes(context(), engine.verdict_of(record("large").job)));
 }
 
 TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {

@@ -61,7 +61,7 @@ TEST_F(WhyPreferences, AnUnmetOneNamesWhatRefusesThePodOnTheNodesThatMeetIt) {
   rules.preferred_affinity = {in_zone(80, "z1"), in_zone(20, "z0")};
   see(under(pod("p", 1), rules));
   expect_says("p", R"({"kind":"NodeAffinity","message":"node affinity (weight 80) zone=z1: not met","best":false,)"
-                   R"x("cost":"1 node has more of it and would not take it (1 Insufficient nvidia.com/gpu)"})x");
+                   R"x("cost":"1 node is better in this and would not take it (1 Insufficient nvidia.com/gpu)"})x");
   expect_says("p", R"({"kind":"NodeAffinity","message":"node affinity (weight 20) zone=z0: met","best":true})");
 }
 
@@ -75,8 +75,8 @@ TEST_F(WhyPreferences, AnUnmetOneSaysWhatItWouldHaveCost) {
   rules.preferred_pod_affinity = {{1, pods_of("web")}};
   see(under(pod("p", 1), rules));
   expect_says("p", R"("points":500,"pointsMost":500)");
-  expect_says("p", R"("message":"pod anti-affinity (weight 100) to app=web by zone: 1 such pods in its domain, )"
-                   R"(0 in the best","best":false,"cost":"n1 has more of it and ranks alike"})");
+  expect_says("p", R"("message":"pod anti-affinity (weight 100) to app=web by zone: 1 such pod in its domain, )"
+                   R"(0 in the best","best":false,"cost":"n1 is better in this and ranks alike"})");
 }
 
 TEST_F(WhyPreferences, TermsAboutPodsCountThemInTheDomain) {
@@ -87,10 +87,10 @@ TEST_F(WhyPreferences, TermsAboutPodsCountThemInTheDomain) {
   rules.preferred_pod_affinity = {{10, pods_of("db")}};
   rules.preferred_anti_affinity = {{60, pods_of("web")}};
   see(under(pod("p", 1), rules));
-  expect_says("p",
-              R"("message":"pod affinity (weight 10) to app=db by zone: 1 such pods in its domain, 2 in the best",)"
-              R"("best":false,"cost":"n1 has more of it, at the cost of all preferences together: 300 points against )"
-              R"(500 here"})");
+  expect_says(
+      "p", R"("message":"pod affinity (weight 10) to app=db by zone: 1 such pod in its domain, 2 in the best",)"
+           R"("best":false,"cost":"n1 is better in this, at the cost of all preferences together: 300 points against )"
+           R"(500 here"})");
   expect_says("p", R"("message":"pod anti-affinity (weight 60) to app=web by zone: 0 such pods in its domain",)"
                    R"("best":true})");
 }
@@ -106,8 +106,7 @@ TEST_F(WhyPreferences, ASoftSpreadAndItsLabel) {
   spread.max_skew = 2;
   rules.preferred_spread = {spread};
   see(under(app("p", "web", 1), rules));
-  expect_says("p",
-              R"("message":"spread (maxSkew 2) of app=web by zone: 1 such pods in its domain, 0 in the emptiest")");
+  expect_says("p", R"("message":"spread (maxSkew 2) of app=web by zone: 1 such pod in its domain, 0 in the emptiest")");
   see(node("plain", 16));
   see(under(app("q", "web", 16), rules));
   expect_says("q", R"("message":"spread (maxSkew 2) of app=web by zone: its node does not have the label")");
@@ -124,8 +123,9 @@ TEST_F(WhyPreferences, SoftTaintsAndWhatPlacedPodsSayOfIt) {
   rules.preferred_pod_affinity = {{7, pods_of("web")}};
   see(on(under(pod("friend", 0), rules), "n1"));
   see(app("web-0", "web", 1));
-  expect_says("web-0",
-              R"("kind":"OtherPods","message":"affinity of other pods to it: 0 in weights, 7 on the best node")");
+  expect_says(
+      "web-0",
+      R"("kind":"OtherPods","message":"what affinity of placed pods says of it: weights add up to 0, 7 on the best node")");
 }
 
 TEST_F(WhyPreferences, ImagesThatOtherNodesHave) {
@@ -146,12 +146,12 @@ TEST_F(WhyPreferences, NodesAreComparedAsTheyAreNow) {
   see(under(pod("p", 1), rules));
   expect_says("p", R"("message":"node affinity (weight 80) zone=z1: not met","best":true})");
   see_node(1);
-  expect_says("p", "n1 has more of it and would rank first now: prefer ");
+  expect_says("p", "n1 is better in this and would rank first now: prefer ");
   Node closed = zoned(0, 8);
   closed.taints = {{"gone", "", TaintEffect::kNoSchedule}};
   see(closed);
   const std::string body = why("p");
-  EXPECT_NE(body.find("n1 has more of it and would take it now, unlike its own node"), std::string::npos) << body;
+  EXPECT_NE(body.find("n1 is better in this and would take it now, unlike its own node"), std::string::npos) << body;
   EXPECT_EQ(body.find("\"points\""), std::string::npos) << body;
 }
 
@@ -162,7 +162,7 @@ TEST_F(WhyPreferences, AMemberStaysInTheDomainOfItsGang) {
   PodRules rules;
   rules.preferred_affinity = {in_zone(80, "z2")};
   for (int i = 0; i < 2; ++i) see(with(under(gang_pod("g", i, 2, 8), rules), "ashlar.dev/within", "l/rack"));
-  expect_says("g-0", "1 node has more of it and would not take it (1 outside the domain of its gang)");
+  expect_says("g-0", "1 node is better in this and would not take it (1 outside the domain of its gang)");
 }
 
 TEST_F(WhyPreferences, OfAPodThatAnotherLeaderHasPlacedTheyAreNotCompared) {
@@ -194,7 +194,7 @@ TEST_F(WhyOtherTiers, TheTierThatDecidesIsNamed) {
   PodRules rules;
   rules.preferred_affinity = {in_zone(80, "z1")};
   see(under(pod("p", 4), rules));
-  expect_says("p", "n1 has more of it, at the cost of pack-tight: ");
+  expect_says("p", "n1 is better in this, at the cost of pack-tight: ");
 }
 
 TEST_F(WhyPreferences, NamesExpressionsOfEveryOperator) {
