@@ -18,8 +18,8 @@ inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
 /// Images that a pod names, names of images that a node reports (a kubelet reports 50 images with 5 names each), and
 /// the bytes of such a name. What exceeds this is not scored.
 inline constexpr std::size_t kPodImagesMax = 1024, kNodeImagesMax = 256, kImageNameBytesMax = 512;
-/// Bytes of the names of a waiting pod's images together, each kEntryBytes more than its length. What exceeds this counts
-/// as images that are nowhere.
+/// Bytes of the names of a waiting pod's images together, each kEntryBytes more than its length. What exceeds this
+/// counts as images that are nowhere.
 inline constexpr std::size_t kPodImageBytesMax = 16u << 10;  // for tests
 /// Bytes of an image as kept: no node has a larger one.
 inline constexpr std::int64_t kImageBytesMax = std::int64_t{1} << 46;

@@ -147,9 +147,9 @@ TEST(KnownLives, OfPublishedProfiles) {
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 22837 binds, 10742 others; Placed 13369; plans b61b1b5b1efe2fa4");
+            "20100 decisions, 23202 binds, 10891 others; Placed 13472; plans 6efbb1ec6889bdb4");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 906 binds, 36 others; Placed 540; plans c5fb34a549fe2be5");
+            "20100 decisions, 900 binds, 35 others; Placed 538; plans 491c9e27e4c68fe3");
 }
 
 }  // namespace
