@@ -160,7 +160,7 @@ TEST_F(SchedulerKills, ASilentServerCostsTheLeaseAndNeverTheProcess) {
       },
       std::chrono::seconds(20));
   EXPECT_TRUE(is_lost) << envtest::tail_of(file("log"), 20);
-  EXPECT_TRUE(says("/readyz", "503 caches are not synced\n"));
+  EXPECT_TRUE(wait([&] { return says("/readyz", "503 caches are not synced\n"); }));
   plane_->api_server().signal(SIGCONT);
   post_pod(gpu_pod("after", 1));
   EXPECT_TRUE(wait_bound(1, "after", std::chrono::seconds(60))) << envtest::tail_of(file("log"), 20);

@@ -131,7 +131,7 @@ TEST_F(LiveSchedulerVolumes, AClaimThatWaitsForItsConsumerGetsTheVolumeOfTheNode
   post_claim("data-2", "local-2");
   auto scheduler = start();
   post_user("p", "data-2");
-  EXPECT_TRUE(waits_because("p", "PersistentVolume")) << told("p");
+  EXPECT_TRUE(waits_because("p", "persistent volumes to bind")) << told("p");
   post_volume("vol-2", "local-2", node_name(2));
   ASSERT_TRUE(wait([&] { return claim_of("vol-2") == "data-2"; })) << read(std::string(kVolumes) + "/vol-2");
   EXPECT_NE(read(std::string(kVolumes) + "/vol-2").find(R"("pv.kubernetes.io/bound-by-controller":"yes")"),

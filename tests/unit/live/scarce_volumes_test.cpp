@@ -194,6 +194,54 @@ TEST_F(ScarceVolumesTest, PodsLookAgainOnlyWhenOtherNodesWillDoForTheirRequest) 
   EXPECT_GE(tracker.constraints_renewed(), renewed + 100) << "from now on volumes are all there is";
 }
 
+TEST_F(ScarceVolumesTest, VolumesOfTwoLabelsAreListedOnceForEachNode) {
+  constexpr const char* kZone = "topology.kubernetes.io/zone";
+  for (int i = 0; i < 10; ++i) see(node(name("n", i), 8, {{kHost, name("n", i)}, {kZone, "a"}}));
+  see(storage_class("late", kNothingMadeHere));
+  for (int v = 0; v < 40; ++v) {
+    PersistentVolume one = at(volume(name("v", v), "late"), kHost, {name("n", v % 10)});
+    ASSERT_EQ(one.affinity.size(), 1u);
+    one.affinity.front().expressions.push_back({.key = kZone, .op = SelectorOp::kIn, .values = {"a"}});
+    see(one);
+  }
+  pods(0, 20, 9);
+  see(claim("mine"));
+  step();
+  const auto& lists = tracker.pods()[slot("p0")].volume_terms->lists;
+  ASSERT_EQ(lists.size(), 1u);
+  EXPECT_EQ(lists[0].size(), 10u);
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  see(user("taker", {"mine"}, 1));
+  step();
+  EXPECT_NE(where("taker"), "");
+  EXPECT_LE(tracker.constraints_renewed(), renewed + 2) << "its node has three more";
+}
+
+TEST_F(ScarceVolumesTest, PodsThatAreCarriedToTheirPlacesDoNotFollowTheirClass) {
+  hosts(3);
+  CsiDriver driver;
+  driver.name = "csi.example.com";
+  driver.has_capacities = true;
+  see(storage_class("late", "csi.example.com"));
+  see(driver);
+  CsiStorageCapacity capacity;
+  capacity.ns = "kube-system";
+  capacity.name = "everywhere";
+  capacity.class_name = "late";
+  capacity.topology.present = true;
+  capacity.largest_volume = 100 * kGiB;
+  see(capacity);
+  pods(0, 20);
+  step();
+  for (int i = 0; i < 20; ++i) ASSERT_NE(where(name("p", i)), "");
+  step();  // what they took of their claims is known
+  const std::uint64_t made = tracker.late_choices_made();
+  capacity.largest_volume = 90 * kGiB;
+  see(capacity);
+  step();
+  EXPECT_LE(tracker.late_choices_made(), made + 1);
+}
+
 TEST_F(ScarceVolumesTest, CapacitiesThatChangeNothingForARequestAreNotLookedAtByItsPods) {
   hosts(3);
   see(storage_class("late", "d"));

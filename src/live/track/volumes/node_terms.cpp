@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "live/track/hashes.h"
 
@@ -230,6 +231,19 @@ std::optional<AnyOf> both(const AnyOf& a, const AnyOf& b, std::size_t terms_max)
   return AnyOf(std::move(out));
 }
 
+namespace {
+
+/// An order of their texts.
+bool is_before(const NodeTerm& a, const NodeTerm& b) {
+  const auto parts = [](const Requirement& r) { return std::tie(r.key, r.op, r.values); };
+  const auto are_before = [&](const std::vector<Requirement>& left, const std::vector<Requirement>& right) {
+    return std::ranges::lexicographical_compare(left, right, {}, parts, parts);
+  };
+  return a.expressions == b.expressions ? are_before(a.fields, b.fields) : are_before(a.expressions, b.expressions);
+}
+
+}  // namespace
+
 void merge_terms(std::vector<NodeTerm>& terms) {
   std::vector<NodeTerm> out;
   std::map<PooledString, std::vector<PooledString>> by_key;
@@ -241,6 +255,9 @@ void merge_terms(std::vector<NodeTerm>& terms) {
       out.push_back(std::move(term));
     }
   }
+  std::ranges::sort(out, is_before);
+  const auto repeated = std::ranges::unique(out);
+  out.erase(repeated.begin(), repeated.end());
   for (auto& [key, values] : by_key) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
