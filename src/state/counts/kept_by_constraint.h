@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/digest.h"
@@ -33,8 +34,8 @@ class KeptByConstraint {
   /// Its size may be another now. Drops others if that is too much; this one stays.
   void settle(ConstraintId id) {
     Kept& its = kept_.at(id.value);
-    bytes_ += its.of.bytes() - its.bytes;
-    its.bytes = its.of.bytes();
+    const std::size_t before = std::exchange(its.bytes, its.of.bytes());
+    bytes_ += its.bytes - before;
     while (bytes_ > bytes_max_ && ids_.size() > kLeast) {
       const std::size_t drawn = hash_combine(++draws_, id.value) % ids_.size();
       forget(ids_[ids_[drawn] == id.value ? (drawn + 1) % ids_.size() : drawn]);

@@ -141,29 +141,16 @@ TEST_F(LateClaimsTest, AVolumeIsMadeWhereTheClassAllowsIt) {
 TEST_F(LateClaimsTest, WhereADriverTellsItsCapacitiesOneMustBeLargeEnough) {
   hosts(3);
   see(storage_class("late", "d"));
-  CsiDriver driver;
-  driver.name = "d";
-  driver.has_capacities = true;
-  see(driver);
-  const auto capacity = [](const std::string& host, std::int64_t gib) {
-    CsiStorageCapacity c;
-    c.ns = "kube-system";
-    c.name = "at-" + host;
-    c.class_name = "late";
-    c.topology.present = true;
-    c.topology.match_labels = {{kHost, host}};
-    c.largest_volume = gib * kGiB;
-    return c;
-  };
-  see(capacity("n0", 3));
+  see(driver_with_capacities("d"));
+  see(capacity("late", "n0", 3));
   see(claim("data", "late", 5));
   see(user("p", {"data"}));
   step();
   EXPECT_EQ(where("p"), "");
-  see(capacity("n1", 5));
+  see(capacity("late", "n1", 5));
   step();
   EXPECT_EQ(where("p"), "n1");
-  gone(capacity("n1", 5));
+  gone(capacity("late", "n1", 5));
   step();
   EXPECT_FALSE(is_outdated("p")) << "the volume that is made takes of it";
 }

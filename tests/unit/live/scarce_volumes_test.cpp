@@ -219,25 +219,15 @@ TEST_F(ScarceVolumesTest, VolumesOfTwoLabelsAreListedOnceForEachNode) {
 
 TEST_F(ScarceVolumesTest, PodsThatAreCarriedToTheirPlacesDoNotFollowTheirClass) {
   hosts(3);
-  CsiDriver driver;
-  driver.name = "csi.example.com";
-  driver.has_capacities = true;
   see(storage_class("late", "csi.example.com"));
-  see(driver);
-  CsiStorageCapacity capacity;
-  capacity.ns = "kube-system";
-  capacity.name = "everywhere";
-  capacity.class_name = "late";
-  capacity.topology.present = true;
-  capacity.largest_volume = 100 * kGiB;
-  see(capacity);
+  see(driver_with_capacities("csi.example.com"));
+  see(capacity("late", "", 100));
   pods(0, 20);
   step();
   for (int i = 0; i < 20; ++i) ASSERT_NE(where(name("p", i)), "");
   step();  // what they took of their claims is known
   const std::uint64_t made = tracker.late_choices_made();
-  capacity.largest_volume = 90 * kGiB;
-  see(capacity);
+  see(capacity("late", "", 90));
   step();
   EXPECT_LE(tracker.late_choices_made(), made + 1);
 }
@@ -245,30 +235,17 @@ TEST_F(ScarceVolumesTest, PodsThatAreCarriedToTheirPlacesDoNotFollowTheirClass) 
 TEST_F(ScarceVolumesTest, CapacitiesThatChangeNothingForARequestAreNotLookedAtByItsPods) {
   hosts(3);
   see(storage_class("late", "d"));
-  CsiDriver driver;
-  driver.name = "d";
-  driver.has_capacities = true;
-  see(driver);
-  const auto capacity = [](const std::string& host, std::int64_t gib) {
-    CsiStorageCapacity c;
-    c.ns = "kube-system";
-    c.name = PooledString("at-" + host);
-    c.class_name = "late";
-    c.topology.present = true;
-    c.topology.match_labels = {{kHost, PooledString(host)}};
-    c.largest_volume = gib * kGiB;
-    return c;
-  };
-  see(capacity("n0", 30));
+  see(driver_with_capacities("d"));
+  see(capacity("late", "n0", 30));
   pods(0, 50, 9);
   step();
   const std::uint64_t renewed = tracker.constraints_renewed();
   for (int round = 0; round < 10; ++round) {
-    see(capacity("n0", 29 - round));
+    see(capacity("late", "n0", 29 - round));
     step();
   }
   EXPECT_EQ(tracker.constraints_renewed(), renewed) << "it is large enough still";
-  see(capacity("n1", 1));
+  see(capacity("late", "n1", 1));
   step();
   EXPECT_EQ(tracker.constraints_renewed(), renewed + 50);
 }
@@ -279,10 +256,7 @@ TEST_F(ScarceVolumesTest, WhatPodsKnowFollowsEveryChange) {
   const auto below = [&](std::uint64_t bound) { return static_cast<int>(draws() % bound); };
   hosts(6);
   for (const char* of : {"late", "made"}) see(storage_class(of, of == std::string("made") ? "d" : kNothingMadeHere));
-  CsiDriver driver;
-  driver.name = "d";
-  driver.has_capacities = true;
-  see(driver);
+  see(driver_with_capacities("d"));
   std::vector<Pod> all;
   for (int i = 0; i < 24; ++i) {
     const std::string of = i % 3 == 0 ? "made" : "late";
@@ -311,17 +285,9 @@ TEST_F(ScarceVolumesTest, WhatPodsKnowFollowsEveryChange) {
         v.claim_name = PooledString(below(2) == 0 ? name("c", below(24)) : "somebody");
         see(v);
         break;
-      case 4: {
-        CsiStorageCapacity c;
-        c.ns = "kube-system";
-        c.name = PooledString("at-" + host);
-        c.class_name = "made";
-        c.topology.present = true;
-        c.topology.match_labels = {{kHost, PooledString(host)}};
-        c.largest_volume = below(5) * kGiB;
-        see(c);
+      case 4:
+        see(capacity("made", host, below(5)));
         break;
-      }
       default:
         see(all[static_cast<std::size_t>(below(24))]);
     }

@@ -65,6 +65,23 @@ class VolumeBench : public TrackerBench {
         {.expressions = {{.key = key, .op = SelectorOp::kIn, .values = std::move(values)}}, .fields = {}});
     return v;
   }
+  static CsiDriver driver_with_capacities(const std::string& name) {
+    CsiDriver driver;
+    driver.name = PooledString(name);
+    driver.has_capacities = true;
+    return driver;
+  }
+  /// On nodes with the label; "": on all.
+  static CsiStorageCapacity capacity(const std::string& of_class, const std::string& host, std::int64_t gib) {
+    CsiStorageCapacity c;
+    c.ns = "kube-system";
+    c.name = PooledString("at-" + host);
+    c.class_name = PooledString(of_class);
+    c.topology.present = true;
+    if (!host.empty()) c.topology.match_labels = {{"kubernetes.io/hostname", PooledString(host)}};
+    c.largest_volume = gib * kGiB;
+    return c;
+  }
   static PersistentVolume labelled(PersistentVolume v, const std::string& key, const std::string& value) {
     v.labels.push_back({key, value});
     std::ranges::sort(v.labels, [](const KeyValue& a, const KeyValue& b) { return a.key < b.key; });

@@ -6,6 +6,12 @@ namespace {
 
 using Fits = std::vector<int>;
 
+NodeFacts labelled(std::vector<NodeLabel> labels) {
+  NodeFacts f;
+  f.labels = std::move(labels);
+  return f;
+}
+
 TEST(Resources, TheScarcestResourceDecidesHowManyFit) {
   const SmallCluster c{
       {.cpu_milli = 96000, .memory = 400}, {.cpu_milli = 96000, .memory = 90}, {.cpu_milli = 11999, .memory = 400}};
@@ -106,11 +112,7 @@ TEST(Model, OnlyAcceptedModelsServe) {
 TEST(Selector, TheSelectorAndOneOfTheTermsMustHold) {
   SmallCluster c;
   const LabelKeyId pool(0u), zone(1u);
-  const auto add = [&](std::vector<NodeLabel> labels) {
-    NodeFacts f;
-    f.labels = std::move(labels);
-    c.add(f);
-  };
+  const auto add = [&](std::vector<NodeLabel> labels) { c.add(labelled(std::move(labels))); };
   add({{pool, LabelId(1u)}, {zone, LabelId(10u)}});
   add({{pool, LabelId(1u)}, {zone, LabelId(12u)}});
   add({{pool, LabelId(1u)}});
@@ -125,11 +127,7 @@ TEST(Selector, TheSelectorAndOneOfTheTermsMustHold) {
 TEST(Volumes, OfEachListOneTermMustHold) {
   SmallCluster c;
   const LabelKeyId zone(0u), disk(1u);
-  const auto add = [&](std::vector<NodeLabel> labels) {
-    NodeFacts f;
-    f.labels = std::move(labels);
-    c.add(f);
-  };
+  const auto add = [&](std::vector<NodeLabel> labels) { c.add(labelled(std::move(labels))); };
   add({{zone, LabelId(10u)}, {disk, LabelId(1u)}});
   add({{zone, LabelId(11u)}});
   add({{zone, LabelId(11u)}, {disk, LabelId(1u)}});
@@ -146,11 +144,7 @@ TEST(Volumes, OfEachListOneTermMustHold) {
 TEST(Features, TheNodeMustDeclareEach) {
   SmallCluster c;
   const LabelKeyId one(1u), other(3u);
-  const auto add = [&](std::vector<NodeLabel> labels) {
-    NodeFacts f;
-    f.labels = std::move(labels);
-    c.add(f);
-  };
+  const auto add = [&](std::vector<NodeLabel> labels) { c.add(labelled(std::move(labels))); };
   add({{one, LabelId(1u)}, {other, LabelId(2u)}});
   add({{one, LabelId(1u)}});
   add({{LabelKeyId(2u), LabelId(3u)}});

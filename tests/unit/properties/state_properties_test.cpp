@@ -18,6 +18,13 @@
 namespace ashlar {
 namespace {
 
+constexpr OutsideOptions kWithAllButHolds{.has_company = true,
+                                          .has_images = true,
+                                          .has_health = true,
+                                          .has_layouts = true,
+                                          .has_gangs = true,
+                                          .has_grants = true};
+
 /// A state with a history behind it, nothing decided by an engine.
 State lived(const std::vector<Move>& moves, Outside& outside) {
   State state;
@@ -324,12 +331,7 @@ RC_GTEST_PROP(Company, EqualsANaiveRecountAlsoInsideATrialAndAfterARestart, ()) 
 }
 
 RC_GTEST_PROP(Counts, AreTheSameWhetherSelectorsComeBeforeThePodsOrAfter, ()) {
-  Outside outside({.has_company = true,
-                   .has_images = true,
-                   .has_health = true,
-                   .has_layouts = true,
-                   .has_gangs = true,
-                   .has_grants = true});
+  Outside outside(kWithAllButHolds);
   State state = lived(*some_moves(), outside);
   const SelectorIndex& index = state.cluster().counts().index();
   const PodSelectorId row(index.selector_rows());
@@ -438,12 +440,7 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
 }
 
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
-  Outside outside({.has_company = true,
-                   .has_images = true,
-                   .has_health = true,
-                   .has_layouts = true,
-                   .has_gangs = true,
-                   .has_grants = true});
+  Outside outside(kWithAllButHolds);
   State state = lived(*some_moves(), outside);
   State world = state;
   Trial trial(state);
@@ -514,12 +511,7 @@ RC_GTEST_PROP(Apply, ABindIsUndoneByTheMembersEnd, ()) {
 }
 
 RC_GTEST_PROP(Apply, ANodeThatComesAndGoesLeavesNoTrace, ()) {
-  Outside outside({.has_company = true,
-                   .has_images = true,
-                   .has_health = true,
-                   .has_layouts = true,
-                   .has_gangs = true,
-                   .has_grants = true});
+  Outside outside(kWithAllButHolds);
   State state = lived(*some_moves(), outside);
   const std::uint64_t digest = state.digest();
   const NodeId node(state.cluster().rows() + 3);
@@ -648,12 +640,7 @@ RC_GTEST_PROP(Apply, AChangeOfCapacityOrDevicesIsThatOfTheWholeNode, ()) {
 }
 
 RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
-  Outside outside({.has_company = true,
-                   .has_images = true,
-                   .has_health = true,
-                   .has_layouts = true,
-                   .has_gangs = true,
-                   .has_grants = true});
+  Outside outside(kWithAllButHolds);
   State state = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, state.cluster().rows()));
   RC_PRE(state.cluster().is_live(node));
@@ -675,12 +662,7 @@ RC_GTEST_PROP(DeviceHealth, ReportedAndTakenBackLeavesNoTrace, ()) {
 // Health is known apart from the node's facts: neither order of the reports makes a difference, and what happens on the
 // node meanwhile is what would have happened without it.
 RC_GTEST_PROP(DeviceHealth, IsIndependentOfTheOtherChangesOfTheNode, ()) {
-  Outside outside({.has_company = true,
-                   .has_images = true,
-                   .has_health = true,
-                   .has_layouts = true,
-                   .has_gangs = true,
-                   .has_grants = true});
+  Outside outside(kWithAllButHolds);
   State first = lived(*some_moves(), outside);
   const NodeId node(*rc::gen::inRange<std::size_t>(0, first.cluster().rows()));
   RC_PRE(first.cluster().is_live(node));

@@ -251,7 +251,7 @@ void merge_terms(std::vector<NodeTerm>& terms) {
     if (is_plain(term) && term.fields.empty()) {
       std::vector<PooledString>& values = by_key[term.expressions[0].key];
       values.insert(values.end(), term.expressions[0].values.begin(), term.expressions[0].values.end());
-    } else if (out.empty() || !(out.back() == term)) {
+    } else {
       out.push_back(std::move(term));
     }
   }
