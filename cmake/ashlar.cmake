@@ -38,6 +38,11 @@ endfunction()
 # ashlar_batches(SOURCES TARGET SIZE): replaces the sources in the list SOURCES by files that include SIZE of them each, so that one run of the compiler reads
 # and instantiates what they share once: where a source alone is seldom compiled anew. Not in the preset of daily work, whose commands clang-tidy takes source
 # by source. CMake's own unity builds name sources by their absolute path, so that the compiler cache would not share them between checkouts.
+if(ASHLAR_SANITIZE)
+  set(ashlar_sources_in_batch 8)  # whole builds; there are no precompiled headers here
+else()
+  set(ashlar_sources_in_batch 4)  # daily ones, in which a change must not compile half a folder anew
+endif()
 function(ashlar_batches of target size)
   if(NOT ASHLAR_BATCHES)
     return()
@@ -76,7 +81,7 @@ function(ashlar_library name)
     return()
   endif()
   if(arg_IN_BATCHES)
-    ashlar_batches(sources ${name} 4)
+    ashlar_batches(sources ${name} ${ashlar_sources_in_batch})
   endif()
   add_library(ashlar_${name} STATIC ${sources})
   target_include_directories(ashlar_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)

@@ -124,6 +124,14 @@ TEST(Tiresias, ServiceOfEarlierRunsCounts) {
   EXPECT_EQ(find_order("tiresias")->changes_at(q.state.job(JobId(0u)), Millis(20'000'000)), Millis(28'000'001));
 }
 
+TEST(Tiresias, ServiceWithoutANumberIsMuch) {
+  Queue q({{.duration_s = 90000, .devices = 12}});
+  q.start(JobId(0u), 0);
+  const Millis age(1'152'919'804'606'851'976);  // 12 times as much is no 64-bit number
+  EXPECT_EQ(find_order("tiresias")->running(q.state.job(JobId(0u)), age).major,
+            find_order("tiresias")->running(q.state.job(JobId(0u)), Millis(18'000'000)).major);
+}
+
 TEST(Tiresias, RunningGoesBeforeWaitingOfTheSameSecond) {
   Queue q({{.submitted_s = 7}, {.submitted_s = 7}});
   q.start(JobId(1u), 8);
