@@ -1,5 +1,6 @@
 // plain_client: a scheduler without thought, as a process of its own like the others: binds each pod of the name
-// `plain-client` that is to be measured to the next node in turn, 64 bindings in flight, one pod watch open.
+// `plain-client` that is to be measured to the next node in turn, 64 writes in flight, one pod watch open. A claim that
+// is not bound gets that node as its selected one first, and the pod waits until it is.
 #pragma once
 
 #include <string>
