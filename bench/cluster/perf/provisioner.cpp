@@ -1,65 +1,37 @@
 #include "provisioner.h"
 
-#include <simdjson.h>
+#include "kubeclient/volumes/binding_writes.h"
 
 namespace ashlar::bench::perf {
 namespace {
 
-std::string text_at(const simdjson::dom::element& object, std::string_view pointer) {
-  std::string_view text;
-  return object.at_pointer(pointer).get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
-
-std::string volume_body(const std::string& name, const std::string& ns, const std::string& claim,
-                        const std::string& uid, const std::string& node) {
+std::string volume_body(const std::string& name, const kube::PersistentVolumeClaim& claim) {
   return R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":")" + name +
          R"("},"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"storageClassName":"late",)"
          R"("csi":{"driver":"perf.example.com","volumeHandle":")" +
-         name + R"("},"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":")" + ns +
-         R"(","name":")" + claim + R"(","uid":")" + uid +
+         name + R"("},"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":")" + claim.ns.str() +
+         R"(","name":")" + claim.name.str() + R"(","uid":")" + claim.uid.str() +
          R"("},"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"kubernetes.io/hostname",)"
          R"("operator":"In","values":[")" +
-         node + R"("]}]}]}}}})";
+         claim.selected_node.str() + R"("]}]}]}}}})";
 }
 
 }  // namespace
 
-void Provisioner::start() {
-  stream_ = api_.stream({.path = "/api/v1/persistentvolumeclaims?watch=1&timeoutSeconds=3600", .timeout = Millis(0)},
-                        {.on_open = [](const http::Response&) {},
-                         .on_chunk =
-                             [this](std::string_view chunk) {
-                               return frames_
-                                   .feed(chunk,
-                                         [this](std::string_view frame) {
-                                           take(frame);
-                                           return true;
-                                         })
-                                   .ok();
-                             },
-                         .on_done = [](const Result<http::Response>&) {}},
-                        Millis(0));
-}
+Provisioner::Provisioner(kube::Api& api)
+    : api_(api), claims_(api, {}, [this](kube::Change<kube::PersistentVolumeClaim>&& change) {
+        using Kind = kube::Change<kube::PersistentVolumeClaim>::Kind;
+        const bool is_there = change.kind == Kind::kAdded || change.kind == Kind::kModified;
+        if (is_there && change.object.has_selected_node && change.object.volume_name.empty()) provide(change.object);
+      }) {}
 
-void Provisioner::take(std::string_view event) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  if (parser.parse(simdjson::padded_string(event)).get(root) != simdjson::SUCCESS) return;
-  const std::string node = text_at(root, "/object/metadata/annotations/volume.kubernetes.io~1selected-node");
-  const std::string uid = text_at(root, "/object/metadata/uid");
-  if (node.empty() || !text_at(root, "/object/spec/volumeName").empty() || !served_.insert(uid).second) return;
-  provide(text_at(root, "/object/metadata/namespace"), text_at(root, "/object/metadata/name"), uid, node);
-}
-
-void Provisioner::provide(const std::string& ns, const std::string& claim, const std::string& uid,
-                          const std::string& node) {
-  const std::string name = "provided-" + uid, path = "/api/v1/namespaces/" + ns + "/persistentvolumeclaims/" + claim;
+void Provisioner::provide(const kube::PersistentVolumeClaim& claim) {
+  if (!served_.insert(claim.uid.str()).second) return;
+  const std::string name = "provided-" + claim.uid.str(), path = kube::claim_path(claim.ns, claim.name);
   volumes_.push_back("/api/v1/persistentvolumes/" + name);
   const std::string bound =
       R"({"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes"}},"spec":{"volumeName":")" + name + "\"}}";
-  api_.send({.method = http::Method::kPost,
-             .path = "/api/v1/persistentvolumes",
-             .body = volume_body(name, ns, claim, uid, node)},
+  api_.send({.method = http::Method::kPost, .path = "/api/v1/persistentvolumes", .body = volume_body(name, claim)},
             [this, path, bound](const kube::Answer& answer) {
               if (!answer.ok() && trouble_.empty()) trouble_ = answer.result.error().message;
               if (!answer.ok()) return;

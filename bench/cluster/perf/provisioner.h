@@ -4,36 +4,30 @@
 
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kubeclient/api.h"
-#include "kubeclient/decode/decode.h"
+#include "kubeclient/reflector.h"
 
 namespace ashlar::bench::perf {
 
 class Provisioner {
  public:
-  explicit Provisioner(kube::Api& api) : api_(api) {}
-  ~Provisioner() { api_.cancel(stream_); }
-  Provisioner(const Provisioner&) = delete;
-  Provisioner& operator=(const Provisioner&) = delete;
+  explicit Provisioner(kube::Api& api);
 
-  /// Opens a watch of all claims; works inside Api::poll().
-  void start();
+  /// Follows all claims; works inside Api::poll().
+  void start() { claims_.start(); }
   /// Paths of the volumes made so far.
   const std::vector<std::string>& volumes() const { return volumes_; }
   /// Why the first write that failed did; empty: none did.
   const std::string& trouble() const { return trouble_; }
 
  private:
-  void take(std::string_view event);
-  void provide(const std::string& ns, const std::string& claim, const std::string& uid, const std::string& node);
+  void provide(const kube::PersistentVolumeClaim& claim);
   void send(http::Request request);
 
   kube::Api& api_;
-  kube::FrameSplitter frames_{kube::Encoding::kJson};
-  http::RequestId stream_ = 0;
+  kube::Reflector<kube::PersistentVolumeClaim> claims_;
   std::set<std::string> served_;  ///< uids of claims
   std::vector<std::string> volumes_;
   std::string trouble_;
