@@ -52,7 +52,8 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kNone:
       return {};
     case HoldReason::kGated:
-      return "the pod has scheduling gates";
+      return "the pod has scheduling gates" +
+             (detail.empty() ? detail : " (" + detail + ") and waits until they are removed");
     case HoldReason::kDeleting:
       return "the pod is being deleted";
     case HoldReason::kUnsupported:

@@ -206,7 +206,8 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   see(pod("assumed", 1));
   see(bound(pod("parked", 1), "elsewhere"));
   Pod gated = pod("gated", 1);
-  gated.scheduling_gates = 1;
+  gated.scheduling_gates = 2;
+  gated.gate_names = "example.com/a, example.com/b";
   see(gated);
   see(pod("malformed", 1,
           {{PooledString("ashlar.dev/gang"), PooledString("m")},
@@ -233,8 +234,9 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
   EXPECT_EQ(headline("parked"),
             R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
-  EXPECT_EQ(headline("gated"),
-            R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
+  EXPECT_EQ(
+      headline("gated"),
+      R"x("state":"Held","headline":"AdmissionGated: the pod has scheduling gates (example.com/a, example.com/b) and waits until they are removed","exitStatus":4)x");
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
