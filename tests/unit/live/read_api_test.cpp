@@ -392,8 +392,9 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   const std::string told = metrics.text(replica.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
-  EXPECT_EQ(headline("early"),
-            R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  EXPECT_EQ(
+      headline("early"),
+      R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet): create it in namespace ns, or create the pods without spec.schedulingGroup","exitStatus":4)x");
   see(group("none", 1));
   leader_term->turn();
   EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();

@@ -74,7 +74,8 @@ Hold object_hold(const Tables& t, const GangRecord& g) {
   if (g.is_pod_group() && g.group_uid.empty() && !t.groups_problem.empty())
     return {HoldReason::kGroupsUnreadable, "PodGroups cannot be read: " + t.groups_problem};
   if (g.is_pod_group() && g.group_uid.empty())
-    return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
+    return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet): create it in namespace " +
+                                           g.ns.str() + ", or create the pods without spec.schedulingGroup"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty())
     return refused("PodGroup field " + bounded_name(g.group_refusal) + " is not evaluated by Ashlar" +
