@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kubeclient/bind_outcome.h"
+#include "live/read/words/toleration_text.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/translate.h"
@@ -99,6 +100,7 @@ class NamesOf final : public ReasonNames {
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
+    if (r.code == ReasonCode::kTaintNotTolerated) return toleration_text(c_, ConstraintId(r.subject));
     if (r.code == ReasonCode::kModelMismatch) {
       const std::string unknown = unknown_class_text(c_, job_);
       return unknown.empty() ? unknown : ": " + unknown;
