@@ -128,7 +128,7 @@ Hold members_hold(const Tables& t, const GangRecord& g) {
 Hold label_hold(const Tables& t, const GangRecord& g) {
   if (!lacks_level(t, g)) return {};
   return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + bounded_name(g.hard_setting()) +
-                                         ", but no node has that label"};
+                                         ", but no node has that label" + probable_level(t, g.hard_setting())};
 }
 
 /// What `find` says of the first of its groups, or of the gang itself, that it holds.
