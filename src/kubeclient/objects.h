@@ -230,6 +230,7 @@ struct Pod {
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< their number, at most 255
+  PooledString gate_names;            ///< "example.com/a, example.com/b", cut off where it is long
   Millis created, deletion_requested;
   Resources requests;  ///< effective request by Kubernetes' rules, see resources.h
   std::shared_ptr<const Labels> labels;

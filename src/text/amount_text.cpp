@@ -92,6 +92,18 @@ std::string amount_word(ResourceId resource, std::int64_t amount) {
   return std::to_string(amount);
 }
 
+std::string rounded_bytes_word(std::int64_t bytes) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"TiB", 1ll << 40}, {"GiB", 1ll << 30}, {"MiB", 1ll << 20}, {"KiB", 1ll << 10}};
+  for (const auto& [unit, size] : kUnits) {
+    if (bytes > -size && bytes < size) continue;
+    const auto tenths =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(bytes) / static_cast<double>(size) * 10));
+    return milli_word(tenths * 100) + std::string(unit);
+  }
+  return std::to_string(bytes);
+}
+
 std::string quota_word(std::int64_t dimension, std::int64_t amount) {
   if (amount == kUnlimited) return "unlimited";
   const ResourceId counted = quota_key(dimension).resource;

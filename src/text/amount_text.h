@@ -25,6 +25,8 @@ std::string amount_text(ResourceId resource, std::int64_t amount);
 std::string milli_word(std::int64_t milli);
 /// An amount of a resource in one word: "1.5" cores, "64GiB".
 std::string amount_word(ResourceId resource, std::int64_t amount);
+/// Bytes in one word of few digits, rounded down: "503.4GiB", "1.9TiB", "512MiB".
+std::string rounded_bytes_word(std::int64_t bytes);
 /// An amount of a quota's dimension in one word, "unlimited" if there is no limit.
 std::string quota_word(std::int64_t dimension, std::int64_t amount);
 

@@ -68,15 +68,15 @@ CAPABLE_NODES = """{"kind":"NodeList","nodes":[{"name":"h","model":"H100","capab
     {"name":"m","model":"","cards":1,"idleCards":1,"cardFreeMilli":[1000],"freeMilliCores":0,"freePods":0,"domains":{},
     "cardGroups":[{"cards":"0","model":"A100","capabilities":["mig"],"memoryMiB":0,"island":0,"numaNode":0,"pcieSwitch":0,"sliced":false}]}]}"""
 NODES_OF_ALL_LENGTHS = """{"kind":"NodeList","nodes":[
-    {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freePods":7,"domains":{}},
-    {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freePods":110,
+    {"name":"n","model":"NVIDIA-H100-80GB-HBM3","cards":2,"idleCards":1,"cardFreeMilli":[1000,300],"freeMilliCores":63500,"freeMemoryBytes":549755813887,"freePods":7,"domains":{}},
+    {"name":"a-node-with-a-name-of-35-characters","model":"","cards":0,"idleCards":0,"cardFreeMilli":[],"freeMilliCores":1500,"freeMemoryBytes":-1048576,"freePods":110,
     "domains":{"rack":"r"}},
-    {"name":"shared","model":"","cards":4,"idleCards":1,"cardFreeMilli":[1000,1000,1000,0],"freeMilliCores":1500,"freePods":1,"domains":{}}]}"""
+    {"name":"shared","model":"","cards":4,"idleCards":1,"cardFreeMilli":[1000,1000,1000,0],"freeMilliCores":1500,"freeMemoryBytes":2088763392,"freePods":1,"domains":{}}]}"""
 NODES_TABLE = """\
-NAME                                 MODEL                  GPUS  IDLE  USE   FREE-CPU  FREE-PODS  DOMAINS
-n                                    NVIDIA-H100-80GB-HBM3     2     1  .7        63.5          7  -
-a-node-with-a-name-of-35-characters  -                         0     0  -          1.5        110  rack=r
-shared                               -                         4     1  .??#       1.5          1  -
+NAME                                 MODEL                  GPUS  IDLE  USE   FREE-CPU  FREE-MEM  FREE-PODS  DOMAINS
+n                                    NVIDIA-H100-80GB-HBM3     2     1  .7        63.5  511.9GiB          7  -
+a-node-with-a-name-of-35-characters  -                         0     0  -          1.5     -1MiB        110  rack=r
+shared                               -                         4     1  .??#       1.5    1.9GiB          1  -
 """
 QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-name-has-31-letters","usedMilliGpu":8500,"quotaMilliGpu":16000,
     "pendingJobs":1,"pendingGpus":8},{"name":"q","parent":"a-queue-whose-name-has-31-letters","usedMilliGpu":0,"quotaMilliGpu":4000,
@@ -243,9 +243,9 @@ LIED_TO = [
     ("queue", '{"kind":"QueueList","queues":7,"jobs":[]}', 1, "has another form"),
     ("nodes", '{"kind":"NodeList","nodes":[{"name":"n","cardFreeMilli":["x"],"domains":{}}]}', 1, "has another form"),
     ("nodes", NODE_IN_TROUBLE, 0, "    closed: pod ns/p: spec: odd\n    closed GPUs, claimed more than once: 0,3\n    unhealthy GPUs, which take no new pods: 2\n    taints: team=blue:NoSchedule, gone:NoExecute\n"),
-    ("nodes", UNLIKE_NODE, 0, "n     H100 x3, unknown x1     4     4  ....         0          0  -\n    GPUs 0-1: H100, 80 GiB, island 0, NUMA node 0, PCIe switch 0\n"
+    ("nodes", UNLIKE_NODE, 0, "n     H100 x3, unknown x1     4     4  ....         0         0          0  -\n    GPUs 0-1: H100, 80 GiB, island 0, NUMA node 0, PCIe switch 0\n"
      "    GPU 2: unknown model, island 1, NUMA node 0, PCIe switch 0, cut into slices: takes no pods\n    GPU 3: H100, 80 GiB, island 1, NUMA node 1, PCIe switch 2\n"),
-    ("nodes", CAPABLE_NODES, 0, "h     H100      1     1  .           0          0  -\nm     A100      1     1  .           0          0  -\n"
+    ("nodes", CAPABLE_NODES, 0, "h     H100      1     1  .           0         0          0  -\nm     A100      1     1  .           0         0          0  -\n"
      "    GPU 0: A100, island 0, NUMA node 0, PCIe switch 0, capabilities mig\n"),
     ("nodes h", CAPABLE_NODES, 0, "    capabilities: fp8, nvlink\n"),
     ("nodes", NODES_OF_ALL_LENGTHS, 0, NODES_TABLE),

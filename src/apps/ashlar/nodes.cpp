@@ -117,13 +117,14 @@ std::string trouble_text(const object& node) {
 
 std::string nodes_text(const object& answer, const std::string& only) {
   if (!only.empty() && answer.at("nodes").as_array().empty()) refuse_name("node", only);
-  Table table({"NAME", "MODEL", ">GPUS", ">IDLE", "USE", ">FREE-CPU", ">FREE-PODS", "DOMAINS"});
+  Table table({"NAME", "MODEL", ">GPUS", ">IDLE", "USE", ">FREE-CPU", ">FREE-MEM", ">FREE-PODS", "DOMAINS"});
   for (const boost::json::value& value : answer.at("nodes").as_array()) {
     const object& n = value.as_object();
     table.add({text_of(n, "name"), model_text(n), std::to_string(number_of(n, "cards")),
                std::to_string(number_of(n, "idleCards")), devices_picture(n),
                fmt::format("{:.6g}", static_cast<double>(number_of(n, "freeMilliCores")) / 1000),
-               std::to_string(number_of(n, "freePods")), domains_text(n)});
+               rounded_bytes_word(number_of(n, "freeMemoryBytes")), std::to_string(number_of(n, "freePods")),
+               domains_text(n)});
     const std::string able = only.empty() ? "" : capabilities_text(n);  // of all nodes the lines would be too many
     table.add_lines((able.empty() ? "" : "    capabilities: " + able + '\n') + devices_text_of(n) + trouble_text(n));
   }

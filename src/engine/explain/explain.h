@@ -35,6 +35,8 @@ struct Remedy {
   std::int64_t amount = 0;
   LevelId level;  ///< kWidenWithin: the level that would suffice; else the one the job, or group, must stay within
   NodeId node;    ///< kMoreNodes: empty nodes like this one
+  LabelKeyId new_domain =
+      {};  ///< kMoreNodes: the label of which each has a value of its own; none: they are as that one
   struct Limit {
     QueueId queue;
     QuotaKey of = {};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/explain/freed_devices.h"
+#include "engine/explain/new_nodes.h"
 #include "policy/profile.h"
 #include "state/cluster/usable_devices.h"
 #include "state/ledger.h"
@@ -208,96 +209,12 @@ std::optional<std::vector<Remedy::OfGroup>> free_devices_in(Rehearsal& r, const 
   return of_groups;
 }
 
-/// One more than the largest label of a node, or that a constraint asks of nodes.
-std::uint32_t first_free_label(const Cluster& cluster) {
-  std::uint32_t after = 0;
-  const auto note = [&](const std::vector<NodeTerm>& terms) {
-    for (const NodeTerm& term : terms)
-      for (const LabelExpression& e : term.all)
-        for (const LabelId value : e.values) after = std::max(after, value.value + 1);
-  };
-  for (std::size_t n = 0; n < cluster.rows(); ++n)
-    for (const NodeLabel& label : cluster.facts(NodeId(n)).labels) after = std::max(after, label.id.value + 1);
-  for (const Constraint& c : cluster.constraints()) {
-    note({c.selector});
-    note(c.any_of);
-    for (const std::vector<NodeTerm>& list : c.volumes) note(list);
-  }
-  return after;
-}
-
-/// The node of these that would take the member if it were empty, the one with most devices first. Pods that refuse it
-/// there may not refuse it on a node like this one.
-NodeId template_for(State& state, const MemberSpec& m, const std::vector<NodeId>& nodes) {
-  const Demand& demand = state.demand(m.demand);
-  NodeId best;
-  for (const NodeId n : nodes) {
-    const NodeFacts& facts = state.cluster().facts(n);
-    const bool is_large_enough =
-        std::all_of(demand.amounts.begin(), demand.amounts.end(), [&](const ResourceAmount& a) {
-          return a.resource.row() < facts.allocatable.size() && facts.allocatable[a.resource.row()] >= a.amount;
-        });
-    if (!is_large_enough || facts.devices.count < demand.devices.count ||
-        !state.cluster().allowed_alone(m.constraint, kNodeRules).test(n.row()))
-      continue;
-    if (best.is_none() || facts.devices.count > state.cluster().facts(best).devices.count) best = n;
-  }
-  return best;
-}
-
 /// Levels such as kubernetes.io/hostname, whose domains can never contain another node.
 bool is_each_domain_one_node(const Topology& topology, LevelId level) {
   for (std::size_t d = 0; d < topology.domain_count(level); ++d)
     if (topology.nodes_of(level, DomainId(d)).size() > 1) return false;
   return true;
 }
-
-/// Empty nodes of the copy that are like others, taken away again at the end. Of each label that names a single node
-/// they have values of their own.
-class NewNodes {
- public:
-  NewNodes(Rehearsal& r, std::vector<NodeFacts> kinds, std::span<const LabelKeyId> names)
-      : r_(r),
-        first_(static_cast<std::uint32_t>(r.state().cluster().rows())),
-        first_label_(first_free_label(r.state().cluster())),
-        kinds_(std::move(kinds)),
-        names_(names) {}
-  NewNodes(const NewNodes&) = delete;
-  ~NewNodes() { shrink_to(0); }
-  /// Whether the job starts beside this many of each kind.
-  bool start_with(std::span<const std::int64_t> counts) {
-    std::vector<std::size_t> wanted;
-    for (std::size_t kind = 0; kind < counts.size(); ++kind)
-      wanted.insert(wanted.end(), static_cast<std::size_t>(counts[kind]), kind);
-    shrink_to(static_cast<std::size_t>(std::ranges::mismatch(there_, wanted).in1 - there_.begin()));
-    while (there_.size() < wanted.size()) {
-      const std::size_t kind = wanted[there_.size()];
-      ashlar::apply(r_.state(), {r_.state().now(), NodeSeen{next(), like(kinds_[kind])}});
-      there_.push_back(kind);
-    }
-    return r_.starts({});
-  }
-
- private:
-  NodeId next() const { return NodeId(first_ + static_cast<std::uint32_t>(there_.size())); }
-  NodeFacts like(NodeFacts facts) const {
-    for (NodeLabel& label : facts.labels)
-      if (std::ranges::find(names_, label.key) != names_.end())
-        label = {label.key, LabelId(first_label_ + there_.size())};
-    return facts;
-  }
-  void shrink_to(std::size_t count) {
-    while (there_.size() > count) {
-      there_.pop_back();
-      ashlar::apply(r_.state(), {r_.state().now(), NodeGone{next()}});
-    }
-  }
-  Rehearsal& r_;
-  std::uint32_t first_, first_label_;
-  std::vector<NodeFacts> kinds_;
-  std::span<const LabelKeyId> names_;
-  std::vector<std::size_t> there_;  ///< the kind of each
-};
 
 /// New nodes for a section: those of one kind, in its domain.
 struct Growth {
@@ -307,9 +224,15 @@ struct Growth {
   std::int64_t nodes = 0;  ///< this many are enough if each takes one member
 };
 
+/// Members that are placed where there is room, and what new nodes have of their own.
+struct Growing {
+  Trial& trial;
+  const OwnLabels& own;
+};
+
 /// Places those members that have room; of the others, the first says which nodes would take them (none: no node).
 Growth growth_of(State& state, const Profile& profile, const Section& section, const std::vector<NodeId>& nodes,
-                 Trial& trial) {
+                 Growing& into) {
   Growth growth{.group = section.group, .within = section.within, .like = {}, .nodes = 0};
   const MemberSpec* lacking = nullptr;
   std::size_t at = 0;
@@ -321,25 +244,30 @@ Growth growth_of(State& state, const Profile& profile, const Section& section, c
     const Demand& demand = state.demand(m.demand);
     while (at < nodes.size() && !fits(state, profile, demand, m.constraint, nodes[at])) ++at;
     if (at < nodes.size()) {
-      trial.place(m.member, nodes[at],
-                  choose_devices(state.cluster(), nodes[at], demand.devices, state.cluster().constraint(m.constraint)));
+      into.trial.place(
+          m.member, nodes[at],
+          choose_devices(state.cluster(), nodes[at], demand.devices, state.cluster().constraint(m.constraint)));
       continue;
     }
     if (lacking == nullptr) lacking = &m;
     ++growth.nodes;
   }
-  if (lacking != nullptr) growth.like = template_for(state, *lacking, nodes);
+  if (lacking == nullptr) return growth;
+  const std::vector<NodeId> templates = templates_for(state, *lacking, nodes, into.own);
+  if (!templates.empty()) growth.like = templates.front();
   return growth;
 }
 
 /// For each section that has no room in the place; empty if one of them cannot get any by new nodes.
-std::vector<Growth> growths_in(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& place) {
+std::vector<Growth> growths_in(Rehearsal& r, const Profile& profile, const std::vector<NodeId>& place,
+                               const OwnLabels& own) {
   State& state = r.state();
   Trial trial(state);
+  Growing growing{trial, own};
   std::vector<Growth> growths;
   for (const Section& section : sections_of(r)) {
     const std::vector<NodeId> nodes = nodes_for(r, section, place, [](NodeId) { return 0; });
-    const Growth growth = growth_of(state, profile, section, nodes, trial);
+    const Growth growth = growth_of(state, profile, section, nodes, growing);
     if (growth.nodes == 0) continue;
     const bool can_grow =
         section.within.is_none() || !is_each_domain_one_node(state.cluster().topology(), section.within);
@@ -362,12 +290,11 @@ void lower(NewNodes& nodes, std::vector<std::int64_t>& counts) {
 }
 
 /// New nodes for each group that lacks room; false if none were found.
-bool add_nodes_by_group(Rehearsal& r, const Profile& profile, std::span<const LabelKeyId> names,
-                        std::vector<Remedy>& out) {
+bool add_nodes_by_group(Rehearsal& r, const Profile& profile, const OwnLabels& own, std::vector<Remedy>& out) {
   Remedy least{.kind = Remedy::Kind::kMoreNodes, .amount = INT64_MAX, .level = r.original().within};
   for (const std::vector<NodeId>& place : places_for(r)) {
     if (place.size() * r.needed() > kFreeingMax) continue;
-    const std::vector<Growth> growths = growths_in(r, profile, place);
+    const std::vector<Growth> growths = growths_in(r, profile, place, own);
     if (growths.empty() || growths.size() > kGroupsGrownMax) continue;
     std::vector<NodeFacts> kinds;
     std::vector<std::int64_t> counts;
@@ -375,7 +302,7 @@ bool add_nodes_by_group(Rehearsal& r, const Profile& profile, std::span<const La
       kinds.push_back(r.state().cluster().facts(growth.like));
       counts.push_back(growth.nodes);
     }
-    NewNodes nodes(r, std::move(kinds), names);
+    NewNodes nodes(r, std::move(kinds), own);
     if (!nodes.start_with(counts)) continue;
     lower(nodes, counts);
     const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -400,6 +327,37 @@ LevelId finest_level(Rehearsal& r) {
   return finest;
 }
 
+/// The fewest nodes of one kind with which the job starts, if they are fewer than `least`; 0: none were found.
+std::int64_t fewest_of(Rehearsal& r, NewNodes& nodes, std::int64_t least) {
+  const auto start_with = [&](std::int64_t count) { return nodes.start_with({&count, 1}); };
+  std::int64_t high = 1;
+  while (high < r.needed() && high < least && !start_with(high)) high = std::min<std::int64_t>(high * 2, r.needed());
+  std::int64_t found = 0;
+  for (std::int64_t low = 1; low <= high && !r.is_used_up();) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (start_with(middle)) {
+      found = middle;
+      high = middle - 1;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return found < least ? found : 0;
+}
+
+/// The fewest nodes of one kind, in one of the job's domains.
+void look_for_fewer_nodes(Rehearsal& r, const OwnLabels& own, Remedy& best) {
+  for (const std::vector<NodeId>& place : places_for(r))
+    for (const NodeId like : templates_for(r.state(), r.needed_members().front(), place, own)) {
+      if (best.amount == 1) return;
+      NewNodes nodes(r, {r.state().cluster().facts(like)}, own);
+      const std::int64_t found = fewest_of(r, nodes, best.amount);
+      if (found == 0) continue;
+      best.amount = found;
+      best.node = like;
+    }
+}
+
 }  // namespace
 
 void add_free_devices(Rehearsal& r, const Profile& profile, std::vector<Remedy>& out) {
@@ -419,35 +377,25 @@ void add_free_devices(Rehearsal& r, const Profile& profile, std::vector<Remedy>&
 
 void add_more_nodes(Rehearsal& r, const Profile& profile, std::span<const LabelKeyId> names, std::vector<Remedy>& out) {
   r.become({});
-  if (!r.original().spec.is_none() && add_nodes_by_group(r, profile, names, out)) return;
-  State& state = r.state();
+  const OwnLabels own = own_labels(r.state().cluster(), names);
+  if (!r.original().spec.is_none() && add_nodes_by_group(r, profile, own, out)) return;
   const LevelId within = finest_level(r);
-  if (!within.is_none() && is_each_domain_one_node(state.cluster().topology(), within)) return;
-  std::int64_t least = INT64_MAX;
-  NodeId like;
-  for (const std::vector<NodeId>& nodes : places_for(r)) {
-    const NodeId model = template_for(state, r.needed_members().front(), nodes);
-    if (model.is_none()) continue;
-    NewNodes added(r, {state.cluster().facts(model)}, names);
-    const auto start_with = [&](std::int64_t count) { return added.start_with({&count, 1}); };
-    std::int64_t high = 1;
-    while (high < r.needed() && high < least && !start_with(high)) high = std::min<std::int64_t>(high * 2, r.needed());
-    std::int64_t found = 0;
-    for (std::int64_t low = 1; low <= high && !r.is_used_up();) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (start_with(middle)) {
-        found = middle;
-        high = middle - 1;
-      } else {
-        low = middle + 1;
-      }
+  if (!within.is_none() && is_each_domain_one_node(r.state().cluster().topology(), within)) return;
+  Remedy best{.kind = Remedy::Kind::kMoreNodes, .amount = INT64_MAX, .level = within};
+  look_for_fewer_nodes(r, own, best);
+  if (best.node.is_none() && within.is_none()) {
+    const Cluster& cluster = r.state().cluster();
+    const Constraint constraint = cluster.constraint(r.needed_members().front().constraint);
+    for (const LabelKeyId label : labels_that_part(cluster, constraint, own)) {
+      OwnLabels with_domain = own;
+      with_domain.keys.push_back(label);
+      look_for_fewer_nodes(r, with_domain, best);
+      if (best.node.is_none()) continue;
+      best.new_domain = label;
+      break;
     }
-    if (found == 0 || found >= least) continue;
-    least = found;
-    like = model;
   }
-  if (!like.is_none())
-    out.push_back({.kind = Remedy::Kind::kMoreNodes, .amount = least, .level = within, .node = like});
+  if (!best.node.is_none()) out.push_back(std::move(best));
 }
 
 }  // namespace ashlar

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/protobuf_parts.h"
 #include "kubeclient/pod_builder.h"
 #include "kubeclient/volumes/disk_rules.h"
@@ -166,6 +167,14 @@ void read_volume(const pb::Volume& from, PodBuilder& builder) {
   take_volume(builder, volume);
 }
 
+void read_gates(const pb::PodSpec& spec, Pod& pod) {
+  pod.scheduling_gates = static_cast<std::uint8_t>(std::min(255, spec.schedulinggates_size()));
+  std::string names;
+  for (const pb::PodSchedulingGate& gate : spec.schedulinggates())
+    if (!gate.name().empty()) names += (names.empty() ? "" : ", ") + gate.name();
+  pod.gate_names = bounded_words(names, kDetailMax);
+}
+
 void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& problem) {
   Pod& pod = builder.pod;
   pod.node_name = spec.nodename();
@@ -173,7 +182,7 @@ void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& proble
   pod.priority = spec.priority();
   pod.priority_class = spec.priorityclassname();
   pod.group_name = spec.schedulinggroup().podgroupname();
-  pod.scheduling_gates = static_cast<std::uint8_t>(std::min(255, spec.schedulinggates_size()));
+  read_gates(spec, pod);
   for (const pb::Container& container : spec.containers()) read_container(container, false, builder, problem);
   for (const pb::Container& container : spec.initcontainers()) read_container(container, true, builder, problem);
   for (const pb::EphemeralContainer& container : spec.ephemeralcontainers())

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kubeclient/bind_outcome.h"
+#include "live/read/words/company_text.h"
+#include "live/read/words/toleration_text.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/translate.h"
@@ -99,11 +101,13 @@ class NamesOf final : public ReasonNames {
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
+    if (r.code == ReasonCode::kTaintNotTolerated) return toleration_text(c_, ConstraintId(r.subject));
+    if (row_of(r.code).subject == ReasonSubject::kConstraint) return c_.is_brief ? "" : company_text(c_, job_, r);
     if (r.code == ReasonCode::kModelMismatch) {
       const std::string unknown = unknown_class_text(c_, job_);
       return unknown.empty() ? unknown : ": " + unknown;
     }
-    if (r.code == ReasonCode::kNoSuchDomain) return level_of(r) == nullptr ? "?" : level_of(r)->label.str();
+    if (r.code == ReasonCode::kNoSuchDomain) return label_of_level(r);
     if (r.code == ReasonCode::kLimitReached) {
       const std::string limit = std::to_string(r.numbers[0]);
       return r.subject == kLimitOfProof
@@ -127,6 +131,12 @@ class NamesOf final : public ReasonNames {
     const LevelId level(r.subject);
     return level.row() < names_.levels().size() ? &names_.levels()[level.row()] : nullptr;
   }
+  /// With the label of nodes that was probably meant.
+  std::string label_of_level(const Reason& r) const {
+    if (level_of(r) == nullptr) return "?";
+    const std::string label = level_of(r)->label.str();
+    return label + probable_level(c_.tables, label);
+  }
 
   const TextContext& c_;
   const ObjectNames& names_;
@@ -141,31 +151,22 @@ bool lacks_volumes(const TextContext& c, const Reason& r) {
   return std::ranges::any_of(lists, [](const auto& any_of) { return any_of.empty(); });
 }
 
-/// The topology label of its rule about other pods that no node has; empty: each is on some node. O(nodes).
-std::string label_on_no_node(const TextContext& c, const Reason& r) {
+/// Whether no node has a topology label of its spread. O(nodes).
+bool lacks_spread_label(const TextContext& c, const Reason& r) {
   const Cluster& cluster = c.state.cluster();
-  if (r.subject >= cluster.constraint_rows()) return {};
-  const Constraint& constraint = cluster.constraint(ConstraintId(r.subject));
-  std::vector<LabelKeyId> keys;
-  if (r.code == ReasonCode::kPodAffinity) keys = constraint.near.topologies;
-  if (r.code == ReasonCode::kTopologySpread)
-    for (const SpreadTerm& term : constraint.spread) keys.push_back(term.topology);
-  const auto is_on_none = [&](LabelKeyId key) {
+  if (r.code != ReasonCode::kTopologySpread || r.subject >= cluster.constraint_rows()) return false;
+  return std::ranges::any_of(cluster.constraint(ConstraintId(r.subject)).spread, [&](const SpreadTerm& term) {
     for (std::size_t n = 0; n < cluster.rows(); ++n)
-      if (cluster.is_live(NodeId(n)) && std::ranges::count(cluster.facts(NodeId(n)).labels, key, &NodeLabel::key) > 0)
-        return false;
+      if (cluster.is_live(NodeId(n)) && !value_of(cluster.facts(NodeId(n)), term.topology).is_none()) return false;
     return true;
-  };
-  const auto found = std::ranges::find_if(keys, is_on_none);
-  return found == keys.end() ? std::string() : c.tables.names.label_keys.name(*found).str();
+  });
 }
 
 /// kube-scheduler's term for what refused these nodes; empty: it has none.
 std::string words_per_node(const TextContext& c, JobId job, const Reason& r) {
   if (lacks_volumes(c, r)) return "node(s) didn't find available persistent volumes to bind";
   const std::string words = filled_in(row_of(r.code).per_node, r, NamesOf(c, job));
-  const bool is_spread = r.code == ReasonCode::kTopologySpread;
-  return is_spread && !label_on_no_node(c, r).empty() ? words + " (missing required label)" : words;
+  return lacks_spread_label(c, r) ? words + " (missing required label)" : words;
 }
 
 /// Nodes by kube-scheduler's term for what refused them.
@@ -202,8 +203,7 @@ std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   const std::string text = ashlar::reason_text(r, NamesOf(c, job));
   if (lacks_volumes(c, r))
     return text + ": there is no volume that one of its claims could be bound to, and none can be made";
-  const std::string label = label_on_no_node(c, r);
-  return label.empty() ? text : text + ": no node has the label " + label;
+  return text;
 }
 
 namespace {

@@ -23,6 +23,7 @@ struct TextContext {
   /// of this state's cluster, and outlives the context; nullptr: counts are kept as long as the context
   NodeTally* kept = nullptr;
   mutable NodeTally own = {};
+  bool is_brief = false;  ///< without details that cost a look at all nodes or pods for each reason
 
   NodeTally& tally() const { return kept == nullptr ? own : *kept; }
 };

@@ -7,6 +7,7 @@
 
 #include "engine/explain/preferences_met.h"
 #include "live/read/pod_text.h"
+#include "live/read/words/selector_text.h"
 #include "text/amount_text.h"
 
 namespace ashlar::kube {
@@ -31,7 +32,7 @@ class Words {
     switch (one.kind) {
       case PreferenceKind::kNodeAffinity: {
         const ashlar::PreferredTerm& term = constraint_.preferred[one.index];
-        return "node affinity (weight " + std::to_string(term.weight) + ") " + all_text(term.term.all);
+        return "node affinity (weight " + std::to_string(term.weight) + ") " + expressions_text(names_, term.term.all);
       }
       case PreferenceKind::kSoftTaints:
         return "PreferNoSchedule taints";
@@ -118,40 +119,8 @@ class Words {
   }
   std::string pods_text(PodSelectorId id) const {
     const SelectorIndex& index = c_.state.cluster().counts().index();
-    const PodSelector& selector = index.selector(id);
-    const std::string pods = selector.all.empty() ? "all pods" : all_text(selector.all);
-    const bool is_own = !selector.selects_namespaces && selector.namespaces.size() == 1 && !member_.labels.is_none() &&
-                        index.label_set(member_.labels).ns == selector.namespaces.front();
-    return is_own ? pods : pods + " of other namespaces";
-  }
-  std::string all_text(const std::vector<LabelExpression>& all) const {
-    std::string text;
-    for (const LabelExpression& e : all) text += (text.empty() ? "" : ", ") + expression_text(e);
-    return text;
-  }
-  std::string expression_text(const LabelExpression& e) const {
-    const PooledString key = names_.label_keys.name(e.key);
-    const std::string name = key == names_.node_name_key() ? "metadata.name" : key.str();
-    std::string values;
-    for (const LabelId value : e.values) {
-      const std::string pair = names_.label_text(value);
-      values += (values.empty() ? "" : ", ") + pair.substr(std::min(pair.size(), key.view().size() + 1));
-    }
-    switch (e.op) {
-      case LabelExpression::Op::kIn:
-        return e.values.size() == 1 ? name + "=" + values : name + " in (" + values + ")";
-      case LabelExpression::Op::kNotIn:
-        return name + " not in (" + values + ")";
-      case LabelExpression::Op::kExists:
-        return name + " exists";
-      case LabelExpression::Op::kDoesNotExist:
-        return "no " + name;
-      case LabelExpression::Op::kGreater:
-        return name + " > " + std::to_string(e.number);
-      case LabelExpression::Op::kLess:
-        break;
-    }
-    return name + " < " + std::to_string(e.number);
+    return selector_text(names_, index, id,
+                         member_.labels.is_none() ? NamespaceId::none() : index.label_set(member_.labels).ns);
   }
 
   const TextContext& c_;

@@ -418,7 +418,8 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
   std::size_t shown = 0, total = 0;
   const QueueTree& tree = replica.state().queues();
   std::vector<std::int64_t> pending_jobs(names.queues.size(), 0), pending_devices(names.queues.size(), 0);
-  const TextContext context = replica.text_context();
+  TextContext context = replica.text_context();
+  context.is_brief = true;
   const std::vector<std::int64_t> of_models = nodes_by_model(replica.state().cluster());
   JsonWriter w = document("QueueList");
   w.key("jobs").begin_array();

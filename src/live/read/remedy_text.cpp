@@ -39,6 +39,13 @@ std::string more_nodes_text(const ObjectNames& names, std::int64_t amount, NodeI
          names.nodes.name(like).str();
 }
 
+/// ", in another topology.kubernetes.io/zone": one that no node is in; empty: they may be where the like node is.
+std::string new_domain_text(const ObjectNames& names, const Remedy& r) {
+  if (r.new_domain.is_none()) return {};
+  const std::string label = names.label_keys.name(r.new_domain).str();
+  return r.amount == 1 ? ", in another " + label : ", each in another " + label;
+}
+
 /// "PodGroup decode had 2 members", "2 more GPUs were free in one rack for PodGroup decode": what one group needs.
 std::string of_group_text(const Tables& tables, const GangRecord* gang, Remedy::Kind kind, const Remedy::OfGroup& of) {
   const std::string group = told_group_text(tables, gang, of.group);
@@ -116,7 +123,8 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
     case Remedy::Kind::kFreeDevices:
       return more_devices_text(r.amount) + in_level_text(tables, gang, r.level);
     case Remedy::Kind::kMoreNodes:
-      return more_nodes_text(names, r.amount, r.node) + in_level_text(tables, gang, r.level);
+      return more_nodes_text(names, r.amount, r.node) + in_level_text(tables, gang, r.level) +
+             new_domain_text(names, r);
     case Remedy::Kind::kDropGroupWithin:
       return without_domain_text(tables, gang, r.amount);
   }

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "live/track/gangs/gang_hold.h"
+#include "text/nearest_name.h"
 
 namespace ashlar::kube {
 namespace {
@@ -24,7 +25,23 @@ bool is_number(std::string_view word) {
   return has_digit;
 }
 
+std::string probably_meant(const Tables& t, std::string_view name, std::vector<PooledString> known) {
+  for (const auto& [label, nodes] : t.node_labels) known.push_back(label);
+  std::erase_if(known, [&](const PooledString& label) { return label.view() == name; });
+  std::ranges::sort(known, is_name_before);
+  const std::string meant = suggestion(name, std::vector<std::string_view>(known.begin(), known.end()));
+  return meant.empty() ? meant : " (" + meant.substr(2) + ")";
+}
+
 }  // namespace
+
+std::string probable_label(const Tables& t, std::string_view label) { return probably_meant(t, label, {}); }
+
+std::string probable_level(const Tables& t, std::string_view setting) {
+  std::vector<PooledString> levels;
+  for (const LevelName& level : t.names.levels()) levels.push_back(level.name);
+  return probably_meant(t, setting, std::move(levels));
+}
 
 std::uint64_t condition_words(std::string_view reason, std::string_view message) {
   std::uint64_t h = hash_bytes(reason.data(), reason.size());
@@ -52,7 +69,8 @@ std::string hold_text(const PodRecord& pod) {
     case HoldReason::kNone:
       return {};
     case HoldReason::kGated:
-      return "the pod has scheduling gates";
+      return "the pod has scheduling gates" +
+             (detail.empty() ? detail : " (" + detail + ") and waits until they are removed");
     case HoldReason::kDeleting:
       return "the pod is being deleted";
     case HoldReason::kUnsupported:

@@ -20,6 +20,12 @@ std::uint64_t condition_words(std::string_view reason, std::string_view message)
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 inline constexpr std::string_view kSchedulerError = "SchedulerError";
 
+/// " (did you mean \"topology.kubernetes.io/zone\"?)": the label of nodes nearest to one that no node has; empty if
+/// none is near. O(label keys of nodes).
+std::string probable_label(const Tables& t, std::string_view label);
+/// The same of a setting that names a topology level, or a label.
+std::string probable_level(const Tables& t, std::string_view setting);
+
 /// Why the pod is not shown to the engine.
 std::string hold_text(const PodRecord& pod);
 /// The token for a condition's reason: the API's SchedulingGated for gates, kUnschedulable where a node with another

@@ -33,7 +33,7 @@ struct VolumeTerms;
 /// Why a pod of ours is not shown to the engine.
 enum class HoldReason : std::uint8_t {
   kNone,
-  kGated,         ///< spec.schedulingGates
+  kGated,         ///< spec.schedulingGates; detail = their names
   kDeleting,      ///< deletion was requested
   kUnsupported,   ///< a hard field that is not evaluated; detail = its path
   kUnknownField,  ///< its spec has fields of a newer Kubernetes; detail = their names

@@ -99,6 +99,7 @@ struct ToldWorld {
               std::to_string(r.amount);
       if (!r.level.is_none()) text += " level " + std::to_string(r.level.value);
       if (!r.node.is_none()) text += " like " + std::to_string(r.node.value);
+      if (!r.new_domain.is_none()) text += " apart by " + std::to_string(r.new_domain.value);
       for (const Remedy::Limit& l : r.limits)
         text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(quota_number(l.of)) + "]+" +
                 std::to_string(l.lacking);
@@ -318,13 +319,14 @@ TEST(RemediesTold, OfMoreGroupsThanAreToldTheFinestLevelIs) {
   EXPECT_NE(w.offers().find("nodes 9 level 0 like 0"), std::string::npos) << w.offers();
 }
 
-/// Nodes with a host name each and a zone for two, and pods that keep each other away by one of these labels.
+/// Nodes with a host name each and a zone for two, and pods of one deployment, which have rules about each other.
 struct ApartWorld : ToldWorld {
   static constexpr LabelKeyId kApp{1u}, kHost{2u}, kZone{3u};
   static constexpr LabelSetId kLike{0u};
+  static constexpr PodSelectorId kPods{0u};
   static constexpr ConstraintId kApart{9u};
 
-  ApartWorld(std::uint32_t nodes, LabelKeyId by) : ToldWorld(0) {
+  explicit ApartWorld(std::uint32_t nodes) : ToldWorld(0) {
     node_names = {kHost};
     for (std::uint32_t n = 0; n < nodes; ++n) {
       NodeFacts f = eight_devices();
@@ -335,9 +337,20 @@ struct ApartWorld : ToldWorld {
     }
     tell(state, LabelSetDefined{kLike, {NamespaceId(0u), {{kApp, LabelId(0u)}}}});
     const LabelExpression app{kApp, LabelExpression::Op::kIn, {LabelId(0u)}, 0};
-    tell(state, PodSelectorDefined{PodSelectorId(0u), {{NamespaceId(0u)}, false, {}, {app}}});
-    tell(state, ConstraintDefined{kApart, {.keeps_away = {{PodSelectorId(0u), by}}, .keeps_itself_away = true}});
+    tell(state, PodSelectorDefined{kPods, {{NamespaceId(0u)}, false, {}, {app}}});
   }
+  /// They keep each other away by the label.
+  ApartWorld(std::uint32_t nodes, LabelKeyId by) : ApartWorld(nodes) {
+    tell(state, ConstraintDefined{kApart, {.keeps_away = {{kPods, by}}, .keeps_itself_away = true}});
+  }
+  ApartWorld(std::uint32_t nodes, const Constraint& constraint) : ApartWorld(nodes) {
+    tell(state, ConstraintDefined{kApart, constraint});
+  }
+  /// As the live scheduler defines it once such a pod runs: the waiting ones are kept away by it, too.
+  static Constraint seen(LabelKeyId by) {
+    return {.seen_as = kLike, .keeps_away = {{kPods, by}}, .keeps_itself_away = true};
+  }
+  static SpreadTerm spread(LabelKeyId by) { return {.selector = kPods, .topology = by}; }
   /// One more pod of them that runs.
   ApartWorld& runs_apart(std::uint32_t node) {
     Workload w = workload(rows, rows, 1, define(demand_for(1)));
@@ -348,27 +361,85 @@ struct ApartWorld : ToldWorld {
     tell(state, Bound{member, NodeId(node), devices(1)});
     return *this;
   }
-  std::string offers_to_gang(std::uint32_t members) {
+  ApartWorld& runs(std::uint32_t node, const Demand& d) {
+    ToldWorld::runs(node, d);
+    return *this;
+  }
+  std::string offers_to(std::uint32_t members, const Demand& each) {
     Workload w;
     w.job = kWaiting;
     w.members_min = members;
-    const DemandId demand = define(demand_for(1));
+    const DemandId demand = define(each);
     for (std::uint32_t m = 0; m < members; ++m)
       w.members.push_back({.member = MemberId(m), .demand = demand, .constraint = kApart, .labels = kLike});
     tell(state, Submitted{w});
     return offers();
   }
+  std::string offers_to_gang(std::uint32_t members) { return offers_to(members, demand_for(1)); }
+  /// To a pod that requests a core and nothing else.
+  std::string offers_to_plain_pod() { return offers_to(1, demand_for(0, 1, 0)); }
 };
 
 TEST(RemediesTold, MembersThatKeepEachOtherAwayNeedANodeEach) {
   EXPECT_EQ(ApartWorld(3, ApartWorld::kHost).offers_to_gang(3), "") << "it runs";
   EXPECT_EQ(ApartWorld(3, ApartWorld::kHost).offers_to_gang(5), "members 3, nodes 2 like 0");
-  EXPECT_EQ(ApartWorld(4, ApartWorld::kZone).offers_to_gang(3), "members 2") << "a node like them is in their zones";
+  EXPECT_EQ(ApartWorld(4, ApartWorld::kZone).offers_to_gang(4), "members 2, nodes 2 like 0 apart by 3")
+      << "a node like them is in their zones";
 }
 
 TEST(RemediesTold, ANewNodeHoldsNoPodThatAPodKeepsAwayFrom) {
   EXPECT_EQ(ApartWorld(2, ApartWorld::kHost).runs_apart(0).runs_apart(1).offers_to_gang(1), "nodes 1 like 0");
-  EXPECT_EQ(ApartWorld(2, ApartWorld::kZone).runs_apart(0).offers_to_gang(1), "");
+  EXPECT_EQ(ApartWorld(2, ApartWorld::kZone).runs_apart(0).offers_to_gang(1), "nodes 1 like 0 apart by 3");
+}
+
+TEST(RemediesTold, NorOneThatKeepsThePodAway) {
+  const Constraint by_host = ApartWorld::seen(ApartWorld::kHost), by_zone = ApartWorld::seen(ApartWorld::kZone);
+  EXPECT_EQ(ApartWorld(2, by_host).runs_apart(0).runs_apart(1).offers_to_plain_pod(), "nodes 1 like 0");
+  EXPECT_EQ(ApartWorld(2, by_zone).runs_apart(0).offers_to_plain_pod(), "nodes 1 like 0 apart by 3");
+  EXPECT_EQ(ApartWorld(4, by_zone)
+                .runs_apart(0)
+                .runs(2, demand_for(0, 64, 0))
+                .runs(3, demand_for(0, 64, 0))
+                .offers_to_plain_pod(),
+            "nodes 1 like 2")
+      << "in the zone that is open to it";
+}
+
+TEST(RemediesTold, ANewNodeIsInADomainThatTakesThePod) {
+  const Demand full = demand_for(0, 64, 0);
+  EXPECT_EQ(ApartWorld(4, {.spread = {ApartWorld::spread(ApartWorld::kZone)}})
+                .runs_apart(0)
+                .runs(2, full)
+                .runs(3, full)
+                .offers_to_plain_pod(),
+            "nodes 1 like 2")
+      << "the zone with fewest of them";
+  EXPECT_EQ(ApartWorld(4, {.spread = {ApartWorld::spread(ApartWorld::kHost)}})
+                .runs_apart(0)
+                .runs_apart(1)
+                .runs_apart(2)
+                .runs(3, full)
+                .offers_to_plain_pod(),
+            "nodes 1 like 3");
+  const Constraint near{.near = {.selector = ApartWorld::kPods, .topologies = {ApartWorld::kZone}}};
+  EXPECT_EQ(ApartWorld(4, near).runs_apart(2).runs(2, demand_for(0, 63, 0)).runs(3, full).offers_to_plain_pod(), "")
+      << "it runs";
+  EXPECT_EQ(ApartWorld(4, near).runs_apart(2).runs(2, full).runs(3, full).offers_to_plain_pod(), "nodes 1 like 2")
+      << "where the pods are";
+  EXPECT_EQ(ApartWorld(4, near).offers_to_plain_pod(), "") << "no node brings the pods that it wants to be near to";
+  SpreadTerm over_three = ApartWorld::spread(ApartWorld::kZone);
+  over_three.domains_min = 3;
+  EXPECT_EQ(ApartWorld(4, {.spread = {over_three}}).runs_apart(0).runs_apart(2).offers_to_plain_pod(),
+            "nodes 1 like 0 apart by 3");
+}
+
+TEST(RemediesTold, APodWithoutDevicesIsOfferedANodeWithFewest) {
+  ToldWorld w(2);
+  NodeFacts plain = w.state.cluster().facts(NodeId(1u));
+  plain.devices.count = 0;
+  tell(w.state, NodeSeen{NodeId(1u), plain});
+  w.runs(0, demand_for(0, 64, 0)).runs(1, demand_for(0, 64, 0));
+  EXPECT_EQ(w.waits({demand_for(0, 1, 0)}).offers(), "nodes 1 like 1");
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ TEST(DecodeWhole, WhatPodsSayOfThemselves) {
   EXPECT_EQ(all.priority, -3);
   EXPECT_EQ(all.phase, PodPhase::kRunning);
   EXPECT_EQ(all.scheduling_gates, 2);
+  EXPECT_EQ(all.gate_names, "a, b");
   EXPECT_EQ(words(all.scheduled), "1 r m 3000");
   EXPECT_EQ(words(all.requests), "3010 5 0 nvidia.com/gpu=2");
   std::string ports;

@@ -310,8 +310,8 @@ Kept kept_of_pod(const std::string& bytes) {
   all << p.ns << p.name << p.uid << p.resource_version << p.generation << p.scheduler_name << p.node_name
       << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.controller_name
       << static_cast<int>(p.controller_kind) << p.priority << static_cast<int>(p.phase) << int{p.scheduling_gates}
-      << p.created.value << p.deletion_requested.value << p.requests << *p.labels << *p.annotations << p.scheduled
-      << p.problem << p.lacks_amounts << p.unknown_fields;
+      << p.gate_names << p.created.value << p.deletion_requested.value << p.requests << *p.labels << *p.annotations
+      << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
       << r.preferred_anti_affinity << r.preferred_spread << r.features << r.unsupported << r.unknown_fields

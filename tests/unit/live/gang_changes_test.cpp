@@ -255,6 +255,21 @@ TEST_F(GangChanges, AGangWhosePodGroupGoesIsHeld) {
   EXPECT_EQ(bound(), 2);
 }
 
+TEST_F(GangChanges, PodsWhosePodGroupIsMissingHaveAConditionThatSaysWhatToDo) {
+  see_nodes(1);
+  see(grouped(0));
+  step();
+  EXPECT_TRUE(due.empty()) << "it may be created at any moment";
+  time += Millis(5'000);
+  tracker.tick(time);
+  EXPECT_EQ(due, std::vector<std::string>{"pg-0"});
+  const ConditionText text = tracker.hold_condition(record("pg-0"));
+  EXPECT_EQ(text.reason, "SchedulerError");
+  EXPECT_EQ(text.message,
+            "PodGroupMissing: PodGroup pg does not exist (yet): create it in namespace ns, or create the pods without "
+            "spec.schedulingGroup");
+}
+
 // ---- minCount -------------------------------------------------------------------------------------------------------
 
 TEST_F(GangChanges, ALowerMinCountLetsAWaitingGangStart) {

@@ -245,7 +245,10 @@ TEST_F(GangGroups, PodsThatComeBeforeTheirPodGroupsJoinTheGang) {
   see(member("leader", 0, 1));
   for (int i = 0; i < 2; ++i) see(member("workers", i, 8));
   step();
-  EXPECT_EQ(held("leader-0"), "PodGroupMissing: PodGroup leader does not exist (yet)");
+  EXPECT_EQ(
+      held("leader-0"),
+      "PodGroupMissing: PodGroup leader does not exist (yet): create it in namespace ns, or create the pods without "
+      "spec.schedulingGroup");
   see(in_rack(group("workers", 2, of_x())));
   see(group("leader", 1, of_x()));
   step();
@@ -410,7 +413,10 @@ TEST_F(GangGroups, AGroupDeletedWhileTheGangWaitsHoldsTheRest) {
   step();
   EXPECT_TRUE(record("leader-0").job.is_none());
   EXPECT_EQ(held("leader-0").substr(0, 33), "MembersMissing: 1 of 2 groups of ");
-  EXPECT_EQ(held("workers-0"), "PodGroupMissing: PodGroup workers does not exist (yet)");
+  EXPECT_EQ(
+      held("workers-0"),
+      "PodGroupMissing: PodGroup workers does not exist (yet): create it in namespace ns, or create the pods without "
+      "spec.schedulingGroup");
   for (int n = 0; n < 4; ++n) gone(pod("busy-" + std::to_string(n), 8));
   step();
   EXPECT_EQ(bound(), 0);

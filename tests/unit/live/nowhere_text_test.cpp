@@ -57,7 +57,45 @@ TEST_F(NowhereText, ATopologyLabelThatNoNodeHasIsNamed) {
   EXPECT_EQ(headline("beside"), "1 node is excluded by its pod affinity: no node has the label l/room");
   see(node("n1", 8, {{"l/rack", "r0"}, {"l/room", "a"}}));
   step();
-  EXPECT_EQ(headline("beside"), "2 nodes are excluded by its pod affinity");
+  EXPECT_EQ(headline("beside"),
+            "2 nodes are excluded by its pod affinity: no domain of l/room has pods with app=web; 1 "
+            "node lacks the label");
+}
+
+TEST_F(NowhereText, TheLabelThatWasProbablyMeantIsNamed) {
+  see(node("n0", 8, {{kZone, "a"}}));
+  PodRules apart, beside;
+  TopologySpread spread;
+  spread.selector = {.present = true, .match_labels = {{"app", "web"}}};
+  spread.topology_key = "zone";
+  apart.spread = {spread};
+  beside.required_pod_affinity = {{.selector = spread.selector, .topology_key = "topology.kubernetes.io/zones"}};
+  see(under(pod("apart", 1), apart));
+  see(under(pod("beside", 1), beside));
+  see(with(gang_pod("g", 0, 1, 1), "ashlar.dev/within", "zone"));
+  step();
+  const std::string meant = " (did you mean \"topology.kubernetes.io/zone\"?)";
+  EXPECT_EQ(headline("apart"),
+            "1 node is excluded by its topology spread constraints: no node has the label zone" + meant);
+  EXPECT_EQ(headline("beside"),
+            "1 node is excluded by its pod affinity: no node has the label topology.kubernetes.io/zones" + meant);
+  EXPECT_EQ(waits("g-0"),
+            "0/1 nodes are available: gang g must stay within one domain of zone, but no node has that "
+            "label" +
+                meant + ".");
+}
+
+TEST_F(NowhereText, TheLevelThatWasProbablyMeantIsNamed) {
+  see(node("n0", 8, {{kZone, "a"}}));
+  see(with(gang_pod("g", 0, 1, 1), "ashlar.dev/within", "rak"));
+  step();
+  EXPECT_EQ(hold_of("g-0").detail,
+            "gang g must stay within one domain of rak, but no node has that label (did you mean \"rack\"?)");
+  see(node("n0", 8, {{"l/block", "b"}, {"l/rac", "r"}}));
+  see(with(gang_pod("h", 0, 1, 1), "ashlar.dev/within", "rack"));
+  step();
+  EXPECT_EQ(verdict_of("h-0").message,
+            "0/1 nodes are available. No node has the label l/rack (did you mean \"l/rac\"?).");
 }
 
 }  // namespace

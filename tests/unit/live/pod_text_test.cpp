@@ -35,7 +35,8 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   };
   const Case cases[] = {
       {HoldReason::kNone, "SchedulerError", "None", ""},
-      {HoldReason::kGated, "SchedulingGated", "AdmissionGated", "the pod has scheduling gates"},
+      {HoldReason::kGated, "SchedulingGated", "AdmissionGated",
+       "the pod has scheduling gates (X) and waits until they are removed"},
       {HoldReason::kDeleting, "SchedulerError", "Deleting", "the pod is being deleted"},
       {HoldReason::kUnsupported, "SchedulerError", "FieldNotEvaluated",
        "X is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler"},

@@ -206,7 +206,8 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   see(pod("assumed", 1));
   see(bound(pod("parked", 1), "elsewhere"));
   Pod gated = pod("gated", 1);
-  gated.scheduling_gates = 1;
+  gated.scheduling_gates = 2;
+  gated.gate_names = "example.com/a, example.com/b";
   see(gated);
   see(pod("malformed", 1,
           {{PooledString("ashlar.dev/gang"), PooledString("m")},
@@ -233,8 +234,9 @@ TEST_F(Read, EveryPhaseHasItsHeadline) {
   EXPECT_EQ(headline("assumed"), R"("state":"Binding","headline":"is being bound to n0","exitStatus":0)");
   EXPECT_EQ(headline("parked"),
             R"("state":"Bound","headline":"is bound to elsewhere, a node that does not exist","exitStatus":0)");
-  EXPECT_EQ(headline("gated"),
-            R"("state":"Held","headline":"AdmissionGated: the pod has scheduling gates","exitStatus":4)");
+  EXPECT_EQ(
+      headline("gated"),
+      R"x("state":"Held","headline":"AdmissionGated: the pod has scheduling gates (example.com/a, example.com/b) and waits until they are removed","exitStatus":4)x");
   EXPECT_EQ(
       headline("malformed"),
       R"("state":"Never","headline":"Misconfigured: ashlar.dev/gang-size is 'many'; it must be a whole number from 1 to 100000","exitStatus":5)");
@@ -390,8 +392,9 @@ TEST_F(Read, AGangThatIsHeldSaysWhy) {
   const std::string told = metrics.text(replica.get(), {});
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"GangHeld\"} 2\n"), std::string::npos) << told;
   EXPECT_NE(told.find("ashlar_pods_held{reason=\"NoSuchDomain\"} 1\n"), std::string::npos) << told;
-  EXPECT_EQ(headline("early"),
-            R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet)","exitStatus":4)x");
+  EXPECT_EQ(
+      headline("early"),
+      R"x("state":"Held","headline":"PodGroupMissing: PodGroup none does not exist (yet): create it in namespace ns, or create the pods without spec.schedulingGroup","exitStatus":4)x");
   see(group("none", 1));
   leader_term->turn();
   EXPECT_TRUE(queue().ends_with("\"heldTotal\":2}\n")) << "nothing holds it any more: " << queue();

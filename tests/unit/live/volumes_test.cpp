@@ -112,7 +112,9 @@ TEST_F(VolumesTest, ClaimsThatAreNotReadyHoldThePodInUpstreamsWords) {
   PersistentVolumeClaim c = claim("data", "");
   see(c);
   step();
-  EXPECT_EQ(waits("p"), "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.");
+  EXPECT_EQ(waits("p"),
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims: \"data\" (has no storage "
+            "class).");
 
   c.is_lost = true;
   c.volume_name = "v";
@@ -145,7 +147,41 @@ TEST_F(VolumesTest, AClaimBoundBeforehandWaitsForTheController) {
   see(c);
   see(user("p", {"data"}));
   step();
-  EXPECT_EQ(waits("p"), "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.");
+  EXPECT_EQ(waits("p"),
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims: \"data\" (is being bound to "
+            "persistentvolume \"v\").");
+}
+
+TEST_F(VolumesTest, ClaimsThatArePendingAreNamedWithTheirClass) {
+  zones();
+  see(storage_class("fast", "driver", false));
+  see(claim("a", "fast"));
+  see(claim("b", "nosuch"));
+  see(user("two", {"a", "b", "a"}));
+  for (const char* name : {"c", "d", "e"}) see(claim(name, "fast"));
+  see(user("many", {"a", "c", "d", "e"}));
+  step();
+  EXPECT_EQ(waits("two"),
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims: \"a\" (storage class \"fast\" "
+            "binds it before the pod is placed), \"b\" (storage class \"nosuch\" does not exist).");
+  EXPECT_TRUE(waits("many").ends_with("\"d\" (storage class \"fast\" binds it before the pod is placed) and 1 more."))
+      << waits("many");
+}
+
+TEST_F(VolumesTest, AnEphemeralVolumeThatIsGoneIsNamed) {
+  zones();
+  Pod p = pod("p", 0);
+  PodVolumes volumes;
+  volumes.claims = {{"p-scratch", true}};
+  p.volumes = std::make_shared<const PodVolumes>(volumes);
+  PersistentVolumeClaim c = bound_claim("p-scratch", "v");
+  c.controller_uid = p.uid;
+  see(c);
+  see(p);
+  step();
+  EXPECT_EQ(waits("p"),
+            "0/3 nodes are available: 3 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s): "
+            "\"p-scratch\" to \"v\".");
 }
 
 TEST_F(VolumesTest, TheClaimOfAnEphemeralVolumeMustBeThePodsOwn) {
@@ -196,7 +232,7 @@ TEST_F(VolumesTest, AClaimForOnePodIsFreeAgainWhenThatPodIsGone) {
   step();
   EXPECT_EQ(waits("second"),
             "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access "
-            "mode already in-use by another pod.");
+            "mode already in-use by another pod: \"data\".");
   gone(on(user("first", {"data"}), "n-a"));
   step();
   EXPECT_NE(where("second"), "");

@@ -71,6 +71,39 @@ TEST(Why, OffersNoOtherDomainToAGangThatHasBegun) {
   EXPECT_EQ(remedies().find("DropWithin"), std::string::npos) << remedies();
 }
 
+/// Of nodes n0 and n1 in zone a, each with a pod that keeps its like away by the label.
+std::string why_of_third_replica(const char* by) {
+  TermBench bench;
+  bench.begin();
+  for (const char* name : {"n0", "n1"})
+    bench.see(TermBench::node(name, 0, {{"kubernetes.io/hostname", name}, {"topology.kubernetes.io/zone", "a"}}));
+  PodRules rules;
+  rules.required_anti_affinity = {
+      {.selector = {.present = true, .match_labels = {{"app", "web"}}}, .topology_key = by}};
+  const auto replica = [&](const char* name) {
+    return TermBench::under(TermBench::pod(name, 0, {{"app", "web"}}), rules);
+  };
+  bench.see(TermBench::on(replica("web-0"), "n0"));
+  bench.see(TermBench::on(replica("web-1"), "n1"));
+  bench.see(replica("web-2"));
+  bench.leader_term->turn();
+  http::ServerRequest request;
+  request.query = "name=ns%2Fweb-2";
+  return answer_why(*bench.replica, request).body;
+}
+
+TEST(Why, OffersANodeToAReplicaThatOthersOfItsDeploymentKeepAway) {
+  const std::string by_host = why_of_third_replica("kubernetes.io/hostname");
+  EXPECT_NE(by_host.find(R"("message":"there was 1 more empty node like n0")"), std::string::npos) << by_host;
+  EXPECT_NE(by_host.find("2 of 2 domains of kubernetes.io/hostname have pods with app=web, e.g. ns/web-0 on n0"),
+            std::string::npos)
+      << by_host;
+  const std::string by_zone = why_of_third_replica("topology.kubernetes.io/zone");
+  EXPECT_NE(by_zone.find(R"(there was 1 more empty node like n0, in another topology.kubernetes.io/zone")"),
+            std::string::npos)
+      << by_zone;
+}
+
 /// A gang x of a leader and two workers that must share a rack.
 class WhyOfGroups : public ::testing::Test {
  protected:

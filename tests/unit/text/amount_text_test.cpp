@@ -43,6 +43,18 @@ TEST(Amounts, AmountsAreSaidInTheUnitOfTheirResource) {
   EXPECT_EQ(amount_text(ResourceId(resource::kFirstExtended), 6'000), "6000");
 }
 
+TEST(Amounts, BytesOfANodeAreAWordOfFewDigitsRoundedDown) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+  EXPECT_EQ(rounded_bytes_word(0), "0");
+  EXPECT_EQ(rounded_bytes_word(1'023), "1023");
+  EXPECT_EQ(rounded_bytes_word(2'048), "2KiB");
+  EXPECT_EQ(rounded_bytes_word(512 * kMiB), "512MiB");
+  EXPECT_EQ(rounded_bytes_word((std::int64_t{512} << 30) - 1), "511.9GiB");
+  EXPECT_EQ(rounded_bytes_word(1'991 * 1'024 * kMiB), "1.9TiB");
+  EXPECT_EQ(rounded_bytes_word(-1'500 * kMiB), "-1.5GiB");
+  EXPECT_EQ(rounded_bytes_word(INT64_MIN), "-8388608TiB");
+}
+
 TEST(Amounts, GpuMemoryIsRoundedUpToMebibytes) {
   EXPECT_EQ(parse_gpu_memory("40Gi").value(), MiB(40 << 10));
   EXPECT_EQ(parse_gpu_memory("40GiB").value(), MiB(40 << 10));

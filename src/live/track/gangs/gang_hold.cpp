@@ -74,7 +74,8 @@ Hold object_hold(const Tables& t, const GangRecord& g) {
   if (g.is_pod_group() && g.group_uid.empty() && !t.groups_problem.empty())
     return {HoldReason::kGroupsUnreadable, "PodGroups cannot be read: " + t.groups_problem};
   if (g.is_pod_group() && g.group_uid.empty())
-    return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet)"};
+    return {HoldReason::kGroupMissing, "PodGroup " + name + " does not exist (yet): create it in namespace " +
+                                           g.ns.str() + ", or create the pods without spec.schedulingGroup"};
   if (!g.group_problem.empty()) return refused("PodGroup " + name + " cannot be read: " + g.group_problem.str());
   if (!g.group_refusal.empty())
     return refused("PodGroup field " + bounded_name(g.group_refusal) + " is not evaluated by Ashlar" +
@@ -127,7 +128,7 @@ Hold members_hold(const Tables& t, const GangRecord& g) {
 Hold label_hold(const Tables& t, const GangRecord& g) {
   if (!lacks_level(t, g)) return {};
   return {HoldReason::kNoSuchDomain, g.said() + " must stay within one domain of " + bounded_name(g.hard_setting()) +
-                                         ", but no node has that label"};
+                                         ", but no node has that label" + probable_level(t, g.hard_setting())};
 }
 
 /// What `find` says of the first of its groups, or of the gang itself, that it holds.

@@ -82,7 +82,7 @@ Result<Estimate> stated_estimate(const Pod& pod) {
 Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& setting) {
   PodRecord& r = t.pods.edit(slot);
   if (pod.deletion_requested.value != 0) return {HoldReason::kDeleting, {}};
-  if (pod.scheduling_gates > 0) return {HoldReason::kGated, {}};
+  if (pod.scheduling_gates > 0) return {HoldReason::kGated, pod.gate_names.str()};
   if (!pod.problem.empty()) return {HoldReason::kUnreadable, pod.problem.str()};
   if (pod.rules && !pod.rules->too_large.empty()) return {HoldReason::kMalformed, pod.rules->too_large.str()};
   Result<GangSettings> read = read_gang_settings(pod);

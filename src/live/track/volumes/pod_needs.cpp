@@ -45,10 +45,43 @@ const StorageClass* late_class(const VolumeBook& book, const PersistentVolumeCla
   return storage_class != nullptr && storage_class->waits_for_consumer ? storage_class : nullptr;
 }
 
-std::string unbound_problem(const VolumeBook& book, const ClaimUse& use, const PersistentVolumeClaim& claim) {
-  if (!claim.is_bound()) return late_class(book, claim) == nullptr ? std::string(kUnboundImmediate) : std::string();
-  if (book.volume(claim.volume_name) != nullptr) return {};
-  return use.is_ephemeral ? std::string(kVolumesGone) : "persistentvolume " + quoted(claim.volume_name) + " not found";
+/// It is to be bound, and not by the scheduler.
+bool is_unbound_immediate(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  return !claim.is_bound() && late_class(book, claim) == nullptr;
+}
+
+/// Why the claim is not bound, or what binds it.
+std::string binding_text(const VolumeBook& book, const PersistentVolumeClaim& claim) {
+  if (!claim.volume_name.empty()) return "is being bound to persistentvolume " + quoted(claim.volume_name);
+  if (claim.class_name.empty()) return "has no storage class";
+  const std::string named = "storage class " + quoted(claim.class_name);
+  if (book.storage_class(claim.class_name) == nullptr) return named + " does not exist";
+  return named + " binds it before the pod is placed";
+}
+
+/// "\"data\" (has no storage class), \"logs\" (...) and 2 more".
+std::string unbound_claims_text(const VolumeBook& book, const VolumeOwner& owner) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<const PersistentVolumeClaim*> unbound;
+  for (const ClaimUse& use : owner.volumes.claims) {
+    const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
+    if (claim != nullptr && is_unbound_immediate(book, *claim) && std::ranges::count(unbound, claim) == 0)
+      unbound.push_back(claim);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, unbound.size()); ++i)
+    text += (i == 0 ? "" : ", ") + quoted(unbound[i]->name) + " (" + binding_text(book, *unbound[i]) + ")";
+  return unbound.size() <= kNamed ? text : text + " and " + std::to_string(unbound.size() - kNamed) + " more";
+}
+
+/// kube-scheduler's words, and after a colon what they are about.
+std::string unbound_problem(const VolumeBook& book, const VolumeOwner& owner, const ClaimUse& use,
+                            const PersistentVolumeClaim& claim) {
+  if (is_unbound_immediate(book, claim))
+    return std::string(kUnboundImmediate) + ": " + unbound_claims_text(book, owner);
+  if (!claim.is_bound() || book.volume(claim.volume_name) != nullptr) return {};
+  return use.is_ephemeral ? std::string(kVolumesGone) + ": " + quoted(use.name) + " to " + quoted(claim.volume_name)
+                          : "persistentvolume " + quoted(claim.volume_name) + " not found";
 }
 
 /// What of it cannot be read, or of a claim that is to be bound here is not known.
@@ -97,12 +130,13 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
           [&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, owner, *claim); });
       !unread.empty())
     return {HoldReason::kVolumesUnreadable, unread};
-  text =
-      each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return unbound_problem(book, use, *claim); });
+  text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
+    return unbound_problem(book, owner, use, *claim);
+  });
   if (text.empty())
     text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
       const bool is_taken = !use.is_ephemeral && claim->is_for_one_pod() && owner.is_taken(use.name);
-      return is_taken ? std::string(kTaken) : std::string();
+      return is_taken ? std::string(kTaken) + ": " + quoted(use.name) : std::string();
     });
   if (text.empty() && late_count(book, owner) > kLateClaimsMax)
     text = "the pod names " + std::to_string(late_count(book, owner)) +
