@@ -101,7 +101,8 @@ class NamesOf final : public ReasonNames {
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
-    if (r.code == ReasonCode::kTaintNotTolerated) return toleration_text(c_, ConstraintId(r.subject));
+    if (r.code == ReasonCode::kTaintNotTolerated)
+      return c_.is_brief ? "" : toleration_text(c_, ConstraintId(r.subject));
     if (row_of(r.code).subject == ReasonSubject::kConstraint) return c_.is_brief ? "" : company_text(c_, job_, r);
     if (r.code == ReasonCode::kModelMismatch) {
       const std::string unknown = unknown_class_text(c_, job_);
@@ -135,7 +136,7 @@ class NamesOf final : public ReasonNames {
   std::string label_of_level(const Reason& r) const {
     if (level_of(r) == nullptr) return "?";
     const std::string label = level_of(r)->label.str();
-    return label + probable_level(c_.tables, label);
+    return label + probable_label(c_.tables, label);
   }
 
   const TextContext& c_;

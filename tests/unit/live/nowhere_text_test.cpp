@@ -95,7 +95,7 @@ TEST_F(NowhereText, TheLevelThatWasProbablyMeantIsNamed) {
   see(with(gang_pod("h", 0, 1, 1), "ashlar.dev/within", "rack"));
   step();
   EXPECT_EQ(verdict_of("h-0").message,
-            "0/1 nodes are available. No node has the label l/rack (did you mean \"l/rac\"?).");
+            "0/1 nodes are available. Gang h of 1: no node has the label l/rack (did you mean \"l/rac\"?).");
 }
 
 }  // namespace

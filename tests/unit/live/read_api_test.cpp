@@ -301,7 +301,7 @@ TEST_F(Read, APodThatOnlyCompanyKeepsAwayIsNotSaidNeverToFit) {
   leader_term->turn();
   EXPECT_EQ(
       headline("web"),
-      R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is excluded by the anti-affinity of existing pods","exitStatus":4)");
+      R"("state":"Waiting","headline":"PodAntiAffinity: 1 node is excluded by the anti-affinity of existing pods: 1 of 1 domain of l/rack has pods that keep it away, e.g. ns/first on n0","exitStatus":4)");
   EXPECT_EQ(
       headline("large"),
       R"("state":"Never","headline":"ExceedsClusterMax: it would not fit this cluster even if it were empty)"

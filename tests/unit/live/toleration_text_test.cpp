@@ -19,14 +19,19 @@ class Tolerations : public TrackerBench {
   }
 };
 
-TEST_F(Tolerations, TheTaintOfMostNodesIsNamedWithWhatToleratesIt) {
+TEST_F(Tolerations, ATaintIsNamedWithWhatToleratesIt) {
   see(tainted("n0", "team", "blue"));
   see(pod("p", 0));
   step();
   EXPECT_EQ(text_of_pod(),
             "1 node has a taint that is not tolerated: team=blue:NoSchedule; tolerated by {key: team, value: \"blue\", "
             "effect: NoSchedule}");
+}
+
+TEST_F(Tolerations, OfSeveralTaintsThatOfMostNodesIsNamed) {
+  see(tainted("n0", "team", "blue"));
   for (const char* name : {"n1", "n2"}) see(tainted(name, "spot", "", kube::TaintEffect::kNoExecute));
+  see(pod("p", 0));
   step();
   EXPECT_EQ(text_of_pod(),
             "3 nodes have taints that are not tolerated: 2 of them spot:NoExecute; tolerated by {key: spot, operator: "
@@ -42,7 +47,12 @@ TEST_F(Tolerations, OfATaintThatKubernetesSetsItIsSaidWhatRemovesIt) {
   EXPECT_EQ(text_of_pod(),
             "1 node has a taint that is not tolerated: node.kubernetes.io/unschedulable:NoSchedule; kubectl uncordon "
             "NODE removes it");
+}
+
+TEST_F(Tolerations, OfOneThatKubernetesRemovesByItselfThatIsSaid) {
+  see(tainted("n0", "team", "blue"));
   for (const char* name : {"n1", "n2"}) see(tainted(name, "node.kubernetes.io/not-ready", ""));
+  see(pod("p", 0));
   step();
   EXPECT_EQ(text_of_pod(),
             "3 nodes have taints that are not tolerated: 2 of them node.kubernetes.io/not-ready:NoSchedule; Kubernetes "

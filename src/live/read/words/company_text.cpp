@@ -15,11 +15,11 @@ class CompanyWords {
  public:
   CompanyWords(const TextContext& context, JobId job, ReasonCode rule)
       : c_(context), names_(context.tables.names), rule_(rule) {
-    const JobOwner owner = c_.tables.owner(job);
-    if (owner.gang != kNoGang)
-      ns_ = c_.tables.gangs[owner.gang].ns;
-    else if (owner.pod != kNoPod)
-      ns_ = c_.tables.pods[owner.pod].ns;
+    c_.state.each_waiting(job, [&](MemberId, const Member& m) {
+      if (m.labels.is_none()) return true;
+      ns_ = c_.state.cluster().counts().index().label_set(m.labels).ns;
+      return false;
+    });
   }
 
   std::string of(const CompanyTerm& term) const {
@@ -80,7 +80,7 @@ class CompanyWords {
   /// "pods with app=web", "pods".
   std::string such_pods(const CompanyTerm& term) const {
     const std::string text =
-        selector_text(names_, c_.state.cluster().counts().index(), term.selector, names_.namespaces.find(ns_));
+        selector_text(names_, c_.state.cluster().counts().index(), term.selector, ns_);
     return text.starts_with("all pods") ? text.substr(4) : "pods with " + text;
   }
 
@@ -108,7 +108,7 @@ class CompanyWords {
   const TextContext& c_;
   const ObjectNames& names_;
   ReasonCode rule_;
-  PooledString ns_;
+  NamespaceId ns_;  ///< of the job's pods
 };
 
 }  // namespace
