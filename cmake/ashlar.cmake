@@ -35,14 +35,16 @@ function(ashlar_precompile target kind) # further arguments: what their headers 
   target_precompile_headers(${target} REUSE_FROM ashlar_precompiled_${kind})
 endfunction()
 
-# ashlar_batches(SOURCES TARGET SIZE): replaces the sources in the list SOURCES by files that include SIZE of them each, so that one run of the compiler reads
-# and instantiates what they share once: where a source alone is seldom compiled anew. Not in the preset of daily work, whose commands clang-tidy takes source
-# by source. CMake's own unity builds name sources by their absolute path, so that the compiler cache would not share them between checkouts.
+# Of a library that is compiled in batches.
 if(ASHLAR_SANITIZE)
   set(ashlar_sources_in_batch 8)  # whole builds; there are no precompiled headers here
 else()
   set(ashlar_sources_in_batch 4)  # daily ones, in which a change must not compile half a folder anew
 endif()
+
+# ashlar_batches(SOURCES TARGET SIZE): replaces the sources in the list SOURCES by files that include SIZE of them each, so that one run of the compiler reads
+# and instantiates what they share once: where a source alone is seldom compiled anew. Not in the preset of daily work, whose commands clang-tidy takes source
+# by source. CMake's own unity builds name sources by their absolute path, so that the compiler cache would not share them between checkouts.
 function(ashlar_batches of target size)
   if(NOT ASHLAR_BATCHES)
     return()

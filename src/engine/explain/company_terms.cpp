@@ -28,6 +28,16 @@ BitSet usable_nodes(const Cluster& cluster, ConstraintId id) {
   return usable;
 }
 
+CompanyTerm& begin_term(std::vector<CompanyTerm>& terms, PodSelectorId selector, LabelKeyId topology) {
+  CompanyTerm& term = terms.emplace_back();
+  term.selector = selector;
+  term.topology = topology;
+  return term;
+}
+
+/// Whose pods count wherever they are.
+bool is_any_node(NodeId) { return true; }
+
 /// Reads the rules of one constraint.
 class TermReader {
  public:
@@ -37,9 +47,7 @@ class TermReader {
   std::vector<CompanyTerm> spread() const {
     std::vector<CompanyTerm> terms;
     for (const SpreadTerm& rule : constraint_.spread) {
-      CompanyTerm& term = terms.emplace_back();
-      term.selector = rule.selector;
-      term.topology = rule.topology;
+      CompanyTerm& term = begin_term(terms, rule.selector, rule.topology);
       term.skew_max = rule.skew_max;
       term.domains_min = rule.domains_min;
       const auto counts = [&](NodeId n) {
@@ -57,11 +65,9 @@ class TermReader {
     std::uint64_t pods = 0;
     if (constraint_.near.selector.is_none()) return terms;
     for (const LabelKeyId topology : constraint_.near.topologies) {
-      CompanyTerm& term = terms.emplace_back();
-      term.selector = constraint_.near.selector;
-      term.topology = topology;
-      Domains domains = domains_of(term, [](NodeId) { return true; });
-      count_pods(domains, term, [](NodeId) { return true; });
+      CompanyTerm& term = begin_term(terms, constraint_.near.selector, topology);
+      Domains domains = domains_of(term, is_any_node);
+      count_pods(domains, term, is_any_node);
       for (const auto& [value, domain] : domains) {
         pods += domain.pods;
         term.closed += domain.is_usable && domain.pods == 0 ? 1 : 0;
@@ -76,11 +82,9 @@ class TermReader {
   std::vector<CompanyTerm> own_anti_affinity() const {
     std::vector<CompanyTerm> terms;
     for (const PodTerm& rule : constraint_.keeps_away) {
-      CompanyTerm& term = terms.emplace_back();
-      term.selector = rule.selector;
-      term.topology = rule.topology;
-      Domains domains = domains_of(term, [](NodeId) { return true; });
-      count_pods(domains, term, [](NodeId) { return true; });
+      CompanyTerm& term = begin_term(terms, rule.selector, rule.topology);
+      Domains domains = domains_of(term, is_any_node);
+      count_pods(domains, term, is_any_node);
       close_by_pods(domains, term);
     }
     return terms;
@@ -91,10 +95,8 @@ class TermReader {
     std::vector<CompanyTerm> terms;
     if (constraint_.seen_as.is_none()) return terms;
     for (const PodTerm& rule : rules_that_mean_it()) {
-      CompanyTerm& term = terms.emplace_back();
-      term.selector = rule.selector;
-      term.topology = rule.topology;
-      Domains domains = domains_of(term, [](NodeId) { return true; });
+      CompanyTerm& term = begin_term(terms, rule.selector, rule.topology);
+      Domains domains = domains_of(term, is_any_node);
       for (std::size_t n = 0; n < cluster_.rows(); ++n)
         if (cluster_.is_live(NodeId(n))) add_pods(domains, term, NodeId(n), cluster_.counts().owners(rule, NodeId(n)));
       close_by_pods(domains, term);

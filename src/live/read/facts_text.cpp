@@ -7,12 +7,16 @@
 
 namespace ashlar::kube {
 
-std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
+std::string_view effect_text(ashlar::TaintEffect effect) {
   // no node has the last one
   constexpr std::string_view kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute", "Any"};
+  return kEffects[static_cast<std::size_t>(effect)];
+}
+
+std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint) {
   std::string text = names.label_text(taint.value);
   if (text == names.label_keys.name(taint.key).str() + "=") text.pop_back();
-  return text.append(":").append(kEffects[static_cast<std::size_t>(taint.effect)]);
+  return text.append(":").append(effect_text(taint.effect));
 }
 
 void write_capabilities(JsonWriter& w, const ObjectNames& names, const NodeColumns& nodes, DeviceClassId device_class) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "kubeclient/json_writer.h"
 #include "live/track/names.h"
@@ -9,6 +10,8 @@
 
 namespace ashlar::kube {
 
+/// "NoSchedule".
+std::string_view effect_text(ashlar::TaintEffect effect);
 /// "key=value:Effect", and "key:Effect" if there is no value.
 std::string taint_text(const ObjectNames& names, const ashlar::Taint& taint);
 /// The member `capabilities` of a device class; nothing for one without any.

@@ -23,6 +23,7 @@
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
 #include "text/amount_text.h"
+#include "text/short_list.h"
 
 namespace ashlar::kube {
 namespace {
@@ -115,14 +116,11 @@ void write_place(JsonWriter& w, ReadReplica& replica, const PodRecord& pod) {
 
 /// "n0", or "12 nodes: n0, n1, n2 and 9 more".
 std::string nodes_of(const Tables& tables, const GangRecord& gang) {
-  constexpr std::size_t kNamed = 3;
   std::set<std::string> nodes;
   for (const PodSlot s : gang.pods) nodes.insert(tables.pods[s].node_name.str());
   if (nodes.size() == 1) return *nodes.begin();
-  std::string text = std::to_string(nodes.size()) + " nodes: ";
-  std::size_t named = 0;
-  for (auto it = nodes.begin(); it != nodes.end() && named < kNamed; ++it) text += (named++ == 0 ? "" : ", ") + *it;
-  return nodes.size() > kNamed ? text + " and " + std::to_string(nodes.size() - kNamed) + " more" : text;
+  auto next = nodes.begin();
+  return std::to_string(nodes.size()) + " nodes: " + short_list(nodes.size(), [&](std::size_t) { return *next++; });
 }
 
 struct Headline {

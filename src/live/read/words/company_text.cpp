@@ -6,6 +6,7 @@
 #include "engine/explain/company_terms.h"
 #include "live/read/words/selector_text.h"
 #include "text/amount_text.h"
+#include "text/short_list.h"
 
 namespace ashlar::kube {
 namespace {
@@ -69,18 +70,12 @@ class CompanyWords {
 
   /// "a, b, c and 2 more".
   std::string named(const CompanyTerm& term) const {
-    constexpr std::size_t kNamed = 3;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kNamed, term.named.size()); ++i)
-      list += (i == 0 ? "" : ", ") + value_text(names_, term.named[i]);
-    if (term.named.size() > kNamed) list += " and " + std::to_string(term.named.size() - kNamed) + " more";
-    return list;
+    return short_list(term.named.size(), [&](std::size_t i) { return value_text(names_, term.named[i]); });
   }
 
   /// "pods with app=web", "pods".
   std::string such_pods(const CompanyTerm& term) const {
-    const std::string text =
-        selector_text(names_, c_.state.cluster().counts().index(), term.selector, ns_);
+    const std::string text = selector_text(names_, c_.state.cluster().counts().index(), term.selector, ns_);
     return text.starts_with("all pods") ? text.substr(4) : "pods with " + text;
   }
 

@@ -15,10 +15,6 @@ bool is_of_a_condition(std::string_view key) {
   return key.starts_with("node.kubernetes.io/") || key.starts_with("node.cloudprovider.kubernetes.io/");
 }
 
-std::string_view effect_text(ashlar::TaintEffect effect) {
-  return effect == ashlar::TaintEffect::kNoExecute ? "NoExecute" : "NoSchedule";
-}
-
 std::string cure_text(const ObjectNames& names, const ashlar::Taint& taint) {
   const std::string key = names.label_keys.name(taint.key).str();
   if (key == kUnschedulableTaint) return "kubectl uncordon NODE removes it";

@@ -1,6 +1,6 @@
 #include "live/track/gangs/groups_hold.h"
 
-#include <algorithm>
+#include "text/short_list.h"
 
 namespace ashlar::kube {
 namespace {
@@ -11,11 +11,8 @@ constexpr std::size_t kCountedMax = 16;
 
 /// "PodGroup a", "PodGroups a, b, c and 9 more"
 std::string groups_text(const Tables& t, const GangRecord& g) {
-  constexpr std::size_t kNamed = 3;
-  std::string text = g.groups.size() == 1 ? "PodGroup " : "PodGroups ";
-  for (std::size_t i = 0; i < std::min(kNamed, g.groups.size()); ++i)
-    text += (i == 0 ? "" : ", ") + t.gangs[g.groups[i]].name.str();
-  return g.groups.size() <= kNamed ? text : text + " and " + std::to_string(g.groups.size() - kNamed) + " more";
+  return (g.groups.size() == 1 ? "PodGroup " : "PodGroups ") +
+         short_list(g.groups.size(), [&](std::size_t i) { return t.gangs[g.groups[i]].name.str(); });
 }
 
 /// The groups whose annotation differs, by rank: the first that has one, and the first with another. `said`: what the

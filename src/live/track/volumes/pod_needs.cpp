@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "live/track/unknown_fields.h"
+#include "text/short_list.h"
 
 namespace ashlar::kube {
 namespace {
@@ -61,17 +62,15 @@ std::string binding_text(const VolumeBook& book, const PersistentVolumeClaim& cl
 
 /// "\"data\" (has no storage class), \"logs\" (...) and 2 more".
 std::string unbound_claims_text(const VolumeBook& book, const VolumeOwner& owner) {
-  constexpr std::size_t kNamed = 3;
   std::vector<const PersistentVolumeClaim*> unbound;
   for (const ClaimUse& use : owner.volumes.claims) {
     const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
     if (claim != nullptr && is_unbound_immediate(book, *claim) && std::ranges::count(unbound, claim) == 0)
       unbound.push_back(claim);
   }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, unbound.size()); ++i)
-    text += (i == 0 ? "" : ", ") + quoted(unbound[i]->name) + " (" + binding_text(book, *unbound[i]) + ")";
-  return unbound.size() <= kNamed ? text : text + " and " + std::to_string(unbound.size() - kNamed) + " more";
+  return short_list(unbound.size(), [&](std::size_t i) {
+    return quoted(unbound[i]->name) + " (" + binding_text(book, *unbound[i]) + ")";
+  });
 }
 
 /// kube-scheduler's words, and after a colon what they are about.
