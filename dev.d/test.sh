@@ -40,27 +40,74 @@ print(passed, failed, skipped)
 PY
 }
 
-# run_gtest PRESET BINARY [OPTIONS]: one line for the binary; what failed is shown. A binary that does not exist is no test.
-run_gtest() {
+# execute_gtest PRESET BINARY [OPTIONS]: runs it; leaves report, log, exit status and seconds in build/logs.
+execute_gtest() {
   local preset=$1 binary=$2; shift 2
-  local program=build/$preset/bin/$binary log=build/logs/$preset-$binary.log report=build/logs/$preset-$binary.json
-  [ -x "$program" ] || return 0
-  mkdir -p build/logs
-  rm -f "$report"
-  local status=0 started=$SECONDS passed=0 failed=0 skipped=0
-  timeout --kill-after=10 1200 "$program" --gtest_output="json:$report" "$@" >"$log" 2>&1 || status=$?
+  local stem=build/logs/$preset-$binary status=0 started=$SECONDS
+  timeout --kill-after=10 1200 "build/$preset/bin/$binary" --gtest_output="json:$stem.json" "$@" >"$stem.log" 2>&1 || status=$?
+  echo "$status $((SECONDS - started))" >"$stem.status"
+}
+
+# account_gtest PRESET BINARY: one line for what execute_gtest has run; what failed is shown.
+account_gtest() {
+  local preset=$1 binary=$2 stem=build/logs/$1-$2
+  local log=$stem.log report=$stem.json status=1 seconds=0 passed=0 failed=0 skipped=0
+  [ ! -s "$stem.status" ] || read -r status seconds <"$stem.status"
   [ ! -s "$report" ] || read -r passed failed skipped < <(read_report "$report")
   # A crash, a time-out or a sanitizer's word at the end leaves a status that no case accounts for.
   if [ "$status" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
   if [ "$preset" != release ]; then skipped=0; fi   # the release run has named them
   count "$passed" "$failed" "$skipped"
-  printf '%-8s %-18s %5d passed, %d failed, %d skipped (%d s)\n' "$preset" "$binary" "$passed" "$failed" "$skipped" $((SECONDS - started))
+  printf '%-8s %-18s %5d passed, %d failed, %d skipped (%d s)\n' "$preset" "$binary" "$passed" "$failed" "$skipped" "$seconds"
   if [ "$skipped" != 0 ]; then grep -A1 -E '^\[  SKIPPED \]' "$log" | sed -n 's/^\[  SKIPPED \] \(.*\) (.*ms)$/           skipped \1/p' | head -40; fi
   if [ "$failed" != 0 ]; then
     tally_of_failures+=("$preset $binary: exit status $status, $log")
     grep -E -A12 ': Failure|ERROR: |runtime error|\[  FAILED  \]|WARNING: ThreadSanitizer|Assertion' "$log" | head -80 || true
     tail -5 "$log"
   fi
+}
+
+# run_gtest PRESET BINARY [OPTIONS]. A binary that does not exist is no test.
+run_gtest() {
+  local preset=$1 binary=$2; shift 2
+  [ -x "build/$preset/bin/$binary" ] || return 0
+  mkdir -p build/logs
+  rm -f "build/logs/$preset-$binary".{json,status}
+  execute_gtest "$preset" "$binary" "$@"
+  account_gtest "$preset" "$binary"
+}
+
+# run_gtests PRESET FOLDER...: the test binaries of those folders, as many at once as there are cores, those of large folders first, so that none is left
+# alone at the end.
+run_gtests() {
+  local preset=$1 folder binary pid running=() started=(); shift
+  mkdir -p build/logs
+  for folder in $(largest_first "$@"); do
+    binary=${folder}_test
+    [ -x "build/$preset/bin/$binary" ] || continue
+    rm -f "build/logs/$preset-$binary".{json,status}
+    while [ "${#running[@]}" -ge "$(nproc)" ]; do forget_ended; done
+    execute_gtest "$preset" "$binary" &
+    running+=($!) started+=("$binary")
+  done
+  while [ "${#running[@]}" -gt 0 ]; do forget_ended; done
+  for binary in "${started[@]}"; do account_gtest "$preset" "$binary"; done
+}
+
+# Waits until one of `running` has ended, and takes those that have off that list.
+forget_ended() {
+  local pid left=()
+  wait -n "${running[@]}" || true
+  for pid in "${running[@]}"; do if kill -0 "$pid" 2>/dev/null; then left+=("$pid"); fi; done
+  running=("${left[@]}")
+}
+
+# Folders of tests by their size.
+largest_first() {
+  local folder
+  for folder in "$@"; do
+    printf '%s %s\n' "$({ find "tests/unit/$folder" "tests/$folder" -name '*.cpp' -exec cat {} + || true; } 2>/dev/null | wc -c)" "$folder"
+  done | sort -k1,1nr -k2 | cut -d' ' -f2
 }
 
 # What the oracles counted, a line each.
@@ -189,16 +236,14 @@ test_everything() {
   section "release build"
   build_targets release ashlar tests
   section "release tests"
-  for folder in "${folders[@]}" oracle; do run_gtest release "${folder}_test"; done
+  run_gtests release "${folders[@]}" oracle
   show_counts oracle_test
   section "build with address and undefined-behaviour sanitizers, core and parsers"
   for folder in "${folders[@]}"; do [[ $unsanitized_folders == *" $folder "* ]] || sanitized+=("$folder"); done
   build_tests_that_exist asan "${sanitized[@]}"
   section "sanitized tests"
   # Without published traces, and with a fifth of the random histories: they take ten times as long here, and reach the same code.
-  for folder in "${sanitized[@]}"; do
-    RC_PARAMS=max_success=100 ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtest asan "${folder}_test"
-  done
+  RC_PARAMS=max_success=100 ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtests asan "${sanitized[@]}"
   section "real API server"
   run_cluster_tests
   section "bad input, and the documentation's commands"
