@@ -117,7 +117,7 @@ using NodeRule = bool (*)(const Constraint& constraint, const NodeFacts& facts, 
 struct NodeRules {
   using ByFacts = bool (*)(const Constraint& constraint, const NodeFacts& facts);
 
-  NodeRule allows;
+  NodeRule allows;  ///< where is_selected is given, no node that it refuses
   /// Of topology spread: whether the constraint's selector and affinity allow the node, and whether it tolerates all
   /// taints; nullptr: it does.
   ByFacts is_selected = nullptr, tolerates = nullptr;

@@ -30,11 +30,12 @@ struct StateFields {
 
   static void forget_caches(State& s) {
     Cluster& c = s.cluster_;
-    c.companies_ = {};
+    c.companies_ = Companies();
     c.allowed_.assign(c.constraints_.size(), {});
     for (std::size_t row = 0; row < c.constraints_.size(); ++row)
       c.allowed_[row] = Cluster::Allowed(c.allowed_[row].definition, c.constraints_[row]);
     c.facts_log_.clear();
+    c.labelled_nodes_.note_labels_changed();
     c.change_log_.clear();
     c.change_base_ = 0;
     c.overfull_devices_ = c.counted_overfull();

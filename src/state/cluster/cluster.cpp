@@ -1,27 +1,29 @@
 #include "state/cluster/cluster.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "state/cluster/digest_cells.h"
 
 namespace ashlar {
-
-/// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work. Returns how
-/// many.
-std::uint64_t Cluster::bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const {
-  const NodeContext context = this->context();
-  const auto look_at = [&](std::size_t n) {
-    nodes.assign(n, is_live_[n] != 0 && rule(constraint, facts_[n], context));
+/// Evaluates the nodes whose facts changed after the first `seen` changes, or all if that is no more work; of a
+/// constraint for few nodes these. Returns how many.
+std::uint64_t Cluster::bring_up(const Constraint& constraint, Allowed& set) const {
+  const auto look_at = [&, context = this->context()](NodeId n) {
+    set.nodes.assign(n.row(), is_live(n) && set.rule(constraint, facts_[n.row()], context));
   };
-  nodes.resize(rows());
+  set.nodes.resize(rows());
   const std::uint64_t logged_from = facts_change_count_ - facts_log_.size();
-  if (seen < logged_from || facts_change_count_ - seen >= rows()) {
-    for (std::size_t n = 0; n < rows(); ++n) look_at(n);
+  if (set.seen < logged_from || facts_change_count_ - set.seen >= rows()) {
+    set.nodes.clear();
+    if (set.is_rule_by_labels)
+      if (const auto looked_at = labelled_nodes_.each_needed(constraint, facts_, look_at)) return *looked_at;
+    for (std::size_t n = 0; n < rows(); ++n) look_at(NodeId(n));
     return rows();
   }
-  for (std::uint64_t i = seen - logged_from; i < facts_log_.size(); ++i) look_at(facts_log_[i].row());
-  return facts_change_count() - seen;
+  for (std::uint64_t i = set.seen - logged_from; i < facts_log_.size(); ++i) look_at(facts_log_[i]);
+  return facts_change_count_ - set.seen;
 }
 
 const BitSet& Cluster::allowed_alone(ConstraintId id, const NodeRules& rules) const {
@@ -29,8 +31,9 @@ const BitSet& Cluster::allowed_alone(ConstraintId id, const NodeRules& rules) co
   Allowed& set = allowed_[id.row()];
   if (set.rule != rules.allows) set.seen = 0;
   if (set.seen != facts_change_count()) {
-    evaluation_count_ += bring_up(constraints_[id.row()], rules.allows, set.nodes, set.seen);
     set.rule = rules.allows;
+    set.is_rule_by_labels = rules.is_selected != nullptr;
+    evaluation_count_ += bring_up(constraints_[id.row()], set);
     set.seen = facts_change_count();
     set.beside_flips = 0;
   }
@@ -485,10 +488,10 @@ bool Cluster::is_consistent() const {
   }
   for (std::size_t c = 0; c < constraints_.size(); ++c) {
     if (allowed_[c].seen == 0) continue;
-    BitSet nodes = allowed_[c].nodes;
-    bring_up(constraints_[c], allowed_[c].rule, nodes, allowed_[c].seen);
+    Allowed set = allowed_[c];
+    bring_up(constraints_[c], set);
     for (std::size_t row = 0; row < rows(); ++row)
-      if (nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context())))
+      if (set.nodes.test(row) != (is_live_[row] != 0 && allowed_[c].rule(constraints_[c], facts_[row], context())))
         return false;
   }
   return live == live_count_ && group_idle == group_idle_devices_;

@@ -17,6 +17,7 @@
 #include "model/demand.h"
 #include "model/device_grant.h"
 #include "model/event.h"
+#include "state/cluster/labelled_nodes.h"
 #include "state/cluster/node_columns.h"
 #include "state/cluster/topology.h"
 #include "state/counts/companies.h"
@@ -247,6 +248,7 @@ class Cluster : public NodeColumns {
   }
   /// Labels or taints of a node have changed, or it has come or gone.
   void note_labels() {
+    labelled_nodes_.note_labels_changed();
     companies_.note_labels_changed();
     if (is_company_noted_) rules_concerned_.push_back(PodSelectorId::none());
   }
@@ -284,7 +286,8 @@ class Cluster : public NodeColumns {
     }
 
     BitSet nodes;
-    NodeRule rule = nullptr;  ///< the rule it was computed by
+    NodeRule rule = nullptr;         ///< the rule it was computed by
+    bool is_rule_by_labels = false;  ///< it allows no node that the constraint's selector and affinity refuse
     std::uint64_t seen = 0;
     std::uint64_t definition = 0;
     bool has_company = false;
@@ -299,13 +302,14 @@ class Cluster : public NodeColumns {
   Companies::Asked asked(ConstraintId id, const NodeRules& rules) const {
     return {id, allowed_[id.row()].definition, constraints_[id.row()], rules, images_};
   }
-  std::uint64_t bring_up(const Constraint& constraint, NodeRule rule, BitSet& nodes, std::uint64_t seen) const;
+  std::uint64_t bring_up(const Constraint& constraint, Allowed& set) const;
 
   std::vector<Constraint> constraints_;
   mutable std::vector<Allowed> allowed_;  ///< a cache: updated when read
   std::vector<NodeId> facts_log_;         ///< nodes whose facts changed last, in chronological order
   std::uint64_t facts_change_count_ = 1;
   mutable std::uint64_t evaluation_count_ = 0;
+  mutable LabelledNodes labelled_nodes_;  ///< a cache
   std::uint64_t definition_count_ = 0;
   std::vector<NodeId> change_log_;
   std::uint64_t change_base_ = 0;

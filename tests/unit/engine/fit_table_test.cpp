@@ -68,6 +68,28 @@ TEST(FitTable, RacksWithoutANodeThatIsIdleEnoughAreNotLookedAt) {
   EXPECT_LE(table.rated_count(), 7 * kNodesPerRack);
 }
 
+/// The ranks of nodes are the same as in a table of all of them: a full one first, of like ones the lowest row.
+TEST(FitTable, AKindForFewNodesLooksAtThese) {
+  State s = racks();
+  constexpr LabelKeyId kName{1u};
+  const std::uint32_t rows[] = {3 * kNodesPerRack, 6 * kNodesPerRack + 1, 6 * kNodesPerRack + 5};
+  std::vector<LabelId> names;
+  for (const std::uint32_t row : rows) {
+    NodeFacts facts = eight_devices_in(row / kNodesPerRack);
+    facts.labels = {{kName, LabelId(row), NodeLabel::kNotANumber}};
+    tell(s, NodeSeen{NodeId(row), facts});
+    names.emplace_back(row);
+  }
+  Constraint few;
+  few.any_of = {{{{kName, LabelExpression::Op::kIn, names, 0}}}};
+  tell(s, ConstraintDefined{ConstraintId(1u), few});
+  const Profile profile = *builtin_profile("ashlar");
+  FitTable table(profile, kOneDevice, ConstraintId(1u));
+  table.open(s, 0);
+  EXPECT_EQ(table.best(s), NodeId(rows[1]));
+  EXPECT_EQ(table.rated_count(), 3u);
+}
+
 TEST(FitTable, RacksWithoutNodesHideNoOther) {
   State s = racks();
   for (std::uint32_t n = 0; n < kNodesPerRack; ++n) tell(s, NodeGone{NodeId(7 * kNodesPerRack + n)});

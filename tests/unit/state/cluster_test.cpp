@@ -67,6 +67,56 @@ TEST(Cluster, AllowedNodesAreEvaluatedWhereFactsChangedAndWhenTheyAreAskedFor) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+bool is_in_zone_by_facts(const Constraint& constraint, const NodeFacts& facts) {
+  return !facts.labels.empty() && facts.labels[0].id == constraint.selector.all[0].values[0];
+}
+bool tolerates_all(const Constraint&, const NodeFacts&) { return true; }
+
+TEST(Cluster, AConstraintForFewNodesIsComparedWithTheseOnly) {
+  State s = small_state(0);
+  const auto label = [](std::uint32_t n) { return LabelId(100 + n); };
+  for (std::uint32_t n = 0; n < 200; ++n) tell(s, NodeSeen{NodeId(n), in_zone(label(n), 1)});
+  const NodeRules rules{is_ready_in_zone, is_in_zone_by_facts, tolerates_all};
+  for (std::uint32_t c = 1; c <= 100; ++c) {
+    Constraint one;
+    one.selector.all = {{kZone, LabelExpression::Op::kIn, {label(c)}, 0}};
+    tell(s, ConstraintDefined{ConstraintId(c), one});
+    EXPECT_TRUE(s.cluster().allowed(ConstraintId(c), rules).test(c));
+    EXPECT_EQ(s.cluster().allowed(ConstraintId(c), rules).count(), 1u);
+  }
+  EXPECT_EQ(s.cluster().evaluation_count(), 100u);
+  tell(s, NodeSeen{NodeId(150u), in_zone(label(7), 1)});
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(7u), rules).count(), 2u) << "evaluated before the change";
+  Constraint late;
+  late.any_of = {{{{kZone, LabelExpression::Op::kIn, {label(7)}, 0}}},
+                 {{{kZone, LabelExpression::Op::kIn, {label(9)}, 0}}}};
+  late.selector.all = {{kZone, LabelExpression::Op::kIn, {label(7), label(9)}, 0}};
+  tell(s, ConstraintDefined{ConstraintId(101u), late});
+  EXPECT_EQ(s.cluster().allowed(ConstraintId(101u), rules).count(), 2u) << "after it";
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST(Cluster, WhichLabelNodesNeedIsThatOfAllTerms) {
+  const auto in = [](LabelKeyId key, std::vector<LabelId> values) {
+    return LabelExpression{key, LabelExpression::Op::kIn, std::move(values), 0};
+  };
+  Constraint c;
+  EXPECT_FALSE(needed_label(c).has_value());
+  c.any_of = {{{in(kZone, {kZoneB})}}, {{in(kZone, {kZoneA, kZoneB}), in(kCores, {kZoneA, kZoneB})}}};
+  ASSERT_TRUE(needed_label(c).has_value());
+  EXPECT_EQ(needed_label(c)->key, kZone);
+  EXPECT_EQ(needed_label(c)->values, (std::vector<LabelId>{kZoneA, kZoneB}));
+  c.any_of.push_back({{in(kCores, {kZoneA})}});
+  EXPECT_FALSE(needed_label(c).has_value()) << "a node needs this label or that";
+  c.selector.all = {in(kCores, {kZoneB})};
+  EXPECT_EQ(needed_label(c)->key, kCores);
+  c.selector.all = {in(kCores, std::vector<LabelId>(NeededLabel::kValuesMax + 1, kZoneA))};
+  c.any_of.clear();
+  EXPECT_FALSE(needed_label(c).has_value());
+  c.any_of = {NodeTerm{}};
+  EXPECT_FALSE(needed_label(c).has_value()) << "a term without expressions";
+}
+
 TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
   State s = small_state(100);
   Constraint zone_a;

@@ -336,8 +336,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
   EXPECT_EQ(sizeof(QueueTree), 296u);
   EXPECT_EQ(sizeof(Timeline), 56u);
-  EXPECT_EQ(sizeof(Cluster), 1824u);
-  EXPECT_EQ(sizeof(State), 3032u);
+  EXPECT_EQ(sizeof(Cluster), 1912u);
+  EXPECT_EQ(sizeof(State), 3120u);
   EXPECT_EQ(sizeof(PendingQueue), 1040u);
   EXPECT_EQ(sizeof(EngineData), 1624u);
 }

@@ -94,7 +94,36 @@ void FitTable::follow_company(const State& state) {
   for (const NodeId n : news.nodes) best_.note_flip(state, n);
 }
 
+/// A constraint for a few nodes, of a DaemonSet's pod say, is compared on these alone; such kinds are as many as nodes.
+bool FitTable::is_for_few(const State& state) {
+  const BitSet& allowed = state.cluster().allowed_alone(rating_.constraint(), kNodeRules);
+  if (allowed.count() > kFewNodes) return false;
+  few_.clear();
+  allowed.each([&](std::size_t row) { few_.push_back(NodeId(row)); });
+  return true;
+}
+
+NodeId FitTable::best_of_few(const State& state) {
+  const Topology& topology = state.cluster().topology();
+  std::vector<Points> of_groups;
+  if (rating_.has_domain_tier()) {
+    of_groups.resize(topology.group_count());
+    rating_.add_domain_points(state, of_groups);
+  }
+  NodeId best;
+  std::uint64_t best_key = 0;
+  for (const NodeId n : few_) {
+    std::uint64_t key = rating_.rate(state, n, draw_);
+    if (key != 0 && !of_groups.empty()) key |= rating_.domain_bits(of_groups[topology.group_of(n).row()]);
+    if (key <= best_key) continue;
+    best = n;
+    best_key = key;
+  }
+  return best;
+}
+
 NodeId FitTable::best(const State& state) {
+  if (is_for_few(state)) return best_of_few(state);
   changes_->refresh(state.cluster());
   best_.refresh(state, rating_, *changes_);
   return best_.find(state, rating_, *changes_, draw_);

@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "engine/place/tables/best_nodes.h"
 #include "engine/place/tables/fit_counts.h"
@@ -62,6 +63,10 @@ class FitTable {
   bool is_of(const State& state) const { return edition_ == rating_.edition(state); }
 
  private:
+  /// Nodes that are compared one by one.
+  static constexpr std::size_t kFewNodes = 16;
+  bool is_for_few(const State& state);
+  NodeId best_of_few(const State& state);
   void follow_company(const State& state);
   void follow_preferences(const State& state);
   /// What they are worth is another than it was on some nodes.
@@ -78,6 +83,7 @@ class FitTable {
   std::uint64_t company_seen_ = 0;       ///< flips of nodes by the constraint's rules about other pods
   std::vector<Points> preferences_;      ///< by node, see NodeView; empty: none of them is about other pods
   std::vector<Points> preferences_now_;  ///< scratch
+  std::vector<NodeId> few_;              ///< the nodes that the constraint allows, where they are few
   /// Versions of the sums and of the nodes with room, of which they were made.
   std::pair<std::uint64_t, std::uint64_t> preferences_of_;
 };

@@ -57,6 +57,7 @@ class NodeRating {
   /// tier.
   void add_domain_points(const State& state, std::span<Points> points) const;
   std::uint64_t domain_bits(Points points) const;
+  bool has_domain_tier() const { return domain_policy_ != nullptr; }
   /// The same of many.
   void domain_bits(std::span<const Points> points, std::span<std::uint64_t> bits) const;
   /// A policy of the profile draws: no number can be kept.
