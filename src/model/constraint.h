@@ -131,12 +131,17 @@ struct Constraint {
   std::vector<SpreadTerm> prefers_spread = {};   ///< fewer pods in the domain are better; domains_min has no meaning
   ContainerImages images = {};                   ///< nodes that have them are better
 
-  /// Calls `visit(selector)` for each of its rules about other pods.
+  /// Calls `visit(selector)` for each of its rules about other pods that must hold.
   template <class Visit>
-  void each_pod_selector(Visit&& visit) const {
+  void each_required_selector(Visit&& visit) const {
     if (!near.selector.is_none()) visit(near.selector);
     for (const SpreadTerm& term : spread) visit(term.selector);
     for (const PodTerm& term : keeps_away) visit(term.selector);
+  }
+  /// The same of preferences, too.
+  template <class Visit>
+  void each_pod_selector(Visit&& visit) const {
+    each_required_selector(visit);
     for (const PodPreference& term : prefers_pods) visit(term.selector);
     for (const SpreadTerm& term : prefers_spread) visit(term.selector);
   }

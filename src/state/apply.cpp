@@ -20,7 +20,12 @@ struct Applier {
   void operator()(const GangSpecDefined& e) { s.gangs_.define(e.id, e.spec); }
   void operator()(const LabelSetDefined& e) { s.define(e.id, e.set); }
   void operator()(const PodSelectorDefined& e) { s.define(e.id, e.selector); }
-  void operator()(const NamespaceSeen& e) { s.cluster_.define(e.id, e.labels); }
+  void operator()(const NamespaceSeen& e) {
+    const SelectorIndex& index = s.cluster_.counts().index();
+    const bool may_concern_gangs = !index.selecting_namespaces().empty() && !index.is_like(e.id, e.labels);
+    s.cluster_.define(e.id, e.labels);
+    if (may_concern_gangs) refresh_gangs_with_company();
+  }
   void operator()(const DeviceLayoutDefined& e) {
     const DeviceLayouts& layouts = s.cluster_.layouts();
     if (e.id.row() < layouts.rows() && layouts.row(e.id) == e.layout) return;  // duplicate
@@ -190,6 +195,7 @@ struct Applier {
     s.cluster_.use(m.labels, -1);
     m.labels = e.labels;
     if (m.is_placed()) s.cluster_.add_pod(e.member, m.labels, m.constraint, m.node);
+    if (s.job(m.job).members_present > 1) s.refresh_backlog(m.job);  // the rules of its gang may mean it now
   }
   void operator()(const ImageSeen& e) { s.cluster_.note(e); }
   void operator()(const PriorityChanged& e) {
@@ -221,6 +227,19 @@ struct Applier {
     s.settle_backlog(m.job);
   }
 
+  /// Which of its own members the rules of a waiting gang mean may be others now.
+  void refresh_gangs_with_company() {
+    for (std::size_t row = 0; row < s.job_rows(); ++row) {
+      const JobId id(row);
+      if (!s.is_live(id) || !s.job(id).is_in_backlog || s.job(id).members_present <= 1) continue;
+      bool has_company = false;
+      s.each_waiting(id, [&](MemberId, const Member& m) {
+        has_company = s.cluster_.constraint(m.constraint).has_company();
+        return !has_company;
+      });
+      if (has_company) s.refresh_backlog(id);
+    }
+  }
   /// What a change of the node may have freed.
   void note_node_change(NodeId node) {
     s.note_freed(node);

@@ -189,7 +189,8 @@ TEST_F(LiveSchedulerVolumes, ADiskIsOnANodeOnceUnlessItIsOnlyRead) {
   const auto post_with_disk = [&](const std::string& name, const std::string& more) {
     kube::PodSpec spec = gpu_pod(name, 1);
     spec.extra_spec_json =
-        R"("volumes":[{"name":"data","iscsi":{"targetPortal":"1.2.3.4:1","iqn":"iqn.2020-01.com.example:x","lun":0)" + more + "}}]";
+        R"("volumes":[{"name":"data","iscsi":{"targetPortal":"1.2.3.4:1","iqn":"iqn.2020-01.com.example:x","lun":0)" +
+        more + "}}]";
     post_pod(spec);
   };
   post_with_disk("reads-1", R"(,"readOnly":true)");

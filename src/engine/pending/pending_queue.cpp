@@ -7,6 +7,46 @@
 #include "base/grown.h"
 
 namespace ashlar {
+namespace {
+
+/// Selectors of what must hold for the waiting members, ascending.
+std::vector<PodSelectorId> rules_about_pods(const State& state, const EquivalenceClass& key) {
+  std::vector<PodSelectorId> rules;
+  const auto add = [&](ConstraintId id) {
+    const Constraint& constraint = state.cluster().constraint(id);
+    if (constraint.has_company()) constraint.each_required_selector([&](PodSelectorId s) { rules.push_back(s); });
+  };
+  add(key.constraint);
+  for (const MemberRun& run : key.runs) add(run.constraint);
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
+}
+
+/// EquivalenceClass::meant. Cost: O(rules x waiting members); without such rules, or with one member, which the
+/// constraint describes, none.
+std::vector<std::uint32_t> meant_by_rules(const State& state, JobId job, const EquivalenceClass& key) {
+  std::vector<std::uint32_t> meant;
+  if (key.members_waiting <= 1) return meant;
+  const SelectorIndex& index = state.cluster().counts().index();
+  for (const PodSelectorId rule : rules_about_pods(state, key)) {
+    std::uint32_t place = 0;
+    bool is_meant = false;
+    state.each_waiting(job, [&](MemberId, const Member& m) {
+      ++place;
+      if (const bool is_this_meant = !m.labels.is_none() && index.matches(rule, m.labels); is_this_meant != is_meant) {
+        meant.push_back(place);
+        is_meant = is_this_meant;
+      }
+      return true;
+    });
+    meant.push_back(0);
+  }
+  return meant;
+}
+
+}  // namespace
+
 EquivalenceClass class_of(const State& state, JobId id) {
   const Job& j = state.job(id);
   EquivalenceClass key;
@@ -36,6 +76,7 @@ EquivalenceClass class_of(const State& state, JobId id) {
   });
   if (j.members_placed > 0) key.only = id;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
+  key.meant = meant_by_rules(state, id, key);
   return key;
 }
 

@@ -49,6 +49,10 @@ struct EquivalenceClass {
   DomainId anchor;              ///< domain of members already placed (then the job is its own class)
   JobId only;                   ///< set for jobs that are placed in part
   std::vector<MemberRun> runs;  ///< of the waiting members if they differ, or are in groups
+  /// For each rule about other pods that must hold, which of several waiting members it means: 1 + the places in their
+  /// order where those begin and end, then 0. So jobs whose labels differ are of one class as far as no rule of theirs
+  /// tells them apart.
+  std::vector<std::uint32_t> meant;
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
 EquivalenceClass class_of(const State& state, JobId job);

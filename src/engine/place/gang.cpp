@@ -33,6 +33,7 @@ class GangSearch {
     if (!is_placed && needed < waiting) {
       const std::uint32_t most = std::min<std::uint32_t>(waiting - 1, room_for_some(waiting, needed));
       is_placed = most >= needed && attempt(most);
+      if (!is_placed && needed < most && are_members_mutual()) is_placed = attempt(needed);
     }
     if (is_placed && !needed_.empty()) give_back_surplus(before);
     return {.is_placed = is_placed, .is_limit_reached = !is_placed && placer_.is_limit_reached()};
@@ -117,6 +118,16 @@ class GangSearch {
       }
     }
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(best, UINT32_MAX));
+  }
+
+  /// One that is placed may close nodes that were counted as room for others of them.
+  bool are_members_mutual() const {
+    bool are_so = false;
+    state_.each_waiting(job_, [&](MemberId, const Member& m) {
+      are_so = state_.cluster().constraint(m.constraint).is_mutual();
+      return !are_so;
+    });
+    return are_so;
   }
 
   const PlacementContext& context_;

@@ -439,6 +439,9 @@ std::string why_not(const State& state, MemberId member, NodeId node) {
   if (!state.cluster().is_live(node)) return "no such node";
   const NodeUse use = use_of(state, node, {state.member(member).job, state.now()});
   if (std::string fault = node_fault(state, member, node, use); !fault.empty()) return fault;
+  // what its rules about other pods close is counted by pairs in state_properties_test
+  if (!state.cluster().allowed(state.member(member).constraint, kNodeRules).test(node.row()))
+    return "a rule about other pods closes it";
   const DeviceRequest& ask = state.demand(state.member(member).demand).devices;
   if (ask.count == 0) return "";
   if (ask.is_whole()) {

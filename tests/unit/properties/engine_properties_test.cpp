@@ -118,6 +118,15 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
   RC_ASSERT(missed.empty());
 }
 
+RC_GTEST_PROP(WakeUps, OfGangsWithRulesAmongTheirMembersAreNeverMissed, ()) {
+  OutsideOptions options = kOfWakeUps;
+  options.has_rules_among_members = true;
+  Life life(profile_with(Blocking::kSkip), options);
+  const std::string missed = missed_in(life, *some_moves());
+  RC_LOG() << missed;
+  RC_ASSERT(missed.empty());
+}
+
 /// A life that the property found: a pod shares an idle device of a node that owes one to a hold: others may share that
 /// device now.
 TEST(WakeUps, AreNotMissedWhereAShareIsBoundBesideDevicesThatAreOwed) {

@@ -328,6 +328,19 @@ LabelSetId Outside::labels_of(const Move& move) const {
   return options_.has_company && move.c % 7 < kLabelSets ? LabelSetId(move.c % 7) : LabelSetId::none();
 }
 
+std::pair<ConstraintId, LabelSetId> Outside::rules_of(const Move& move, std::uint32_t m) const {
+  if (!options_.has_rules_among_members) {
+    const int constraint = move.a / 2 % 9;
+    return {ConstraintId(static_cast<std::size_t>(constraint < constraints() ? constraint : 0)), labels_of(move)};
+  }
+  // what a constraint says of its own member is true of these labels
+  constexpr std::pair<std::size_t, std::size_t> kPairs[] = {{0, 0},  {0, 1}, {0, 2}, {0, 5}, {11, 0},
+                                                            {12, 0}, {9, 1}, {9, 4}, {15, 5}};
+  const auto [constraint, labels] =
+      kPairs[(static_cast<std::uint32_t>(move.a / 2) + m * static_cast<std::uint32_t>(move.c % 3)) % std::size(kPairs)];
+  return {ConstraintId(constraint), LabelSetId(labels)};
+}
+
 void Outside::submit(const Move& move, const State& state, std::vector<Event>& out) {
   const JobId job(static_cast<std::size_t>(move.a % kJobs));
   if (state.is_live(job)) return;
@@ -352,9 +365,8 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   const bool is_mixed = members > 1 && move.a % 5 >= 3;
   for (std::uint32_t m = 0; m < members; ++m) {
     const int demand = (move.b + move.c + (is_mixed ? static_cast<int>(m) / 2 : 0)) % kDemands;
-    w.members.push_back({spare_member(state, promised), DemandId(demand),
-                         ConstraintId(static_cast<std::size_t>(move.a / 2 % 9 < constraints() ? move.a / 2 % 9 : 0)),
-                         labels_of(move)});
+    const auto [constraint, labels] = rules_of(move, m);
+    w.members.push_back({spare_member(state, promised), DemandId(demand), constraint, labels});
   }
   if (options_.has_gangs && members > 1 && move.c % 3 != 0) divide(move, w);
   tell(out, Submitted{std::move(w)});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/event.h"
@@ -48,6 +49,8 @@ struct OutsideOptions {
   bool has_layouts = false;
   bool has_gangs = false;   ///< gangs of groups with a minimum and a domain of their own
   bool has_grants = false;  ///< members that hold something else of their devices than they request
+  bool has_rules_among_members =
+      false;  ///< has_company, and gangs whose members have unlike labels and rules about them
 };
 
 class Outside {
@@ -72,6 +75,8 @@ class Outside {
   void tell(std::vector<Event>& out, EventBody body) const { out.push_back({now_, std::move(body)}); }
   NodeFacts facts_of(const Move& move) const;
   LabelSetId labels_of(const Move& move) const;
+  /// Of the m-th member of a new job.
+  std::pair<ConstraintId, LabelSetId> rules_of(const Move& move, std::uint32_t m) const;
   int constraints() const { return options_.has_company ? kWithCompany : kConstraints; }
   void introduce_company(std::vector<Event>& out) const;
   void move_image(const Move& move, std::vector<Event>& out) const;

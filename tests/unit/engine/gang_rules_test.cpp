@@ -1,0 +1,105 @@
+// Gangs whose members have rules about other pods: which of them wait together, and when they are looked at again.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+
+namespace ashlar {
+namespace {
+
+using Op = LabelExpression::Op;
+
+constexpr LabelKeyId kZoneOf{1u}, kRoleOf{50u}, kTeamOf{51u};
+constexpr LabelId kLeader{500u}, kWorker{501u}, kNobody{502u}, kRed{510u};
+constexpr LabelSetId kLeaders{0u}, kWorkers{1u}, kOthers{2u};
+constexpr NamespaceId kNamespace{0u};
+constexpr PodSelectorId kLeadersOfNamespace{0u}, kLeadersOfRedTeams{1u};
+constexpr ConstraintId kNearLeader{1u}, kNearRedLeader{2u};
+
+class GangRules : public ::testing::Test {
+ protected:
+  State s = small_state(0);
+  Engine engine{*builtin_profile("ashlar")};
+
+  GangRules() {
+    NodeFacts facts = eight_devices();
+    facts.labels = {{kZoneOf, LabelId(10u), NodeLabel::kNotANumber}};
+    tell(s, NodeSeen{NodeId(0u), facts});
+    constexpr LabelId kRoles[] = {kLeader, kWorker, kNobody};
+    for (std::uint32_t set = 0; set < 3; ++set)
+      tell(s, LabelSetDefined{LabelSetId(set), {.ns = kNamespace, .labels = {{kRoleOf, kRoles[set]}}}});
+    PodSelector leaders;
+    leaders.all = {{kRoleOf, Op::kIn, {kLeader}, 0}};
+    leaders.namespaces = {kNamespace};
+    tell(s, PodSelectorDefined{kLeadersOfNamespace, leaders});
+    leaders.namespaces = {};
+    leaders.selects_namespaces = true;
+    leaders.of_namespace = {{kTeamOf, Op::kIn, {kRed}, 0}};
+    tell(s, PodSelectorDefined{kLeadersOfRedTeams, leaders});
+    tell(s, NamespaceSeen{kNamespace, {.is_known = true, .labels = {}}});
+    define(kNearLeader, kLeadersOfNamespace);
+    define(kNearRedLeader, kLeadersOfRedTeams);
+  }
+  void define(ConstraintId id, PodSelectorId selector) {
+    Constraint near;
+    near.near = {.selector = selector, .topologies = {kZoneOf}, .matches_itself = false};
+    tell(s, ConstraintDefined{id, near});
+  }
+  /// Two members: the first with these labels and no rule, the second a worker with the rule.
+  void submit(std::uint32_t job, LabelSetId of_first, ConstraintId rule = kNearLeader) {
+    Workload gang = workload(job, 10 * job, 2, kNoDevices);
+    gang.members[0].labels = of_first;
+    gang.members[1].labels = kWorkers;
+    gang.members[1].constraint = rule;
+    tell(s, Submitted{gang});
+  }
+  std::uint32_t placed(std::uint32_t job) const { return s.job(JobId(job)).members_placed; }
+  std::size_t classes() const {
+    std::size_t count = 0;
+    engine.pending().each_class([&](ClassId, const PendingQueue::Class&) { ++count; });
+    return count;
+  }
+};
+
+TEST_F(GangRules, WhoseMembersTheyMeanTellGangsApart) {
+  for (std::uint32_t job = 0; job < 8; ++job) submit(job, kOthers);
+  submit(8, kLeaders);
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 0u);
+  EXPECT_EQ(placed(8), 2u);
+  EXPECT_EQ(classes(), 1u) << "like gangs wait together";
+}
+
+TEST_F(GangRules, LabelsThatNoRuleAsksForTellNoGangsApart) {
+  submit(0, kOthers);
+  submit(1, kWorkers);
+  engine.decide(s, s.now());
+  EXPECT_EQ(classes(), 1u);
+}
+
+TEST_F(GangRules, AMemberThatGetsOtherLabelsMayLetItsGangStart) {
+  submit(0, kOthers);
+  submit(1, kOthers);
+  engine.decide(s, s.now());
+  ASSERT_EQ(placed(1), 0u);
+  tell(s, LabelsChanged{MemberId(10u), kLeaders});
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 0u) << "its own members are as they were";
+  EXPECT_EQ(placed(1), 2u);
+}
+
+TEST_F(GangRules, ANamespaceThatGetsOtherLabelsMayLetItsGangsStart) {
+  submit(0, kLeaders, kNearRedLeader);
+  submit(1, kOthers, kNearRedLeader);
+  engine.decide(s, s.now());
+  ASSERT_EQ(placed(0), 0u);
+  tell(s, NamespaceSeen{kNamespace, {.is_known = true, .labels = {{kTeamOf, kRed}}}});
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 2u);
+}
+
+}  // namespace
+}  // namespace ashlar
