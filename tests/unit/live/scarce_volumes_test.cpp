@@ -310,5 +310,22 @@ TEST_F(ScarceVolumesTest, WhatPodsKnowFollowsEveryChange) {
   }
 }
 
+TEST(ScarceVolumesRules, OneTemplateMoreThanAreKeptDoesNotCostAllOfThemAnew) {
+  constexpr int kTemplates = 1025, kRounds = 4;
+  ScarceVolumes scarce;
+  std::vector<std::shared_ptr<const PodRules>> known(kTemplates);
+  int made = 0;
+  for (int round = 0; round < kRounds; ++round)
+    for (int i = 0; i < kTemplates; ++i) {
+      PodRules own;
+      own.node_selector = {{"of", PooledString(std::to_string(i))}};
+      const auto rules = scarce.rules(std::make_shared<const PodRules>(std::move(own)), {"late"});
+      EXPECT_EQ(rules->required_anti_affinity.size(), 1u);
+      made += rules == known[static_cast<std::size_t>(i)] ? 0 : 1;
+      known[static_cast<std::size_t>(i)] = rules;
+    }
+  EXPECT_LT(made, kTemplates + 10 * kRounds);
+}
+
 }  // namespace
 }  // namespace ashlar::kube
