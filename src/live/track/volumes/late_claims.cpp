@@ -10,7 +10,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
-/// Terms of one list; beyond it nodes are asked one by one.
+/// Terms of one list before they are merged; beyond it nodes are asked one by one.
 constexpr std::size_t kTermsMax = 4096;
 
 bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
@@ -73,6 +73,7 @@ std::optional<std::shared_ptr<const VolumeTerms>> terms_alone(const VolumeBook& 
   }
   if (!terms) return nullptr;
   merge_terms(*terms);
+  if (terms->size() > kPodTermsMax) return std::nullopt;
   return terms_of({*std::move(terms)});
 }
 
