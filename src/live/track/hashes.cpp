@@ -128,6 +128,12 @@ std::uint64_t hash_of(const LabelSelector& selector) {
   return hash.value();
 }
 
+std::uint64_t hash_of(const Labels& labels) {
+  Hash hash;
+  hash.add(labels);
+  return hash.value();
+}
+
 std::uint64_t hash_of(const PodAffinityTerm& term) {
   Hash hash;
   hash.add(term);

@@ -13,6 +13,7 @@
 
 namespace ashlar::kube {
 
+std::uint64_t hash_of(const Labels& labels);
 std::uint64_t hash_of(const PodAffinityTerm& term);
 std::uint64_t hash_of(const PodRules& rules);
 std::uint64_t hash_of(const LabelSelector& selector);

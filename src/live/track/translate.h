@@ -103,7 +103,7 @@ class Translator {
   /// Images on nodes.
   NodeImages& images() { return images_; }
   const NodeImages& images() const { return images_; }
-  /// Constraints of templates are built anew: an image has come to its first node.
+  /// Constraints of templates are built anew: an image may make a difference now.
   void forget_rules() { std::fill(std::begin(seen_rules_), std::end(seen_rules_), SeenRules()); }
 
   // ---- use of rows --------------------------------------------------------------------------------------------------

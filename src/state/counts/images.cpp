@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "base/digest.h"
+#include "state/counts/image_points.h"
 
 namespace ashlar {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x1a9e;
-// Thresholds of kube-scheduler.
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kLeast = 23 * kMiB, kMostOfAnImage = 1000 * kMiB;
 
 std::uint64_t cell(ImageId id, NodeId node) { return hash_combine(hash_combine(kSeed, id.value), node.value); }
 std::uint64_t bytes_cell(ImageId id, std::int64_t bytes) {
@@ -49,9 +47,7 @@ void Images::score(const ContainerImages& images, std::size_t nodes, std::span<s
     for (const NodeId n : of.nodes) sums[n.row()] += bytes;
     it = next;
   }
-  const std::int64_t most = kMostOfAnImage * std::max<std::int64_t>(images.count, 1);
-  for (std::size_t n = 0; n < scores.size(); ++n)
-    scores[n] = static_cast<std::uint8_t>(100 * (std::clamp(sums[n], kLeast, most) - kLeast) / (most - kLeast));
+  for (std::size_t n = 0; n < scores.size(); ++n) scores[n] = image_points(sums[n], images.count);
 }
 
 void Images::begin_change(const ImageSeen& seen) {

@@ -408,6 +408,37 @@ TEST_F(Asked, WhatNoTermAsksForIsForgottenWhenItHasBecomeMuch) {
   EXPECT_EQ(seen(web), "app=web ");
 }
 
+TEST_F(Asked, OneLabelMoreThanIsKeptIsNotNewsWheneverItComesAgain) {
+  constexpr int kLabels = 513, kRounds = 5;  // each is asked for in two ways
+  int news = 0;
+  for (int round = 0; round < kRounds; ++round)
+    for (int i = 0; i < kLabels; ++i) {
+      const std::string own = "own" + std::to_string(i);
+      asked.use(ns, term({label("app", own.c_str())}));
+      EXPECT_EQ(seen({label("app", own.c_str())}), "app=" + own + " ");
+      asked.leave(ns, term({label("app", own.c_str())}));
+      news += round > 0 && asked.has_news() ? 1 : 0;
+      asked.forget_news();
+    }
+  EXPECT_LT(news, 50);
+}
+
+TEST_F(Asked, PodsThatAreToldApartForNothingAreRenewedWithTheNextNews) {
+  for (int i = 0; i < 600; ++i) asked.use(ns, term({label("app", std::to_string(i).c_str())}));
+  asked.forget_news();
+  for (int i = 0; i < 600; ++i) asked.leave(ns, term({label("app", std::to_string(i).c_str())}));
+  EXPECT_FALSE(asked.has_news()) << "nothing is wrong with them";
+  asked.use(ns, term({label("app", "new")}));
+  int renewed = 0;
+  for (int i = 0; i < 600; ++i) {
+    const Labels labels{label("app", std::to_string(i).c_str())};
+    const bool is_forgotten = seen(labels) != "app=" + std::to_string(i) + " ";
+    EXPECT_TRUE(!is_forgotten || asked.concerns(ns, labels)) << i;
+    renewed += is_forgotten ? 1 : 0;
+  }
+  EXPECT_GT(renewed, 80);
+}
+
 TEST_F(AntiAffinityTest, ANodeThatIsLabelledUnderItsFirstLonerIsLeftOut) {
   see(node("a", 8));
   see(loner("a"));

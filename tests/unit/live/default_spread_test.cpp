@@ -300,6 +300,65 @@ TEST_F(DefaultSpreadTest, PodsOfOneTemplateAreEvaluatedOnce) {
   EXPECT_EQ(record("p0").constraint, record("p49").constraint);
 }
 
+TEST_F(DefaultSpreadTest, OneTemplateMoreThanAreKeptDoesNotCostAllOfThemAnew) {
+  constexpr int kTemplates = 1025, kRounds = 4;
+  for (int i = 0; i < kTemplates; ++i) see(selecting<Service>("s" + std::to_string(i), {{"app", std::to_string(i)}}));
+  step();
+  for (int round = 0; round < kRounds; ++round)
+    for (int i = 0; i < kTemplates; ++i) see(app(std::to_string(i) + "-" + std::to_string(round), std::to_string(i)));
+  step();
+  EXPECT_EQ(spreads_of("1024-3"), 2u);
+  EXPECT_LT(tracker.default_spread().made(), kTemplates + 10u * kRounds);
+}
+
+TEST_F(DefaultSpreadTest, AChangedServiceIsComparedWithTemplatesThatShareALabelWithIt) {
+  const auto compared = [&] { return tracker.default_spread().waiting().compared(); };
+  for (int i = 0; i < 200; ++i)
+    for (const char* name : {"p", "twin-"})
+      see(of_set(pod(name + std::to_string(i), 0, {{"app", std::to_string(i)}, {"team", "all"}}),
+                 "r" + std::to_string(i)));
+  step();
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  see(selecting<Service>("s", {{"app", "7"}, {"team", "all"}}));
+  step();
+  EXPECT_EQ(compared(), 1u) << "a template, not its pods nor those of others";
+  EXPECT_EQ(tracker.constraints_renewed(), renewed + 2);
+  EXPECT_EQ(spreads_of("p7") + spreads_of("twin-7"), 4u);
+  see(selecting<Service>("s", {{"app", "8"}}));
+  step();
+  EXPECT_EQ(compared(), 3u) << "the one before and the one after";
+  EXPECT_EQ(spreads_of("p7"), 0u);
+  EXPECT_EQ(spreads_of("p8"), 2u);
+  see(selecting<ReplicaSet>("r9", {{"app", "9"}}));
+  see(selecting<ReplicaSet>("r-of-nobody", {{"app", "10"}}));
+  step();
+  EXPECT_EQ(compared(), 4u);
+  EXPECT_EQ(spreads_of("twin-9"), 2u);
+  EXPECT_EQ(tracker.constraints_renewed(), renewed + 8);
+}
+
+TEST_F(DefaultSpreadTest, ManyChangesAtOnceLookAtNoPodThatTheyDoNotConcern) {
+  for (int i = 0; i < 50; ++i) see(app("p" + std::to_string(i), "web"));
+  step();
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  for (int i = 0; i < 100; ++i) see(selecting<Service>("s" + std::to_string(i), {{"app", "x" + std::to_string(i)}}));
+  step();
+  EXPECT_EQ(tracker.constraints_renewed(), renewed);
+  see(selecting<Service>("s0", {{"app", "web"}}));
+  step();
+  EXPECT_EQ(tracker.constraints_renewed(), renewed + 50);
+  EXPECT_EQ(spreads_of("p49"), 2u);
+}
+
+TEST_F(DefaultSpreadTest, TemplatesWithoutPodsAreForgotten) {
+  for (int i = 0; i < 6000; ++i) {
+    const Pod p = app("p", std::to_string(i));
+    see(p);
+    gone(p);
+  }
+  EXPECT_LE(tracker.default_spread().waiting().templates(), 1100u);
+}
+
 TEST_F(DefaultSpreadTest, PodsThatHaveGoneAreNotRemembered) {
   see(selecting<Service>("s", {{"app", "web"}}));
   see_node("a", "a");
@@ -310,7 +369,7 @@ TEST_F(DefaultSpreadTest, PodsThatHaveGoneAreNotRemembered) {
     gone(p);
   }
   const DefaultSpread& spread = tracker.default_spread();
-  EXPECT_LE(spread.noted(), 1100u);
+  EXPECT_LE(spread.waiting().noted(), 1100u);
 }
 
 class NoDefaultSpread : public DefaultSpreadTest {
@@ -323,7 +382,7 @@ TEST_F(NoDefaultSpread, NothingIsKeptWhereNoPodGetsIt) {
   see(app("p", "web"));
   step();
   EXPECT_EQ(spreads_of("p"), 0u);
-  EXPECT_EQ(tracker.default_spread().book().size() + tracker.default_spread().noted(), 0u);
+  EXPECT_EQ(tracker.default_spread().book().size() + tracker.default_spread().waiting().noted(), 0u);
 }
 
 class ListedSpread : public DefaultSpreadTest {

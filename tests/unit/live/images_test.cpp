@@ -9,7 +9,7 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr std::int64_t kMiB = std::int64_t{1} << 20, kGiB = std::int64_t{1} << 30;
 
 class ImagesTest : public TrackerBench {
  protected:
@@ -59,6 +59,68 @@ TEST_F(ImagesTest, APodWhoseImagesAreNowhereIsLikeOneWithout) {
   EXPECT_EQ(constraint_of("p").images, ContainerImages());
   EXPECT_EQ(constraint_of("q").images.on_nodes.size(), 2u);
   EXPECT_EQ(constraint_of("q").images.count, 4u);
+}
+
+TEST_F(ImagesTest, PodsOfDifferentImagesThatGiveNoNodeAPointAreAlike) {
+  std::vector<NodeImage> small;
+  for (int i = 0; i < 100; ++i) small.push_back({"small:" + std::to_string(i), 32 * kMiB});
+  small.push_back({"large:1", 33 * kMiB});
+  see(node_with("a", small, 0));
+  see(node_with("b", small, 0));
+  see(pod("plain", 1));
+  for (int i = 0; i < 100; ++i)
+    see(running(pod("p" + std::to_string(i), 1), {"small:" + std::to_string(i), "nowhere:1"}));
+  step();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(record("p" + std::to_string(i)).constraint, record("plain").constraint) << i;
+  EXPECT_EQ(images().known_to_engine(), 0u);
+  see(running(pod("of-large", 1), {"large:1"}));
+  see(running(pod("of-two", 1), {"small:1", "small:2"}));
+  step();
+  EXPECT_EQ(constraint_of("of-large").images.on_nodes.size(), 1u);
+  EXPECT_EQ(constraint_of("of-two").images.on_nodes.size(), 2u) << "together they are enough";
+}
+
+TEST_F(ImagesTest, AnImageThatBeginsToMatterIsTold) {
+  for (int n = 0; n < 8; ++n) see(node_with("n" + std::to_string(n), {}, 0));
+  see(node_with("n0", {{"grows:1", 20 * kMiB}, {"spreads:1", 100 * kMiB}, {"stays:1", 100 * kMiB}}, 0));
+  for (const char* name : {"grows", "spreads", "stays"}) see(running(pod(name, 1), {std::string(name) + ":1"}));
+  step();
+  const auto is_told = [&](const char* name) { return !constraint_of(name).images.on_nodes.empty(); };
+  EXPECT_FALSE(is_told("grows") || is_told("spreads") || is_told("stays"));
+  see(node_with("n0", {{"grows:1", kGiB}, {"spreads:1", 100 * kMiB}, {"stays:1", 100 * kMiB}}, 0));
+  step();
+  EXPECT_TRUE(is_told("grows")) << "the node has a larger one";
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  for (int n = 1; n < 5; ++n) see(node_with("n" + std::to_string(n), {{"spreads:1", 100 * kMiB}}, 0));
+  step();
+  EXPECT_TRUE(is_told("spreads")) << "more nodes have it";
+  EXPECT_EQ(row_of("spreads").nodes.size(), 5u);
+  EXPECT_EQ(tracker.constraints_renewed(), renewed + 1) << "no other pod is looked at";
+  EXPECT_FALSE(is_told("stays"));
+  for (int n = 3; n < 8; ++n) gone(node("n" + std::to_string(n), 0));
+  step();
+  EXPECT_TRUE(is_told("stays")) << "there are fewer nodes";
+}
+
+TEST_F(ImagesTest, ANodeThatComesAndGoesMakesNoPodsKindAnew) {
+  for (int n = 0; n < 4; ++n) see(node_with("n" + std::to_string(n), {{"app:1", 30 * kMiB}}, 0));
+  for (int n = 0; n < 2; ++n) see(node_with("n" + std::to_string(n), {{"rare:1", 90 * kMiB}}, 0));
+  see(running(pod("p", 1), {"app:1"}));
+  see(running(pod("q", 1), {"rare:1"}));
+  gone(node("n3", 0));
+  step();
+  const std::uint64_t renewed = tracker.constraints_renewed();
+  const std::size_t kinds = tracker.translator().constraint_count(), known = images().known_to_engine();
+  for (int turn = 0; turn < 20; ++turn) {
+    see(node_with("n3", {{"app:1", 30 * kMiB}}, 0));
+    step();
+    see(running(pod("like-q-" + std::to_string(turn), 1), {"rare:1"}));
+    gone(node("n3", 0));
+    step();
+  }
+  EXPECT_EQ(tracker.constraints_renewed(), renewed);
+  EXPECT_EQ(tracker.translator().constraint_count(), kinds);
+  EXPECT_EQ(images().known_to_engine(), known);
 }
 
 TEST_F(ImagesTest, AnImageThatComesWhileAPodWaitsCounts) {
@@ -164,6 +226,66 @@ struct UpstreamCache {
   std::map<std::string, std::vector<NodeImage>> of_node;
 };
 
+/// kube-scheduler's ImageLocality, as it is written there.
+std::int64_t points_upstream(const UpstreamCache& cache, const std::vector<PooledString>& images,
+                             const std::string& node) {
+  std::int64_t sum = 0;
+  for (const PooledString& name : images) {
+    const auto found = cache.states.find(name.str());
+    if (found == cache.states.end() || !found->second.nodes.contains(node)) continue;
+    const double spread = static_cast<double>(found->second.nodes.size()) / static_cast<double>(cache.of_node.size());
+    sum += static_cast<std::int64_t>(static_cast<double>(found->second.size) * spread);
+  }
+  const std::int64_t least = 23 * kMiB, most = 1000 * kMiB * static_cast<std::int64_t>(images.size());
+  return 100 * (std::clamp(sum, least, most) - least) / (most - least);
+}
+
+TEST_F(ImagesTest, AWaitingPodHasKubeSchedulersPointsWhateverIsToldOfItsImages) {
+  Rng draws(11);
+  UpstreamCache upstream;
+  const auto image = [&] { return "app:" + std::to_string(draws.below(12)); };
+  std::map<std::string, Pod> waiting;
+  std::size_t with_points = 0, not_told = 0;
+  for (int turn = 0; turn < 3000; ++turn) {
+    const std::string name = "n" + std::to_string(draws.below(12));
+    if (draws.below(turn / 300 % 2 == 0 ? 8 : 2) == 0) {
+      gone(node(name, 0));
+      upstream.remove(name);
+    } else {
+      std::vector<NodeImage> reported;
+      for (std::uint64_t left = draws.below(6); left > 0; --left)
+        reported.push_back({image(), static_cast<std::int64_t>(draws.below(20) * draws.below(20)) * kMiB});
+      see(node_with(name, reported, 0));
+      upstream.update(name, reported);
+    }
+    const std::string of_pod = "p" + std::to_string(draws.below(6));
+    if (waiting.contains(of_pod)) {
+      gone(waiting.at(of_pod));
+      waiting.erase(of_pod);
+    } else {
+      std::vector<PooledString> names;
+      for (std::uint64_t left = 1 + draws.below(4); left > 0; --left) names.emplace_back(image());
+      waiting[of_pod] = running(pod(of_pod, 1), names);
+      see(waiting.at(of_pod));
+    }
+    if (draws.below(3) != 0) continue;
+    step();
+    for (const auto& [pod_name, one] : waiting) {
+      const ContainerImages& told = constraint_of(pod_name).images;
+      std::vector<std::uint8_t> points(tracker.names().nodes.rows());
+      state.cluster().images().score(told, upstream.of_node.size(), points);
+      not_told += told.on_nodes.empty() ? 1 : 0;
+      for (const auto& [of_node, images] : upstream.of_node) {
+        const NodeId id = tracker.names().nodes.find(PooledString(of_node));
+        ASSERT_EQ(points[id.row()], points_upstream(upstream, one.rules->images, of_node)) << turn << " " << pod_name;
+        with_points += points[id.row()] > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(with_points, 1000u);
+  EXPECT_GT(not_told, 100u);
+}
+
 TEST_F(ImagesTest, TheEngineKnowsOfThoseThatWaitingPodsNameWhatKubeSchedulersCacheDoes) {
   Rng draws(7);
   UpstreamCache upstream;
@@ -178,7 +300,7 @@ TEST_F(ImagesTest, TheEngineKnowsOfThoseThatWaitingPodsNameWhatKubeSchedulersCac
     } else {
       std::vector<NodeImage> reported;
       for (std::uint64_t left = draws.below(4); left > 0; --left)
-        reported.push_back({image(), static_cast<std::int64_t>(1 + draws.below(9))});
+        reported.push_back({image(), static_cast<std::int64_t>(1 + draws.below(9)) * kGiB});
       see(node_with(name, reported, 0));
       upstream.update(name, reported);
     }

@@ -243,6 +243,40 @@ TEST_F(LateClaimsTest, KindsOfClaimsAskedForLatelyAreKept) {
   EXPECT_LE(tracker.late_choices_made(), made + 1) << "the last kinds are known still";
 }
 
+TEST_F(LateClaimsTest, OneKindOfClaimsMoreThanAreKeptDoesNotCostAllOfThemAnew) {
+  constexpr int kKinds = 1025, kRounds = 4;
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (int i = 0; i < kKinds; ++i) see(claim("c" + std::to_string(i), "late", i + 1));
+  std::uint64_t made = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kKinds; ++i)
+      see(user("p" + std::to_string(i) + "-" + std::to_string(round), {"c" + std::to_string(i)}));
+    if (round == 0) made = tracker.late_choices_made();
+  }
+  EXPECT_LT(tracker.late_choices_made(), made + 20u * kRounds);
+  see(at(volume("v", "late", 600), kHost, {"n0"}));
+  step();
+  EXPECT_EQ(where("p700-0"), "") << "too small";
+  int placed = 0;
+  for (int i = 0; i < 600; ++i) placed += where("p" + std::to_string(i) + "-0").empty() ? 0 : 1;
+  EXPECT_GT(placed, 0) << "whatever is forgotten of a kind, its pods see what comes";
+}
+
+TEST_F(LateClaimsTest, OneSetOfCompetingClaimsMoreThanAreKeptDoesNotCostAllOfThemAnew) {
+  constexpr int kSets = 65, kRounds = 4;
+  hosts(1);
+  see(storage_class("late", "kubernetes.io/no-provisioner"));
+  for (const char* name : {"a", "b"}) see(at(volume(name, "late", 100), kHost, {"n0"}));
+  see(claim("one", "late", 1));
+  for (int i = 0; i < kSets; ++i) see(claim("c" + std::to_string(i), "late", i + 2));
+  for (int round = 0; round < kRounds; ++round)
+    for (int i = 0; i < kSets; ++i)
+      see(user("p" + std::to_string(i) + "-" + std::to_string(round), {"one", "c" + std::to_string(i)}));
+  EXPECT_GE(tracker.late_nodes_asked(), kSets + 0u);
+  EXPECT_LT(tracker.late_nodes_asked(), kSets + 10u * kRounds);
+}
+
 TEST_F(LateClaimsTest, ANodeThatComesLaterIsAskedToo) {
   hosts(1);
   see(storage_class("late", "kubernetes.io/no-provisioner"));

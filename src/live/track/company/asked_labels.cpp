@@ -2,21 +2,32 @@
 
 #include <algorithm>
 #include <type_traits>
-#include <utility>
 
 namespace ashlar::kube {
 namespace {
 constexpr std::size_t kFewNews = 16;
 }
 
-void AskedLabels::count(Asked&& asked, int by) {
-  const auto [it, is_new] = asked_.try_emplace(std::move(asked), 0u);
+void AskedLabels::count(const Asked& asked, int by) {
+  const auto [it, is_new] = asked_.try_emplace(asked, 0u);
   if (is_new)
-    news_.insert(it->first);
+    news_.insert(asked);
   else if (it->second == 0)
-    --idle_;
+    idle_.erase(asked);
   it->second = static_cast<std::uint32_t>(static_cast<int>(it->second) + by);
-  if (it->second == 0) ++idle_;
+  if (it->second == 0) {
+    if (idle_.is_full()) forget(idle_.forget_one().first);
+    idle_[asked];
+  }
+  if (!forgotten_.empty() && (is_new || forgotten_.size() >= kIdleMax)) {
+    news_.insert(forgotten_.begin(), forgotten_.end());
+    forgotten_.clear();
+  }
+}
+
+void AskedLabels::forget(const Asked& idle) {
+  asked_.erase(idle);
+  forgotten_.insert(idle);
 }
 
 void AskedLabels::count(const PooledString& scope, const LabelSelector& selector, int by) {
@@ -55,19 +66,6 @@ void AskedLabels::count(const PooledString& ns, const PodAffinityTerm& term, int
     count(ns, term.selector, by);
   else
     for (const PooledString& listed : term.namespaces) count(listed, term.selector, by);
-  if (idle_ > kIdleMax && idle_ > asked_.size() / 2) forget_idle();
-}
-
-/// Waiting pods that are seen with such labels are renewed.
-void AskedLabels::forget_idle() {
-  boost::unordered_flat_map<Asked, std::uint32_t, AskedHash> kept;
-  for (const auto& [asked, terms] : asked_)
-    if (terms > 0)
-      kept.emplace(asked, terms);
-    else
-      news_.insert(asked);
-  asked_ = std::move(kept);
-  idle_ = 0;
 }
 
 template <class Table>

@@ -7,7 +7,9 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <optional>
+#include <variant>
 
+#include "base/bounded_map.h"
 #include "kubeclient/objects.h"
 
 namespace ashlar::kube {
@@ -52,8 +54,8 @@ class AskedLabels {
 
   void count(const PooledString& ns, const PodAffinityTerm& term, int by);
   void count(const PooledString& scope, const LabelSelector& selector, int by);
-  void count(Asked&& asked, int by);
-  void forget_idle();
+  void count(const Asked& asked, int by);
+  void forget(const Asked& idle);
   /// Whether any of a pod's label values, keys or, for kMeans, nothing of a kind is in the table.
   template <class Table>
   static bool has_any(const Table& table, Kind kind, const PooledString& ns, const Labels& labels);
@@ -63,7 +65,10 @@ class AskedLabels {
   /// Terms in use that ask for it. What no term asks for any more stays for a while, so that a pod that comes and goes
   /// changes no waiting pod.
   boost::unordered_flat_map<Asked, std::uint32_t, AskedHash> asked_;
-  std::size_t idle_ = 0;
+  BoundedMap<Asked, std::monostate, AskedHash> idle_{kIdleMax};
+  /// Waiting pods that are seen with it are told apart for nothing: they are renewed with the next news, or once there
+  /// are many such labels.
+  Set forgotten_;
   Set news_;
 };
 

@@ -1,6 +1,7 @@
 #include "live/track/company/default_spread.h"
 
-#include <algorithm>
+#include "base/digest.h"
+#include "live/track/hashes.h"
 
 namespace ashlar::kube {
 
@@ -19,9 +20,10 @@ SpreadDefaults system_spread_defaults() {
 }
 
 std::size_t DefaultSpread::TemplateHash::operator()(const Template& t) const {
-  const std::size_t by_address =
-      std::hash<const void*>()(t.rules.get()) * 31 + std::hash<const void*>()(t.labels.get());
-  return (by_address * 31 + t.ns.hash()) * 31 + t.controller.hash();
+  std::uint64_t h = hash_combine(t.ns.hash(), t.controller.hash());
+  if (t.rules) h = hash_combine(h, hash_of(*t.rules));
+  if (t.labels) h = hash_combine(h, hash_of(*t.labels));
+  return static_cast<std::size_t>(hash_combine(h, static_cast<std::uint64_t>(t.controller_kind)));
 }
 
 std::shared_ptr<const PodRules> DefaultSpread::make(const PodRecord& pod) {
@@ -40,31 +42,9 @@ std::shared_ptr<const PodRules> DefaultSpread::rules_of(const PodRecord& pod) {
   if (pod.rules && !(pod.rules->spread.empty() && pod.rules->preferred_spread.empty())) return pod.rules;
   const std::uint64_t edition = book_.edition(pod.ns);
   if (edition == 0) return pod.rules;  // nothing selects pods there
-  if (seen_.size() >= kTemplatesMax) seen_.clear();
   Made& made = seen_[{pod.rules, pod.labels, pod.ns, pod.controller_name, pod.controller_kind}];
   if (made.edition != edition) made = {edition, make(pod)};
   return made.rules;
-}
-
-void DefaultSpread::sort_once(std::vector<PodSlot>& slots) {
-  std::ranges::sort(slots);
-  const auto again = std::ranges::unique(slots);
-  slots.erase(again.begin(), again.end());
-}
-
-void DefaultSpread::note_waiting(const PooledString& ns, PodSlot slot) {
-  waiting_[ns].push_back(slot);
-  ++noted_;
-}
-
-std::vector<PodSlot> DefaultSpread::take_waiting(const PooledString& ns) {
-  const auto it = waiting_.find(ns);
-  if (it == waiting_.end()) return {};
-  std::vector<PodSlot> slots = std::move(it->second);
-  waiting_.erase(it);
-  noted_ -= slots.size();
-  sort_once(slots);
-  return slots;
 }
 
 }  // namespace ashlar::kube

@@ -3,13 +3,14 @@
 // lately, else that of SelectingBook and a copy of the pod's rules.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/bounded_map.h"
 #include "live/track/company/selecting_book.h"
+#include "live/track/company/waiting_templates.h"
 #include "live/track/pod_table.h"
 
 namespace ashlar::kube {
@@ -34,38 +35,26 @@ class DefaultSpread {
   /// The pod's rules with what it gets; its own ones if that is nothing, as for one that states spreads.
   std::shared_ptr<const PodRules> rules_of(const PodRecord& pod);
 
-  // ---- pods whose rules may change with those that select them ------------------------------------------------------
-  /// The pod waits. Those that wait no longer stay until is_sweep_due().
-  void note_waiting(const PooledString& ns, PodSlot slot);
-  /// Of the namespace, ascending, each once, and among them some that wait no longer. They are no longer noted.
-  std::vector<PodSlot> take_waiting(const PooledString& ns);
-  /// More are noted than twice those that waited last time.
-  bool is_sweep_due() const { return noted_ > 2 * kept_ + kFew; }
-  /// Keeps those of which `waits(ns, slot)` says so.
-  template <class Waits>
-  void sweep(Waits&& waits) {
-    noted_ = 0;
-    boost::unordered::erase_if(waiting_, [&](auto& of_namespace) {
-      auto& [ns, slots] = of_namespace;
-      sort_once(slots);
-      std::erase_if(slots, [&](PodSlot slot) { return !waits(ns, slot); });
-      noted_ += slots.size();
-      return slots.empty();
-    });
-    kept_ = noted_;
-  }
-  std::size_t noted() const { return noted_; }  // for tests
-  std::uint64_t made() const { return made_; }  // for tests
+  /// Pods whose rules may change with those that select them.
+  WaitingTemplates& waiting() { return waiting_; }
+  const WaitingTemplates& waiting() const { return waiting_; }  // for tests
+  std::uint64_t made() const { return made_; }                  // for tests
 
  private:
-  static constexpr std::size_t kFew = 1024, kTemplatesMax = 1024;
-  /// By address: those of a template share both.
+  static constexpr std::size_t kTemplatesMax = 1024;
+  /// Pods that were decoded after each other share the objects, others are of the same template by their content.
   struct Template {
     std::shared_ptr<const PodRules> rules;
     std::shared_ptr<const Labels> labels;
     PooledString ns, controller;
     SelectingKind controller_kind = SelectingKind::kNone;
-    friend bool operator==(const Template&, const Template&) = default;
+    friend bool operator==(const Template& a, const Template& b) {
+      const auto are_alike = [](const auto& one, const auto& other) {
+        return one == other || (one && other && *one == *other);
+      };
+      return a.ns == b.ns && a.controller == b.controller && a.controller_kind == b.controller_kind &&
+             are_alike(a.labels, b.labels) && are_alike(a.rules, b.rules);
+    }
   };
   struct TemplateHash {
     std::size_t operator()(const Template& t) const;
@@ -75,14 +64,12 @@ class DefaultSpread {
     std::shared_ptr<const PodRules> rules;
   };
 
-  static void sort_once(std::vector<PodSlot>& slots);
   std::shared_ptr<const PodRules> make(const PodRecord& pod);
 
   SpreadDefaults defaults_;
   SelectingBook book_;
-  boost::unordered_flat_map<Template, Made, TemplateHash> seen_;
-  boost::unordered_flat_map<PooledString, std::vector<PodSlot>, std::hash<PooledString>> waiting_;
-  std::size_t noted_ = 0, kept_ = 0;
+  BoundedMap<Template, Made, TemplateHash> seen_{kTemplatesMax};
+  WaitingTemplates waiting_;
   std::uint64_t made_ = 0;
 };
 

@@ -1,12 +1,18 @@
 #include "live/track/nodes/images.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "base/grown.h"
+#include "state/counts/image_points.h"
 
 namespace ashlar::kube {
 namespace {
+
+/// The least worth that is told apart: a pod of two dozen images can be given points by as little of each.
+constexpr std::int64_t kWorthLeast = std::int64_t{1} << 20;
 
 /// Each name once, as it is reported first.
 std::vector<NodeImage> without_repetition(std::vector<NodeImage> images) {
@@ -20,7 +26,8 @@ std::vector<NodeImage> without_repetition(std::vector<NodeImage> images) {
 }  // namespace
 
 void NodeImages::set(NodeId node, const std::vector<NodeImage>& images) {
-  std::vector<NodeImage>& before = grown(of_node_, node.row());
+  if (!std::exchange(grown(of_node_, node.row()).is_there, true)) count_node(true);
+  std::vector<NodeImage>& before = of_node_[node.row()].images;
   if (before == images) return;
   const std::vector<NodeImage> old = without_repetition(std::exchange(before, images));
   const std::vector<NodeImage> now = without_repetition(images);
@@ -36,8 +43,30 @@ void NodeImages::set(NodeId node, const std::vector<NodeImage>& images) {
 
 void NodeImages::forget(NodeId node) {
   if (node.row() >= of_node_.size()) return;
-  for (const NodeImage& image : without_repetition(std::exchange(of_node_[node.row()], {})))
-    take(node, image.name, false);
+  const Reported before = std::exchange(of_node_[node.row()], {});
+  for (const NodeImage& image : without_repetition(before.images)) take(node, image.name, false);
+  if (before.is_there) count_node(false);
+}
+
+/// The power of two falls with the number of nodes, but does not rise until there are three times as many: a few nodes
+/// that come and go change nothing.
+void NodeImages::count_node(bool is_there) {
+  is_there ? ++nodes_ : --nodes_;
+  if (nodes_ >= nodes_least_ && nodes_ < 3 * nodes_least_) return;
+  nodes_least_ = std::bit_floor(std::max<std::size_t>(nodes_, 1));
+  for (auto& [name, image] : images_) value(name, image);
+}
+
+/// A power of two as well, which rises at once and falls when the image is worth a third of it.
+void NodeImages::value(const PooledString& name, Image& of) {
+  const std::size_t with_it = std::min(of.nodes.size(), nodes_least_);
+  const double share = static_cast<double>(with_it) / static_cast<double>(nodes_least_);
+  const auto worth = static_cast<std::int64_t>(std::ceil(static_cast<double>(of.bytes) * share));
+  if (worth <= of.worth && 3 * worth > of.worth) return;
+  const bool is_more = worth > of.worth;
+  const auto level = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(worth)));
+  of.worth = worth == 0 ? 0 : std::max(level, kWorthLeast);
+  if (is_more && (missed_.erase(name) > 0 || is_any_missed_)) news_.insert(name);
 }
 
 void NodeImages::put(NodeId node, const NodeImage& image) {
@@ -47,9 +76,9 @@ void NodeImages::put(NodeId node, const NodeImage& image) {
   const bool is_only_one = of.nodes.empty() || (is_there && of.nodes.size() == 1);
   const std::int64_t bytes = is_only_one ? image.bytes : of.bytes;
   if (is_there && bytes == of.bytes) return;
-  if (of.nodes.empty() && (missed_.erase(image.name) > 0 || is_any_missed_)) news_.insert(image.name);
   of.bytes = bytes;
   if (!is_there) of.nodes.insert(at, node);
+  value(image.name, of);
   if (of.row.is_none()) return;
   ImageSeen seen{of.row, bytes, {}, {}};
   if (!is_there) seen.added = {node};
@@ -61,6 +90,7 @@ void NodeImages::take(NodeId node, const PooledString& name, bool does_engine_kn
   if (found == images_.end()) return;
   Image& of = found->second;
   std::erase(of.nodes, node);
+  value(name, of);
   if (of.row.is_none()) {
     if (of.nodes.empty()) images_.erase(found);
   } else if (does_engine_know_node) {
@@ -81,23 +111,32 @@ bool NodeImages::begin_naming_anew() {
   return std::exchange(is_any_missed_, false);
 }
 
+bool NodeImages::is_on_nodes(const PooledString& name) const {
+  const auto found = images_.find(name);
+  return found != images_.end() && !found->second.nodes.empty();
+}
+
+bool NodeImages::can_give_points(const std::vector<PooledString>& images) const {
+  std::int64_t worth = 0;
+  for (const PooledString& name : images)
+    if (const auto found = images_.find(name); found != images_.end()) worth += found->second.worth;
+  return image_points(worth, images.size()) > 0;
+}
+
 void NodeImages::note_missed(const std::vector<PooledString>& images) {
-  for (const PooledString& name : images) {
-    const auto found = images_.find(name);
-    if (!name.empty() && (found == images_.end() || found->second.nodes.empty())) miss(name);
-  }
+  const bool makes_difference = can_give_points(images);
+  for (const PooledString& name : images)
+    if (!name.empty() && !(makes_difference && is_on_nodes(name))) miss(name);
 }
 
 ContainerImages NodeImages::named(const std::vector<PooledString>& images) {
+  note_missed(images);
+  if (!can_give_points(images)) return {};
   ContainerImages named;
+  named.count = static_cast<std::uint32_t>(images.size());
   for (const PooledString& name : images) {
-    if (name.empty()) continue;
-    const auto found = images_.find(name);
-    if (found == images_.end() || found->second.nodes.empty()) {
-      miss(name);
-      continue;
-    }
-    Image& of = found->second;
+    if (!is_on_nodes(name)) continue;
+    Image& of = images_.find(name)->second;
     if (of.row.is_none()) {
       of.row = rows_.add(name);
       out_.add(ImageSeen{of.row, of.bytes, of.nodes, {}});
@@ -105,7 +144,6 @@ ContainerImages NodeImages::named(const std::vector<PooledString>& images) {
     named.on_nodes.push_back(of.row);
   }
   std::ranges::sort(named.on_nodes);
-  if (!named.on_nodes.empty()) named.count = static_cast<std::uint32_t>(images.size());
   return named;
 }
 
@@ -125,8 +163,11 @@ void NodeImages::leave(const ContainerImages& images) {
   }
 }
 
-bool NodeImages::concerns(const std::vector<PooledString>& images) const {
-  return std::ranges::any_of(images, [this](const PooledString& name) { return news_.contains(name); });
+bool NodeImages::concerns(const std::vector<PooledString>& images) {
+  if (std::ranges::none_of(images, [this](const PooledString& name) { return news_.contains(name); })) return false;
+  if (can_give_points(images)) return true;
+  note_missed(images);
+  return false;
 }
 
 }  // namespace ashlar::kube

@@ -115,9 +115,10 @@ std::shared_ptr<const PodRules> rules_with_defaults(TrackerData& t, PodSlot slot
   DefaultSpread& spread = t.default_spread;
   const bool has_gpus = !r.demand.is_none() && t.translator.demand_of(r.demand).devices.count > 0;
   if (spread.is_off() || (spread.defaults().spares_gpus && (has_gpus || r.gang != kNoGang))) return r.rules;
-  if (spread.is_sweep_due())
-    spread.sweep([&](const PooledString& ns, PodSlot noted) { return is_waiting_in(t, ns, noted); });
-  spread.note_waiting(r.ns, slot);
+  WaitingTemplates& waiting = spread.waiting();
+  if (waiting.is_sweep_due())
+    waiting.sweep([&](const PooledString& ns, PodSlot noted) { return is_waiting_in(t, ns, noted); });
+  waiting.note(r, slot);
   return spread.rules_of(r);
 }
 
@@ -180,17 +181,9 @@ void refresh_images(TrackerData& t) {
 }
 
 void refresh_default_spread(TrackerData& t) {
-  constexpr std::size_t kAskedMax = 16;  // more changes than that: the pods are evaluated without asking each of them
   for (const auto& [ns, news] : t.default_spread.book().take_news())
-    for (const PodSlot slot : t.default_spread.take_waiting(ns)) {
-      if (!is_waiting_in(t, ns, slot)) continue;
-      const PodRecord& r = t.pods[slot];
-      const bool is_concerned =
-          news.size() > kAskedMax || std::ranges::any_of(news, [&](const SelectingBook::News& one) {
-            return one.concerns(r.its_labels(), r.controller_kind, r.controller_name);
-          });
-      is_concerned ? renew_constraint(t, slot) : t.default_spread.note_waiting(ns, slot);
-    }
+    for (const PodSlot slot : t.default_spread.waiting().take(ns, news))
+      if (is_waiting_in(t, ns, slot)) renew_constraint(t, slot);
 }
 
 void renew_constraint(TrackerData& t, PodSlot slot) {

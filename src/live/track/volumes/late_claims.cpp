@@ -10,13 +10,8 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
-/// Terms of one list; beyond it nodes are asked one by one.
+/// Terms of one list before they are merged; beyond it nodes are asked one by one.
 constexpr std::size_t kTermsMax = 4096;
-/// Claims that ask for different things, and volumes listed for them; beyond it those asked for longest ago are
-/// forgotten.
-constexpr std::size_t kKnownMax = 1024, kCandidatesMax = 400'000;
-constexpr std::size_t kComparedMax = 64;
-constexpr std::size_t kTogetherMax = 64;  ///< sets of such claims
 
 bool is_of_claim(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
   return volume.has_claim && volume.claim_ns == claim.ns && volume.claim_name == claim.name &&
@@ -78,6 +73,7 @@ std::optional<std::shared_ptr<const VolumeTerms>> terms_alone(const VolumeBook& 
   }
   if (!terms) return nullptr;
   merge_terms(*terms);
+  if (terms->size() > kPodTermsMax) return std::nullopt;
   return terms_of({*std::move(terms)});
 }
 
@@ -148,6 +144,12 @@ std::size_t LateChoices::Hash::operator()(const PersistentVolumeClaim& asked) co
   return static_cast<std::size_t>(hash_combine(h, asked.volume_mode.hash()));
 }
 
+std::size_t LateChoices::NumbersHash::operator()(const Numbers& numbers) const {
+  std::uint64_t h = numbers.size();
+  for (const std::uint64_t number : numbers) h = hash_combine(h, number);
+  return static_cast<std::size_t>(h);
+}
+
 void LateChoices::renew_makes(LateChoice& choice, const PersistentVolumeClaim& claim,
                               const StorageClass& storage_class) {
   const PooledString& provisioner = storage_class.provisioner;
@@ -191,16 +193,16 @@ void LateChoices::sort_by_label(const LateClaim& late) {
 }
 
 std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateClaim> claims, const EachNode& each_node) {
-  Together asked{.choices = {}, .editions = {}, .nodes_edition = book_.nodes_edition(), .nodes = nullptr};
+  Numbers numbers;
+  Together asked{.editions = {}, .nodes_edition = book_.nodes_edition(), .nodes = nullptr};
   for (const LateClaim* late : by_size(claims)) {
-    asked.choices.push_back(late->choice->number);
+    numbers.push_back(late->choice->number);
     asked.editions.push_back(book_.editions(late->claim->class_name));
   }
   const bool is_shared =
       std::ranges::all_of(claims, [](const LateClaim& late) { return late.choice->request != nullptr; });
-  const auto known = std::ranges::find(together_, asked.choices, &Together::choices);
-  if (is_shared && known != together_.end() && known->editions == asked.editions &&
-      known->nodes_edition == asked.nodes_edition)
+  const Together* known = is_shared ? together_.find(numbers) : nullptr;
+  if (known != nullptr && known->editions == asked.editions && known->nodes_edition == asked.nodes_edition)
     return known->nodes;
   for (const LateClaim& late : claims) sort_by_label(late);
   std::vector<PooledString> names;
@@ -209,10 +211,7 @@ std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateCla
     if (choose_volumes(book_, claims, name, labels)) names.push_back(name);
   });
   asked.nodes = terms_of({std::vector<NodeTerm>{named_nodes(std::move(names))}});
-  if (!is_shared) return asked.nodes;
-  if (known != together_.end()) together_.erase(known);
-  if (together_.size() == kTogetherMax) together_.erase(together_.begin());  // the oldest
-  return together_.emplace_back(std::move(asked)).nodes;
+  return is_shared ? (together_[numbers] = std::move(asked)).nodes : asked.nodes;
 }
 
 const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(const LateClaim& late) {
@@ -246,48 +245,46 @@ void LateChoices::report(LateChoice& choice, const PooledString& class_name) {
   request.is_reported = true;
 }
 
-bool LateChoices::is_full() const { return choices_ >= kKnownMax || candidates_ >= kCandidatesMax; }
-
-bool LateChoices::has_dependents(const PersistentVolumeClaim& asked, const Known& known) const {
-  return !book_.dependents({VolumeTopic::Kind::kRequest, {}, asked.class_name, known.request->number}).empty();
+bool LateChoices::has_dependents(const PersistentVolumeClaim& asked, const LateRequest& request) const {
+  return !book_.dependents({VolumeTopic::Kind::kRequest, {}, asked.class_name, request.number}).empty();
 }
 
-void LateChoices::forget(Known& known) {
-  --choices_;
-  candidates_ -= std::min(candidates_, known.choice->candidates.size());
-  known.choice.reset();
+/// A pod that is being evaluated has its choices, and does not depend on their requests yet.
+bool LateChoices::is_needed(const PersistentVolumeClaim& asked, const std::shared_ptr<LateRequest>& request) const {
+  return request.use_count() > 1 || has_dependents(asked, *request);
 }
 
-void LateChoices::forget_old() {
-  if (!is_full()) return;
-  std::vector<std::uint64_t> asked;
-  for (const auto& [claim, known] : known_)
-    if (known.choice) asked.push_back(known.choice->asked_at);
-  const auto middle = asked.begin() + static_cast<std::ptrdiff_t>(asked.size() / 2);
-  std::ranges::nth_element(asked, middle);
-  candidates_ = 0;
-  for (auto& [claim, known] : known_) {
-    if (known.choice && known.choice->asked_at <= *middle) forget(known);
-    if (known.choice) candidates_ += known.choice->candidates.size();
+void LateChoices::make_room() {
+  while (choices_.size() > 0 && is_full()) {
+    auto [asked, known] = choices_.forget_one();
+    candidates_ -= known.listed;
+    known.choice.reset();
+    const auto request = requests_.find(asked);
+    if (!is_needed(asked, request->second)) requests_.erase(request);
   }
-  boost::unordered::erase_if(
-      known_, [&](const auto& one) { return !one.second.choice && !has_dependents(one.first, one.second); });
+  if (requests_.size() > 2 * requests_kept_ + 2 * kKnownMax) forget_requests();
 }
 
-void LateChoices::renew(Known& known, const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
+void LateChoices::forget_requests() {
+  boost::unordered::erase_if(requests_, [&](const auto& one) { return !is_needed(one.first, one.second); });
+  requests_kept_ = requests_.size();
+}
+
+void LateChoices::renew(Known& known, const std::shared_ptr<LateRequest>& request, const PersistentVolumeClaim& claim,
+                        const StorageClass& storage_class) {
   const VolumeBook::ClassEditions editions = book_.editions(claim.class_name);
   if (!known.choice || known.choice->editions.offers != editions.offers) {
-    choices_ += known.choice ? 0 : 1;
     known.choice = make(claim, storage_class);
-    known.choice->request = known.request;
-    candidates_ += known.choice->candidates.size();
+    known.choice->request = request;
+    candidates_ -= known.listed;
+    known.listed = known.choice->candidates.size();
+    candidates_ += known.listed;
   } else if (known.choice->editions.makes != editions.makes) {
     renew_makes(*known.choice, claim, storage_class);
   }
 }
 
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
-  forget_old();
   if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
   PersistentVolumeClaim asked;
   asked.class_name = claim.class_name;
@@ -296,23 +293,26 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   asked.volume_mode = claim.volume_mode;
   asked.attributes_class = claim.attributes_class;
   asked.selector = claim.selector;
-  Known& known = known_[std::move(asked)];
-  if (!known.request) known.request = std::make_shared<LateRequest>(LateRequest{.number = ++requests_, .reported = {}});
-  renew(known, claim, storage_class);
-  known.choice->asked_at = ++asked_;
+  if (choices_.find(asked) == nullptr) make_room();
+  std::shared_ptr<LateRequest>& request = requests_[asked];
+  if (!request) request = std::make_shared<LateRequest>(LateRequest{.number = ++request_numbers_, .reported = {}});
+  Known& known = choices_[asked];
+  renew(known, request, claim, storage_class);
   return {&claim, known.choice};
 }
 
 void LateChoices::settle(std::span<const PooledString> classes) {
   if (classes.empty()) return;
-  for (auto& [asked, known] : known_) {
-    if (std::ranges::find(classes, asked.class_name) == classes.end() || !has_dependents(asked, known)) continue;
+  for (const auto& [asked, request] : requests_) {
+    if (std::ranges::find(classes, asked.class_name) == classes.end() || !has_dependents(asked, *request)) continue;
     const StorageClass* storage_class = book_.storage_class(asked.class_name);
     if (storage_class == nullptr) continue;  // its pods know that
-    const bool is_kept = known.choice != nullptr || !is_full();
-    renew(known, asked, *storage_class);
-    alone({&asked, known.choice});
-    if (!is_kept) forget(known);
+    Known once;
+    Known* known = choices_.find(asked);
+    if (known == nullptr) known = is_full() ? &once : &choices_[asked];
+    renew(*known, request, asked, *storage_class);
+    alone({&asked, known->choice});
+    candidates_ -= once.listed;
   }
 }
 
@@ -331,10 +331,8 @@ bool do_compete(const LateClaim& a, const LateClaim& b) {
   if (a.claim->class_name != b.claim->class_name) return false;  // volumes are of the claim's class
   if (a.choice->candidates.empty() || b.choice->candidates.empty()) return false;
   LateChoice& choice = *a.choice;
-  if (choice.competes_with.size() > kComparedMax) choice.competes_with.clear();
-  const auto [known, is_new] = choice.competes_with.try_emplace(b.choice->number, false);
-  if (is_new) known->second = share_a_volume(choice, *b.choice);
-  return known->second;
+  if (const bool* known = choice.competes_with.find(b.choice->number); known != nullptr) return *known;
+  return choice.competes_with[b.choice->number] = share_a_volume(choice, *b.choice);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounded_map.h"
 #include "live/track/volumes/node_terms.h"
 #include "live/track/volumes/volume_book.h"
 #include "live/track/volumes/volumes_by_label.h"
@@ -30,6 +32,7 @@ struct LateRequest {
 /// What a claim may get: the volumes, the smallest first, some of them taken by now, and the nodes where a new one may
 /// be made.
 struct LateChoice {
+  static constexpr std::size_t kComparedMax = 64;
   struct Candidate {
     PooledString volume;
     std::int64_t capacity = 0;
@@ -44,9 +47,8 @@ struct LateChoice {
   bool is_alone_known = false;
   std::shared_ptr<LateRequest> request;  ///< of all claims that ask for the same; null: it is this claim's alone
   std::uint64_t number = 0;              ///< no other choice has or had it
-  std::uint64_t asked_at = 0;
-  boost::unordered_flat_map<std::uint64_t, bool> competes_with;  ///< by number: may both take the same volume?
-  std::optional<bool> is_of_nodes;                               ///< see LateChoices::is_of_nodes
+  BoundedMap<std::uint64_t, bool> competes_with{kComparedMax};  ///< by number: may both take the same volume?
+  std::optional<bool> is_of_nodes;                              ///< see LateChoices::is_of_nodes
   VolumesByLabel by_label;  ///< the candidates, once they are looked for by node; see LateChoices::together
 };
 
@@ -86,40 +88,50 @@ class LateChoices {
   std::uint64_t made() const { return made_; }                // for tests: lists of volumes, and terms of them
 
  private:
+  /// Choices for claims that ask for different things, and the volumes listed in them; beyond it some are forgotten.
+  static constexpr std::size_t kKnownMax = 1024, kCandidatesMax = 400'000;
+  static constexpr std::size_t kTogetherMax = 64;  ///< sets of claims
   /// A claim without what tells it apart from others that ask for the same.
   struct Hash {
     std::size_t operator()(const PersistentVolumeClaim& asked) const;
   };
-  /// A request, as long as its choice is known or pods depend on it.
   struct Known {
-    std::shared_ptr<LateRequest> request;
-    std::shared_ptr<LateChoice> choice;  ///< null: forgotten
+    std::shared_ptr<LateChoice> choice;
+    std::size_t listed = 0;  ///< volumes of it that are counted in candidates_
   };
-  bool has_dependents(const PersistentVolumeClaim& asked, const Known& known) const;
-  bool is_full() const;
-  void forget_old();
-  void forget(Known& known);
-  void renew(Known& known, const PersistentVolumeClaim& claim, const StorageClass& storage_class);
+  using Requests = boost::unordered_flat_map<PersistentVolumeClaim, std::shared_ptr<LateRequest>, Hash>;
+  bool is_needed(const PersistentVolumeClaim& asked, const std::shared_ptr<LateRequest>& request) const;
+  bool has_dependents(const PersistentVolumeClaim& asked, const LateRequest& request) const;
+  bool is_full() const { return choices_.is_full() || candidates_ >= kCandidatesMax; }
+  void make_room();
+  void forget_requests();
+  void renew(Known& known, const std::shared_ptr<LateRequest>& request, const PersistentVolumeClaim& claim,
+             const StorageClass& storage_class);
   void report(LateChoice& choice, const PooledString& class_name);
   std::shared_ptr<LateChoice> make(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
   void drop_taken(const LateClaim& late);
   void sort_by_label(const LateClaim& late);
   void renew_makes(LateChoice& choice, const PersistentVolumeClaim& claim, const StorageClass& storage_class);
 
+  /// Of choices, by ascending size of their claims.
+  using Numbers = std::vector<std::uint64_t>;
+  struct NumbersHash {
+    std::size_t operator()(const Numbers& numbers) const;
+  };
   /// An answer of `together`, and of when.
   struct Together {
-    std::vector<std::uint64_t> choices;               ///< numbers, by ascending size of their claims
-    std::vector<VolumeBook::ClassEditions> editions;  ///< of the classes of these
+    std::vector<VolumeBook::ClassEditions> editions;  ///< of the classes of the claims
     std::uint64_t nodes_edition = 0;
     std::shared_ptr<const VolumeTerms> nodes;
   };
 
   VolumeBook& book_;
-  std::vector<Together> together_;
-  boost::unordered_flat_map<PersistentVolumeClaim, Known, Hash> known_;
-  std::size_t choices_ = 0;     ///< of those known
-  std::size_t candidates_ = 0;  ///< of these, at most
-  std::uint64_t made_ = 0, nodes_asked_ = 0, asked_ = 0, requests_ = 0;
+  BoundedMap<Numbers, Together, NumbersHash> together_{kTogetherMax};
+  BoundedMap<PersistentVolumeClaim, Known, Hash> choices_{kKnownMax};
+  Requests requests_;              ///< those whose choice is known, or on which pods depend, and some more
+  std::size_t requests_kept_ = 0;  ///< the last time that the others were forgotten
+  std::size_t candidates_ = 0;     ///< listed in choices_
+  std::uint64_t made_ = 0, nodes_asked_ = 0, request_numbers_ = 0;
 };
 
 /// Whether two of the claims may take the same volume.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -106,12 +107,6 @@ std::vector<NodeTerm> where(const AnyOf& terms, const Requirement& also) {
   std::vector<NodeTerm> out = terms.value_or(std::vector<NodeTerm>(1));
   for (NodeTerm& term : out) term.expressions.push_back(also);
   return out;
-}
-
-bool is_plain(const NodeTerm& term) {
-  if (term.expressions.size() + term.fields.size() != 1) return false;
-  const Requirement& only = term.fields.empty() ? term.expressions[0] : term.fields[0];
-  return only.op == SelectorOp::kIn;
 }
 
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -233,37 +228,111 @@ std::optional<AnyOf> both(const AnyOf& a, const AnyOf& b, std::size_t terms_max)
 
 namespace {
 
+using Terms = std::vector<NodeTerm>;
+constexpr std::size_t kMergedByMax = 8;  ///< labels by which terms are merged, those that most terms list values of
+
 /// An order of their texts.
+bool is_less(const Requirement& a, const Requirement& b) {
+  return std::tie(a.key, a.op, a.values) < std::tie(b.key, b.op, b.values);
+}
 bool is_before(const NodeTerm& a, const NodeTerm& b) {
-  const auto parts = [](const Requirement& r) { return std::tie(r.key, r.op, r.values); };
-  const auto are_before = [&](const std::vector<Requirement>& left, const std::vector<Requirement>& right) {
-    return std::ranges::lexicographical_compare(left, right, {}, parts, parts);
-  };
-  return a.expressions == b.expressions ? are_before(a.fields, b.fields) : are_before(a.expressions, b.expressions);
+  return a.expressions == b.expressions ? std::ranges::lexicographical_compare(a.fields, b.fields, is_less)
+                                        : std::ranges::lexicographical_compare(a.expressions, b.expressions, is_less);
 }
 
-}  // namespace
+template <class T, class IsLess>
+void sort_once(std::vector<T>& list, IsLess&& is_less) {
+  std::ranges::sort(list, is_less);
+  const auto repeated = std::ranges::unique(list);
+  list.erase(repeated.begin(), repeated.end());
+}
 
-void merge_terms(std::vector<NodeTerm>& terms) {
-  std::vector<NodeTerm> out;
-  std::map<PooledString, std::vector<PooledString>> by_key;
+/// Terms that say the same are equal then.
+void put_in_order(Terms& terms) {
+  for (NodeTerm& term : terms)
+    for (auto* list : {&term.expressions, &term.fields}) {
+      for (Requirement& r : *list)
+        if (r.op == SelectorOp::kIn || r.op == SelectorOp::kNotIn) sort_once(r.values, std::less<>());
+      sort_once(*list, is_less);
+    }
+  sort_once(terms, is_before);
+}
+
+/// Where the term lists values of the label; its end: it does not.
+std::vector<Requirement>::const_iterator listing(const NodeTerm& term, const PooledString& key) {
+  return std::ranges::find_if(term.expressions,
+                              [&](const Requirement& r) { return r.op == SelectorOp::kIn && r.key == key; });
+}
+
+/// Those of which most terms list values, in the order of their texts among equal ones.
+std::vector<PooledString> labels_listed(const Terms& terms) {
+  std::map<PooledString, std::size_t> uses;
+  for (const NodeTerm& term : terms)
+    for (const Requirement& r : term.expressions)
+      if (r.op == SelectorOp::kIn) ++uses[r.key];
+  std::vector<PooledString> keys;
+  for (const auto& [key, count] : uses)
+    if (count > 1) keys.push_back(key);
+  std::ranges::stable_sort(keys, std::greater<>(), [&](const PooledString& key) { return uses.find(key)->second; });
+  if (keys.size() > kMergedByMax) keys.resize(kMergedByMax);
+  return keys;
+}
+
+Terms merged_by(const Terms& terms, const PooledString& key) {
+  Terms out;
+  std::map<NodeTerm, std::vector<PooledString>, decltype(&is_before)> values_by_rest(&is_before);
+  for (const NodeTerm& term : terms) {
+    const auto at = listing(term, key);
+    if (at == term.expressions.end()) {
+      out.push_back(term);
+      continue;
+    }
+    NodeTerm rest = term;
+    rest.expressions.erase(rest.expressions.begin() + (at - term.expressions.begin()));
+    std::vector<PooledString>& values = values_by_rest[std::move(rest)];
+    values.insert(values.end(), at->values.begin(), at->values.end());
+  }
+  for (const auto& [rest, values] : values_by_rest) {
+    NodeTerm& term = out.emplace_back(rest);
+    term.expressions.push_back(requirement(key.view(), SelectorOp::kIn, values));
+  }
+  return out;
+}
+
+/// Those of one requirement, which most terms are: in one pass.
+void merge_plain(Terms& terms) {
+  Terms out;
+  std::map<PooledString, std::vector<PooledString>> values_by_key;
   for (NodeTerm& term : terms) {
-    if (is_plain(term) && term.fields.empty()) {
-      std::vector<PooledString>& values = by_key[term.expressions[0].key];
+    const bool is_plain =
+        term.fields.empty() && term.expressions.size() == 1 && term.expressions[0].op == SelectorOp::kIn;
+    if (is_plain) {
+      std::vector<PooledString>& values = values_by_key[term.expressions[0].key];
       values.insert(values.end(), term.expressions[0].values.begin(), term.expressions[0].values.end());
     } else {
       out.push_back(std::move(term));
     }
   }
-  std::ranges::sort(out, is_before);
-  const auto repeated = std::ranges::unique(out);
-  out.erase(repeated.begin(), repeated.end());
-  for (auto& [key, values] : by_key) {
-    std::sort(values.begin(), values.end());
-    values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (auto& [key, values] : values_by_key)
     out.push_back({.expressions = {requirement(key.view(), SelectorOp::kIn, std::move(values))}, .fields = {}});
-  }
   terms = std::move(out);
+}
+
+}  // namespace
+
+void merge_terms(std::vector<NodeTerm>& terms) {
+  merge_plain(terms);
+  put_in_order(terms);
+  for (bool are_fewer = terms.size() > 1; are_fewer;) {
+    Terms fewest;
+    for (const PooledString& key : labels_listed(terms))
+      if (Terms merged = merged_by(terms, key); fewest.empty() || merged.size() < fewest.size())
+        fewest = std::move(merged);
+    are_fewer = !fewest.empty() && fewest.size() < terms.size();
+    if (!are_fewer) continue;
+    terms = std::move(fewest);
+    put_in_order(terms);
+  }
 }
 
 bool holds(const AnyOf& terms, const Labels& labels) {

@@ -14,6 +14,9 @@ namespace ashlar::kube {
 /// Terms of which one must hold; nothing: every node will do. An empty list allows none.
 using AnyOf = std::optional<std::vector<NodeTerm>>;
 
+/// Of all volumes of a pod: each node is compared with each term.
+inline constexpr std::size_t kPodTermsMax = 1024;
+
 /// All lists must hold. Pods with equal ones share the object.
 struct VolumeTerms {
   std::vector<std::vector<NodeTerm>> lists;
@@ -41,7 +44,8 @@ NodeTerm named_nodes(std::vector<PooledString> names);
 AnyOf either(AnyOf a, AnyOf b);
 /// Nodes where both hold, as one list; nullopt inside the result's optional: more than `terms_max` terms.
 std::optional<AnyOf> both(const AnyOf& a, const AnyOf& b, std::size_t terms_max);
-/// The same list with terms that only list values of one label made one.
+/// The same nodes by fewer terms: those that differ only in the values which they list of one label are made one.
+/// Volumes of single nodes come to a term for each zone, or one. Sorted. O(terms x labels x log terms).
 void merge_terms(std::vector<NodeTerm>& terms);
 /// Whether one of the terms holds for a node of these labels, its name among them.
 bool holds(const AnyOf& terms, const Labels& labels);

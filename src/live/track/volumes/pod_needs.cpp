@@ -190,15 +190,32 @@ void add_list(AnyOf list, VolumeTerms& terms) {
   if (list && std::ranges::find(terms.lists, *list) == terms.lists.end()) terms.lists.push_back(*std::move(list));
 }
 
-void add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& terms) {
+std::size_t count(const VolumeTerms& terms) {
+  std::size_t sum = 0;
+  for (const std::vector<NodeTerm>& list : terms.lists) sum += list.size();
+  return sum;
+}
+
+std::string too_many_terms(const PersistentVolumeClaim& claim, const VolumeTerms& terms) {
+  return "persistentvolumeclaim " + quoted(claim.name) + " is bound to persistentvolume " + quoted(claim.volume_name) +
+         ", with which the nodes for the pod's volumes are described by " + std::to_string(count(terms)) +
+         " terms; Ashlar compares nodes with at most " + std::to_string(kPodTermsMax) + " of one pod";
+}
+
+/// Why there are too many terms; empty: there are not.
+std::string add_bound(const VolumeBook& book, const VolumeOwner& owner, VolumeTerms& terms) {
   for (const ClaimUse& use : owner.volumes.claims) {
     const PersistentVolumeClaim* claim = book.claim(owner.ns, use.name);
     if (!claim->is_bound()) continue;
     const PersistentVolume& volume = *book.volume(claim->volume_name);
-    add_list(affinity_terms(volume), terms);
-    if (use.is_ephemeral) continue;
-    for (std::vector<NodeTerm>& list : zone_terms(volume)) add_list(std::move(list), terms);
+    AnyOf affinity = affinity_terms(volume);
+    if (affinity) merge_terms(*affinity);
+    add_list(std::move(affinity), terms);
+    for (std::vector<NodeTerm>& list : use.is_ephemeral ? std::vector<std::vector<NodeTerm>>() : zone_terms(volume))
+      add_list(std::move(list), terms);
+    if (count(terms) > kPodTermsMax) return too_many_terms(*claim, terms);
   }
+  return {};
 }
 
 void add_nodes(const VolumeOwner& owner, const std::vector<LateClaim>& claims, VolumeNeeds& needs, VolumeTerms& terms,
@@ -226,14 +243,24 @@ void add_volume_topics(const std::vector<LateClaim>& claims, bool is_asked_by_no
   }
 }
 
+/// Of the claims one by one, with those that there are.
+bool are_too_many_terms(const VolumeOwner& owner, const std::vector<LateClaim>& claims, const VolumeTerms& terms) {
+  std::size_t sum = count(terms);
+  for (const LateClaim& late : claims) {
+    const auto& alone = owner.late.alone(late);
+    if (!alone) return true;
+    sum += *alone ? count(**alone) : 0;
+  }
+  return sum > kPodTermsMax;
+}
+
 /// `shared`: the terms of late claims that are the only thing that the pod needs.
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
   needs.has_late = !claims.empty();
   if (claims.empty()) return;
-  const auto is_unsaid = [&](const LateClaim& late) { return !owner.late.alone(late); };
-  const bool is_asked_by_node = do_compete(claims) || std::ranges::any_of(claims, is_unsaid);
+  const bool is_asked_by_node = do_compete(claims) || are_too_many_terms(owner, claims, terms);
   if (!owner.has_place) add_volume_topics(claims, is_asked_by_node, needs);
   if (is_asked_by_node) return add_nodes(owner, claims, needs, terms, shared);
   if (claims.size() == 1 && terms.lists.empty()) {
@@ -276,7 +303,10 @@ VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner) {
   add_attached(book, owner, needs, terms);
   needs.hold = hold_of(book, owner);
   if (needs.hold.reason != HoldReason::kNone) return needs;
-  add_bound(book, owner, terms);
+  if (std::string problem = add_bound(book, owner, terms); !problem.empty()) {
+    needs.hold = {HoldReason::kVolumes, std::move(problem)};
+    return needs;
+  }
   std::shared_ptr<const VolumeTerms> shared;
   add_late(book, owner, needs, terms, shared);
   needs.terms = shared || terms.lists.empty() ? std::move(shared) : terms_of(std::move(terms.lists));

@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+
+#include "base/digest.h"
+#include "live/track/hashes.h"
 
 namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kPrefix = "volumes of ";  ///< of labels, which no user can give
-constexpr std::size_t kTemplatesMax = 64;
 
 PooledString key_of(const PooledString& class_name) { return std::string(kPrefix) + class_name.str(); }
 
 }  // namespace
+
+std::size_t ScarceVolumes::TemplateHash::operator()(const Template& t) const {
+  std::uint64_t h = t.own ? hash_of(*t.own) : 0;
+  for (const PooledString& one : t.classes) h = hash_combine(h, one.hash());
+  return static_cast<std::size_t>(h);
+}
 
 const ScarceVolumes::Classes* ScarceVolumes::lost_by(PodSlot slot) const {
   if (lost_.empty()) return nullptr;
@@ -28,12 +37,8 @@ Labels ScarceVolumes::labels(const Labels& own, const Classes& classes) {
 
 std::shared_ptr<const PodRules> ScarceVolumes::rules(const std::shared_ptr<const PodRules>& own,
                                                      const Classes& classes) {
-  const auto is_like = [&](const Made& made) {
-    if (made.classes != classes) return false;
-    return made.own == own || (made.own && own && *made.own == *own);
-  };
-  const auto known = std::ranges::find_if(made_, is_like);
-  if (known != made_.end()) return known->rules;
+  std::shared_ptr<const PodRules>& made = made_[{own, classes}];
+  if (made) return made;
   auto rules = std::make_shared<PodRules>(own ? *own : PodRules());
   for (const PooledString& one : classes) {
     PodAffinityTerm term;
@@ -42,8 +47,7 @@ std::shared_ptr<const PodRules> ScarceVolumes::rules(const std::shared_ptr<const
     term.topology_key = kNodeNameKey;
     rules->required_anti_affinity.push_back(std::move(term));
   }
-  if (made_.size() == kTemplatesMax) made_.erase(made_.begin());  // the oldest
-  return made_.emplace_back(own, classes, std::move(rules)).rules;
+  return made = std::move(rules);
 }
 
 }  // namespace ashlar::kube

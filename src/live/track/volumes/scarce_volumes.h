@@ -4,9 +4,11 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "base/bounded_map.h"
 #include "kubeclient/objects.h"
 #include "live/track/pod_table.h"
 
@@ -29,14 +31,20 @@ class ScarceVolumes {
   std::shared_ptr<const PodRules> rules(const std::shared_ptr<const PodRules>& own, const Classes& classes);
 
  private:
-  struct Made {
+  static constexpr std::size_t kTemplatesMax = 1024;
+  struct Template {
     std::shared_ptr<const PodRules> own;
     Classes classes;
-    std::shared_ptr<const PodRules> rules;
+    friend bool operator==(const Template& a, const Template& b) {
+      return a.classes == b.classes && (a.own == b.own || (a.own && b.own && *a.own == *b.own));
+    }
+  };
+  struct TemplateHash {
+    std::size_t operator()(const Template& t) const;
   };
 
   boost::unordered_flat_map<PodSlot, Classes> lost_;
-  std::vector<Made> made_;  ///< of the last templates
+  BoundedMap<Template, std::shared_ptr<const PodRules>, TemplateHash> made_{kTemplatesMax};
 };
 
 }  // namespace ashlar::kube
