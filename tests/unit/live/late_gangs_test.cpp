@@ -195,7 +195,9 @@ TEST_P(AnyOrderSeeds, ThePodGroupsDomainIsThatOfItsGang) {
     if (r.phase == PodRecord::Phase::kFree || !r.is_in_engine()) continue;
     const std::string name = r.name.str().substr(0, 1);
     const Job& job = state.job(r.job);
-    if (name == "a" || name == "b") EXPECT_EQ(label_of(job.within), key_of(name)) << r.name.view();
+    if (name == "a" || name == "b") {
+      EXPECT_EQ(label_of(job.within), key_of(name)) << r.name.view();
+    }
     if (name != "c" && name != "d") continue;
     if (tracker.gangs()[r.gang].kind != GangKind::kGroups) continue;
     EXPECT_EQ(label_of(job.within), "l/zone") << r.name.view();

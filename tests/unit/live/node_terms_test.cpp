@@ -14,7 +14,7 @@ namespace ashlar::kube {
 namespace {
 
 constexpr const char* kHost = "kubernetes.io/hostname";
-constexpr const char* kZone = "topology.kubernetes.io/zone";
+constexpr const char* kZoneLabel = "topology.kubernetes.io/zone";
 
 Requirement in(const std::string& key, std::vector<PooledString> values) {
   return {.key = PooledString(key), .op = SelectorOp::kIn, .values = std::move(values)};
@@ -24,7 +24,7 @@ std::string name(const std::string& letter, std::size_t number) { return letter 
 TEST(NodeTerms, ThatDifferInTheValuesOfOneLabelAreOne) {
   std::vector<NodeTerm> terms;
   for (std::size_t i = 0; i < 300; ++i) {
-    const Requirement host = in(kHost, {name("n", i)}), zone = in(kZone, {name("z", i % 3)});
+    const Requirement host = in(kHost, {name("n", i)}), zone = in(kZoneLabel, {name("z", i % 3)});
     const NodeTerm one{.expressions = {host, zone}, .fields = {}}, other{.expressions = {zone, host}, .fields = {}};
     terms.push_back(i % 2 == 0 ? one : other);
     terms.push_back(other);
