@@ -1,6 +1,6 @@
-// BoundedMap: a table with a limit. A new key takes the place of another one, which is drawn: of some more keys than the
-// limit, asked for in turn, most are still found, where the oldest would always be the one asked for next. The draws
-// are its own, the same on every machine. Cost: O(1), a key is kept twice.
+// BoundedMap: a table with a limit, at which a new key takes the place of one that is drawn, the same on every machine:
+// of some more keys than the limit, asked for in turn, most are still found, where the oldest would always be the one
+// asked for next. Cost: O(1), a key is kept twice.
 #pragma once
 
 #include <cstddef>

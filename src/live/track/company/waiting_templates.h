@@ -1,6 +1,6 @@
 // WaitingTemplates: waiting pods by what Services and controllers select them by, so that a change of one is compared
-// with the templates that share a label with it, not with each pod. Cost: a pod a hash lookup; a template, and a change,
-// one for each label; some 100 bytes for each label of a template.
+// with the templates that share a label with it, not with each pod. Cost: a pod a hash lookup; a template, and a
+// change, one for each label; some 100 bytes for each label of a template.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
