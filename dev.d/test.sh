@@ -44,6 +44,8 @@ PY
 execute_gtest() {
   local preset=$1 binary=$2; shift 2
   local stem=build/logs/$preset-$binary status=0 started=$SECONDS
+  mkdir -p build/logs
+  rm -f "$stem".{json,status}
   timeout --kill-after=10 1200 "build/$preset/bin/$binary" --gtest_output="json:$stem.json" "$@" >"$stem.log" 2>&1 || status=$?
   echo "$status $((SECONDS - started))" >"$stem.status"
 }
@@ -71,8 +73,6 @@ account_gtest() {
 run_gtest() {
   local preset=$1 binary=$2; shift 2
   [ -x "build/$preset/bin/$binary" ] || return 0
-  mkdir -p build/logs
-  rm -f "build/logs/$preset-$binary".{json,status}
   execute_gtest "$preset" "$binary" "$@"
   account_gtest "$preset" "$binary"
 }
@@ -80,12 +80,10 @@ run_gtest() {
 # run_gtests PRESET FOLDER...: the test binaries of those folders, as many at once as there are cores, those of large folders first, so that none is left
 # alone at the end.
 run_gtests() {
-  local preset=$1 folder binary pid running=() started=(); shift
-  mkdir -p build/logs
+  local preset=$1 folder binary running=() started=(); shift
   for folder in $(largest_first "$@"); do
     binary=${folder}_test
     [ -x "build/$preset/bin/$binary" ] || continue
-    rm -f "build/logs/$preset-$binary".{json,status}
     while [ "${#running[@]}" -ge "$(nproc)" ]; do forget_ended; done
     execute_gtest "$preset" "$binary" &
     running+=($!) started+=("$binary")

@@ -32,6 +32,14 @@ class ImagesTest : public TrackerBench {
     return tracker.translator().constraint_of(record(pod_name).constraint);
   }
   const NodeImages& images() { return tracker.translator().images(); }
+  /// The pod of that name is gone; false: none waits.
+  bool end_waiting(std::map<std::string, Pod>& waiting, const std::string& name) {
+    const auto it = waiting.find(name);
+    if (it == waiting.end()) return false;
+    gone(it->second);
+    waiting.erase(it);
+    return true;
+  }
 };
 
 TEST_F(ImagesTest, APodGoesWhereItsImagesAre) {
@@ -259,10 +267,7 @@ TEST_F(ImagesTest, AWaitingPodHasKubeSchedulersPointsWhateverIsToldOfItsImages) 
       upstream.update(name, reported);
     }
     const std::string of_pod = "p" + std::to_string(draws.below(6));
-    if (waiting.contains(of_pod)) {
-      gone(waiting.at(of_pod));
-      waiting.erase(of_pod);
-    } else {
+    if (!end_waiting(waiting, of_pod)) {
       std::vector<PooledString> names;
       for (std::uint64_t left = 1 + draws.below(4); left > 0; --left) names.emplace_back(image());
       waiting[of_pod] = running(pod(of_pod, 1), names);
@@ -305,10 +310,7 @@ TEST_F(ImagesTest, TheEngineKnowsOfThoseThatWaitingPodsNameWhatKubeSchedulersCac
       upstream.update(name, reported);
     }
     const std::string of_pod = "p" + std::to_string(draws.below(6));
-    if (waiting.contains(of_pod)) {
-      gone(waiting.at(of_pod));
-      waiting.erase(of_pod);
-    } else {
+    if (!end_waiting(waiting, of_pod)) {
       waiting[of_pod] = running(pod(of_pod, 1), {image()});
       see(waiting.at(of_pod));
     }
