@@ -8,6 +8,7 @@
 #include "kubeclient/bind_outcome.h"
 #include "live/read/words/company_text.h"
 #include "live/read/words/toleration_text.h"
+#include "live/read/words/volumes_text.h"
 #include "live/track/gangs/groups.h"
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/translate.h"
@@ -74,7 +75,7 @@ class NamesOf final : public ReasonNames {
 
   std::string subject(const Reason& r) const override {
     const ReasonSubject subject = row_of(r.code).subject;
-    if (subject == ReasonSubject::kResource) return names_.resource_name(ResourceId(r.subject)).str();
+    if (subject == ReasonSubject::kResource) return names_.resource_text(ResourceId(r.subject)).str();
     if (subject == ReasonSubject::kCapability) return names_.capabilities.name(CapabilityId(r.subject)).str();
     if (subject == ReasonSubject::kDemand) return gpu_resource_of(c_, DemandId(r.subject));
     if (subject == ReasonSubject::kQueue) return names_.queues.name(QueueId(r.subject)).str();
@@ -145,13 +146,6 @@ class NamesOf final : public ReasonNames {
   bool has_times_;
 };
 
-/// Whether it is refused everywhere because one of its claims can get no volume: none is there, and none can be made.
-bool lacks_volumes(const TextContext& c, const Reason& r) {
-  if (r.code != ReasonCode::kVolumeNodeAffinity || r.subject >= c.state.cluster().constraint_rows()) return false;
-  const auto& lists = c.state.cluster().constraint(ConstraintId(r.subject)).volumes;
-  return std::ranges::any_of(lists, [](const auto& any_of) { return any_of.empty(); });
-}
-
 /// Whether no node has a topology label of its spread. O(nodes).
 bool lacks_spread_label(const TextContext& c, const Reason& r) {
   const Cluster& cluster = c.state.cluster();
@@ -165,7 +159,8 @@ bool lacks_spread_label(const TextContext& c, const Reason& r) {
 
 /// kube-scheduler's term for what refused these nodes; empty: it has none.
 std::string words_per_node(const TextContext& c, JobId job, const Reason& r) {
-  if (lacks_volumes(c, r)) return "node(s) didn't find available persistent volumes to bind";
+  if (lacks_volumes(c, r) || lacks_room_for_volumes(c, r))
+    return "node(s) didn't find available persistent volumes to bind";
   const std::string words = filled_in(row_of(r.code).per_node, r, NamesOf(c, job));
   return lacks_spread_label(c, r) ? words + " (missing required label)" : words;
 }
@@ -173,7 +168,7 @@ std::string words_per_node(const TextContext& c, JobId job, const Reason& r) {
 /// Nodes by kube-scheduler's term for what refused them.
 std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
-  for (const Reason& r : reported_reasons(c, verdict)) {
+  for (const Reason& r : reported_reasons(c, job, verdict)) {
     if (r.code == ReasonCode::kTaintNotTolerated) {
       counts.merge(untolerated(c, ConstraintId(r.subject)));
       continue;
@@ -204,7 +199,9 @@ std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   const std::string text = ashlar::reason_text(r, NamesOf(c, job));
   if (lacks_volumes(c, r))
     return text + ": there is no volume that one of its claims could be bound to, and none can be made";
-  return text;
+  if (r.code != ReasonCode::kGangPartial && r.code != ReasonCode::kTopologyFragmented) return text;
+  const std::string volumes = counted_volumes_text(c, job);
+  return volumes.empty() ? text : text + ", counting " + volumes;
 }
 
 namespace {
@@ -248,18 +245,18 @@ DeviceClassId unknown_class(const TextContext& c, ConstraintId id) {
   return DeviceClassId::none();
 }
 
-bool waits_for_pods_or_volumes(const TextContext& c, const Verdict& verdict) {
-  return std::any_of(verdict.reasons.begin(), verdict.reasons.end(),
-                     [&](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity || lacks_volumes(c, r); });
+bool waits_for_pods_or_volumes(const TextContext& c, JobId job, const Verdict& verdict) {
+  const auto waits = [&](const Reason& r) { return r.code == ReasonCode::kPodAntiAffinity || lacks_volumes(c, r); };
+  return std::ranges::any_of(verdict.reasons, waits) || !counted_volumes_text(c, job).empty();
 }
 
-std::vector<Reason> reported_reasons(const TextContext& c, const Verdict& verdict) {
+std::vector<Reason> reported_reasons(const TextContext& c, JobId job, const Verdict& verdict) {
   std::vector<Reason> reported = verdict.reasons;
   const auto has = [&](ReasonCode code) {
     return std::any_of(reported.begin(), reported.end(), [&](const Reason& r) { return r.code == code; });
   };
-  const bool would_fit_empty =
-      has(ReasonCode::kExceedsCluster) && (has(ReasonCode::kNoSuchDomain) || waits_for_pods_or_volumes(c, verdict));
+  const bool would_fit_empty = has(ReasonCode::kExceedsCluster) &&
+                               (has(ReasonCode::kNoSuchDomain) || waits_for_pods_or_volumes(c, job, verdict));
   if (would_fit_empty) std::erase_if(reported, [](const Reason& r) { return r.code == ReasonCode::kExceedsCluster; });
   count_devices_once(c.tables.names, reported);
   return reported;
@@ -319,7 +316,7 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   // kube-scheduler's sentence comes first: tools expect it at the beginning.
   text.message = availability(c, job, verdict);
   std::string more;
-  for (const Reason& r : reported_reasons(c, verdict)) {
+  for (const Reason& r : reported_reasons(c, job, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
                          r.code == ReasonCode::kGroupFragmented || r.code == ReasonCode::kNoSuchDomain ||
                          r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;

@@ -34,12 +34,12 @@ ConditionText verdict_text(const TextContext& context, JobId job, const Verdict&
 /// Of the classes that the constraint accepts, the first that neither the configuration nor a node knows; none if each
 /// is known. The text of a job names it.
 DeviceClassId unknown_class(const TextContext& context, ConstraintId constraint);
-/// True if the anti-affinity of bound pods keeps it off nodes, or there is no volume for a claim of its. Then "never
-/// fits" means: not until they leave, or a volume comes.
-bool waits_for_pods_or_volumes(const TextContext& context, const Verdict& verdict);
+/// True if the anti-affinity of bound pods keeps it off nodes, there is no volume for a claim of its, or volumes are
+/// counted for its gang. Then "never fits" means: not until they leave, or a volume comes.
+bool waits_for_pods_or_volumes(const TextContext& context, JobId job, const Verdict& verdict);
 /// The reasons worth reporting: a pod short of devices is also short of the resource that counts them, which is
 /// reported once; one that waits for pods to leave, a volume or a label would fit an empty cluster that has it.
-std::vector<Reason> reported_reasons(const TextContext& context, const Verdict& verdict);
+std::vector<Reason> reported_reasons(const TextContext& context, JobId job, const Verdict& verdict);
 /// The first of them in our own wording; if the pod would not even fit an empty cluster, with what it is short of, and
 /// as of when that was counted ("now"). Empty if there is none.
 std::string headline_text(const TextContext& context, JobId job, const std::vector<Reason>& reported,

@@ -177,8 +177,9 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
   if (verdict.kind == VerdictKind::kPending || verdict.reasons.empty())
     return {"Waiting", "PendingEvaluation: it has not been evaluated yet", 4};
   const TextContext context = replica.text_context();
-  const std::vector<Reason> reported = reported_reasons(context, verdict);
-  const bool is_never = verdict.kind == VerdictKind::kNeverFits && !waits_for_pods_or_volumes(context, verdict);
+  const std::vector<Reason> reported = reported_reasons(context, pod.job, verdict);
+  const bool is_never =
+      verdict.kind == VerdictKind::kNeverFits && !waits_for_pods_or_volumes(context, pod.job, verdict);
   return {is_never ? "Never" : "Waiting",
           std::string(reason_name(reported[0].code)) + ": " + headline_text(context, pod.job, reported, "now"),
           is_never ? 5 : 4};
@@ -374,7 +375,7 @@ void write_job(JsonWriter& w, ReadReplica& replica, const TextContext& context, 
   const PooledString ns = is_gang ? tables.gangs[owner.gang].ns : tables.pods[owner.pod].ns;
   const PooledString name = is_gang ? tables.gangs[owner.gang].own_name() : tables.pods[owner.pod].name;
   const Job& j = replica.state().job(job.entry.job);
-  const std::vector<Reason> reported = reported_reasons(context, job.verdict);
+  const std::vector<Reason> reported = reported_reasons(context, job.entry.job, job.verdict);
   w.begin_object()
       .member("name", ns.str() + "/" + name.str())
       .member("queue", tables.names.queues.name(job.queue).view());

@@ -9,7 +9,7 @@ namespace ashlar::kube {
 
 void write_reasons(JsonWriter& w, const TextContext& context, JobId job, const Verdict& verdict) {
   w.key("reasons").begin_array();
-  for (const Reason& r : reported_reasons(context, verdict)) {
+  for (const Reason& r : reported_reasons(context, job, verdict)) {
     w.begin_object()
         .member("code", reason_name(r.code))
         .member("message", reason_text(context, job, r))

@@ -67,6 +67,16 @@ PooledString ObjectNames::resource_name(ResourceId id) const {
                                   : absent_.name(ResourceId(id.value - resource::kColumnsMax));
 }
 
+void ObjectNames::say_resource(ResourceId id, const std::string& words) {
+  resource_words_[id.value] = PooledString(words);
+  are_words_new_ = true;
+}
+
+PooledString ObjectNames::resource_text(ResourceId id) const {
+  const auto words = resource_words_.find(id.value);
+  return words == resource_words_.end() ? resource_name(id) : words->second;
+}
+
 LabelId ObjectNames::label(const PooledString& key, const PooledString& value) { return labels_.of({key, value}); }
 
 std::string ObjectNames::label_text(LabelId id) const {
@@ -193,7 +203,7 @@ std::size_t ObjectNames::vocabulary() const {
 }
 
 void ObjectNames::start_journal() {
-  is_journaled_ = are_levels_new_ = true;
+  is_journaled_ = are_levels_new_ = are_words_new_ = true;
   nodes.start_journal();
   label_keys.start_journal();
   models.start_journal();
@@ -214,8 +224,8 @@ void ObjectNames::stop_journal() {
 
 bool ObjectNames::has_changes() const {
   if (!is_journaled_) return false;
-  const bool has_new = are_levels_new_ || queues.size() > queues_taken_ || extended_.size() > extended_taken_ ||
-                       capabilities.size() > capabilities_taken_;
+  const bool has_new = are_levels_new_ || are_words_new_ || queues.size() > queues_taken_ ||
+                       extended_.size() > extended_taken_ || capabilities.size() > capabilities_taken_;
   return has_new || refused_resources_.size() > refused_taken_ || nodes.has_changes() || label_keys.has_changes() ||
          models.has_changes() || absent_.has_changes() || labels_.has_changes() ||
          std::any_of(domains_.begin(), domains_.end(), [](const auto& of_level) { return of_level.has_changes(); });
@@ -239,6 +249,7 @@ ObjectNames::Changes ObjectNames::take_changes() {
   c.extended = new_in(extended_, extended_taken_, [](std::size_t row) { return ResourceId(row); });
   c.refused_resources = new_in(refused_resources_, refused_taken_, [](std::size_t row) { return RefusedId(row); });
   if (std::exchange(are_levels_new_, false)) c.levels = levels_;
+  if (std::exchange(are_words_new_, false)) c.resource_words = resource_words_;
   c.nested = nested_;
   c.defined_classes = defined_classes_;
   return c;
@@ -249,6 +260,7 @@ void ObjectNames::put(Changes&& c) {
     levels_ = std::move(c.levels);
     nested_ = c.nested;
   }
+  if (!c.resource_words.empty()) resource_words_ = std::move(c.resource_words);
   defined_classes_ = c.defined_classes;
   nodes.put(std::move(c.nodes));
   label_keys.put(std::move(c.label_keys));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,10 @@ class ObjectNames {
   /// None if it has no column.
   ResourceId find_resource(const PooledString& name) const;
   PooledString resource_name(ResourceId id) const;
+  /// What people read, from now on, of a resource whose name is not theirs.
+  void say_resource(ResourceId id, const std::string& words);
+  /// Its words, else its name.
+  PooledString resource_text(ResourceId id) const;
   /// Resources of nodes that are not tracked, since all columns are taken; in order of appearance. Beyond this many
   /// they are like those that no node has: a node may list tens of thousands, and others at each report.
   static constexpr std::size_t kRefusedMax = 1024;
@@ -144,8 +149,9 @@ class ObjectNames {
     std::vector<NameRows<DomainId, DomainKey, PairHash>::Changes> domains;  ///< by level
     /// those at the end of their tables
     std::vector<PooledString> queues, extended, refused_resources, capabilities;
-    std::vector<LevelName> levels;  ///< all of them; empty: unchanged
-    std::uint32_t nested = 0;       ///< with `levels`
+    std::map<std::uint32_t, PooledString> resource_words;  ///< by row, all of them; empty: unchanged
+    std::vector<LevelName> levels;                         ///< all of them; empty: unchanged
+    std::uint32_t nested = 0;                              ///< with `levels`
     std::uint32_t defined_classes = 0;
   };
   void start_journal();
@@ -168,7 +174,8 @@ class ObjectNames {
   std::vector<NameRows<DomainId, DomainKey, PairHash>> domains_;  ///< by level
   std::size_t kept_ = 0;
   PooledString node_name_key_;
-  bool is_journaled_ = false, are_levels_new_ = false;
+  std::map<std::uint32_t, PooledString> resource_words_;  ///< by row
+  bool is_journaled_ = false, are_levels_new_ = false, are_words_new_ = false;
   /// names of these that were taken as changes
   std::size_t queues_taken_ = 0, extended_taken_ = 0, refused_taken_ = 0, capabilities_taken_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
 #include "live/track/volumes/pod_volumes.h"
+#include "live/track/volumes/room_counts.h"
 
 namespace ashlar::kube {
 
@@ -111,7 +112,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 
 void Tracker::settle() {
   data_.out.stamp();
-  if (data_.volumes.has_news() || has_new_limits(data_)) settle_volumes(data_);
+  if (data_.volumes.has_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.translator.images().has_news()) refresh_images(data_);

@@ -26,6 +26,7 @@
 #include "live/track/volumes/late_claims.h"
 #include "live/track/volumes/scarce_volumes.h"
 #include "live/track/volumes/volume_book.h"
+#include "live/track/volumes/volume_rooms.h"
 #include "model/event.h"
 #include "names/rows.h"
 #include "names/value_rows.h"
@@ -121,6 +122,7 @@ struct TrackerData : Tables {
   VolumeBook volumes;
   LateChoices late_choices{volumes};
   ScarceVolumes scarce_volumes;
+  VolumeRooms volume_rooms;
   boost::unordered_flat_map<PodSlot, std::vector<AttachedVolume>> attached;  ///< by CSI drivers, of pods with volumes
   std::size_t limit_columns_told = 0;  ///< limits of drivers that nodes have as a resource
   bool is_driver_excess_told = false;  ///< in the log

@@ -211,11 +211,10 @@ DemandId Translator::renewed(DemandId id) {
   return intern(std::move(renewed));
 }
 
-DemandId Translator::with_attachable(DemandId id, const std::vector<Amount>& amounts) {
+DemandId Translator::with_volumes(DemandId id, const std::vector<Amount>& amounts) {
   Demand changed = demands_[id];
   std::erase_if(changed.amounts, [this](const ResourceAmount& a) {
-    return a.resource.row() >= resource::kFirstExtended &&
-           is_attachable_resource(names_.resource_name(a.resource).view());
+    return a.resource.row() >= resource::kFirstExtended && is_volume_resource(names_.resource_name(a.resource).view());
   });
   for (const Amount& a : amounts) changed.amounts.push_back({names_.wished_resource(a.name), a.value});
   sort_by_resource(changed);

@@ -81,10 +81,17 @@ class Translator {
   /// The same demand once nodes have what it requests: with columns in place of names without one.
   DemandId renewed(DemandId id);
   /// The same demand with these amounts as what CSI drivers have to attach.
-  DemandId with_attachable(DemandId id, const std::vector<Amount>& amounts);
+  DemandId with_volumes(DemandId id, const std::vector<Amount>& amounts);
   /// Resources that the demand requests and nodes have, but no column tracks; empty if there are none.
   PooledString refused_in(DemandId id) const;
   const Demand& demand_of(DemandId id) const { return demands_[id]; }
+  /// Whether some pod's demand is one of which `is_it` says so. O(demands).
+  template <class Question>
+  bool has_demand(Question&& is_it) const {
+    bool has = false;
+    demands_.each([&](DemandId, const Demand& demand) { has = has || is_it(demand); });
+    return has;
+  }
   const Constraint& constraint_of(ConstraintId id) const { return constraints_[id]; }  // for tests
   /// A constraint that allows every node; for bound pods, whose rules no longer matter.
   ConstraintId anywhere();

@@ -204,7 +204,7 @@ void AshlarFilters::refuse_by_counts(const NodeView& view, NodeId node, const Fe
   if (!refuses(view.demand)) return;
   Demand volumes = view.demand, others = view.demand;
   const auto is_volume = [&](const ResourceAmount& amount) {
-    return kube::is_attachable_resource(tracker_.names().resource_name(amount.resource).view());
+    return kube::is_volume_resource(tracker_.names().resource_name(amount.resource).view());
   };
   std::erase_if(others.amounts, is_volume);
   std::erase_if(volumes.amounts, [&](const ResourceAmount& amount) { return !is_volume(amount); });

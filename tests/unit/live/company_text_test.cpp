@@ -12,7 +12,7 @@ class CompanyTexts : public TrackerBench {
     TextContext context{tracker.tables(), state, state.now()};
     context.is_brief = is_brief;
     const JobId job = record(name).job;
-    for (const Reason& r : reported_reasons(context, engine.verdict_of(job)))
+    for (const Reason& r : reported_reasons(context, job, engine.verdict_of(job)))
       if (r.code == code) return reason_text(context, job, r);
     return {};
   }

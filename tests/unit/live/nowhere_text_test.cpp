@@ -15,7 +15,7 @@ class NowhereText : public VolumeBench {
   std::string headline(const std::string& name) {
     const TextContext context{tracker.tables(), state, state.now()};
     const JobId job = record(name).job;
-    return headline_text(context, job, reported_reasons(context, engine.verdict_of(job)), "now");
+    return headline_text(context, job, reported_reasons(context, job, engine.verdict_of(job)), "now");
   }
 };
 

@@ -382,11 +382,13 @@ TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
   const std::vector<Reason> expected{{ReasonCode::kInsufficientResource, resource::kCpu.value, {9, 0, 0}},
                                      {ReasonCode::kInsufficientGpu, 0, {4, 1'000, 2'000}},
                                      {ReasonCode::kPortTaken, gpu, {1, 0, 0}}};
-  EXPECT_EQ(reported_reasons(context(), verdict), expected);
+  EXPECT_EQ(reported_reasons(context(), JobId::none(), verdict), expected);
   verdict.reasons = {{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}, {ReasonCode::kInsufficientResource, gpu, {2, 1, 2}}};
-  EXPECT_EQ(reported_reasons(context(), verdict), (std::vector<Reason>{{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}}));
+  EXPECT_EQ(reported_reasons(context(), JobId::none(), verdict),
+            (std::vector<Reason>{{ReasonCode::kInsufficientGpu, 0, {3, 1, 2}}}));
   verdict.reasons = {{ReasonCode::kInsufficientResource, gpu, {4, 1, 2}}};
-  EXPECT_EQ(reported_reasons(context(), verdict), verdict.reasons) << "said as it is where no reason is about cards";
+  EXPECT_EQ(reported_reasons(context(), JobId::none(), verdict), verdict.reasons)
+      << "said as it is where no reason is about cards";
 }
 
 TEST_F(Texts, AGangIsNamedWithItsSize) {
@@ -465,8 +467,8 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   gone(node("gone", 8));
   step();
   const Verdict of_web = engine.verdict_of(record("web").job);
-  EXPECT_TRUE(waits_for_pods_or_volumes(context(), of_web));
-  EXPECT_EQ(headline_text(context(), record("web").job, reported_reasons(context(), of_web), "now"),
+  EXPECT_TRUE(waits_for_pods_or_volumes(context(), record("web").job, of_web));
+  EXPECT_EQ(headline_text(context(), record("web").job, reported_reasons(context(), record("web").job, of_web), "now"),
             "2 nodes do not match the node selector or affinity");
   EXPECT_EQ(verdict_of("web").message,
             "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "
@@ -480,7 +482,7 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   see(pod("large", 9));
   step();
   EXPECT_EQ(where("elsewhere"), "a") << "company of another kind is none";
-  EXPECT_FALSE(waits_for_pods_or_volumes(context(), engine.verdict_of(record("large").job)));
+  EXPECT_FALSE(waits_for_pods_or_volumes(context(), record("large").job, engine.verdict_of(record("large").job)));
 }
 
 TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {

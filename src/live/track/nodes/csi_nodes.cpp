@@ -6,6 +6,7 @@
 
 #include "kubeclient/bind_outcome.h"
 #include "live/track/nodes/node_changes.h"
+#include "live/track/volumes/room_counts.h"
 
 namespace ashlar::kube {
 namespace {
@@ -79,7 +80,7 @@ void refresh(TrackerData& t, NodeId node, const PooledString& name) {
 
 PooledString attachable_resource(const PooledString& driver) { return std::string(kAttachablePrefix) + driver.str(); }
 
-bool is_attachable_resource(std::string_view name) { return name.starts_with(kAttachablePrefix); }
+bool is_volume_resource(std::string_view name) { return name.starts_with(kAttachablePrefix) || is_room_resource(name); }
 
 Labels labels_with_drivers(const TrackerData& t, const PooledString& node, Labels labels) {
   std::erase_if(labels, [](const KeyValue& label) {
@@ -107,6 +108,7 @@ void add_attachable(TrackerData& t, const PooledString& node, NodeFacts& facts) 
     if (column.row() >= facts.allocatable.size()) facts.allocatable.resize(column.row() + 1, 0);
     facts.allocatable[column.row()] = attachable(t, id, node, driver);
   }
+  if (!id.is_none()) add_rooms(t, id, facts);
 }
 
 bool has_new_limits(const TrackerData& t) { return limit_columns(t) != t.limit_columns_told; }

@@ -93,9 +93,9 @@ void upsert_node(TrackerData& t, Node& node) {
   const std::size_t columns = t.names.column_count();
   const std::size_t refused = t.names.refused_resources().size();
   NodeFacts facts = t.translator.node_facts(node);
-  add_attachable(t, node.name, facts);
   NodeRecord& record = t.nodes[id.row()];
   change_labels(t, id, node.labels);
+  add_attachable(t, node.name, facts);
   const bool has_unanswered = is_new && t.unanswered_nodes.contains(node.name);
   if (has_unanswered) t.closings.edit(id.row()).has_unanswered = true;
   if (!t.closing_of(id).problem.empty()) t.closings.edit(id.row()).problem = PooledString();

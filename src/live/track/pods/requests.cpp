@@ -41,6 +41,8 @@ void set_demand(TrackerData& t, PodRecord& r, DemandId demand) {
   if (r.demand == demand) return;
   if (!demand.is_none()) t.translator.use(demand);
   if (!r.demand.is_none()) t.translator.leave(r.demand);
+  if (!r.mounted_on.is_none() && !t.volume_rooms.is_empty())
+    t.volumes.touch_node(t.names.nodes.name(r.mounted_on));  // volumes that it has or not
   r.demand = demand;
 }
 

@@ -106,14 +106,16 @@ bool is_met_by_new(const LateChoice& choice, const Labels& labels) {
   return choice.can_be_made && holds(choice.topologies, labels) && holds(choice.capacities, labels);
 }
 
-/// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes of the class), or those
-/// that the node's labels allow, once they are sorted by label.
-std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims,
-                                           const PooledString& node, const Labels& labels) {
+VolumeChoice nothing_for(const LateClaim& late) { return {.unmet = &late, .bound = {}, .made = {}}; }
+
+/// `labels`: of the node, its name among them. O(volumes of the class), or those that the node's labels allow, once
+/// they are sorted by label.
+VolumeChoice choose_volumes(const VolumeBook& book, std::span<const LateClaim> claims, const PooledString& node,
+                            const Labels& labels) {
   VolumeChoice choice;
   std::vector<PooledString> taken;
   for (const LateClaim* late : by_size(claims)) {
-    if (late->claim->has_selected_node && late->claim->selected_node != node) return std::nullopt;
+    if (late->claim->has_selected_node && late->claim->selected_node != node) return nothing_for(*late);
     const LateChoice::Candidate* found = nullptr;
     each_candidate(*late->choice, labels, [&](const LateChoice::Candidate& c) {
       if (!holds(c.nodes, labels) || std::ranges::find(taken, c.volume) != taken.end() ||
@@ -128,7 +130,7 @@ std::optional<VolumeChoice> choose_volumes(const VolumeBook& book, std::span<con
     } else if (is_met_by_new(*late->choice, labels)) {
       choice.made.push_back(late->claim);
     } else {
-      return std::nullopt;
+      return nothing_for(*late);
     }
   }
   return choice;
@@ -208,7 +210,7 @@ std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateCla
   std::vector<PooledString> names;
   each_node([&](const PooledString& name, const Labels& labels) {
     ++nodes_asked_;
-    if (choose_volumes(book_, claims, name, labels)) names.push_back(name);
+    if (choose_volumes(book_, claims, name, labels).unmet == nullptr) names.push_back(name);
   });
   asked.nodes = terms_of({std::vector<NodeTerm>{named_nodes(std::move(names))}});
   return is_shared ? (together_[numbers] = std::move(asked)).nodes : asked.nodes;
@@ -286,13 +288,7 @@ void LateChoices::renew(Known& known, const std::shared_ptr<LateRequest>& reques
 
 LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass& storage_class) {
   if (claim.has_selected_node || bound_beforehand(book_, claim) != nullptr) return {&claim, make(claim, storage_class)};
-  PersistentVolumeClaim asked;
-  asked.class_name = claim.class_name;
-  asked.request = claim.request;
-  asked.access_modes = claim.access_modes;
-  asked.volume_mode = claim.volume_mode;
-  asked.attributes_class = claim.attributes_class;
-  asked.selector = claim.selector;
+  const PersistentVolumeClaim asked = request_of(claim);
   if (choices_.find(asked) == nullptr) make_room();
   std::shared_ptr<LateRequest>& request = requests_[asked];
   if (!request) request = std::make_shared<LateRequest>(LateRequest{.number = ++request_numbers_, .reported = {}});
@@ -337,11 +333,21 @@ bool do_compete(const LateClaim& a, const LateClaim& b) {
 
 }  // namespace
 
-std::optional<VolumeChoice> LateChoices::choose(std::span<const LateClaim> claims, const PooledString& node,
-                                                const Labels& labels) {
+VolumeChoice LateChoices::choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels) {
   for (const LateClaim& late : claims)
     if (late.choice->request) sort_by_label(late);
   return choose_volumes(book_, claims, node, labels);
+}
+
+std::int64_t LateChoices::left_at(const LateClaim& late, const Labels& labels) {
+  if (is_met_by_new(*late.choice, labels)) return kUnlimited;
+  sort_by_label(late);
+  std::int64_t left = 0;
+  each_candidate(*late.choice, labels, [&](const LateChoice::Candidate& c) {
+    left += holds(c.nodes, labels) && is_open(book_, c, *late.claim) ? 1 : 0;
+    return false;
+  });
+  return left;
 }
 
 bool LateChoices::is_of_nodes(std::span<const LateClaim> claims, const Labels& labels,
@@ -361,6 +367,17 @@ bool LateChoices::is_of_nodes(std::span<const LateClaim> claims, const Labels& l
     choice.is_of_nodes = nodes == 1;
     return nodes == 1;
   });
+}
+
+PersistentVolumeClaim request_of(const PersistentVolumeClaim& claim) {
+  PersistentVolumeClaim asked;
+  asked.class_name = claim.class_name;
+  asked.request = claim.request;
+  asked.access_modes = claim.access_modes;
+  asked.volume_mode = claim.volume_mode;
+  asked.attributes_class = claim.attributes_class;
+  asked.selector = claim.selector;
+  return asked;
 }
 
 bool do_compete(std::span<const LateClaim> claims) {

@@ -60,6 +60,7 @@ struct LateClaim {
 
 /// What is done for a pod on a node.
 struct VolumeChoice {
+  const LateClaim* unmet = nullptr;  ///< the first that gets nothing, and nothing is done; null: the node will do
   std::vector<std::pair<const PersistentVolumeClaim*, PooledString>> bound;
   std::vector<const PersistentVolumeClaim*> made;
 };
@@ -78,9 +79,12 @@ class LateChoices {
   /// The nodes where claims that may take the same volume can all be met, asked one by one; pods whose claims ask for
   /// the same share the answer. Cost: O(nodes x claims), and O(volumes of the classes) once per change of them.
   std::shared_ptr<const VolumeTerms> together(std::span<const LateClaim> claims, const EachNode& each_node);
-  /// Nothing where the node will not do. `labels`: of the node, its name among them. O(volumes that they allow), and
-  /// O(volumes of the classes) once per change of them.
-  std::optional<VolumeChoice> choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels);
+  /// `labels`: of the node, its name among them. O(volumes that they allow), and O(volumes of the classes) once per
+  /// change of them.
+  VolumeChoice choose(std::span<const LateClaim> claims, const PooledString& node, const Labels& labels);
+  /// Volumes that are left for the claim on the node, or kUnlimited where new ones are made. Cost: as above.
+  static constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;  ///< more than any cluster has
+  std::int64_t left_at(const LateClaim& late, const Labels& labels);
   /// Whether one of the claims gets volumes that are bound to a node, as the one with these labels has some: other pods
   /// may have taken them. O(nodes) once for claims that ask for the same and a list of volumes.
   bool is_of_nodes(std::span<const LateClaim> claims, const Labels& labels, const EachNode& each_node) const;
@@ -134,6 +138,8 @@ class LateChoices {
   std::uint64_t made_ = 0, nodes_asked_ = 0, request_numbers_ = 0;
 };
 
+/// What the claim asks for, without what tells it apart from others that ask for the same.
+PersistentVolumeClaim request_of(const PersistentVolumeClaim& claim);
 /// Whether two of the claims may take the same volume.
 bool do_compete(std::span<const LateClaim> claims);
 

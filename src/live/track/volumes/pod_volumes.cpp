@@ -7,6 +7,7 @@
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
 #include "live/track/volumes/pod_needs.h"
+#include "live/track/volumes/room_counts.h"
 
 namespace ashlar::kube {
 
@@ -92,7 +93,10 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
     if (!r.mounted_on.is_none() && !t.volumes.limited_drivers().empty())
       t.volumes.touch_node(t.names.nodes.name(r.mounted_on));
   }
-  return amounts_of(t, attached);
+  std::vector<Amount> amounts = amounts_of(t, attached);
+  if (needs.has_late && !t.volume_rooms.is_empty())
+    for (Amount& amount : room_amounts(t, late_claims(t.volumes, owner_of(t, slot)))) amounts.push_back(amount);
+  return amounts;
 }
 
 /// Waiting pods that name its claims for one pod look again.
@@ -121,6 +125,10 @@ ScarceVolumes::Classes classes_of(const std::vector<LateClaim>& claims) {
   return classes;
 }
 
+bool are_of_nodes(const TrackerData& t, NodeId node, const VolumeOwner& owner, const std::vector<LateClaim>& claims) {
+  return t.late_choices.is_of_nodes(claims, t.nodes[node.row()].labels, owner.each_node);
+}
+
 /// The claims that bind late take what the node has for them, before the next decision.
 void choose(TrackerData& t, PodSlot slot, NodeId node) {
   PodRecord& r = t.pods.edit(slot);
@@ -128,21 +136,24 @@ void choose(TrackerData& t, PodSlot slot, NodeId node) {
   const std::vector<LateClaim> claims = late_claims(t.volumes, owner);
   if (claims.empty()) return;
   const PooledString name = t.names.nodes.name(node);
-  const std::optional<VolumeChoice> choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
+  const VolumeChoice choice = t.late_choices.choose(claims, name, t.nodes[node.row()].labels);
   ChosenVolumes chosen{.node = name, .items = {}, .problem = {}};
-  if (choice) {
-    for (const auto& [claim, volume] : choice->bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
-    for (const PersistentVolumeClaim* claim : choice->made) chosen.items.push_back({.claim = *claim, .volume = {}});
+  const bool is_of_gang = r.gang != kNoGang && t.gangs[r.gang].is_gang;
+  if (choice.unmet == nullptr) {
+    for (const auto& [claim, volume] : choice.bound) chosen.items.push_back({*claim, *t.volumes.volume(volume)});
+    for (const PersistentVolumeClaim* claim : choice.made) chosen.items.push_back({.claim = *claim, .volume = {}});
     for (ChosenVolumes::Item& item : chosen.items)
       item.taken_as =
           item.is_new() ? t.volumes.assume_node(item.claim, name) : t.volumes.assume(item.volume.name, item.claim);
-  } else if (r.gang != kNoGang && t.gangs[r.gang].is_gang && !t.gangs[r.gang].is_started) {
+  } else if (is_of_gang && are_of_nodes(t, node, owner, claims) && lacks_room(t, slot, *choice.unmet)) {
+    r.has_lost_claim = true;  // the next decision knows how many volumes are left
+    return;
+  } else if (is_of_gang && !t.gangs[r.gang].is_started) {
     // tried again later: the same decision at once would have the same end
     chosen.problem = "node " + name.str() + " has no volumes left for the claims of pod " + r.name.str();
   } else {
     r.has_lost_claim = true;
-    if (t.late_choices.is_of_nodes(claims, t.nodes[node.row()].labels, owner.each_node))
-      t.scarce_volumes.note_lost(slot, classes_of(claims));
+    if (are_of_nodes(t, node, owner, claims)) t.scarce_volumes.note_lost(slot, classes_of(claims));
     return;
   }
   t.chosen_volumes[slot] = std::move(chosen);
@@ -174,7 +185,7 @@ void note_volumes(TrackerData& t, PodSlot slot, Pod& pod) {
   if (pod.problem.empty()) r.volumes = pod.volumes;
   if (!r.volumes && !t.attached.contains(slot)) return;
   std::vector<Amount>& requests = pod.requests.extended;
-  std::erase_if(requests, [](const Amount& a) { return is_attachable_resource(a.name.view()); });
+  std::erase_if(requests, [](const Amount& a) { return is_volume_resource(a.name.view()); });
   for (Amount& amount : evaluate(t, slot)) {
     const auto at = std::lower_bound(requests.begin(), requests.end(), amount.name,
                                      [](const Amount& a, const PooledString& name) { return a.name < name; });
@@ -205,7 +216,7 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
   const PodRecord& r = t.pods[slot];
   // of a pod whose binding is under way it stays what it was decided by
   if (!r.demand.is_none() && r.phase != Phase::kAssumed)
-    if (const DemandId demand = t.translator.with_attachable(r.demand, amounts); demand != r.demand)
+    if (const DemandId demand = t.translator.with_volumes(r.demand, amounts); demand != r.demand)
       renew_demand(t, slot, demand);
   if (r.phase == Phase::kHeld && r.is_ours && had != HoldReason::kNone && r.hold == had) {
     if (r.volume_hold == HoldReason::kNone) return admit_again(t, slot);
@@ -222,6 +233,7 @@ void settle_volumes(TrackerData& t) {
   settle_csi_nodes(t);
   t.late_choices.settle(t.volumes.take_classes());
   for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
+  settle_rooms(t);
   settle_csi_nodes(t);  // volumes of placed pods may be others
 }
 
@@ -237,11 +249,12 @@ void set_mounted(TrackerData& t, PodSlot slot, NodeId node) {
   const NodeId before = r.mounted_on;
   r.mounted_on = node;
   give_back(t, slot);
+  if (node.is_none() && !t.volume_rooms.is_empty()) t.volumes.touch_pod(slot);  // it may need room from now on
   r.has_lost_claim = !node.is_none() && has_lost_claim(t, slot);
   if (!node.is_none()) t.nodes[node.row()].mounters.push_back(slot);
   if (r.phase == Phase::kAssumed && !node.is_none() && !r.has_lost_claim) choose(t, slot, node);
   touch_claims(t, r);
-  if (t.volumes.limited_drivers().empty()) return;
+  if (t.volumes.limited_drivers().empty() && t.volume_rooms.is_empty()) return;
   for (const NodeId of : {before, node})
     if (!of.is_none()) t.volumes.touch_node(t.names.nodes.name(of));
 }

@@ -108,6 +108,10 @@ class VolumeBook {
   const std::vector<PodSlot>& dependents(const VolumeTopic& topic) const;
   /// What the topic says has changed.
   void touch(const VolumeTopic& topic);
+  /// The pod looks again, if it depends on anything.
+  void touch_pod(PodSlot slot) {
+    if (topics_.contains(slot)) news_.insert(slot);
+  }
 
   // ---- news since they were last taken ------------------------------------------------------------------------------
   bool has_news() const { return !news_.empty() || !node_news_.empty() || !class_news_.empty(); }

@@ -1,0 +1,37 @@
+#include "live/read/words/volumes_text.h"
+
+#include <algorithm>
+
+#include "engine/explain/never_fits.h"
+#include "live/track/volumes/volume_rooms.h"
+#include "state/cluster/cluster.h"
+
+namespace ashlar::kube {
+namespace {
+
+bool is_room(const TextContext& c, ResourceId resource) {
+  return is_room_resource(c.tables.names.resource_name(resource).view());
+}
+
+}  // namespace
+
+bool lacks_volumes(const TextContext& c, const Reason& r) {
+  if (r.code != ReasonCode::kVolumeNodeAffinity || r.subject >= c.state.cluster().constraint_rows()) return false;
+  const auto& lists = c.state.cluster().constraint(ConstraintId(r.subject)).volumes;
+  return std::ranges::any_of(lists, [](const auto& any_of) { return any_of.empty(); });
+}
+
+bool lacks_room_for_volumes(const TextContext& c, const Reason& r) {
+  return r.code == ReasonCode::kInsufficientResource && is_room(c, ResourceId(r.subject));
+}
+
+std::string counted_volumes_text(const TextContext& c, JobId job) {
+  if (job.is_none()) return {};
+  for (const MemberNeed& need : needs_of(c.state, job))
+    for (const ResourceAmount& a : c.state.demand(need.demand).amounts)
+      if (a.amount > 0 && a.resource.row() >= resource::kFirstExtended && is_room(c, a.resource))
+        return c.tables.names.resource_text(a.resource).str();
+  return {};
+}
+
+}  // namespace ashlar::kube
