@@ -140,7 +140,7 @@ TEST_F(LateRequests, ACapacityIsOfTheNodesThatItsSelectorMeans) {
     see(user(name, {name}, 8));
   }
   step();
-  EXPECT_EQ(where("a") + where("b"), "") << "no size is told, or no node is meant";
+  EXPECT_EQ(where("a") + where("b"), "") << "one reports no size, the other means no node";
   see(by_expression);
   step();
   EXPECT_EQ(where("a") + where("b"), "n1") << "one has its GPUs, the other one waits for them";
