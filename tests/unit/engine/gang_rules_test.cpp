@@ -1,6 +1,7 @@
 // Gangs whose members have rules about other pods: which of them wait together, and when they are looked at again.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,63 @@ TEST_F(GangRules, WhoseMembersTheyMeanTellGangsApart) {
   EXPECT_EQ(placed(0), 0u);
   EXPECT_EQ(placed(8), 2u);
   EXPECT_EQ(classes(), 1u) << "like gangs wait together";
+}
+
+TEST_F(GangRules, WhichOfTwoRulesMeansAMemberTellsGangsApart) {
+  PodSelector nobody;
+  nobody.all = {{kRoleOf, Op::kIn, {kNobody}, 0}};
+  nobody.namespaces = {kNamespace};
+  tell(s, PodSelectorDefined{PodSelectorId(2u), nobody});
+  Constraint near_leader_alone = s.cluster().constraint(kNearLeader);
+  near_leader_alone.keeps_away = {{PodSelectorId(2u), kRoleOf}};
+  constexpr ConstraintId kBothRules{3u};
+  tell(s, ConstraintDefined{kBothRules, near_leader_alone});
+  submit(0, kOthers, kBothRules);
+  submit(1, kLeaders, kBothRules);
+  EXPECT_NE(class_of(s, JobId(0u)), class_of(s, JobId(1u)));
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 0u);
+  EXPECT_EQ(placed(1), 2u);
+}
+
+TEST_F(GangRules, WhichMemberTheRuleOfAllMeansTellsGangsApart) {
+  const LabelSetId labels[][2] = {
+      {kLeaders, kWorkers}, {kWorkers, kLeaders}, {kLeaders, kLeaders}, {kOthers, kWorkers}, {kWorkers, kOthers}};
+  std::vector<EquivalenceClass> of;
+  for (std::uint32_t job = 0; job < std::size(labels); ++job) {
+    Workload gang = workload(job, 10 * job, 2, kNoDevices);
+    for (std::size_t m = 0; m < 2; ++m) {
+      gang.members[m].labels = labels[job][m];
+      gang.members[m].constraint = kNearLeader;
+    }
+    tell(s, Submitted{gang});
+    of.push_back(class_of(s, JobId(job)));
+  }
+  for (std::size_t a = 0; a < of.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) EXPECT_EQ(of[a] == of[b], a == 4 && b == 3) << b << " and " << a;
+}
+
+TEST_F(GangRules, ClassesAreFoundByTheRulesOfTheirMembersWhileTheyWait) {
+  submit(0, kOthers);
+  submit(1, kOthers, kNearRedLeader);
+  tell(s, Submitted{workload(2, 20, 2, kNoDevices)});
+  engine.decide(s, s.now());
+  ASSERT_EQ(placed(2), 2u);
+  const auto with = [&](ConstraintId constraint) {
+    std::size_t count = 0;
+    engine.pending().each_with_company(constraint, [&](ClassId) { ++count; });
+    return count;
+  };
+  EXPECT_EQ(with(kNearLeader), 1u);
+  EXPECT_EQ(with(kNearRedLeader), 1u);
+  EXPECT_EQ(with(kAnywhere), 2u) << "of their first members";
+  tell(s, Ended{JobId(0u)});
+  engine.decide(s, s.now());
+  EXPECT_EQ(with(kNearLeader), 0u);
+  EXPECT_EQ(with(kNearRedLeader), 1u);
+  tell(s, Ended{JobId(1u)});
+  engine.decide(s, s.now());
+  EXPECT_EQ(with(ConstraintId::none()), 0u);
 }
 
 TEST_F(GangRules, LabelsThatNoRuleAsksForTellNoGangsApart) {
