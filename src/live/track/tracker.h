@@ -64,8 +64,9 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || data_.volumes.has_news() || data_.default_spread.book().has_news() ||
-           !data_.moved_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
-           data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
+           !data_.moved_namespaces.empty() || !data_.relabelled_namespaces.empty() || data_.has_level_news ||
+           data_.anti_affinity.asked().has_news() || data_.translator.images().has_news() ||
+           !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();

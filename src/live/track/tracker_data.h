@@ -157,6 +157,7 @@ struct TrackerData : Tables {
   boost::unordered_flat_map<PodSlot, Pod> missed;  ///< owners' changes of assumed pods: read when they wait again
   /// since the last settle(): pods that name no queue may now belong to another one
   std::vector<PooledString> moved_namespaces;
+  std::vector<PooledString> relabelled_namespaces;  ///< since then: rules of its pods may mean others by its labels
 };
 
 }  // namespace ashlar::kube
