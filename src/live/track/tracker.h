@@ -128,9 +128,10 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   const VolumeBook& volumes() const { return data_.volumes; }
-  const DefaultSpread& default_spread() const { return data_.default_spread; }         // for tests
-  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }        // for tests
-  std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }  // for tests
+  const DefaultSpread& default_spread() const { return data_.default_spread; }           // for tests
+  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }          // for tests
+  std::uint64_t claim_users_looked_for() const { return data_.claim_users_looked_for; }  // for tests
+  std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }    // for tests
   /// What the unbound claims of a pod with a place get; nullptr: it has none.
   const ChosenVolumes* chosen_volumes(PodSlot slot) const {
     const auto chosen = data_.chosen_volumes.find(slot);
