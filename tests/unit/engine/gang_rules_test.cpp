@@ -159,5 +159,52 @@ TEST_F(GangRules, ANamespaceThatGetsOtherLabelsMayLetItsGangsStart) {
   EXPECT_EQ(placed(0), 2u);
 }
 
+TEST_F(GangRules, AMemberThatMustStartIsNotLeftWithoutTheSurplusMemberThatItsRuleNeeds) {
+  Workload gang = workload(0, 0, 2, kFourDevices);
+  gang.members_min = 1;
+  gang.members[0].labels = kWorkers;
+  gang.members[0].constraint = kNearLeader;
+  gang.members[1].labels = kLeaders;
+  tell(s, Submitted{gang});
+  tell(s, Submitted{workload(1, 10, 1, kFourDevices)});
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 2u) << "there is no worker without its leader";
+  EXPECT_EQ(placed(1), 0u);
+}
+
+TEST_F(GangRules, AMemberIsNotLeftWithoutTheOneThatItsRuleNeedsWhereALimitRefusesThat) {
+  constexpr DemandId kEightDevices{20u};
+  NodeFacts facts = eight_devices();
+  facts.labels = {{kZoneOf, LabelId(10u), NodeLabel::kNotANumber}};
+  tell(s, NodeSeen{NodeId(1u), facts});
+  tell(s, DemandDefined{kEightDevices, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+  tell(s,
+       QueueDefined{
+           QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}, {{QuotaKey{{}, DeviceClassId(0u)}, 4'000}}});
+  Workload gang = workload(0, 0, 2, kFourDevices);
+  gang.queue = QueueId(1u);
+  gang.members_min = 1;
+  gang.members[0].labels = kWorkers;
+  gang.members[0].constraint = kNearLeader;
+  gang.members[1].labels = kLeaders;
+  gang.members[1].demand = kEightDevices;
+  tell(s, Submitted{gang});
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 0u) << "the limit has room for the worker alone";
+}
+
+TEST_F(GangRules, SurplusThatNoRuleNeedsComesAfterTheMinimumOfOthers) {
+  Workload gang = workload(0, 0, 2, kFourDevices);
+  gang.members_min = 1;
+  gang.members[0].labels = kLeaders;
+  gang.members[1].labels = kWorkers;
+  gang.members[1].constraint = kNearLeader;
+  tell(s, Submitted{gang});
+  tell(s, Submitted{workload(1, 10, 1, kFourDevices)});
+  engine.decide(s, s.now());
+  EXPECT_EQ(placed(0), 1u);
+  EXPECT_EQ(placed(1), 1u);
+}
+
 }  // namespace
 }  // namespace ashlar
