@@ -11,14 +11,14 @@
 namespace ashlar::kube {
 namespace {
 
-constexpr const char* kHost = "kubernetes.io/hostname";
+constexpr const char* kHostLabel = "kubernetes.io/hostname";
 constexpr const char* kNothingMade = "kubernetes.io/no-provisioner";
 
 class LateRequests : public VolumeBench {
  protected:
   LateRequests() {
     is_answering = false;
-    for (const char* name : {"n0", "n1", "n2"}) see(node(name, 8, {{kHost, name}}));
+    for (const char* name : {"n0", "n1", "n2"}) see(node(name, 8, {{kHostLabel, name}}));
   }
   /// Its volumes are known to the tracker, but no node has as many GPUs.
   void see_large(const std::string& name, const std::string& of_claim) { see(user(name, {of_claim}, 9)); }
@@ -48,8 +48,8 @@ TEST_F(LateRequests, ClaimsThatDifferInOneThingGetVolumesOfTheirOwnKind) {
        [](PersistentVolume& v) { v.capacity = 5 * kGiB; }}};
   for (const Difference& one : differences) {
     see(storage_class(one.what, kNothingMade));
-    see(at(volume("plain-" + one.what, one.what), kHost, {"n0"}));
-    PersistentVolume special = at(volume("special-" + one.what, one.what), kHost, {"n1"});
+    see(at(volume("plain-" + one.what, one.what), kHostLabel, {"n0"}));
+    PersistentVolume special = at(volume("special-" + one.what, one.what), kHostLabel, {"n1"});
     one.of_volume(special);
     see(special);
     see(claim("plain-" + one.what, one.what));
@@ -65,8 +65,8 @@ TEST_F(LateRequests, ClaimsThatDifferInOneThingGetVolumesOfTheirOwnKind) {
 
 TEST_F(LateRequests, AVolumeMustHaveAllAccessModesOfTheClaim) {
   see(storage_class("late", kNothingMade));
-  see(at(volume("one"), kHost, {"n0"}));
-  PersistentVolume both = at(volume("both"), kHost, {"n1"});
+  see(at(volume("one"), kHostLabel, {"n0"}));
+  PersistentVolume both = at(volume("both"), kHostLabel, {"n1"});
   both.access_modes = {"ReadOnlyMany", "ReadWriteOnce"};
   see(both);
   PersistentVolumeClaim c = claim("data");
@@ -79,24 +79,24 @@ TEST_F(LateRequests, AVolumeMustHaveAllAccessModesOfTheClaim) {
 
 TEST_F(LateRequests, AVolumeThatCannotBeReadOrIsOfAnotherAttributesClassWillNotDo) {
   see(storage_class("late", kNothingMade));
-  PersistentVolume unreadable = at(volume("unreadable"), kHost, {"n0"});
+  PersistentVolume unreadable = at(volume("unreadable"), kHostLabel, {"n0"});
   unreadable.problem = "spec.nodeAffinity has more than 4096 terms and values";
   see(unreadable);
-  PersistentVolume gold = at(volume("gold"), kHost, {"n1"});
+  PersistentVolume gold = at(volume("gold"), kHostLabel, {"n1"});
   gold.attributes_class = "gold";
   see(gold);
   see(claim("data"));
   see(user("p", {"data"}));
   step();
   EXPECT_EQ(where("p"), "");
-  see(at(volume("right"), kHost, {"n2"}));
+  see(at(volume("right"), kHostLabel, {"n2"}));
   step();
   EXPECT_EQ(where("p"), "n2");
 }
 
 TEST_F(LateRequests, AVolumeGivenToAClaimOfThatNameInAnotherNamespaceIsTaken) {
   see(storage_class("late", kNothingMade));
-  PersistentVolume v = at(volume("v"), kHost, {"n0"});
+  PersistentVolume v = at(volume("v"), kHostLabel, {"n0"});
   see(v);
   see(claim("data"));
   see_large("large", "data");
@@ -133,7 +133,7 @@ TEST_F(LateRequests, ACapacityIsOfTheNodesThatItsSelectorMeans) {
   of_nothing.largest_volume.reset();
   nowhere.topology = {};
   by_expression.topology = {
-      .present = true, .match_labels = {}, .expressions = {{.key = kHost, .op = SelectorOp::kIn, .values = {"n1"}}}};
+      .present = true, .match_labels = {}, .expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n1"}}}};
   for (const CsiStorageCapacity& one : {of_nothing, nowhere}) see(one);
   for (const char* name : {"a", "b"}) {
     see(claim(name));
@@ -150,7 +150,7 @@ TEST_F(LateRequests, BesideAVolumeForOneOfTwoClaimsANewOneNeedsCapacityThere) {
   see(storage_class("late", "d"));
   see(driver_with_capacities("d"));
   see(capacity("late", "n1", 9));
-  for (const char* host : {"n0", "n1", "n2"}) see(at(volume(std::string("v-") + host), kHost, {host}));
+  for (const char* host : {"n0", "n1", "n2"}) see(at(volume(std::string("v-") + host), kHostLabel, {host}));
   for (const char* name : {"one", "two"}) see(claim(name));
   see(user("p", {"one", "two"}));
   step();
@@ -159,9 +159,9 @@ TEST_F(LateRequests, BesideAVolumeForOneOfTwoClaimsANewOneNeedsCapacityThere) {
 
 TEST_F(LateRequests, BesideAVolumeForOneOfTwoClaimsTheClassMustAllowANewOneThere) {
   StorageClass c = storage_class("late", "d");
-  c.allowed_topologies = {{.expressions = {{.key = kHost, .op = SelectorOp::kIn, .values = {"n2"}}}, .fields = {}}};
+  c.allowed_topologies = {{.expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n2"}}}, .fields = {}}};
   see(c);
-  for (const char* host : {"n0", "n1", "n2"}) see(at(volume(std::string("v-") + host), kHost, {host}));
+  for (const char* host : {"n0", "n1", "n2"}) see(at(volume(std::string("v-") + host), kHostLabel, {host}));
   for (const char* name : {"one", "two"}) see(claim(name));
   see(user("p", {"one", "two"}));
   step();
