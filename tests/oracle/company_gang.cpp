@@ -348,6 +348,7 @@ std::string case_text(const World& world) {
   for (std::size_t k = 0; k < s.kinds.size(); ++k) text += (k == 0 ? "" : " + ") + text_of(s.kinds[k]);
   if (s.gpus_of_queue != kNone) text += " queue q";
   if (s.is_in_one_cell) text += " within cell";
+  if (s.members_min != kNone) text += " min " + std::to_string(s.members_min);
   text += " at 1s\n";
   for (std::size_t c = 0; c < world.changes.size(); ++c)
     text += text_of(world.changes[c]) + " at " + std::to_string(2 + c) + "s\n";

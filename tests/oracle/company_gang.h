@@ -71,6 +71,7 @@ struct Situation {
   std::vector<Kind> kinds;
   bool is_in_one_cell = false;
   int gpus_of_queue = kNone;  ///< its limit
+  int members_min = kNone;    ///< may start without the others; none: all start together
 };
 struct Change {
   enum What : std::uint8_t { kEnd, kLeave, kCome, kAdd, kUntaint, kRelabel } what = kEnd;

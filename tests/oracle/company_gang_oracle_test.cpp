@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <variant>
@@ -137,12 +138,39 @@ Fault play(const World& world, Tally* tally) {
   return Fault::kNone;
 }
 
+/// The same world with those members of the gang alone that are placed.
+Situation with_placed_alone(Situation situation, const Seats& seats) {
+  for (std::size_t k = 0; k < situation.kinds.size(); ++k)
+    situation.kinds[k].members = std::accumulate(seats[k].begin(), seats[k].end(), 0);
+  return situation;
+}
+
+/// Of a gang of which some may start. `starts`, `in_part`: how many did, and without the others.
+Fault play_elastic(const World& world, long* starts, long* in_part) {
+  Player player(world);
+  if (!player.error().empty()) return Fault::kNoCase;
+  Situation now = world.start;
+  for (std::size_t step = 0; step <= world.changes.size(); ++step) {
+    if (step > 0) carry_out(world.changes[step - 1], now);
+    if (!player.decide_at(Millis(1000 * static_cast<std::int64_t>(step + 1)))) return Fault::kNoRest;
+    Seats seats;
+    const int placed = player.read_seats(now, seats);
+    if (placed == 0) continue;
+    if (placed < now.members_min) return Fault::kInPart;
+    if (starts != nullptr) ++*starts;
+    if (in_part != nullptr) *in_part += placed < members_of(now) ? 1 : 0;
+    return has_place(with_placed_alone(now, seats), kLaws, &seats) ? Fault::kNone : Fault::kWrongYes;
+  }
+  return Fault::kNone;
+}
+
 /// The same fault with as little as possible.
-World shrunk(World world, Fault fault) {
+template <class FaultOf>
+World shrunk(World world, Fault fault, FaultOf&& fault_of) {
   for (bool is_smaller = true; is_smaller;) {
     is_smaller = false;
     for (World& candidate : smaller(world)) {
-      if (candidate.start.nodes.empty() || play(candidate, nullptr) != fault) continue;
+      if (candidate.start.nodes.empty() || fault_of(candidate) != fault) continue;
       world = std::move(candidate);
       is_smaller = true;
       break;
@@ -162,7 +190,7 @@ TEST(CompanyGangs, ArePlacedWhenKubernetesRulesLeaveThemAPlace) {
     const World world = draw(rng);
     const Fault fault = play(world, &tally);
     if (fault == Fault::kNone || faults[fault]++ >= kFaultsShown) continue;
-    const World small = shrunk(world, fault);
+    const World small = shrunk(world, fault, [](const World& one) { return play(one, nullptr); });
     text += "\nseed " + std::to_string(seed) + ": " + kFaultNames[static_cast<std::size_t>(fault)] + "\n" +
             case_text(small) + Player(small).error();
   }
@@ -181,6 +209,28 @@ TEST(CompanyGangs, ArePlacedWhenKubernetesRulesLeaveThemAPlace) {
   }
   for (const auto& [fault, count] : faults)
     std::printf("  %s: %d\n", kFaultNames[static_cast<std::size_t>(fault)], count);
+  EXPECT_TRUE(faults.empty()) << text;
+}
+
+TEST(CompanyGangs, OfWhichSomeMayStartArePlacedWhereKubernetesRulesLetThem) {
+  const std::uint64_t worlds = number_of("ASHLAR_COMPANY_GANGS", kWorlds);
+  const std::uint64_t first = number_of("ASHLAR_FIRST_COMPANY_GANG", 0);
+  long starts = 0, in_part = 0;
+  std::map<Fault, int> faults;
+  std::string text;
+  for (std::uint64_t seed = first; seed < first + worlds; ++seed) {
+    Rng rng(seed);
+    World world = draw(rng);
+    world.start.members_min = 1 + static_cast<int>(rng.below(static_cast<std::uint64_t>(members_of(world.start) - 1)));
+    const Fault fault = play_elastic(world, &starts, &in_part);
+    if (fault == Fault::kNone || faults[fault]++ >= kFaultsShown) continue;
+    const World small = shrunk(world, fault, [](const World& one) { return play_elastic(one, nullptr, nullptr); });
+    text += "\nseed " + std::to_string(seed) + ": " + kFaultNames[static_cast<std::size_t>(fault)] + "\n" +
+            case_text(small) + Player(small).error();
+  }
+  std::printf("elastic company gangs: %llu worlds, %ld starts, %ld of them in part\n",
+              static_cast<unsigned long long>(worlds), starts, in_part);
+  if (worlds >= kWorlds) EXPECT_GE(in_part, kDecidedOfMany);
   EXPECT_TRUE(faults.empty()) << text;
 }
 

@@ -43,11 +43,14 @@ class ClassQuota {
     return std::nullopt;
   }
 
-  /// Those of the placements, in order, that are within all limits together.
+  /// Those of the placements, in order, that are within all limits together, and that the rules about pods allow beside
+  /// those of them that are.
   Placements admitted(const Placements& placements) {
     Placements kept;
     trial_.rollback_to(before_);
     for (const Trial::Placement& placement : placements) {
+      const ConstraintId constraint = state_.member(placement.member).constraint;
+      if (!state_.cluster().allowed(constraint, kNodeRules).test(placement.node.row())) continue;
       const std::size_t checkpoint = trial_.checkpoint();
       trial_.place(placement.member, placement.node, placement.devices);
       kept.push_back(placement);

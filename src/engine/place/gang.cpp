@@ -85,7 +85,8 @@ class GangSearch {
   }
 
   /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of
-  /// their own. Here they only influence the choice of the domain: one with capacity for as many as possible.
+  /// their own. Here they only influence the choice of the domain: one with capacity for as many as possible. They stay
+  /// where the rules of those that must start allow these to be there beside them only.
   void give_back_surplus(std::size_t before) {
     Trial& trial = context_.trial;
     std::vector<Trial::Placement> steps;
@@ -96,9 +97,22 @@ class GangSearch {
     };
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     if (first == steps.end()) return;
-    trial.rollback_to(before + static_cast<std::size_t>(first - steps.begin()));
-    for (auto it = first; it != steps.end(); ++it)
-      if (is_kept(*it)) trial.place(it->member, it->node, it->devices);
+    const std::size_t before_surplus = before + static_cast<std::size_t>(first - steps.begin());
+    trial.rollback_to(before_surplus);
+    for (auto it = first; it != steps.end(); ++it) {
+      if (!is_kept(*it)) continue;
+      if (is_allowed(*it)) {
+        trial.place(it->member, it->node, it->devices);
+        continue;
+      }
+      trial.rollback_to(before_surplus);
+      for (it = first; it != steps.end(); ++it) trial.place(it->member, it->node, it->devices);
+      return;
+    }
+  }
+
+  bool is_allowed(const Trial::Placement& step) const {
+    return state_.cluster().allowed(state_.member(step.member).constraint, kNodeRules).test(step.node.row());
   }
 
   /// Members that the best domain (or the cluster, or the anchor) could take; for elastic gangs. Of unlike members, and

@@ -111,15 +111,19 @@ bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> p
     const auto is_of_run = [&](const Choice& choice) { return choice.run == r; };
     const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
     if (members == runs[r].members.size()) continue;
-    steps -= std::min(steps, looked_at / kNodesOfAStep);
+    looked_at_ += looked_at;
+    steps -= std::min(steps, looked_at_ / kNodesOfAStep);
+    looked_at_ %= kNodesOfAStep;
     const Kind next = {runs[r].members[members], runs[r].demand, runs[r].constraint};
     FitTable& t = table(next);
-    std::vector<std::pair<std::uint64_t, NodeId>> keyed;
-    each_open(t, {}, [&](NodeId n) { keyed.emplace_back(t.key(state_, n), n); });
-    if (keyed.size() > kSearchedNodesMax) {
+    std::vector<NodeId> open;
+    each_open(t, {}, [&](NodeId n) { open.push_back(n); });
+    if (open.size() > kSearchedNodesMax) {  // before they are compared, which costs far more than a look
       has_too_many = true;
       continue;
     }
+    std::vector<std::pair<std::uint64_t, NodeId>> keyed;
+    for (const NodeId n : open) keyed.emplace_back(t.key(state_, n), n);
     std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [key, node] : keyed) out.push_back({r, next, node});
   }

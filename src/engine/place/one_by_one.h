@@ -37,7 +37,7 @@ class OneByOne {
   /// holds them.
   bool place_near_each_other(std::span<const Kind> members);
   /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
-  /// step for each member put on a node.
+  /// step for each member put on a node, and for each few thousand nodes looked at.
   bool search(std::span<const Run> runs, std::uint32_t& steps);
 
  private:
@@ -59,6 +59,7 @@ class OneByOne {
   const PlacementContext& context_;
   State& state_;
   Scope hard_;
+  std::uint32_t looked_at_ = 0;  ///< nodes, for which no step of the search was taken yet
 };
 
 }  // namespace ashlar

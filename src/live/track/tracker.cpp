@@ -79,14 +79,17 @@ void Tracker::take(Change<Namespace>&& change) {
   // what was last read of it stays
   if (!is_gone && !change.object.problem.empty() && data_.namespaces.contains(name)) return;
   const PooledString queue_before = queue_name_in(data_, name);
+  bool has_other_labels = is_gone;
   if (is_gone) {
     data_.namespaces.erase(name);
-    data_.translator.company().note_namespace_changed(name);
   } else {
     const auto [it, is_new] = data_.namespaces.try_emplace(name);
-    const bool has_other_labels = is_new || it->second.labels != change.object.labels;
+    has_other_labels = is_new || it->second.labels != change.object.labels;
     it->second = std::move(change.object);
-    if (has_other_labels) data_.translator.company().note_namespace_changed(name);
+  }
+  if (has_other_labels) {
+    data_.translator.company().note_namespace_changed(name);
+    data_.relabelled_namespaces.push_back(name);
   }
   if (queue_name_in(data_, name) != queue_before) data_.moved_namespaces.push_back(name);
 }
@@ -114,6 +117,7 @@ void Tracker::settle() {
   data_.out.stamp();
   if (data_.volumes.has_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
+  if (!data_.relabelled_namespaces.empty()) refresh_relabelled(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.translator.images().has_news()) refresh_images(data_);
   if (data_.default_spread.book().has_news()) refresh_default_spread(data_);
@@ -137,7 +141,7 @@ void Tracker::note_taken() {
   data_.job_rows.settle();
   data_.member_rows.settle();
   data_.exclusion_constraints.forget();
-  data_.translator.note_taken();
+  data_.translator.note_taken([this](ConstraintId id) { data_.exclusion_constraints.note_gone(id); });
   if (data_.names.is_worth_looking(data_.translator.given_back())) give_back_unused_names();
 }
 

@@ -64,8 +64,9 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || data_.volumes.has_news() || data_.default_spread.book().has_news() ||
-           !data_.moved_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
-           data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
+           !data_.moved_namespaces.empty() || !data_.relabelled_namespaces.empty() || data_.has_level_news ||
+           data_.anti_affinity.asked().has_news() || data_.translator.images().has_news() ||
+           !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();
@@ -127,9 +128,10 @@ class Tracker {
   const GangTable& gangs() const { return data_.gangs; }
   const Translator& translator() const { return data_.translator; }
   const VolumeBook& volumes() const { return data_.volumes; }
-  const DefaultSpread& default_spread() const { return data_.default_spread; }         // for tests
-  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }        // for tests
-  std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }  // for tests
+  const DefaultSpread& default_spread() const { return data_.default_spread; }           // for tests
+  std::uint64_t late_choices_made() const { return data_.late_choices.made(); }          // for tests
+  std::uint64_t claim_users_looked_for() const { return data_.claim_users_looked_for; }  // for tests
+  std::uint64_t late_nodes_asked() const { return data_.late_choices.nodes_asked(); }    // for tests
   /// What the unbound claims of a pod with a place get; nullptr: it has none.
   const ChosenVolumes* chosen_volumes(PodSlot slot) const {
     const auto chosen = data_.chosen_volumes.find(slot);

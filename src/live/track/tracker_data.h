@@ -85,16 +85,17 @@ struct TrackerListeners {
 /// A node as it was last read.
 struct NodeRecord {
   Labels labels;
-  NodeFacts facts;                     ///< as the engine has them; for a node that cannot be read the last valid ones
-  PooledString unhealthy_setting;      ///< the annotation that names its unhealthy devices
-  DeviceMask unhealthy;                ///< as the engine has them
-  PooledString stated_setting;         ///< the annotation that tells its devices apart
-  std::vector<StatedDevices> stated;   ///< the same as last read
-  PooledString mistaken_key;           ///< that was probably meant to be one of these annotations
-  LogPace log_pace;                    ///< of lines about its annotations
-  std::vector<PodSlot> mounters;       ///< the pods with volumes that have a place here, in no order
-  std::vector<PodSlot> owners;         ///< the pods bound here that have required anti-affinity, in no order
-  std::uint64_t reported_edition = 0;  ///< the edition of the nodes created by the last report to the engine about it
+  NodeFacts facts;                    ///< as the engine has them; for a node that cannot be read the last valid ones
+  PooledString unhealthy_setting;     ///< the annotation that names its unhealthy devices
+  DeviceMask unhealthy;               ///< as the engine has them
+  PooledString stated_setting;        ///< the annotation that tells its devices apart
+  std::vector<StatedDevices> stated;  ///< the same as last read
+  PooledString mistaken_key;          ///< that was probably meant to be one of these annotations
+  LogPace log_pace;                   ///< of lines about its annotations
+  std::vector<PodSlot> mounters;      ///< the pods with volumes that have a place here, in no order
+  std::vector<PodSlot> owners;        ///< the pods bound here that have required anti-affinity, in no order
+  /// the edition of the nodes created by the last report to the engine about it, of attachable volumes alone aside
+  std::uint64_t reported_edition = 0;
 };
 
 struct TrackerData : Tables {
@@ -127,6 +128,10 @@ struct TrackerData : Tables {
   std::size_t limit_columns_told = 0;  ///< limits of drivers that nodes have as a resource
   bool is_driver_excess_told = false;  ///< in the log
   boost::unordered_flat_map<PodSlot, ChosenVolumes> chosen_volumes;  ///< of pods with a place and unbound claims
+  bool are_volumes_settling = false;                                 ///< pods are evaluated one after another
+  /// known meanwhile, by namespace and name: a pod with a place uses it
+  std::map<std::pair<PooledString, PooledString>, bool> claims_in_use;
+  std::uint64_t claim_users_looked_for = 0;  ///< among all pods that name a claim, in total
   std::uint64_t constraints_renewed = 0;
   std::uint64_t owners_moved = 0;  ///< pods with anti-affinity looked at for changes of their node's labels, in total
   std::uint64_t bind_holds = 0;    ///< begun, in total
@@ -159,6 +164,7 @@ struct TrackerData : Tables {
   boost::unordered_flat_map<PodSlot, Pod> missed;  ///< owners' changes of assumed pods: read when they wait again
   /// since the last settle(): pods that name no queue may now belong to another one
   std::vector<PooledString> moved_namespaces;
+  std::vector<PooledString> relabelled_namespaces;  ///< since then: rules of its pods may mean others by its labels
 };
 
 }  // namespace ashlar::kube

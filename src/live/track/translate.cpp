@@ -229,7 +229,7 @@ PooledString Translator::refused_in(DemandId id) const {
   return {};
 }
 
-void Translator::note_taken() {
+void Translator::note_taken(const std::function<void(ConstraintId)>& on_gone) {
   // No decision reports the content of an empty row: it can wait for other events.
   demands_.settle([this](DemandId id) {
     for (Seen& s : seen_)
@@ -237,9 +237,10 @@ void Translator::note_taken() {
     out_.add_confirmation(DemandDefined{id, {}});
     ++given_back_;
   });
-  constraints_.settle([this](ConstraintId id) {
+  constraints_.settle([&](ConstraintId id) {
     for (SeenRules& s : seen_rules_)
       if (s.id == id) s = SeenRules();
+    on_gone(id);
     company_.leave(constraints_[id]);
     images_.leave(constraints_[id].images);
     out_.add_confirmation(ConstraintDefined{id, {}});

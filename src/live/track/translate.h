@@ -120,8 +120,8 @@ class Translator {
   void leave(ConstraintId id) { constraints_.leave(id); }
   void use(GangSpecId id) { specs_.use(id); }
   void leave(GangSpecId id) { specs_.leave(id); }
-  /// The engine has taken all events: unused rows are given back.
-  void note_taken();
+  /// The engine has taken all events: unused rows are given back. Calls `on_gone` for each constraint among them.
+  void note_taken(const std::function<void(ConstraintId)>& on_gone);
   /// Rows given back since the last call of forget_given_back().
   std::size_t given_back() const { return given_back_; }
   void forget_given_back() { given_back_ = 0; }

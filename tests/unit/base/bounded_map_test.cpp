@@ -34,10 +34,25 @@ TEST(BoundedMap, ANewKeyTakesThePlaceOfOneOther) {
     EXPECT_EQ(*map.find(i), i) << "the new one is there";
     EXPECT_EQ(map.size(), static_cast<std::size_t>(std::min(i + 1, 100)));
   }
+  int of_the_first = 0;
+  for (int i = 0; i < 100; ++i) of_the_first += map.find(i) == nullptr ? 0 : 1;
+  EXPECT_LE(of_the_first, 2) << "none has a place for ever";
   const auto [key, value] = map.forget_one();
   EXPECT_EQ(key, value);
   EXPECT_EQ(map.find(key), nullptr);
   EXPECT_EQ(map.size(), 99u);
+}
+
+TEST(BoundedMap, OfOneKeepsTheLast) {
+  BoundedMap<std::string, int> map(1);
+  for (const char* key : {"a", "b", "b", "a"}) {
+    ++map[key];
+    EXPECT_EQ(map.size(), 1u);
+  }
+  EXPECT_EQ(map["a"], 1) << "the first one was forgotten";
+  EXPECT_EQ(map.find("b"), nullptr);
+  EXPECT_TRUE(map.erase("a"));
+  EXPECT_FALSE(map.is_full());
 }
 
 TEST(BoundedMap, OneMoreThanTheLimitInTurnAreMostlyFound) {

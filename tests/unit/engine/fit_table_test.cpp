@@ -90,6 +90,31 @@ TEST(FitTable, AKindForFewNodesLooksAtThese) {
   EXPECT_EQ(table.rated_count(), 3u);
 }
 
+/// Each of sixteen is looked at each time; of one more their ranks are kept.
+TEST(FitTable, AKindForSixteenNodesIsForFew) {
+  constexpr LabelKeyId kName{1u};
+  const Profile profile = *builtin_profile("ashlar");
+  for (const std::uint32_t count : {16u, 17u}) {
+    State s = racks();
+    std::vector<LabelId> names;
+    for (std::uint32_t rack = 0; rack < count; ++rack) {
+      NodeFacts facts = eight_devices_in(rack);
+      facts.labels = {{kName, LabelId(rack), NodeLabel::kNotANumber}};
+      tell(s, NodeSeen{NodeId(rack * kNodesPerRack), facts});
+      names.emplace_back(rack);
+    }
+    Constraint few;
+    few.any_of = {{{{kName, LabelExpression::Op::kIn, names, 0}}}};
+    tell(s, ConstraintDefined{ConstraintId(1u), few});
+    FitTable table(profile, kOneDevice, ConstraintId(1u));
+    table.open(s, 0);
+    EXPECT_EQ(table.best(s), NodeId(7 * kNodesPerRack));
+    const std::uint64_t before = table.rated_count();
+    EXPECT_EQ(table.best(s), NodeId(7 * kNodesPerRack));
+    EXPECT_EQ(table.rated_count() - before, count == 16 ? 16u : 0u);
+  }
+}
+
 TEST(FitTable, RacksWithoutNodesHideNoOther) {
   State s = racks();
   for (std::uint32_t n = 0; n < kNodesPerRack; ++n) tell(s, NodeGone{NodeId(7 * kNodesPerRack + n)});

@@ -239,6 +239,33 @@ TEST_F(DefaultSpreadTest, TheConstraintsAreThoseOfKubeScheduler) {
   EXPECT_TRUE(constraint_of("stated-2").prefers_spread[0].requires_all_labels);
 }
 
+TEST_F(DefaultSpreadTest, PodsThatStateSpreadsWhichMustHoldGetNoOthers) {
+  see(selecting<Service>("s", {{"app", "web"}}));
+  PodRules rules;
+  rules.spread.emplace_back().topology_key = "l/rack";
+  see(under(app("stated", "web"), rules));
+  step();
+  EXPECT_EQ(constraint_of("stated").spread.size(), 1u);
+  EXPECT_EQ(spreads_of("stated"), 0u);
+}
+
+TEST_F(DefaultSpreadTest, PodsKeepTheirOwnRulesWhereThereAreServicesAndWhereThereAreNone) {
+  for (const char* zone : {"a", "b", "c"}) see_node(zone, zone);
+  see(selecting<Service>("s", {{"app", "web"}}));
+  PodRules rules;
+  rules.node_selector = {{kZone, "b"}};
+  see(under(app("selected", "web"), rules));
+  see(under(app("beside", "db"), rules));
+  rules.node_selector = {{kZone, "c"}};
+  see(under(pod("elsewhere", 0, {{"app", "web"}}, "other"), rules));
+  step();
+  EXPECT_EQ(where("selected"), "b");
+  EXPECT_EQ(where("beside"), "b");
+  const PodRecord& elsewhere = record("elsewhere", "other");
+  ASSERT_FALSE(elsewhere.node.is_none());
+  EXPECT_EQ(tracker.names().nodes.name(elsewhere.node), "c");
+}
+
 TEST_F(DefaultSpreadTest, WhatSelectsAWaitingPodMayComeLaterAndGo) {
   see(app("web", "web"));
   see(of_set(app("db", "db"), "r"));

@@ -131,6 +131,55 @@ TEST_F(ImagesTest, ANodeThatComesAndGoesMakesNoPodsKindAnew) {
   EXPECT_EQ(images().known_to_engine(), known);
 }
 
+TEST_F(ImagesTest, AnImageThatFewerNodesHaveIsToldUntilAThirdOfItsWorthIsLeft) {
+  const auto with_it = [&](const std::string& name) { see(node_with(name, {{"app:1", 40 * kMiB}}, 0)); };
+  const auto is_told = [&](const std::string& name, const char* beside) {
+    see(running(pod(name, 1), {"app:1", beside}));
+    step();
+    return !constraint_of(name).images.on_nodes.empty();
+  };
+  for (int n = 0; n < 6; ++n) see(node_with("n" + std::to_string(n), {}, 0));
+  for (const char* name : {"n0", "n1", "n2"}) with_it(name);
+  EXPECT_FALSE(is_told("three", "none:1")) << "of four, which six nodes are taken as: 30 MiB, taken as 32";
+  with_it("n3");
+  EXPECT_TRUE(is_told("four", "none:2")) << "40 MiB, taken as 64";
+  see(node_with("n3", {}, 0));
+  EXPECT_TRUE(is_told("three-again", "none:3")) << "64 still";
+  see(node_with("n2", {}, 0));
+  EXPECT_FALSE(is_told("two", "none:4")) << "20 MiB, less than a third of 64";
+}
+
+TEST_F(ImagesTest, FourNodesAreTakenAsTwo) {
+  for (int n = 0; n < 4; ++n) see(node_with("n" + std::to_string(n), {}, 0));
+  for (const char* name : {"n0", "n1"}) see(node_with(name, {{"app:1", 40 * kMiB}}, 0));
+  see(running(pod("p", 1), {"app:1"}));
+  step();
+  EXPECT_EQ(constraint_of("p").images.on_nodes.size(), 1u) << "half of 40 MiB would be too little";
+}
+
+TEST_F(ImagesTest, TheOrderInWhichAPodNamesThemMakesNoDifference) {
+  see(node_with("a", {{"app:1", kGiB}, {"base:1", kGiB}}, 0));
+  see(running(pod("p", 1), {"app:1", "base:1"}));
+  see(running(pod("q", 1), {"base:1", "app:1"}));
+  step();
+  EXPECT_EQ(constraint_of("p").images.on_nodes.size(), 2u);
+  EXPECT_EQ(record("p").constraint, record("q").constraint);
+}
+
+TEST_F(ImagesTest, AnImageThatNoNodeHasAnyMoreIsForgottenWithTheLastPodThatNamesIt) {
+  see(node_with("a", {{"app:1", kGiB}}, 0));
+  const Pod p = running(pod("p", 1), {"app:1"});
+  see(p);
+  step();
+  see(node_with("a", {}, 0));
+  step();
+  EXPECT_EQ(images().size(), 1u);
+  gone(p);
+  step();
+  step();
+  EXPECT_EQ(images().size() + images().known_to_engine(), 0u);
+}
+
 TEST_F(ImagesTest, AnImageThatComesWhileAPodWaitsCounts) {
   see(node_with("a", {}, 0));
   see(running(pod("p", 1), {"app:1"}));

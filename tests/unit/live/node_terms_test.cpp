@@ -83,6 +83,214 @@ TEST(NodeTerms, MergedOnesAllowTheSameNodes) {
   EXPECT_GT(std::min(allowed, refused), 5000u);
 }
 
+TEST(NodeTerms, TwoThatDifferInOneLabelBesideAnotherAreOne) {
+  const Requirement row{"row", SelectorOp::kExists, {}};
+  std::vector<NodeTerm> terms{{.expressions = {in("a", {"1"}), row}, .fields = {}},
+                              {.expressions = {in("a", {"2"}), row}, .fields = {}}};
+  merge_terms(terms);
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_EQ(terms[0].expressions, (std::vector{in("a", {"1", "2"}), row}));
+}
+
+TEST(NodeTerms, ThatNameFieldsKeepThem) {
+  const NodeTerm of_field{.expressions = {in("a", {"1"})}, .fields = {in("metadata.name", {"n"})}};
+  std::vector<NodeTerm> terms{of_field, {.expressions = {in("a", {"2"})}, .fields = {}}};
+  merge_terms(terms);
+  ASSERT_EQ(terms.size(), 2u);
+  EXPECT_TRUE(std::ranges::find(terms, of_field) != terms.end());
+}
+
+// ---- where they hold ------------------------------------------------------------------------------------------------
+
+bool holds_by(SelectorOp op, std::vector<PooledString> values, const Labels& labels) {
+  std::vector<NodeTerm> terms(1);
+  terms[0].expressions.push_back({.key = "k", .op = op, .values = std::move(values)});
+  return holds(AnyOf(std::move(terms)), labels);
+}
+
+TEST(NodeTerms, AnExpressionHoldsForANodeAsUpstreamHasIt) {
+  using Op = SelectorOp;
+  const Labels five{{"j", "7"}, {"k", "5"}}, without{{"j", "5"}};
+  EXPECT_TRUE(holds_by(Op::kIn, {"4", "5"}, five));
+  EXPECT_FALSE(holds_by(Op::kIn, {"4", "7"}, five) || holds_by(Op::kIn, {"5"}, without));
+  EXPECT_TRUE(holds_by(Op::kNotIn, {"4", "7"}, five) && holds_by(Op::kNotIn, {"5"}, without));
+  EXPECT_FALSE(holds_by(Op::kNotIn, {"4", "5"}, five));
+  EXPECT_TRUE(holds_by(Op::kExists, {}, five) && holds_by(Op::kDoesNotExist, {}, without));
+  EXPECT_FALSE(holds_by(Op::kExists, {}, without) || holds_by(Op::kDoesNotExist, {}, five));
+  EXPECT_TRUE(holds_by(Op::kGt, {"4"}, five) && holds_by(Op::kLt, {"6"}, five));
+  EXPECT_FALSE(holds_by(Op::kGt, {"5"}, five) || holds_by(Op::kLt, {"5"}, five));
+  EXPECT_FALSE(holds_by(Op::kGt, {"6"}, five) || holds_by(Op::kLt, {"4"}, five));
+  EXPECT_FALSE(holds_by(Op::kGt, {"4"}, without) || holds_by(Op::kLt, {"6"}, without));
+}
+
+TEST(NodeTerms, WhatIsNoNumberIsNeitherMoreNorLess) {
+  for (const SelectorOp op : {SelectorOp::kGt, SelectorOp::kLt}) {
+    for (const char* value : {"", "x", "5x", "5.0", "99999999999999999999"}) {
+      EXPECT_FALSE(holds_by(op, {"0"}, {{"k", value}})) << value;
+      EXPECT_FALSE(holds_by(op, {value}, {{"k", "0"}})) << value;
+    }
+    EXPECT_FALSE(holds_by(op, {}, {{"k", "5"}}));
+    EXPECT_FALSE(holds_by(op, {"4", "4"}, {{"k", "5"}}) || holds_by(op, {"6", "6"}, {{"k", "5"}}));
+  }
+}
+
+using Terms = std::vector<NodeTerm>;
+
+TEST(NodeTerms, OneWithoutExpressionsAndAnEmptyListHoldNowhere) {
+  const Labels node{{"k", "5"}};
+  EXPECT_TRUE(holds(AnyOf(), node)) << "no list";
+  EXPECT_FALSE(holds(AnyOf(Terms()), node));
+  EXPECT_FALSE(holds(AnyOf(Terms(1)), node));
+  const NodeTerm five{.expressions = {in("k", {"5"})}, .fields = {}};
+  const NodeTerm other{.expressions = {in("j", {"5"})}, .fields = {}};
+  EXPECT_TRUE(holds(AnyOf(Terms{NodeTerm(), other, five}), node));
+  NodeTerm both = five;
+  both.expressions.push_back(other.expressions.front());
+  EXPECT_FALSE(holds(AnyOf(Terms{both}), node));
+}
+
+/// Terms of this many nodes.
+Terms some(const std::string& key, std::size_t count) {
+  Terms terms;
+  for (std::size_t i = 0; i < count; ++i) terms.push_back({.expressions = {in(key, {name(key, i)})}, .fields = {}});
+  return terms;
+}
+
+TEST(NodeTerms, EitherOfTwoListsAndBoth) {
+  const AnyOf everywhere, nowhere = Terms(), two = some("a", 2), three = some("b", 3);
+  EXPECT_EQ(either(everywhere, two), everywhere);
+  EXPECT_EQ(either(two, everywhere), everywhere);
+  EXPECT_EQ(either(nowhere, two), two);
+  EXPECT_EQ(either(two, three)->size(), 5u);
+  EXPECT_EQ(both(everywhere, two, 0), std::optional<AnyOf>(two));
+  EXPECT_EQ(both(two, everywhere, 0), std::optional<AnyOf>(two));
+  EXPECT_EQ(both(nowhere, two, 0), std::optional<AnyOf>(nowhere));
+  const std::optional<AnyOf> six = both(two, three, 6);
+  ASSERT_TRUE(six.has_value());
+  EXPECT_EQ((**six).size(), 6u);
+  EXPECT_TRUE(holds(*six, {{"a", "a1"}, {"b", "b2"}}));
+  EXPECT_FALSE(holds(*six, {{"a", "a1"}}) || holds(*six, {{"b", "b2"}}));
+  EXPECT_FALSE(both(two, three, 5).has_value()) << "too many";
+}
+
+TEST(NodeTerms, OfASelectorAllThatItSays) {
+  LabelSelector selector{.present = false, .match_labels = {{"a", "1"}}, .expressions = {}};
+  EXPECT_EQ(selector_terms(selector), AnyOf(Terms())) << "absent: no node";
+  selector = {.present = true, .match_labels = {}, .expressions = {}};
+  EXPECT_EQ(selector_terms(selector), AnyOf()) << "empty: all";
+  selector = {.present = true, .match_labels = {{"a", "1"}}, .expressions = {{"b", SelectorOp::kExists, {}}}};
+  EXPECT_TRUE(holds(selector_terms(selector), {{"a", "1"}, {"b", "x"}}));
+  EXPECT_FALSE(holds(selector_terms(selector), {{"a", "1"}}) || holds(selector_terms(selector), {{"b", "x"}}));
+}
+
+TEST(NodeTerms, OfTheTopologiesOfAClassThoseThatSaySomething) {
+  StorageClass of;
+  EXPECT_EQ(topology_terms(of), AnyOf());
+  of.allowed_topologies = Terms(1);
+  EXPECT_EQ(topology_terms(of), AnyOf(Terms())) << "no node";
+  of.allowed_topologies = some("a", 2);
+  of.allowed_topologies.emplace_back();
+  EXPECT_EQ(topology_terms(of), AnyOf(some("a", 2)));
+}
+
+TEST(NodeTerms, OfADriverThatPodsMustFollow) {
+  const Labels other{{"csinode driver e", ""}, {"csinode present", ""}}, runs_it{{"csinode driver d", ""}};
+  for (const bool is_migrated : {false, true}) {
+    const AnyOf terms = driver_terms("d", is_migrated);
+    EXPECT_TRUE(holds(terms, runs_it));
+    EXPECT_FALSE(holds(terms, other));
+    EXPECT_EQ(holds(terms, {}), is_migrated) << "a node that says nothing of drivers";
+  }
+}
+
+/// Whether a bound volume's labels of zone and region allow the node.
+bool is_in_zone(const Labels& of_volume, const Labels& node) {
+  PersistentVolume volume;
+  volume.labels = of_volume;
+  return std::ranges::all_of(zone_terms(volume), [&](const Terms& list) { return holds(AnyOf(list), node); });
+}
+
+constexpr const char* kRegionLabel = "topology.kubernetes.io/region";
+constexpr const char* kOldRegionLabel = "failure-domain.beta.kubernetes.io/region";
+
+TEST(NodeTerms, OfAVolumesZoneAllowNodesThatHaveNeitherZoneNorRegion) {
+  const Labels zone_a{{kZoneLabel, "a"}};
+  EXPECT_TRUE(is_in_zone(zone_a, {}) && is_in_zone(zone_a, zone_a));
+  EXPECT_FALSE(is_in_zone(zone_a, {{kZoneLabel, "b"}}));
+  EXPECT_FALSE(is_in_zone(zone_a, {{kRegionLabel, "r"}}) || is_in_zone(zone_a, {{kOldRegionLabel, "r"}}));
+  const Labels both{{kRegionLabel, "r"}, {kZoneLabel, "a"}};
+  EXPECT_TRUE(is_in_zone(both, both));
+  EXPECT_FALSE(is_in_zone(both, zone_a) || is_in_zone(both, {{kRegionLabel, "r"}}));
+}
+
+TEST(NodeTerms, OfAVolumesOldRegionAreMetByTheNewOne) {
+  const Labels old_region{{kOldRegionLabel, "r"}};
+  EXPECT_TRUE(is_in_zone(old_region, old_region) && is_in_zone(old_region, {{kRegionLabel, "r"}}));
+  EXPECT_FALSE(is_in_zone(old_region, {{kRegionLabel, "s"}}));
+  EXPECT_FALSE(is_in_zone(old_region, {{kOldRegionLabel, "s"}, {kRegionLabel, "r"}})) << "its own one counts first";
+  EXPECT_FALSE(is_in_zone({{kRegionLabel, "r"}}, old_region)) << "not the other way round";
+}
+
+TEST(NodeTerms, OfSeveralZonesAreCutAtTheDelimiterAndSpacesAroundThemAreNoPart) {
+  const Labels three{{kZoneLabel, "x __ y__z \t"}};
+  for (const char* zone : {"x", "y", "z"}) EXPECT_TRUE(is_in_zone(three, {{kZoneLabel, zone}})) << zone;
+  EXPECT_FALSE(is_in_zone({{kZoneLabel, "x __ y"}}, {{kZoneLabel, "x "}}));
+  EXPECT_TRUE(is_in_zone({{kZoneLabel, "x__ __y"}}, {{kZoneLabel, "other"}})) << "an empty part: it is ignored";
+}
+
+// ---- volumes of plugins that CSI drivers have taken over ------------------------------------------------------------
+
+constexpr const char* kDriversZone = "topology.gke.io/zone";
+
+/// A node with these labels, of which the driver says that it has taken the plugin over.
+Labels migrated(Labels labels) {
+  labels.push_back({"csinode migrated kubernetes.io/gce-pd", ""});
+  return labels;
+}
+
+PersistentVolume gce_disk(Labels labels) {
+  PersistentVolume v;
+  v.plugin = MigratedPlugin::kGcePd;
+  v.labels = std::move(labels);
+  return v;
+}
+
+TEST(NodeTerms, OfAMigratedVolumeWithZoneLabelsAreItsDriversOnNodesThatSaySo) {
+  const AnyOf terms = affinity_terms(gce_disk({{kZoneLabel, "a__b"}}));
+  EXPECT_TRUE(holds(terms, {}) && holds(terms, {{kDriversZone, "c"}})) << "its affinity is all that counts there";
+  for (const char* zone : {"a", "b"}) EXPECT_TRUE(holds(terms, migrated({{kDriversZone, zone}}))) << zone;
+  EXPECT_FALSE(holds(terms, migrated({})) || holds(terms, migrated({{kDriversZone, "c"}})));
+  EXPECT_EQ(affinity_terms(gce_disk({})), AnyOf()) << "it says nothing of zones";
+}
+
+TEST(NodeTerms, OfAMigratedVolumeWithOtherAffinityHaveTheZoneOfItsLabelBesides) {
+  PersistentVolume v = gce_disk({{kZoneLabel, "a"}});
+  v.has_affinity = true;
+  v.affinity = {{.expressions = {in(kHost, {"h"})}, .fields = {}}, {.expressions = {in(kHost, {"i"})}, .fields = {}}};
+  const AnyOf terms = affinity_terms(v);
+  for (const char* host : {"h", "i"}) {
+    EXPECT_TRUE(holds(terms, {{kHost, host}}));
+    EXPECT_TRUE(holds(terms, migrated({{kHost, host}, {kDriversZone, "a"}})));
+    EXPECT_FALSE(holds(terms, migrated({{kHost, host}})));
+  }
+  EXPECT_FALSE(holds(terms, migrated({{kDriversZone, "a"}})) || holds(terms, {}));
+}
+
+TEST(NodeTerms, OfAMigratedVolumeOfOldLabelsHaveTheDriversZoneAndTheNewRegion) {
+  PersistentVolume v = gce_disk({});
+  v.has_affinity = true;
+  v.affinity = {
+      {.expressions = {in("failure-domain.beta.kubernetes.io/zone", {"a"}), in(kOldRegionLabel, {"r"})}, .fields = {}}};
+  const AnyOf terms = affinity_terms(v);
+  EXPECT_TRUE(holds(terms, {{"failure-domain.beta.kubernetes.io/zone", "a"}, {kOldRegionLabel, "r"}}));
+  EXPECT_TRUE(holds(terms, migrated({{kDriversZone, "a"}, {kRegionLabel, "r"}})));
+  EXPECT_FALSE(holds(terms, migrated({{kDriversZone, "a"}, {kOldRegionLabel, "r"}})));
+  EXPECT_FALSE(holds(terms, migrated({{kRegionLabel, "r"}})));
+  const AnyOf by_label = affinity_terms(gce_disk({{"failure-domain.beta.kubernetes.io/zone", "a"}}));
+  EXPECT_TRUE(holds(by_label, migrated({{kDriversZone, "a"}})));
+  EXPECT_FALSE(holds(by_label, migrated({{kDriversZone, "b"}})));
+}
+
 class NodeTermsOfPods : public VolumeBench {
  protected:
   /// Volumes of which each is on one node, in words that cannot be made one.

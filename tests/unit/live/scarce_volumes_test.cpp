@@ -311,6 +311,51 @@ TEST_F(ScarceVolumesTest, WhatPodsKnowFollowsEveryChange) {
   }
 }
 
+TEST(ScarceVolumesRules, LabelsOfOneThatLostSomeAreInTheOrderOfTheirKeys) {
+  const Labels labels = ScarceVolumes::labels({{"app", "web"}, {"zone", "a"}}, {"late", "fast"});
+  ASSERT_EQ(labels.size(), 4u);
+  EXPECT_TRUE(std::ranges::is_sorted(labels, {}, [](const KeyValue& label) { return label.key.str(); }));
+  for (const char* key : {"app", "zone"}) EXPECT_NE(find_label(labels, key), nullptr) << key;
+}
+
+TEST(ScarceVolumesRules, ThoseOfAnyNamespaceThatLostOneOfTheSameKeepEachOtherOffTheNode) {
+  ScarceVolumes scarce;
+  const Labels own_labels{{"app", "web"}};
+  PodRules own;
+  own.node_selector = {{"zone", "a"}};
+  own.required_anti_affinity.emplace_back().topology_key = "zone";
+  const auto rules = scarce.rules(std::make_shared<const PodRules>(own), {"late", "fast"});
+  EXPECT_EQ(rules->node_selector, own.node_selector);
+  ASSERT_EQ(rules->required_anti_affinity.size(), 3u);
+  EXPECT_EQ(rules->required_anti_affinity[0], own.required_anti_affinity[0]);
+  const auto meant = [&](std::size_t term, const Labels& labels) {
+    return matches(rules->required_anti_affinity[term].selector, labels);
+  };
+  for (const std::size_t term : {1u, 2u}) {
+    const PodAffinityTerm& of = rules->required_anti_affinity[term];
+    EXPECT_EQ(of.topology_key, kNodeNameKey);
+    EXPECT_EQ(of.namespace_selector, (LabelSelector{.present = true, .match_labels = {}, .expressions = {}}));
+    EXPECT_TRUE(of.namespaces.empty());
+    EXPECT_TRUE(meant(term, ScarceVolumes::labels(own_labels, {"fast", "late"})));
+    EXPECT_EQ(meant(term, ScarceVolumes::labels(own_labels, {"late"})), term == 1);
+    EXPECT_EQ(meant(term, ScarceVolumes::labels(own_labels, {"fast"})), term == 2);
+    EXPECT_FALSE(meant(term, own_labels));
+  }
+  EXPECT_EQ(scarce.rules(nullptr, {"late"})->required_anti_affinity.size(), 1u);
+}
+
+TEST(ScarceVolumesRules, APodThatNeedsNoneAnyMoreHasLostNone) {
+  ScarceVolumes scarce;
+  EXPECT_FALSE(scarce.forget(3));
+  scarce.note_lost(3, {"late"});
+  ASSERT_NE(scarce.lost_by(3), nullptr);
+  EXPECT_EQ(*scarce.lost_by(3), ScarceVolumes::Classes{"late"});
+  EXPECT_EQ(scarce.lost_by(4), nullptr);
+  EXPECT_FALSE(scarce.forget(4));
+  EXPECT_TRUE(scarce.forget(3));
+  EXPECT_EQ(scarce.lost_by(3), nullptr);
+}
+
 TEST(ScarceVolumesRules, OneTemplateMoreThanAreKeptDoesNotCostAllOfThemAnew) {
   constexpr int kTemplates = 1025, kRounds = 4;
   ScarceVolumes scarce;

@@ -557,27 +557,33 @@ NodeId naive_best(const State& state, const Profile& profile, DemandId demand, C
   return best;
 }
 
+/// Of one kind of member.
+std::string stale_view_of(State& state, Engine& engine, DemandId demand, ConstraintId constraint) {
+  FitTable& kept = engine.fit_tables().counted(state, demand, constraint, 0);
+  FitTable fresh(engine.profile(), demand, constraint);
+  fresh.open(state, 0);
+  fresh.count(state);
+  if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
+    return named("stale fits of demand", demand.row());
+  if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
+  const NodeId best = naive_best(state, engine.profile(), demand, constraint, fresh.preferences());
+  if (fresh.best(state) != best) return named("another best node of demand", demand.row());
+  if (kept.best(state) != best) return named("stale best node of demand", demand.row());
+  for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) {
+    const auto a = kept.room(state, LevelId(l)), b = fresh.room(state, LevelId(l));
+    if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return named("stale room of level", l);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string stale_view(State& state, Engine& engine) {
-  for (int d = 0; d < Outside::kDemands; ++d) {
-    const DemandId demand(d);
-    const ConstraintId constraint(static_cast<std::size_t>(d % Outside::kConstraints));
-    FitTable& kept = engine.fit_tables().counted(state, demand, constraint, 0);
-    FitTable fresh(engine.profile(), demand, constraint);
-    fresh.open(state, 0);
-    fresh.count(state);
-    if (!std::equal(kept.fits().begin(), kept.fits().end(), fresh.fits().begin(), fresh.fits().end()))
-      return named("stale fits of demand", demand.row());
-    if (kept.room_everywhere() != fresh.room_everywhere()) return named("stale sum of demand", demand.row());
-    const NodeId best = naive_best(state, engine.profile(), demand, constraint, fresh.preferences());
-    if (fresh.best(state) != best) return named("another best node of demand", demand.row());
-    if (kept.best(state) != best) return named("stale best node of demand", demand.row());
-    for (std::uint32_t l = 0; l < state.cluster().topology().level_count(); ++l) {
-      const auto a = kept.room(state, LevelId(l)), b = fresh.room(state, LevelId(l));
-      if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return named("stale room of level", l);
-    }
-  }
+  const std::size_t constraints = state.cluster().constraint_rows();
+  for (std::size_t d = 0; d < Outside::kDemands; ++d)
+    for (const std::size_t constraint : {d % Outside::kConstraints, d % constraints, (d + 6) % constraints})
+      if (std::string stale = stale_view_of(state, engine, DemandId(d), ConstraintId(constraint)); !stale.empty())
+        return stale + named(" under constraint", constraint);
   return "";
 }
 

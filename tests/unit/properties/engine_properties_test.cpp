@@ -209,19 +209,25 @@ RC_GTEST_PROP(Verdicts, AreThoseThatThePlansTold, ()) {
   });
 }
 
-RC_GTEST_PROP(Views, ThatFollowChangesEqualFreshOnes, ()) {
+void expect_views_like_fresh_ones(const std::vector<Move>& moves, int more_nodes) {
   Life life(profile_with(Blocking::kSkip), {.has_holds = true,
                                             .has_company = true,
                                             .has_images = true,
                                             .has_health = true,
                                             .has_layouts = true,
                                             .has_gangs = true,
-                                            .has_grants = true});
-  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan&) {
+                                            .has_grants = true,
+                                            .more_nodes = more_nodes});
+  life.play(moves, [&](const std::vector<Event>&, const State&, const Plan&) {
     const std::string stale = stale_view(life.state, life.engine);
     RC_LOG() << stale;
     RC_ASSERT(stale.empty());
   });
+}
+
+RC_GTEST_PROP(Views, ThatFollowChangesEqualFreshOnes, ()) { expect_views_like_fresh_ones(*some_moves(), 0); }
+RC_GTEST_PROP(Views, OfManyNodesThatFollowChangesEqualFreshOnes, ()) {
+  expect_views_like_fresh_ones(*some_moves(), 30);
 }
 
 struct Recorded {

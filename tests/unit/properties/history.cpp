@@ -271,7 +271,7 @@ void Outside::introduce_company(std::vector<Event>& out) const {
 void Outside::move_image(const Move& move, std::vector<Event>& out) const {
   ImageSeen seen{ImageId(move.a % kImages), (std::int64_t{1 + move.a} << 20) * 100, {}, {}};
   if (move.c % 16 == 0) seen.bytes = 0;
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < nodes(); ++n) {
     if ((move.b >> n % 6 & 1) != 0) seen.added.emplace_back(n);
     if ((move.c >> n % 6 & 1) == 0) seen.removed.emplace_back(n);
   }
@@ -307,6 +307,7 @@ std::vector<Event> Outside::begin() {
     tell(out, QueueDefined{QueueId(3u), QueueId(1u), {kUnlimited, 30'000, 200 * kGiB}});
   }
   for (int n = 0; n < 4; ++n) tell(out, NodeSeen{NodeId(n), facts_of({0, n, n == 3 ? 2 : 0, 8 * n})});
+  for (int n = kNodes; n < nodes(); ++n) tell(out, NodeSeen{NodeId(n), facts_of({0, n, n % 4, 5 * n % 32})});
   return out;
 }
 
@@ -391,7 +392,7 @@ void Outside::answer(const Move& move, const State& state, std::vector<Event>& o
   if (!state.is_live(bind.member) || state.member(bind.member).job != bind.job) return;
   if (move.b % 8 == 7) return tell(out, BindRejected{bind.member});
   if (move.b % 32 == 6)  // somebody else was faster
-    return tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % kNodes)), {}});
+    return tell(out, Bound{bind.member, NodeId(static_cast<std::size_t>(move.c % nodes())), {}});
   const DeviceMask devices = move.b % 5 == 4 ? DeviceMask{} : bind.devices;
   const bool is_odd = options_.has_grants && move.c % 3 != 0;
   tell(out, Bound{bind.member, bind.node, devices, is_odd ? odd_grants(devices, move) : DeviceGrants{}});
@@ -413,7 +414,7 @@ void Outside::hold(const Move& move, const State& state, std::vector<Event>& out
   for (int i = 0; i <= move.b % 2; ++i) {
     HoldPart part{.member = {spare_member(state, promised), DemandId(static_cast<std::size_t>(move.c % kDemands)),
                              ConstraintId(0u)},
-                  .node = NodeId(static_cast<std::size_t>((move.b + i) % kNodes)),
+                  .node = NodeId(static_cast<std::size_t>((move.b + i) % nodes())),
                   .devices = {}};
     if (move.c % 3 == 0) part.devices.set(move.b % 9);  // perhaps a device that the node does not have
     hold.parts.push_back(part);
@@ -422,7 +423,7 @@ void Outside::hold(const Move& move, const State& state, std::vector<Event>& out
 }
 
 void Outside::disturb(const Move& move, const State& state, std::vector<Event>& out) {
-  const NodeId node(static_cast<std::size_t>(move.a % kNodes));
+  const NodeId node(static_cast<std::size_t>(move.a % nodes()));
   const JobId job(static_cast<std::size_t>(move.a % kJobs));
   const auto members = state.is_live(job) ? state.job(job).members_present : 0;
   MemberId member;
@@ -484,7 +485,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
     case 34:
       if (options_.has_foreign && !member.is_none())
         tell(out,
-             Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % kNodes)),
+             Nominated{member, move.b % 3 == 0 ? NodeId::none() : NodeId(static_cast<std::size_t>(move.c % nodes())),
                        move.c});
       break;
     default:
@@ -523,7 +524,7 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
       DeviceMask devices;
       if (move.c % 2 == 0) devices.set(move.b % 9);  // perhaps a device that the node does not have
       tell(out, Submitted{std::move(w)});
-      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % kNodes)), devices,
+      tell(out, Bound{member, NodeId(static_cast<std::size_t>(move.b % nodes())), devices,
                       options_.has_grants ? odd_grants(devices, move) : DeviceGrants{}});
     }
   } else if ((move.kind == 36 || move.kind == 37) && options_.has_images) {
@@ -536,7 +537,7 @@ std::vector<Event> Outside::act(const Move& move, const State& state) {
     tell(out, NamespaceSeen{NamespaceId(move.a % kNamespaces), labels});
   } else if (move.kind == 39 && options_.has_health) {
     const auto some = [](int bits) { return static_cast<std::uint64_t>(bits % 8 < 3 ? 0 : bits % 16); };
-    tell(out, DeviceHealthChanged{NodeId(static_cast<std::size_t>(move.a % kNodes)),
+    tell(out, DeviceHealthChanged{NodeId(static_cast<std::size_t>(move.a % nodes())),
                                   DeviceMask{some(move.b) | some(move.c) << 4, 0}});
   } else if (move.kind < 35) {
     disturb(move, state, out);

@@ -51,6 +51,9 @@ struct OutsideOptions {
   bool has_grants = false;  ///< members that hold something else of their devices than they request
   bool has_rules_among_members =
       false;  ///< has_company, and gangs whose members have unlike labels and rules about them
+  /// Beyond those of a small world, and there from the beginning: few nodes are looked at one by one, of more than
+  /// FitTable compares so it keeps their ranks.
+  int more_nodes = 0;
 };
 
 class Outside {
@@ -66,6 +69,7 @@ class Outside {
   Millis now() const { return now_; }
 
   static constexpr int kNodes = 10, kJobs = 20, kDemands = 12, kQueues = 5;
+  int nodes() const { return kNodes + options_.more_nodes; }
   /// Those of our jobs, with those that are kept away, and beyond them those of pods that keep others away.
   static constexpr int kConstraints = 6, kWithCompany = 8, kLonerConstraints = 9;
   static constexpr int kLayouts = 12, kGangSpecs = 6, kClasses = 3;

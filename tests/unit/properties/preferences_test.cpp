@@ -200,8 +200,8 @@ State lived_with_others(const std::vector<Move>& moves, Outside& outside) {
   return state;
 }
 
-RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAfterARestart, ()) {
-  Outside outside({.has_company = true, .has_images = true, .has_health = true});
+void expect_ranked_as_upstream(const OutsideOptions& options) {
+  Outside outside(options);
   State state = lived_with_others(*some_moves(), outside);
   Ranking ranking;
   ranking.expect_as_upstream(state);
@@ -209,7 +209,7 @@ RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAft
     Trial trial(state);
     for (const Move& move : *some_moves()) {
       const MemberId member(static_cast<std::size_t>(move.a) % std::max<std::size_t>(1, state.member_rows()));
-      const NodeId node(static_cast<std::size_t>(move.b % Outside::kNodes));
+      const NodeId node(static_cast<std::size_t>(move.b % outside.nodes()));
       if (!state.is_live(member) || state.member(member).is_placed() || !state.cluster().is_live(node)) continue;
       const DeviceRequest& request = state.demand(state.member(member).demand).devices;
       trial.place(member, node, choose_devices(state.cluster(), node, request, {}));
@@ -224,6 +224,14 @@ RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAft
   State again = state;
   StateFields::forget_caches(again);
   Ranking().expect_as_upstream(again);
+}
+
+RC_GTEST_PROP(PodPreferences, RankNodesAsKubeSchedulerDoesAlsoInsideATrialAndAfterARestart, ()) {
+  expect_ranked_as_upstream({.has_company = true, .has_images = true, .has_health = true});
+}
+
+RC_GTEST_PROP(PodPreferences, RankManyNodesAsKubeSchedulerDoesToo, ()) {
+  expect_ranked_as_upstream({.has_company = true, .has_images = true, .has_health = true, .more_nodes = 30});
 }
 
 /// Pods of the term in the node's domain but for this member, from scratch.

@@ -117,6 +117,33 @@ TEST(Cluster, WhichLabelNodesNeedIsThatOfAllTerms) {
   EXPECT_FALSE(needed_label(c).has_value()) << "a term without expressions";
 }
 
+TEST(Cluster, ANeededLabelHasAFewValuesInAllAndIsTheNarrowestOfItsTerm) {
+  constexpr std::size_t kMost = NeededLabel::kValuesMax;
+  const auto in = [](LabelKeyId key, std::size_t first, std::size_t count) {
+    LabelExpression e{key, LabelExpression::Op::kIn, {}, 0};
+    for (std::size_t i = 0; i < count; ++i) e.values.emplace_back(first + i);
+    return e;
+  };
+  Constraint c;
+  c.selector.all = {in(kZone, 0, kMost)};
+  ASSERT_TRUE(needed_label(c).has_value());
+  EXPECT_EQ(needed_label(c)->values.size(), kMost);
+  c.selector.all = {in(kZone, 0, kMost + 1)};
+  EXPECT_FALSE(needed_label(c).has_value());
+  c.selector.all.clear();
+  c.any_of = {{{in(kZone, 0, kMost / 2)}}, {{in(kZone, kMost / 2, kMost / 2)}}};
+  ASSERT_TRUE(needed_label(c).has_value());
+  EXPECT_EQ(needed_label(c)->values.size(), kMost);
+  c.any_of.push_back({{in(kZone, kMost, 1)}});
+  EXPECT_FALSE(needed_label(c).has_value()) << "its terms have too many together";
+  c.selector.all = {in(kZone, 0, 3), in(kCores, 0, 2)};
+  EXPECT_EQ(needed_label(c)->key, kCores);
+  c.any_of.clear();
+  c.selector.all = {in(kZone, 0, 2)};
+  c.selector.all.front().op = LabelExpression::Op::kNotIn;
+  EXPECT_FALSE(needed_label(c).has_value()) << "a node without the label will do";
+}
+
 TEST(Cluster, AllowedNodesAreRightAfterMoreChangesThanAreRemembered) {
   State s = small_state(100);
   Constraint zone_a;

@@ -1,7 +1,9 @@
 // Which nodes rules about other pods leave open: affinity, anti-affinity and topology spread of one constraint.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "small_state.h"
 #include "state/state_fields.h"
@@ -277,6 +279,151 @@ TEST_F(CompanyTest, ItsBytesGrowWithTheNodesAndTheirDomains) {
   const auto [of_more, preferred_of_more] = bytes_now();
   EXPECT_GE(of_more, of_six + std::size_t{100} * (4 + 5)) << "a counter for each node, pods and a flag for each domain";
   EXPECT_GE(preferred_of_more, preferred_of_six + std::size_t{100} * 8) << "a sum of weights for each node";
+}
+
+// ---- preferences ----------------------------------------------------------------------------------------------------
+
+constexpr ConstraintId kFriendOfWeb{2u};
+constexpr ImageId kApp{0u}, kOther{1u};
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+class PodPreferencesTest : public CompanyTest {
+ protected:
+  using Sums = std::vector<std::int64_t>;
+
+  const PodPreferences& preferences() const { return s.cluster().pod_preferences(kRule, kRules); }
+  Sums affinity() const {
+    const auto sums = preferences().affinity();
+    return {sums.begin(), sums.end()};
+  }
+  /// By node, what the first spread counts in its domain; -1: it has none.
+  Sums spread() const {
+    const PodPreferences::Spread& of = preferences().spreads().front();
+    Sums pods;
+    for (const std::uint32_t domain : of.domains_of->of_node)
+      pods.push_back(domain == LabelDomains::kNone ? -1 : std::int64_t{of.pods[domain]});
+    return pods;
+  }
+  MemberId run_under(std::uint32_t node, ConstraintId constraint) {
+    Workload w;
+    w.job = JobId(members);
+    w.members = {{MemberId(members), kNoDevices, constraint, kOtherSet}};
+    tell(s, Submitted{w});
+    tell(s, Bound{MemberId(members), NodeId(node), {}});
+    return MemberId(members++);
+  }
+  /// As it is made anew, with these rules about nodes.
+  std::size_t bytes_of(const Constraint& constraint, const NodeRules& rules) const {
+    LabelDomains domains;
+    PodPreferences made(1);
+    made.refresh({constraint, rules, s.cluster().counts(), s.cluster(), domains, s.cluster().images(), 1});
+    return made.bytes();
+  }
+  static constexpr int kMoreThanAreRemembered = 200;
+};
+
+TEST_F(PodPreferencesTest, EachTermFollowsItsOwnPods) {
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10},
+                       {.selector = kStayingWebApps, .topology = kNameOf, .weight = -3}};
+  define();
+  EXPECT_EQ(affinity(), Sums());
+  run(0), run(3, kLeavingWebSet);
+  EXPECT_EQ(affinity(), (Sums{7, 10, 10, 10, 0, 0}));
+  run(1), run(4);
+  EXPECT_EQ(affinity(), (Sums{17, 17, 10, 10, 7, 0}));
+}
+
+TEST_F(PodPreferencesTest, AfterMorePodsThanAreRememberedTheirSumsAreMadeAnew) {
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10}};
+  define();
+  EXPECT_EQ(affinity(), Sums());
+  for (int i = 0; i < kMoreThanAreRemembered; ++i) tell(s, MemberGone{run(0)});
+  run(2);
+  EXPECT_EQ(affinity(), (Sums{0, 0, 10, 10, 0, 0}));
+}
+
+TEST_F(PodPreferencesTest, SoAreTheCountsOfASoftSpread) {
+  rule.prefers_spread = {{.selector = kWebApps, .topology = kZoneOf}};
+  define();
+  EXPECT_EQ(spread(), (Sums{0, 0, 0, 0, 0, -1}));
+  for (int i = 0; i < kMoreThanAreRemembered; ++i) tell(s, MemberGone{run(0)});
+  run(2);
+  EXPECT_EQ(spread(), (Sums{0, 0, 1, 1, 0, -1}));
+}
+
+TEST_F(PodPreferencesTest, SoIsWhatPlacedPodsPrefer) {
+  Constraint friend_of_web;
+  friend_of_web.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 5}};
+  tell(s, ConstraintDefined{kFriendOfWeb, friend_of_web});
+  rule.seen_as = kWebSet;
+  define();
+  run_under(4, kFriendOfWeb);
+  EXPECT_EQ(affinity(), (Sums{0, 0, 0, 0, 5, 0}));
+  for (int i = 0; i < kMoreThanAreRemembered; ++i) tell(s, MemberGone{run_under(0, kFriendOfWeb)});
+  run_under(2, kFriendOfWeb);
+  EXPECT_EQ(affinity(), (Sums{0, 0, 5, 5, 5, 0}));
+}
+
+TEST_F(PodPreferencesTest, TheirVersionIsAnotherWhenTheyAreAndOnlyThen) {
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10}};
+  rule.images = {{kApp}, 1};
+  define();
+  std::uint64_t version = preferences().version();
+  const auto is_another = [&] {
+    const std::uint64_t before = version;
+    version = preferences().version();
+    return version > before;
+  };
+  run(0, kOtherSet);
+  tell(s, ImageSeen{kOther, 100 * kMiB, {NodeId(0u)}, {}});
+  EXPECT_FALSE(is_another());
+  run(0);
+  EXPECT_TRUE(is_another());
+  EXPECT_FALSE(is_another());
+  tell(s, ImageSeen{kApp, 100 * kMiB, {NodeId(0u)}, {}});
+  EXPECT_TRUE(is_another());
+  tell(s, ImageSeen{kApp, 200 * kMiB, {}, {}});
+  EXPECT_TRUE(is_another()) << "it is larger";
+  EXPECT_FALSE(is_another());
+  see(1, kZones[2]);
+  EXPECT_TRUE(is_another());
+}
+
+TEST_F(PodPreferencesTest, OfAnotherValueOfTheRowTheyHaveAVersionThatNoFormerOneHad) {
+  Companies companies;
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10}};
+  std::set<std::uint64_t> versions;
+  for (std::uint64_t definition = 1; definition <= 3; ++definition)
+    for (int pods = 0; pods < 10; ++pods) {
+      run(0);
+      const Companies::Asked asked{kRule, definition, rule, kRules, s.cluster().images()};
+      EXPECT_TRUE(versions.insert(companies.preferences_of(asked, s.cluster().counts(), s.cluster()).version()).second);
+    }
+}
+
+TEST_F(PodPreferencesTest, ImagesCountByTheNodesThatAreThere) {
+  rule.images = {{kApp}, 1};
+  define();
+  tell(s, ImageSeen{kApp, 600 * kMiB, {NodeId(0u)}, {}});
+  EXPECT_EQ(preferences().images()[0], 7) << "600 MiB on one of six nodes: 100 x (100 - 23) / 977";
+  tell(s, NodeGone{NodeId(5u)});
+  EXPECT_EQ(preferences().images()[0], 9) << "of five: 100 x (120 - 23) / 977";
+}
+
+TEST_F(PodPreferencesTest, TheirBytesAreOfAllThatTheyHaveByNode) {
+  tell(s, ImageSeen{kApp, kMiB, {NodeId(0u)}, {}});
+  const NodeRules::Amount one = [](const Constraint&, const NodeFacts&) { return 1; };
+  const NodeRules with_facts(allows_its_zone, is_in_its_zone, has_no_taint, one, one);
+  Constraint spreading, of_images, by_facts;
+  spreading.prefers_spread = {{.selector = kWebApps, .topology = kNameOf}};
+  of_images.images = {{kApp}, 1};
+  by_facts.preferred = {{1, NodeTerm{}}};
+  const std::vector<std::size_t> before{bytes_of(spreading, kRules), bytes_of(of_images, kRules),
+                                        bytes_of(by_facts, with_facts)};
+  for (std::uint32_t n = 6; n < 106; ++n) see(n, kZones[0]);
+  EXPECT_GE(bytes_of(spreading, kRules), before[0] + 100 * 4 + 100 / 8) << "pods by name, and a bit for each node";
+  EXPECT_GE(bytes_of(of_images, kRules), before[1] + 100);
+  EXPECT_GE(bytes_of(by_facts, with_facts), before[2] + std::size_t{100} * 8) << "weights and taints";
 }
 
 }  // namespace

@@ -117,6 +117,23 @@ TEST_F(CountsTest, ASelectorThatComesLaterCountsWhatIsThere) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+/// Of few among many pods each is found by its label set, and many are found by a look at all.
+TEST_F(CountsTest, ASelectorThatComesLaterCountsFewAmongManyAndMany) {
+  for (std::uint32_t i = 0; i < 24; ++i) run(2, i % 3);
+  run(0, 2);
+  const MemberId between = run(0, 0);
+  run(0, 1);
+  const MemberId first = run(1, 0), last = run(1, 2);
+  for (const MemberId gone : {between, first, last}) tell(s, MemberGone{gone});
+  select(1, pods_of({kHere}, {is_in(kApp, {kWeb})}));
+  EXPECT_EQ(counted(1), (Counted{0, 1, 1}));
+  select(2, pods_of({kHere}, {is_in(kApp, {kBatch})}));
+  EXPECT_EQ(counted(2), (Counted{8, 8, 8}));
+  select(3, pods_of({kHere}, {}));
+  EXPECT_EQ(counted(3), (Counted{8, 9, 9}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
 TEST_F(CountsTest, ASelectorOfSeveralScopesMeansTheNamespacesThatAreInAllOfThem) {
   run(0, 0), run(3, 1);
   PodSelector both = pods_of({kHere, kThere}, {is_in(kApp, {kWeb})});

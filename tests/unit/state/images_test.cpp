@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "small_state.h"
+#include "state/counts/image_points.h"
 #include "state/state_fields.h"
 
 namespace ashlar {
@@ -47,6 +48,37 @@ TEST_F(ImagesOnNodes, BetweenTwoThresholds) {
   EXPECT_EQ(scores({{kApp}, 1}), (std::vector{100, 100, 100, 100}));
   see(kBase, Images::kBytesMax, {NodeId(2)});
   EXPECT_EQ(scores({std::vector(1000, kBase), ContainerImages::kCountMax}), (std::vector{0, 0, 100, 0}));
+}
+
+TEST(ImagePoints, BeginAboveTheLeastSizeAndEndAtTheMost) {
+  EXPECT_EQ(image_points(23 * kMb, 1), 0);
+  constexpr std::int64_t kPercent = 977 * kMb / 100;
+  EXPECT_EQ(image_points(23 * kMb + kPercent, 1), 0);
+  EXPECT_EQ(image_points(23 * kMb + kPercent + 1, 1), 1);
+  EXPECT_EQ(image_points(1000 * kMb - 1, 1), 99);
+  EXPECT_EQ(image_points(1000 * kMb, 1), 100);
+  EXPECT_EQ(image_points(2000 * kMb - 1, 2), 99) << "for each of its images as much again";
+  EXPECT_EQ(image_points(2000 * kMb, 2), 100);
+  EXPECT_EQ(image_points(0, 0), 0);
+  EXPECT_EQ(image_points(1000 * kMb, 0), 100) << "as of one";
+}
+
+TEST_F(ImagesOnNodes, WhateverChangesOfAnImageIsAnotherVersion) {
+  const ContainerImages app{{kApp}, 1};
+  std::uint64_t version = images.version(app);
+  const auto is_another = [&] {
+    const std::uint64_t before = version;
+    version = images.version(app);
+    return version > before;
+  };
+  see(kApp, kMb, {NodeId(1)});
+  EXPECT_TRUE(is_another());
+  see(kApp, 2 * kMb, {});
+  EXPECT_TRUE(is_another()) << "its size";
+  images.forget(NodeId(0));
+  EXPECT_FALSE(is_another()) << "a node without it";
+  images.forget(NodeId(1));
+  EXPECT_TRUE(is_another());
 }
 
 TEST_F(ImagesOnNodes, ThatComeAndGo) {

@@ -30,6 +30,15 @@ class AntiAffinity {
     count(ns, rules, node_labels, -1);
   }
 
+  /// Required terms of pods that wait, or are about to be bound, matter from now on, or no longer: such a pod keeps
+  /// others away as soon as it is placed.
+  void use_terms(const PooledString& ns, const PodRules& rules) {
+    for (const PodAffinityTerm& term : rules.required_anti_affinity) asked_.use(ns, term);
+  }
+  void leave_terms(const PooledString& ns, const PodRules& rules) {
+    for (const PodAffinityTerm& term : rules.required_anti_affinity) asked_.leave(ns, term);
+  }
+
   /// Terms of a bound pod that draw others matter from now on, or no longer.
   void use_draws(const PooledString& ns, const PodRules& rules) {
     each_draw(rules, [&](const PodAffinityTerm& term) { asked_.use(ns, term); });

@@ -1,6 +1,7 @@
-// AskedLabels: the labels that anti-affinity terms of bound pods ask for. A waiting pod is seen by the terms as it is
-// with these labels alone, so that pods that differ in others are alike, and a term that asks for nothing new changes
-// no waiting pod. Cost: a hash lookup for each label of a pod and each namespace under which terms may mean it.
+// AskedLabels: the labels that anti-affinity terms of bound and of waiting pods ask for. A waiting pod is seen by the
+// terms as it is with these labels alone, so that pods that differ in others are alike, and a term that asks for
+// nothing new changes no waiting pod. Cost: a hash lookup for each label of a pod and each namespace under which terms
+// may mean it.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -200,7 +200,10 @@ CompanyRules CompanyRows::rules_of(const PooledString& ns, const Labels& labels,
   company.keeps_itself_away = std::ranges::any_of(company.keeps_away, matches_itself, &PodTerm::selector);
   if (!rules.required_pod_affinity.empty()) {
     company.near.selector = selector_of_all(ns, rules.required_pod_affinity);
-    company.near.matches_itself = matches_itself(company.near.selector);
+    // Of a namespace that is not known yet it may be none of them: it waits for others, or for its namespace.
+    const PodSelector& near = selectors_[company.near.selector];
+    const bool is_certain = reported_[own.ns.row()].is_known || (!near.selects_namespaces && near.also_within.empty());
+    company.near.matches_itself = is_certain && matches_itself(company.near.selector);
     for (const PodAffinityTerm& t : rules.required_pod_affinity) {
       const LabelKeyId topology = names_.label_keys.of(t.topology_key);
       if (std::ranges::find(company.near.topologies, topology) == company.near.topologies.end())

@@ -32,8 +32,17 @@ ConstraintId ExclusionConstraints::of(const PooledString& ns, const Labels& labe
     ++work_.rows;
     row->second =
         translator_.constraint(*row->first.rules, row->first.seen_as, row->first.company, row->first.volumes.get());
+    const bool keeps_away = !row->first.company.keeps_away.empty();
+    if (keeps_away && asking_.try_emplace(row->second, ns, rules).second) anti_affinity_.use_terms(ns, *rules);
   }
   return row->second;
+}
+
+void ExclusionConstraints::note_gone(ConstraintId row) {
+  const auto asking = asking_.find(row);
+  if (asking == asking_.end()) return;
+  anti_affinity_.leave_terms(asking->second.first, *asking->second.second);
+  asking_.erase(asking);
 }
 
 void ExclusionConstraints::forget() { rows_ = Rows(0, KindHash(), KindEqual{&work_.compared}); }

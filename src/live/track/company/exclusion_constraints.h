@@ -1,10 +1,13 @@
-// ExclusionConstraints: one row for all waiting pods with the same node requirements that bound pods with anti-affinity
-// see alike, kept until the engine has taken the events. Cost: a few hash lookups.
+// ExclusionConstraints: one row for all waiting pods with the same node requirements that pods with anti-affinity see
+// alike, kept until the engine has taken the events. Anti-affinity of pods that wait is asked for while their row is in
+// use. Cost: a few hash lookups.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "live/track/company/anti_affinity.h"
 #include "live/track/translate.h"
@@ -13,7 +16,7 @@ namespace ashlar::kube {
 
 class ExclusionConstraints {
  public:
-  ExclusionConstraints(const AntiAffinity& anti_affinity, Translator& translator)
+  ExclusionConstraints(AntiAffinity& anti_affinity, Translator& translator)
       : anti_affinity_(anti_affinity), translator_(translator) {}
   ExclusionConstraints(const ExclusionConstraints&) = delete;
   ExclusionConstraints& operator=(const ExclusionConstraints&) = delete;
@@ -23,6 +26,8 @@ class ExclusionConstraints {
                   const std::shared_ptr<const VolumeTerms>& volumes = {});
   /// Rows may be given back: all cached ones are dropped.
   void forget();
+  /// The row was given back: its pods' terms ask for nothing any more.
+  void note_gone(ConstraintId row);
 
   struct Work {
     std::uint64_t rows = 0;      ///< constraints built, in total
@@ -54,11 +59,13 @@ class ExclusionConstraints {
     std::size_t operator()(const Kind& kind) const;
   };
 
-  const AntiAffinity& anti_affinity_;
+  AntiAffinity& anti_affinity_;
   Translator& translator_;
   using Rows = boost::unordered_flat_map<Kind, ConstraintId, KindHash, KindEqual>;
   Work work_;
   Rows rows_{0, KindHash(), KindEqual{&work_.compared}};
+  /// The rows whose pods keep others away, with namespace and rules of one of them.
+  std::map<ConstraintId, std::pair<PooledString, std::shared_ptr<const PodRules>>> asking_;
 };
 
 }  // namespace ashlar::kube

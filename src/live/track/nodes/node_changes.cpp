@@ -27,10 +27,25 @@ void see_unread_node(TrackerData& t, const Node& node) {
   close_or_open(t, id);
 }
 
+/// Whether nothing is another but what CSI drivers can attach, or which volumes are left. That changes with each pod
+/// with volumes that comes or goes: a place on the node is lost only where it is too little now, see is_place_outdated.
+bool differ_by_volumes_alone(const TrackerData& t, NodeFacts before, const NodeFacts& after) {
+  before.allocatable.resize(std::max(before.allocatable.size(), after.allocatable.size()), 0);
+  std::vector<std::int64_t> allocatable = after.allocatable;
+  allocatable.resize(before.allocatable.size(), 0);
+  for (std::size_t column = resource::kFirstExtended; column < allocatable.size(); ++column)
+    if (is_volume_resource(t.names.resource_name(ResourceId(column)).view()))
+      allocatable[column] = before.allocatable[column];
+  if (allocatable != before.allocatable) return false;
+  before.allocatable = after.allocatable;
+  return before == after;
+}
+
 /// Reports the node's new facts to the engine, of a known node only what changed.
 void report_facts(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
   NodeRecord& record = t.nodes[node.row()];
-  record.reported_edition = ++t.nodes_edition;
+  ++t.nodes_edition;
+  if (is_new || !differ_by_volumes_alone(t, record.facts, facts)) record.reported_edition = t.nodes_edition;
   if (is_new) {
     t.out.add(NodeSeen{node, facts});
   } else {

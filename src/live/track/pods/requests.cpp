@@ -162,6 +162,27 @@ void refresh_constraints(TrackerData& t) {
   t.anti_affinity.forget_news();
 }
 
+namespace {
+
+bool selects_namespaces(const PodRules& rules) {
+  const auto selects = [](const PodAffinityTerm& term) { return term.namespace_selector.present; };
+  return std::ranges::any_of(rules.required_pod_affinity, selects) ||
+         std::ranges::any_of(rules.required_anti_affinity, selects);
+}
+
+}  // namespace
+
+void refresh_relabelled(TrackerData& t) {
+  std::sort(t.relabelled_namespaces.begin(), t.relabelled_namespaces.end());
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase != Phase::kWaiting || !r.rules || !selects_namespaces(*r.rules)) continue;
+    if (std::binary_search(t.relabelled_namespaces.begin(), t.relabelled_namespaces.end(), r.ns))
+      renew_constraint(t, slot);
+  }
+  t.relabelled_namespaces.clear();
+}
+
 void refresh_images(TrackerData& t) {
   NodeImages& images = t.translator.images();
   t.exclusion_constraints.forget();

@@ -31,6 +31,9 @@ void end_keeping_apart(TrackerData& t, PodSlot slot);
 void set_bound_constraint(TrackerData& t, PodSlot slot);
 /// For all waiting pods affected by the latest changes of anti-affinity. O(pods).
 void refresh_constraints(TrackerData& t);
+/// For waiting pods of namespaces with other labels whose rules select namespaces: they may mean the pod itself now, or
+/// no longer. O(pods).
+void refresh_relabelled(TrackerData& t);
 /// For all waiting pods that name an image which made no difference before, and may make one now. O(pods).
 void refresh_images(TrackerData& t);
 /// For waiting pods that Services or controllers have begun or ceased to select. O(templates that share a label).

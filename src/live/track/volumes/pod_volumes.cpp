@@ -31,13 +31,27 @@ bool has_other_user(const TrackerData& t, PodSlot slot, const PooledString& clai
   });
 }
 
+/// Whether a pod that has a place names the claim. While pods are evaluated one after another none gets a place or
+/// loses it: they are looked for once for each claim.
+bool has_placed_user(TrackerData& t, PodSlot slot, const PooledString& claim) {
+  const auto look = [&] {
+    ++t.claim_users_looked_for;
+    return has_other_user(t, slot, claim, [](const PodRecord& other, PodSlot) { return is_placed(other); });
+  };
+  if (!t.are_volumes_settling) return look();
+  const auto [known, is_new] = t.claims_in_use.try_emplace({t.pods[slot].ns, claim}, false);
+  if (is_new) known->second = look();
+  return known->second;
+}
+
 /// Members of a gang that start together cannot both have a claim for one pod: the first keeps it.
-bool is_claim_taken(const TrackerData& t, PodSlot slot, const PooledString& claim) {
+bool is_claim_taken(TrackerData& t, PodSlot slot, const PooledString& claim) {
   const PodRecord& r = t.pods[slot];
   if (is_placed(r)) return false;
-  return has_other_user(t, slot, claim, [&](const PodRecord& other, PodSlot number) {
-    const bool goes_along = r.gang != kNoGang && other.gang == r.gang && t.gangs[r.gang].is_gang;
-    return is_placed(other) || (goes_along && other.phase == Phase::kWaiting && number < slot);
+  if (has_placed_user(t, slot, claim)) return true;
+  if (r.gang == kNoGang || !t.gangs[r.gang].is_gang) return false;
+  return std::ranges::any_of(t.gangs[r.gang].pods, [&](PodSlot other) {
+    return other < slot && t.pods[other].phase == Phase::kWaiting && names_claim(t.pods[other], claim);
   });
 }
 
@@ -232,7 +246,10 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
 void settle_volumes(TrackerData& t) {
   settle_csi_nodes(t);
   t.late_choices.settle(t.volumes.take_classes());
+  t.are_volumes_settling = true;
   for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
+  t.are_volumes_settling = false;
+  t.claims_in_use.clear();
   settle_rooms(t);
   settle_csi_nodes(t);  // volumes of placed pods may be others
 }

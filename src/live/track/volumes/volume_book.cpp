@@ -313,6 +313,7 @@ void VolumeBook::depend(PodSlot slot, std::vector<VolumeTopic> topics) {
   for (const VolumeTopic& topic : topics) {
     count_request(topic, true);
     dependents_[topic].push_back(slot);
+    touched_.erase(topic);  // the pod has not heard of what comes from now on
   }
   topics_[slot] = std::move(topics);
 }
@@ -332,15 +333,19 @@ const std::vector<PodSlot>& VolumeBook::dependents(const VolumeTopic& topic) con
 
 void VolumeBook::touch(const VolumeTopic& topic) {
   nodes_edition_ += topic.kind == Kind::kNodes ? 1 : 0;
-  if (topic.kind == Kind::kAll)
+  if (topic.kind == Kind::kAll) {
     for (const auto& [slot, topics] : topics_) news_.insert(slot);
-  else
-    for (const PodSlot slot : dependents(topic)) news_.insert(slot);
+    return;
+  }
+  if (!touched_.insert(topic).second) return;
+  for (const PodSlot slot : dependents(topic)) news_.insert(slot);
+  pods_touched_ += dependents(topic).size();
 }
 
 std::vector<PodSlot> VolumeBook::take_pods() {
   std::vector<PodSlot> pods(news_.begin(), news_.end());
   news_.clear();
+  touched_.clear();
   std::ranges::sort(pods);
   return pods;
 }

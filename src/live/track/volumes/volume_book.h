@@ -125,6 +125,7 @@ class VolumeBook {
 
   std::size_t size() const { return claims_.size() + volumes_.size(); }  // for tests
   std::size_t topics() const { return dependents_.size(); }              // for tests
+  std::uint64_t pods_touched() const { return pods_touched_; }           // for tests, in total
 
  private:
   template <class Value>
@@ -176,6 +177,9 @@ class VolumeBook {
   boost::unordered_flat_map<VolumeTopic, std::vector<PodSlot>, TopicHash> dependents_;
   boost::unordered_flat_map<PodSlot, std::vector<VolumeTopic>> topics_;
   boost::unordered_flat_set<PodSlot> news_;
+  /// All pods that depend on these are among the news: claims of thousands of pods change with each of them.
+  boost::unordered_flat_set<VolumeTopic, TopicHash> touched_;
+  std::uint64_t pods_touched_ = 0;
   Names node_news_, class_news_;
   ByName<std::size_t> requested_;                      ///< pods that depend on a request to the class
   ByName<Names> volumes_by_claim_, assumed_by_claim_;  ///< "ns/name" of the claim that they name
