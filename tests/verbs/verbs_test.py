@@ -232,7 +232,7 @@ LIED_TO = [
      "AHEAD       the job ahead starts in 1m00s (p50), in 1m30s at the latest (p90)\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"points":500,"pointsMost":620,"terms":['
      '{"kind":"NodeAffinity","message":"node affinity (weight 80) zone=a: not met","best":false,"cost":"n7 is better in this"},{"kind":"Spread","message":"s","best":true}]}}', 0,
-     "PREFERENCES 500 points, of the nodes that would take it the best has 620, as of now\n            node affinity (weight 80) zone=a: not met\n              n7 is better in this\n            s\n"),
+     "PREFERENCES 500 points; the best of the nodes that would take it has 620 now\n            node affinity (weight 80) zone=a: not met\n              n7 is better in this\n            s\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"terms":[]}}', 0,
      "PREFERENCES as of now, when its node would not take it\n"),
     ("why a/b", '{"kind":"Why","name":"a/b","state":"Bound","headline":"h","exitStatus":0,"preferences":{"unknown":"it is old"}}', 0,

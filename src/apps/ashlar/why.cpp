@@ -97,8 +97,8 @@ std::string preferences_text(const object& why) {
   if (preferences.contains("unknown")) return "PREFERENCES not compared: " + text_of(preferences, "unknown") + "\n";
   std::string lines = "PREFERENCES ";
   lines += preferences.contains("points") ? std::to_string(number_of(preferences, "points")) +
-                                                " points, of the nodes that would take it the best has " +
-                                                std::to_string(number_of(preferences, "pointsMost")) + ", as of now\n"
+                                                " points; the best of the nodes that would take it has " +
+                                                std::to_string(number_of(preferences, "pointsMost")) + " now\n"
                                           : "as of now, when its node would not take it\n";
   for (const boost::json::value& term : preferences.at("terms").as_array()) {
     lines += "            " + text_of(term.as_object(), "message") + "\n";

@@ -18,15 +18,15 @@ namespace {
 constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
 constexpr std::string_view kBracketsForm = "groups such as \"(1 x cpu=8) + (4 x 8 gpu min 2 within rack)\"";
 
-constexpr std::string_view kJobOptions[] = {"cpu=",      "memory=", "storage=", "card-memory=", "queue",     "priority",
-                                            "duration",  "p90",     "runs",     "rank",         "within",    "prefer",
-                                            "min",       "needs",   "selector", "affinity",     "volume-on", "wish",
-                                            "tolerates", "port",    "on",       "cards",        "at"};
+constexpr std::string_view kJobOptions[] = {
+    "cpu=",      "memory=", "storage=",  "card-memory=", "queue",  "priority",     "duration",          "p90",
+    "runs",      "rank",    "within",    "prefer",       "min",    "needs",        "selector",          "affinity",
+    "volume-on", "wish",    "tolerates", "port",         "labels", "pod-affinity", "pod-anti-affinity", "max-skew",
+    "on",        "cards",   "at"};
 constexpr std::string_view kJobOptionsForm =
     "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, "
-    "needs, selector, affinity, "
-    "wish, "
-    "tolerates, port, on, cards or at";
+    "needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, "
+    "on, cards or at";
 
 std::int32_t signed_number(Words& words, std::string_view form) {
   const std::string_view word = words.take(form);

@@ -152,6 +152,21 @@ TEST_F(VolumesTest, AClaimBoundBeforehandWaitsForTheController) {
             "persistentvolume \"v\").");
 }
 
+TEST_F(VolumesTest, AClaimForAVolumeThatDoesNotExistSaysSo) {
+  zones();
+  PersistentVolumeClaim c = bound_claim("data", "v");
+  c.is_bind_completed = false;
+  see(c);
+  see(user("p", {"data"}));
+  step();
+  EXPECT_EQ(waits("p"),
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims: \"data\" (names "
+            "persistentvolume \"v\", which does not exist).");
+  see(volume("v"));
+  step();
+  EXPECT_TRUE(waits("p").ends_with("\"data\" (is being bound to persistentvolume \"v\").")) << waits("p");
+}
+
 TEST_F(VolumesTest, ClaimsThatArePendingAreNamedWithTheirClass) {
   zones();
   see(storage_class("fast", "driver", false));

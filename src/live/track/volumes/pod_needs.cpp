@@ -53,7 +53,9 @@ bool is_unbound_immediate(const VolumeBook& book, const PersistentVolumeClaim& c
 
 /// Why the claim is not bound, or what binds it.
 std::string binding_text(const VolumeBook& book, const PersistentVolumeClaim& claim) {
-  if (!claim.volume_name.empty()) return "is being bound to persistentvolume " + quoted(claim.volume_name);
+  if (const std::string named = "persistentvolume " + quoted(claim.volume_name); !claim.volume_name.empty())
+    return book.volume(claim.volume_name) == nullptr ? "names " + named + ", which does not exist"
+                                                     : "is being bound to " + named;
   if (claim.class_name.empty()) return "has no storage class";
   const std::string named = "storage class " + quoted(claim.class_name);
   if (book.storage_class(claim.class_name) == nullptr) return named + " does not exist";

@@ -151,7 +151,7 @@ CommitWait VolumeWork::look_at_new(std::size_t number) const {
   const PersistentVolumeClaim* claim = tracker_.volumes().served_claim(of.claim.ns, of.claim.name);
   if (claim == nullptr || claim->uid != of.claim.uid)
     return broken("persistentvolumeclaim \"" + of.claim.name.str() + "\" not found");
-  const std::string words = "no volume is made yet for persistentvolumeclaim " + full_name(of.claim);
+  const std::string words = "no volume has been made yet for persistentvolumeclaim " + full_name(of.claim);
   if (claim->resource_version < written_[number]) return not_yet(words);
   if (!claim->has_selected_node || claim->selected_node != chosen_.node)
     return is_written_by_other(number) ? not_yet(words)
