@@ -132,8 +132,9 @@ TEST_F(LateRequests, ACapacityIsOfTheNodesThatItsSelectorMeans) {
                      by_expression = capacity("late", "n1", 9);
   of_nothing.largest_volume.reset();
   nowhere.topology = {};
-  by_expression.topology = {
-      .present = true, .match_labels = {}, .expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n1"}}}};
+  by_expression.topology = {.present = true,
+                            .match_labels = {},
+                            .expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n1"}}}};
   for (const CsiStorageCapacity& one : {of_nothing, nowhere}) see(one);
   for (const char* name : {"a", "b"}) {
     see(claim(name));
@@ -159,7 +160,8 @@ TEST_F(LateRequests, BesideAVolumeForOneOfTwoClaimsANewOneNeedsCapacityThere) {
 
 TEST_F(LateRequests, BesideAVolumeForOneOfTwoClaimsTheClassMustAllowANewOneThere) {
   StorageClass c = storage_class("late", "d");
-  c.allowed_topologies = {{.expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n2"}}}, .fields = {}}};
+  c.allowed_topologies = {
+      {.expressions = {{.key = kHostLabel, .op = SelectorOp::kIn, .values = {"n2"}}}, .fields = {}}};
   see(c);
   for (const char* host : {"n0", "n1", "n2"}) see(at(volume(std::string("v-") + host), kHostLabel, {host}));
   for (const char* name : {"one", "two"}) see(claim(name));

@@ -62,6 +62,22 @@ class VolumeRoomsTest : public VolumeBench {
     for (int i = 0; i < size; ++i) ++count[where(gang + "-" + std::to_string(i))];
     return count;
   }
+  /// The member gets its volume and is bound where it was placed.
+  void bind(const std::string& gang, int index, int size) {
+    const std::string of = gang + "-" + std::to_string(index), at_node = where(of);
+    const ChosenVolumes* chosen = tracker.chosen_volumes(slot(of));
+    ASSERT_NE(chosen, nullptr);
+    PersistentVolume taken = chosen->items.at(0).volume;
+    taken.has_claim = true;
+    taken.claim_ns = "ns";
+    taken.claim_name = PooledString("c-" + of);
+    see(taken);
+    see(bound_claim("c-" + of, taken.name.str()));
+    Pod p = gang_pod(gang, index, size, 1);
+    p.volumes = user("x", {"c-" + of}).volumes;
+    see(on(p, at_node));
+  }
+  PodSlot slot(const std::string& of) const { return tracker.pods().find("ns", PooledString(of)); }
   using Places = std::map<std::string, int>;
 
   int problems = 0;  ///< members that were to try the same again later
@@ -122,25 +138,29 @@ TEST_F(VolumeRoomsTest, VolumesThatAreTakenOrBoundAreNotLeft) {
   gang("h", 2);
   EXPECT_LE(decide(), 1);
   EXPECT_EQ(places("h", 2), (Places{{"", 2}})) << "one volume is left";
-  for (int i = 0; i < 3; ++i) {
-    const std::string of = "g-" + std::to_string(i), at_node = where(of);
-    const ChosenVolumes* chosen = tracker.chosen_volumes(tracker.pods().find("ns", PooledString(of)));
-    ASSERT_NE(chosen, nullptr);
-    PersistentVolume taken = chosen->items.at(0).volume;
-    taken.has_claim = true;
-    taken.claim_ns = "ns";
-    taken.claim_name = PooledString("c-" + of);
-    see(taken);
-    see(bound_claim("c-" + of, taken.name.str()));
-    Pod p = gang_pod("g", i, 3, 1);
-    p.volumes = user("x", {"c-" + of}).volumes;
-    see(on(p, at_node));
-  }
+  for (int i = 0; i < 3; ++i) bind("g", i, 3);
   EXPECT_EQ(decide(), 0);
   see(at(volume("more"), kHost, {"n2"}));
   EXPECT_EQ(decide(), 1);
   EXPECT_EQ(places("h", 2)[""], 0);
   EXPECT_EQ(where("h-0") == "n2" || where("h-1") == "n2", true);
+}
+
+TEST_F(VolumeRoomsTest, AMemberThatIsBoundLeavesTheOthersTheirPlaces) {
+  hosts(2);
+  volumes(0, 1);
+  volumes(1, 3);
+  gang("g", 4);
+  decide();
+  ASSERT_EQ(places("g", 4)[""], 0);
+  const int of_node_1 = where("g-0") == "n0" ? 1 : 0;
+  bind("g", of_node_1, 4);
+  step();
+  for (int i = 0; i < 4; ++i) {
+    if (i == of_node_1) continue;
+    EXPECT_FALSE(tracker.is_place_outdated(slot("g-" + std::to_string(i)), nullptr)) << i;
+    EXPECT_NE(where("g-" + std::to_string(i)), "");
+  }
 }
 
 TEST_F(VolumeRoomsTest, APodAloneTakesOfTheSameVolumes) {

@@ -284,7 +284,7 @@ TEST_F(CompanyTest, ItsBytesGrowWithTheNodesAndTheirDomains) {
 // ---- preferences ----------------------------------------------------------------------------------------------------
 
 constexpr ConstraintId kFriendOfWeb{2u};
-constexpr ImageId kApp{0u}, kOther{1u};
+constexpr ImageId kImageOfApp{0u}, kOther{1u};
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class PodPreferencesTest : public CompanyTest {
@@ -366,7 +366,7 @@ TEST_F(PodPreferencesTest, SoIsWhatPlacedPodsPrefer) {
 
 TEST_F(PodPreferencesTest, TheirVersionIsAnotherWhenTheyAreAndOnlyThen) {
   rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10}};
-  rule.images = {{kApp}, 1};
+  rule.images = {{kImageOfApp}, 1};
   define();
   std::uint64_t version = preferences().version();
   const auto is_another = [&] {
@@ -380,9 +380,9 @@ TEST_F(PodPreferencesTest, TheirVersionIsAnotherWhenTheyAreAndOnlyThen) {
   run(0);
   EXPECT_TRUE(is_another());
   EXPECT_FALSE(is_another());
-  tell(s, ImageSeen{kApp, 100 * kMiB, {NodeId(0u)}, {}});
+  tell(s, ImageSeen{kImageOfApp, 100 * kMiB, {NodeId(0u)}, {}});
   EXPECT_TRUE(is_another());
-  tell(s, ImageSeen{kApp, 200 * kMiB, {}, {}});
+  tell(s, ImageSeen{kImageOfApp, 200 * kMiB, {}, {}});
   EXPECT_TRUE(is_another()) << "it is larger";
   EXPECT_FALSE(is_another());
   see(1, kZones[2]);
@@ -402,21 +402,21 @@ TEST_F(PodPreferencesTest, OfAnotherValueOfTheRowTheyHaveAVersionThatNoFormerOne
 }
 
 TEST_F(PodPreferencesTest, ImagesCountByTheNodesThatAreThere) {
-  rule.images = {{kApp}, 1};
+  rule.images = {{kImageOfApp}, 1};
   define();
-  tell(s, ImageSeen{kApp, 600 * kMiB, {NodeId(0u)}, {}});
+  tell(s, ImageSeen{kImageOfApp, 600 * kMiB, {NodeId(0u)}, {}});
   EXPECT_EQ(preferences().images()[0], 7) << "600 MiB on one of six nodes: 100 x (100 - 23) / 977";
   tell(s, NodeGone{NodeId(5u)});
   EXPECT_EQ(preferences().images()[0], 9) << "of five: 100 x (120 - 23) / 977";
 }
 
 TEST_F(PodPreferencesTest, TheirBytesAreOfAllThatTheyHaveByNode) {
-  tell(s, ImageSeen{kApp, kMiB, {NodeId(0u)}, {}});
+  tell(s, ImageSeen{kImageOfApp, kMiB, {NodeId(0u)}, {}});
   const NodeRules::Amount one = [](const Constraint&, const NodeFacts&) { return 1; };
   const NodeRules with_facts(allows_its_zone, is_in_its_zone, has_no_taint, one, one);
   Constraint spreading, of_images, by_facts;
   spreading.prefers_spread = {{.selector = kWebApps, .topology = kNameOf}};
-  of_images.images = {{kApp}, 1};
+  of_images.images = {{kImageOfApp}, 1};
   by_facts.preferred = {{1, NodeTerm{}}};
   const std::vector<std::size_t> before{bytes_of(spreading, kRules), bytes_of(of_images, kRules),
                                         bytes_of(by_facts, with_facts)};
