@@ -19,12 +19,7 @@ class AttachedVolumes : public VolumeBench {
       see(of_driver(volume(name), "d"));
       see(bound_claim(name, name));
     }
-    VolumeAttachment attachment;
-    attachment.name = "va";
-    attachment.attacher = "d";
-    attachment.volume_name = "v";
-    attachment.node_name = "n";
-    see(attachment);
+    see(attachment("v", "d", "n"));
     see(user_there());
     see(user("p", {"w"}));
     step();

@@ -105,6 +105,15 @@ class VolumeBench : public TrackerBench {
     v.attached = {driver, "handle-" + v.name.str()};
     return v;
   }
+  static VolumeAttachment attachment(const std::string& volume_name, const std::string& driver,
+                                     const std::string& node_name) {
+    VolumeAttachment a;
+    a.name = "va";
+    a.attacher = driver;
+    a.volume_name = volume_name;
+    a.node_name = node_name;
+    return a;
+  }
   /// A pod that uses the claims.
   static Pod user(const std::string& name, const std::vector<std::string>& claims, std::int64_t gpus = 0) {
     Pod p = pod(name, gpus);

@@ -361,16 +361,11 @@ TEST_F(VolumesTest, VolumesThatAreStillAttachedCountOnce) {
   see(of_driver(volume("w"), "d"));
   see(bound_claim("v", "v"));
   see(bound_claim("w", "w"));
-  VolumeAttachment attachment;
-  attachment.name = "va";
-  attachment.attacher = "d";
-  attachment.volume_name = "v";
-  attachment.node_name = "n";
-  see(attachment);
+  see(attachment("v", "d", "n"));
   see(user("p", {"w"}));
   step();
   EXPECT_EQ(where("p"), "") << "v is attached";
-  gone(attachment);
+  gone(attachment("v", "d", "n"));
   step();
   EXPECT_EQ(where("p"), "n");
 }

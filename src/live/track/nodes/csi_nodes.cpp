@@ -100,13 +100,17 @@ Labels labels_with_drivers(const TrackerData& t, const PooledString& node, Label
   return labels;
 }
 
+void set_allocatable(NodeFacts& facts, ResourceId column, std::int64_t amount) {
+  if (column.row() >= facts.allocatable.size()) facts.allocatable.resize(column.row() + 1, 0);
+  facts.allocatable[column.row()] = amount;
+}
+
 void add_attachable(TrackerData& t, const PooledString& node, NodeFacts& facts) {
   const NodeId id = t.names.nodes.find(node);
   for (const PooledString& driver : t.volumes.limited_drivers()) {
     const ResourceId column = t.names.find_resource(attachable_resource(driver));
     if (column.is_none()) continue;  // no pod has requested it, or it is held, see refusal_text
-    if (column.row() >= facts.allocatable.size()) facts.allocatable.resize(column.row() + 1, 0);
-    facts.allocatable[column.row()] = attachable(t, id, node, driver);
+    set_allocatable(facts, column, attachable(t, id, node, driver));
   }
   if (!id.is_none()) add_rooms(t, id, facts);
 }

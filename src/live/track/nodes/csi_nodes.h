@@ -14,6 +14,8 @@ PooledString attachable_resource(const PooledString& driver);
 bool is_volume_resource(std::string_view name);
 /// The labels of a node with its name and what drivers say of it, ascending by key.
 Labels labels_with_drivers(const TrackerData& t, const PooledString& node, Labels labels);
+/// The node has that much of the resource, which has a column.
+void set_allocatable(NodeFacts& facts, ResourceId column, std::int64_t amount);
 /// Adds what the node may attach of each limited driver: its limit, less what is attached for nobody here, and the more
 /// of it where pods share a volume; and what it has of VolumeRooms, by its labels as they are known.
 void add_attachable(TrackerData& t, const PooledString& node, NodeFacts& facts);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kubeclient/bind_outcome.h"
+#include "live/track/nodes/csi_nodes.h"
 #include "live/track/nodes/node_changes.h"
 #include "text/amount_text.h"
 
@@ -65,11 +66,6 @@ std::int64_t reported(const NodeFacts& facts, ResourceId column) {
   return column.row() < facts.allocatable.size() ? facts.allocatable[column.row()] : 0;
 }
 
-void report(NodeFacts& facts, ResourceId column, std::int64_t volumes) {
-  if (column.row() >= facts.allocatable.size()) facts.allocatable.resize(column.row() + 1, 0);
-  facts.allocatable[column.row()] = volumes;
-}
-
 void count(TrackerData& t, const VolumeRoom& room) {
   const ResourceId column = t.names.find_resource(room.resource);
   const LateClaim claim = claim_of(t, room);
@@ -79,7 +75,7 @@ void count(TrackerData& t, const VolumeRoom& room) {
     const std::int64_t volumes = volumes_of(t, node, claim, column);
     if (reported(t.nodes[row].facts, column) == volumes) continue;
     NodeFacts facts = t.nodes[row].facts;
-    report(facts, column, volumes);
+    set_allocatable(facts, column, volumes);
     report_node(t, node, std::move(facts));
   }
 }
@@ -138,7 +134,7 @@ std::vector<Amount> room_amounts(TrackerData& t, std::span<const LateClaim> clai
 void add_rooms(TrackerData& t, NodeId node, NodeFacts& facts) {
   for (const VolumeRoom& room : t.volume_rooms.all()) {
     const ResourceId column = t.names.find_resource(room.resource);
-    report(facts, column, volumes_of(t, node, claim_of(t, room), column));
+    set_allocatable(facts, column, volumes_of(t, node, claim_of(t, room), column));
   }
 }
 
