@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "config/queues.h"
 #include "config/yaml/profile.h"
 #include "config/yaml/reader.h"
 #include "state/cluster/topology.h"
@@ -18,22 +19,9 @@
 namespace ashlar::config {
 namespace {
 
-constexpr std::string_view kRootQueue = "root";  ///< name of the whole tree; no queue may have it
-
 constexpr std::string_view kFormats[] = {"text", "json"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warning", "error"};
 constexpr Millis kLeaseDurationMax{std::int64_t{INT32_MAX} * 1000};
-constexpr std::size_t kQueuesMax = 10000;  ///< limit that keeps a faulty generator from filling memory
-
-constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"nvidia.com/gpu", "cpu", "memory"};  // by QuotaDimension
-constexpr std::size_t kLimitsMax = 64;                                                           ///< of one queue
-
-/// The unit of a resource's amounts, as that of a quota's number.
-std::int64_t quota_unit(std::string_view resource) {
-  const auto dimension = std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames);
-  if (dimension < std::ssize(kQuotaNames)) return dimension;
-  return quota_number({resource == "ephemeral-storage" ? resource::kEphemeralStorage : resource::kPods, {}});
-}
 
 void read_device_classes(YamlReader& reader, const YAML::Node& list, std::vector<StatedClass>& classes) {
   if (!list.IsDefined() || !reader.is_list(list, "deviceClasses")) return;
@@ -51,82 +39,6 @@ void read_device_classes(YamlReader& reader, const YAML::Node& list, std::vector
       return reader.fail(at, problem->message);
     }
     classes.push_back(stated);
-  }
-}
-
-/// The class that has the name or lists the model; the name itself where none does.
-std::string class_called(const std::vector<StatedClass>& classes, const std::string& name) {
-  for (const StatedClass& stated : classes)
-    if (std::ranges::find(stated.models, name) != stated.models.end()) return stated.name;
-  return name;
-}
-
-/// "RESOURCE: limit", or "RESOURCE@MODEL: limit" for the nodes whose GPUs are of that model's class.
-void read_quota(YamlReader& reader, const YAML::Node& node, const std::vector<StatedClass>& classes,
-                QueueConfig& queue) {
-  if (!reader.is_ok() || !node.IsDefined()) return;
-  if (!node.IsMap()) return reader.fail(node, "quota must be a map of resource: limit");
-  for (const auto& entry : node) {
-    const std::string key = reader.scalar(entry.first, "a resource of a quota");
-    const std::size_t at = key.rfind('@');
-    const std::string resource = key.substr(0, at);
-    const std::string model = at == std::string::npos ? "" : class_called(classes, key.substr(at + 1));
-    const auto dimension = static_cast<std::size_t>(
-        std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames));
-    const std::string near = suggestion(resource, kQuotaNames);
-    const bool is_known = dimension < kQuotaDimensions || resource == "ephemeral-storage" || resource == "pods" ||
-                          (resource.find('/') != std::string::npos && near.empty());
-    if (!reader.is_ok()) return;
-    if (!is_known)
-      return reader.fail(entry.first, "unknown key \"" + key + "\" in quota" + did_you_mean(resource, kQuotaNames));
-    if (at != std::string::npos && model.empty())
-      return reader.fail(entry.first, "\"" + key + "\" names no GPU model after the @");
-    const Result<std::int64_t> limit = parse_quota(quota_unit(resource), reader.scalar(entry.second, key));
-    if (!reader.is_ok()) return;
-    if (!limit) return reader.fail(entry.second, key + ": " + limit.error().message);
-    const auto is_it = [&](const NamedLimit& other) { return other.resource == resource && other.model == model; };
-    const bool is_dimension = model.empty() && dimension < kQuotaDimensions;
-    if (is_dimension ? queue.quota[dimension] != kUnlimited : std::ranges::any_of(queue.limits, is_it))
-      return reader.fail(entry.first, "\"" + key + "\" is given twice");
-    if (queue.limits.size() >= kLimitsMax)
-      return reader.fail(entry.first, "more than " + std::to_string(kLimitsMax) + " limits");
-    if (is_dimension)
-      queue.quota[dimension] = *limit;
-    else
-      queue.limits.push_back({resource, model, *limit});
-  }
-}
-
-bool has_queue(const SchedulerConfig& config, std::string_view name) {
-  return std::any_of(config.queues.begin(), config.queues.end(), [&](const QueueConfig& q) { return q.name == name; });
-}
-
-void read_queues(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
-  if (!reader.is_list(list, "queues")) return;
-  // The root is one level of QueueTree, the deepest queue's own level another.
-  if (depth >= QueueTree::kDepthMax - 1)
-    return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
-  for (const auto& item : list) {
-    if (!reader.is_map(item, "a queue", {"name", "quota", "namespaces", "queues"}))
-      return reader.fail(item, "a queue must be a map with a name");
-    QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
-    read_quota(reader, item["quota"], config.device_classes, queue);
-    queue.namespaces = reader.texts(item, "namespaces");
-    if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
-      return reader.fail(item["namespaces"],
-                         "namespaces must not be empty; without the key, pods of every namespace "
-                         "may use the queue");
-    if (queue.namespaces.empty() && parent >= 0)
-      queue.namespaces = config.queues[static_cast<std::size_t>(parent)].namespaces;
-    if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
-    if (queue.name == kRootQueue) return reader.fail(item["name"], std::string(kRootIsNoQueue));
-    if (has_queue(config, queue.name))
-      return reader.fail(item["name"],
-                         "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
-    if (config.queues.size() >= kQueuesMax)
-      return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
-    config.queues.push_back(std::move(queue));
-    read_queues(reader, item["queues"], static_cast<std::int32_t>(config.queues.size()) - 1, depth + 1, config);
   }
 }
 
@@ -412,7 +324,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_profile_setting(reader, root, config);
   read_device_classes(reader, root["deviceClasses"], config.device_classes);
   config.queues.clear();
-  read_queues(reader, root["queues"], -1, 0, config);
+  read_queues(reader, root["queues"], config);
   add_default_queue(config);
   read_namespaces(reader, root["namespaces"], config);
   read_topology(reader, root["topology"], config);

@@ -31,12 +31,25 @@ struct NamedLimit {
   friend bool operator==(const NamedLimit&, const NamedLimit&) = default;
 };
 
+/// What a queue is sure to get of a resource, named as in NamedLimit, and how much more it may use.
+struct NamedShare {
+  std::string resource;
+  std::string model;
+  std::int64_t guarantee = QuotaShare::kNotNamed;
+  std::int64_t borrows = kUnlimited;
+  std::int64_t lends = kUnlimited;
+  friend bool operator==(const NamedShare&, const NamedShare&) = default;
+};
+
 /// One queue of the tree. Parents come before their children.
 struct QueueConfig {
   std::string name;          ///< unique in the whole tree
   std::int32_t parent = -1;  ///< index into SchedulerConfig::queues; -1 = the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   std::vector<NamedLimit> limits = {};  ///< further ones
+  std::vector<NamedShare> shares = {};
+  QueueRank rank = {};
+  bool is_held = false;
   /// whose pods may use it; empty: those of every namespace. A queue that lists none has its parent's
   std::vector<std::string> namespaces = {};
 };

@@ -59,8 +59,18 @@ std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job) {
   return by_key;
 }
 
+std::vector<std::int64_t> quota_counters_needed(const State& state, JobId job) {
+  const QuotaVector dimensions = quota_needed(state, job);
+  std::vector<std::int64_t> counters(dimensions.begin(), dimensions.end());
+  const std::vector<std::int64_t> by_key = quota_needed_by_key(state, job);
+  counters.insert(counters.end(), by_key.begin(), by_key.end());
+  return counters;
+}
+
 std::optional<Reason> quota_refusal(const State& state, JobId job) {
   const QueueId queue = state.job(job).queue;
+  if (const QueueId held = state.queues().held_above(queue); !held.is_none())
+    return Reason{ReasonCode::kQueueHeld, held.value, {}};
   if (!state.queues().is_limited(queue)) return std::nullopt;
   const std::optional<Reason> refusal = state.queues().refusal(queue, quota_needed(state, job));
   if (state.queues().keys().empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
@@ -81,12 +91,8 @@ bool QuotaLeft::admits(JobId job) {
 const QuotaVector& QuotaLeft::left_of(QueueId queue) {
   std::uint32_t& at = grown(at_, queue.row());
   if (at != 0) return left_[at - 1];
-  const QueueTree& queues = state_.queues();
-  QuotaVector least{kUnlimited, kUnlimited, kUnlimited};
-  for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (const std::int64_t limit = queues.quota(q)[d]; limit != kUnlimited)
-        least[d] = std::min(least[d], limit - queues.used(q)[d]);
+  QuotaVector least{};
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) least[d] = state_.queues().left(d, queue);
   left_.push_back(least);
   at = static_cast<std::uint32_t>(left_.size());
   return left_.back();
@@ -120,9 +126,8 @@ std::int64_t members_within_class_quota(const State& state, QueueId queue, const
     if (queues.keys()[k].device_class != device_class) continue;
     const std::int64_t each = amount_of(demand, queues.keys()[k]);
     if (each <= 0) continue;
-    for (QueueId q = queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q))
-      if (const std::int64_t limit = queues.limit(k, q); limit != kUnlimited)
-        members = std::min(members, std::max<std::int64_t>(limit - queues.used(k, q), 0) / each);
+    if (const std::int64_t left = queues.left_by_key(k, queue); left != kUnlimited)
+      members = std::min(members, std::max<std::int64_t>(left, 0) / each);
   }
   return members;
 }
@@ -146,7 +151,9 @@ Reason with_usage_of_now(const State& state, Reason reason) {
   const auto key = std::find(queues.keys().begin(), queues.keys().end(), quota_key(reason.numbers[0]));
   if (key == queues.keys().end()) return reason;
   const auto k = static_cast<std::size_t>(key - queues.keys().begin());
-  reason.numbers[1] = queues.used(k, QueueId(reason.subject));
+  const QueueId queue(reason.subject);
+  const bool is_kept = reason.code == ReasonCode::kKeptByGuarantees;
+  reason.numbers[1] = is_kept ? queues.counted_by_key(k, queue) - queues.used(k, queue) : queues.used(k, queue);
   reason.numbers[2] = queues.limit(k, QueueId(reason.subject));
   return reason;
 }

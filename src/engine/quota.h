@@ -21,6 +21,9 @@ QuotaVector quota_needed(const State& state, JobId job);
 /// The same by key (QueueTree::keys), as far as it does not depend on the node.
 std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job);
 
+/// Both, the dimensions first.
+std::vector<std::int64_t> quota_counters_needed(const State& state, JobId job);
+
 /// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 

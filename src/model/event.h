@@ -39,7 +39,10 @@ struct QueueDefined {
   QueueId parent;
   QuotaVector quota;
   std::vector<QuotaLimit> limits = {};  ///< further ones; a key not named is unlimited
-};                                      ///< first or changed; parent none only for the root (row 0)
+  std::vector<QuotaShare> shares = {};  ///< of any keys, the dimensions among them
+  QueueRank rank = {};
+  bool is_held = false;  ///< nothing of it, and of those below it, starts
+};                       ///< first or changed; parent none only for the root (row 0)
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;

@@ -54,6 +54,7 @@ std::string_view wake_name(const Verdict& verdict) {
     case WakeOn::kCapacity:
       return never_fits ? "NodeAdded" : "JobEnded";
     case WakeOn::kQuota:
+      if (!verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kQueueHeld) return "QueueReleased";
       return never_fits ? "QuotaRaised" : "QuotaFreed";
     case WakeOn::kMembers:
       return "MembersAdded";

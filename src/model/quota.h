@@ -1,5 +1,5 @@
-// quota: what the quotas of queues count: thousandths of GPUs and amounts of resources, on all nodes or on those of one
-// device class.
+// quota: what the quotas and guarantees of queues count: thousandths of GPUs and amounts of resources, on all nodes or
+// on those of one device class.
 #pragma once
 
 #include <array>
@@ -27,6 +27,25 @@ struct QuotaLimit {
   QuotaKey of;
   std::int64_t limit = kUnlimited;
   friend bool operator==(const QuotaLimit&, const QuotaLimit&) = default;
+};
+
+/// What a queue is sure to get of one key, how much more it may use, and how much of it others may.
+struct QuotaShare {
+  static constexpr std::int64_t kNotNamed = -1;
+  QuotaKey of;
+  std::int64_t guarantee = kNotNamed;
+  std::int64_t borrows = kUnlimited;  ///< beyond the guarantee
+  std::int64_t lends = kUnlimited;    ///< of the guarantee while it is unused; kUnlimited: all
+  friend bool operator==(const QuotaShare&, const QuotaShare&) = default;
+};
+
+/// How a queue stands beside its siblings.
+struct QueueRank {
+  static constexpr std::int64_t kWeightOne = 1000;
+  static constexpr std::int64_t kWeightMax = 1'000'000'000;
+  std::int64_t weight = kWeightOne;  ///< of what is beyond guarantees, in thousandths; at least 1
+  std::int32_t priority = 0;         ///< higher goes first
+  friend bool operator==(const QueueRank&, const QueueRank&) = default;
 };
 
 /// What a member with this demand uses of the key on a node of its class.

@@ -190,6 +190,15 @@ constexpr ReasonRow kRows[] = {
      .is_about_nodes = true,
      .english = "{0} {0|does|do} not declare a feature that it needs",
      .per_node = "node(s) didn't match Pod's required features"},
+    {.code = ReasonCode::kKeptByGuarantees,
+     .name = "KeptByGuarantees",
+     .subject = Subject::kQueue,
+     .numbers = {{{{}, kDimension}, {"%-kept", kQuota}, {"limit", kQuota}}},
+     .english = "queue {subject} keeps {1#} of its {2} for guarantees that are not lent"},
+    {.code = ReasonCode::kQueueHeld,
+     .name = "QueueHeld",
+     .subject = Subject::kQueue,
+     .english = "queue {subject} is held: nothing of it starts until it is released"},
 };
 
 constexpr bool are_in_order() {

@@ -43,8 +43,10 @@ enum class ReasonCode : std::uint8_t {
   kOwnAntiAffinity,
   kVolumeNodeAffinity,
   kFeatureMissing,
+  kKeptByGuarantees,  ///< as kQuotaExhausted: with what queues below keep of their guarantees
+  kQueueHeld,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kFeatureMissing;
+inline constexpr ReasonCode kLastReason = ReasonCode::kQueueHeld;
 
 /// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
 /// cluster.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/quota.h"
 #include "policy/order_policy.h"
 
 namespace ashlar {
@@ -14,13 +15,23 @@ namespace ashlar {
 /// What a queue, with those below it, uses of one resource.
 struct QueueUse {
   std::int64_t used = 0;
-  std::int64_t limit = 0;  ///< its own or the nearest one above it, else what all nodes have together
+  std::int64_t limit = 0;      ///< its own or the nearest one above it, else what all nodes have together
+  std::int64_t guarantee = 0;  ///< in force; 0: it names none
+  std::int64_t of_parent = 0;  ///< the limit nearest above it, else what all nodes have together
+};
+
+/// What decides where a queue stands among its siblings.
+struct QueueStanding {
+  std::span<const QueueUse> uses;
+  QueueRank rank = {};
 };
 
 struct QueueOrderPolicy {
   std::string_view name;
   /// Smaller goes first. null: queues are not compared, all jobs are in one order.
-  OrderKey (*key)(std::span<const QueueUse> uses);
+  OrderKey (*key)(const QueueStanding& standing);
+  /// Queues that stay inside all guarantees that they name once their first job runs go before all others.
+  bool prefers_guaranteed = false;
 };
 std::span<const QueueOrderPolicy> queue_order_policies();
 /// nullptr for an unknown name.

@@ -34,16 +34,19 @@ struct Applier {
   }
   void operator()(const DeviceClassDefined& e) { s.cluster_.define(e.id, e.device_class); }
   void operator()(const QueueDefined& e) {
-    const std::size_t keys = s.queues_.keys().size();
+    const std::size_t keys = s.queues_.keys().size(), shares = s.queues_.shares().columns().size();
     const std::vector<NodeId> held = s.yielding_.nodes();
-    s.change_kept(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits); });
+    s.change_kept(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.is_held); });
     for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
+    s.count_new_shares(shares);
   }
   void operator()(const NodeSeen& e) {
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
     s.charge_by_class(e.node, -1);
+    s.count_capacity(e.node, -1);
     s.cluster_.upsert_node(e.node, e.facts);
+    s.count_capacity(e.node, 1);
     s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     take_held(e.node);
@@ -51,14 +54,18 @@ struct Applier {
   }
   void operator()(const NodeCapacityChanged& e) {
     if (!s.cluster_.is_live(e.node)) return;
+    s.count_capacity(e.node, -1);
     s.cluster_.set_capacity(e.node, e.allocatable);
+    s.count_capacity(e.node, 1);
     note_node_change(e.node);
   }
   void operator()(const NodeDevicesChanged& e) {
     if (!s.cluster_.is_live(e.node)) return;
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.devices.count);
     s.charge_by_class(e.node, -1);
+    s.count_capacity(e.node, -1);
     s.cluster_.set_devices(e.node, e.devices);
+    s.count_capacity(e.node, 1);
     s.charge_by_class(e.node, 1);
     put_back(displaced, e.node);
     note_node_change(e.node);
@@ -77,6 +84,7 @@ struct Applier {
   void operator()(const NodeGone& e) {
     if (!s.cluster_.is_live(e.node)) return;
     for (const MemberId m : s.members_on(e.node)) lose(m);
+    s.count_capacity(e.node, -1);
     s.cluster_.remove_node(e.node);
     s.changed_nodes_.push_back(e.node);
   }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/digest.h"
+#include "state/cluster/capacity.h"
 #include "state/cluster/usable_devices.h"
 #include "state/consistency.h"
 #include "state/holds/kept.h"
@@ -163,6 +164,17 @@ void State::charge_new_keys(std::size_t first) {
         queues_.charge(key, jobs_[m.job.row()].queue,
                        counted_for(cluster_, m.node, demand(m.demand), devices_of(m), queues_.keys()[key]));
     }
+}
+
+void State::count_new_shares(std::size_t first) {
+  for (std::size_t column = first; column < queues_.shares().columns().size(); ++column)
+    for (std::size_t row = 0; row < cluster_.rows(); ++row)
+      queues_.add_capacity(column, capacity_of(cluster_, NodeId(row), queues_.shares().columns()[column].of));
+}
+
+void State::count_capacity(NodeId node, int sign) {
+  for (std::size_t column = 0; column < queues_.shares().columns().size(); ++column)
+    queues_.add_capacity(column, sign * capacity_of(cluster_, node, queues_.shares().columns()[column].of));
 }
 
 void State::charge_by_class(NodeId node, int sign) {

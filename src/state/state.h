@@ -268,6 +268,10 @@ class State {
   std::uint32_t counted_groups_lack(JobId id) const;
   /// A member of the job's group was placed (1) or is placed no more (-1).
   void count_in_group(const Member& member, int placed);
+  /// Tells the queues what all nodes have of what they share from this column on, which is new.
+  void count_new_shares(std::size_t first);
+  /// Adds what the node has of what queues share, or takes it off (-1).
+  void count_capacity(NodeId node, int sign);
   /// Charges what is placed for the keys of queues from this one on, which are new.
   void charge_new_keys(std::size_t first);
   /// Charges the members on a node, by its class, or gives them back (-1).

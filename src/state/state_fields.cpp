@@ -26,6 +26,7 @@ constexpr std::size_t kNodeLeapMax = 1u << 27;
 /// Amounts and times that are added up stay far from overflow; Millis::max() means unknown where a time may be.
 bool is_number(std::int64_t v) { return v >= -(std::int64_t{1} << 60) && v <= (std::int64_t{1} << 60); }
 bool is_small_number(std::int32_t v) { return v >= -(1 << 28) && v <= (1 << 28); }
+bool is_rank(const QueueRank& r) { return r.weight >= 1 && r.weight <= QueueRank::kWeightMax; }
 bool is_time(Millis t) { return is_number(t.value); }
 bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_time(t); }
 bool is_mib(std::int64_t v) { return v >= -(std::int64_t{1} << 50) && v <= (std::int64_t{1} << 50); }
@@ -309,6 +310,21 @@ bool StateFields::are_ends_sound(const State& s) {
   return static_cast<std::size_t>(started) == s.timeline_.ends().size();
 }
 
+bool StateFields::are_shares_sound(const QueueTree& q) {
+  const bool are_sums_sound = q.shares_.capacity_sums_.is_sound([&](std::uint64_t column) {
+    return column < q.shares_.columns_.size() ? q.shares_.columns_[column].capacity : 0;
+  });
+  if (!are_sums_sound) return false;
+  const auto is_stated = [](std::int64_t v, std::int64_t none) { return v == none || (v >= 0 && is_number(v)); };
+  return all_of(q.shares_.columns_, [&](const QueueShares::Column& c) {
+    return c.guarantees.size() <= q.parent_.size() && c.borrows.size() == c.guarantees.size() &&
+           c.lends.size() == c.guarantees.size() && c.capacity >= 0 &&
+           all_of(c.lends, [&](std::int64_t v) { return is_stated(v, kUnlimited); }) &&
+           all_of(c.guarantees, [&](std::int64_t v) { return is_stated(v, QuotaShare::kNotNamed); }) &&
+           all_of(c.borrows, [&](std::int64_t v) { return is_stated(v, kUnlimited); });
+  });
+}
+
 bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
@@ -322,6 +338,8 @@ bool StateFields::are_sound(const State& s) {
         !all_of(q.key_used_[k], is_number))
       return false;
   }
+  if (q.ranks_.size() != queues || q.is_held_.size() != queues || !all_of(q.ranks_, is_rank) || !are_shares_sound(q))
+    return false;
   if (!q.are_sums_sound()) return false;
   for (std::size_t row = 1; row < queues; ++row)
     if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;

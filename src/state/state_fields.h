@@ -19,7 +19,8 @@ struct StateFields {
     cluster(s.cluster_, visit);
     visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
         visit(s.queues_.is_known_), visit(s.queues_.change_count_), visit(s.queues_.used_sums_.beyond);
-    visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_);
+    visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_), visit(s.queues_.shares_.columns_);
+    visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.is_held_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
@@ -45,6 +46,7 @@ struct StateFields {
     s.queues_.usage_changes_.clear();
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
+    s.queues_.renew_shares();
     s.list_node_members();
     s.holds_.list_all();
     s.list_yielding();
@@ -86,6 +88,7 @@ struct StateFields {
   static bool are_numbers_sound(const State& s);
   static bool is_topology_sound(const Cluster& c);
   static bool is_company_sound(const State& s);
+  static bool are_shares_sound(const QueueTree& q);
   static bool are_images_sound(const Cluster& c);
   static bool are_jobs_sound(const State& s);
   static bool are_gangs_sound(const State& s);

@@ -92,12 +92,22 @@ struct Guard {
     return is_estimate(e.estimate) ? nullptr : "an estimate is impossible";
   }
   const char* operator()(const QueueDefined& e) const {
-    if (s.queues().keys().size() + e.limits.size() > kQuotaKeysMax) return "queues limit more than they can";
-    for (const QuotaLimit& l : e.limits) {
-      const bool is_known_kind = (l.of.resource.is_none() || l.of.resource.row() < resource::kRowsMax) &&
-                                 (l.of.device_class.is_none() || is_near(l.of.device_class, 0));
-      if (!is_known_kind) return "a queue's limit names a resource or a model out of bounds";
+    if (s.queues().keys().size() + e.limits.size() + e.shares.size() > kQuotaKeysMax)
+      return "queues limit more than they can";
+    const auto is_known_kind = [&](const QuotaKey& of) {
+      return (of.resource.is_none() || of.resource.row() < resource::kRowsMax) &&
+             (of.device_class.is_none() || is_near(of.device_class, 0));
+    };
+    for (const QuotaLimit& l : e.limits)
+      if (!is_known_kind(l.of)) return "a queue's limit names a resource or a model out of bounds";
+    for (const QuotaShare& share : e.shares) {
+      if (!is_known_kind(share.of)) return "a queue's guarantee names a resource or a model out of bounds";
+      const bool is_sound = (share.guarantee == QuotaShare::kNotNamed || is_amount(share.guarantee)) &&
+                            (share.borrows == kUnlimited || is_amount(share.borrows)) &&
+                            (share.lends == kUnlimited || is_amount(share.lends));
+      if (!is_sound) return "a queue's guarantee is impossible";
     }
+    if (e.rank.weight < 1 || e.rank.weight > QueueRank::kWeightMax) return "a queue's weight is impossible";
     return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds";
   }
   const char* operator()(const NodeSeen& e) const {

@@ -86,7 +86,10 @@ QUEUES_OF_ALL_LENGTHS = """{"kind":"QueueList","queues":[{"name":"a-queue-whose-
     {"resource":"cpu","model":"","unit":"milliCores","used":1500,"limit":64000},
     {"resource":"cpu","model":"H10O","unit":"milliCores","used":0,"limit":1000,"nodes":0},
     {"resource":"memory","model":"H100","unit":"bytes","used":1073741824,"limit":1099511627776},
-    {"resource":"example.com/nic","model":"","unit":"count","used":2,"limit":8}]}],
+    {"resource":"example.com/nic","model":"","unit":"count","used":2,"limit":8}],
+    "guarantees":[{"resource":"nvidia.com/gpu","model":"H100","unit":"milliGpu","used":500,"inForce":3500,"stated":4000,"borrowLimit":500,"lendLimit":2000},
+    {"resource":"memory","model":"","unit":"bytes","used":0,"inForce":1099511627776,"stated":1099511627776},
+    {"resource":"cpu","model":"","unit":"milliCores","used":1500,"inForce":0,"borrowLimit":0}]}],
     "jobs":[{"name":"a-namespace-of-23-chars/a-pod-of-16-char","queue":"a-queue-whose-name-has-31-letters","position":1,"gpus":8,"gpusAhead":0,
     "ageMillis":61000,"reason":"InsufficientGPU","message":"m"},{"name":"a/b","queue":"q","position":12,"gpus":1,"gpusAhead":1024,"ageMillis":0,
     "reason":""}],"shown":2,"total":2,
@@ -103,6 +106,11 @@ q      cpu@H10O                0      1
 q      memory@H100          1GiB   1TiB
 q      example.com/nic         2      8
 no node has GPUs of the class or model H10O: limits on it have no effect
+
+QUEUE  GUARANTEE OF         USED  GUARANTEED  MAY BORROW  LENDS
+q      nvidia.com/gpu@H100   0.5    3.5 of 4         0.5      2
+q      memory                  0        1TiB         any    all
+q      cpu                   1.5           0           0    all
 
 NAME                                      QUEUE                              POS  GPUS  AHEAD    AGE  REASON
 a-namespace-of-23-chars/a-pod-of-16-char  a-queue-whose-name-has-31-letters    1     8      0  1m01s  InsufficientGPU

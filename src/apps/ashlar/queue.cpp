@@ -64,6 +64,19 @@ std::string queues_text(const object& answer, const std::string& only) {
   return table.text();
 }
 
+/// An amount of the object as the user states it, by its unit.
+std::string in_its_unit(const object& counted, const char* field) {
+  const std::string unit = text_of(counted, "unit");
+  const std::int64_t number = number_of(counted, field);
+  if (unit == "milliGpu" || unit == "milliCores") return milli_word(number);
+  return unit == "bytes" ? amount_word(resource::kMemory, number) : std::to_string(number);
+}
+
+std::string counted_text(const object& counted) {
+  const std::string model = text_of(counted, "model");
+  return text_of(counted, "resource") + (model.empty() ? "" : "@" + model);
+}
+
 /// What `queues_text` has no column for: all limits but that of GPUs on all nodes.
 /// A line for each limit of a model that no node has follows.
 std::string limits_text(const object& answer) {
@@ -76,15 +89,9 @@ std::string limits_text(const object& answer) {
     if (limits == nullptr) continue;  // an older scheduler does not report them
     for (const boost::json::value& one : limits->as_array()) {
       const object& limit = one.as_object();
-      const std::string model = text_of(limit, "model"), unit = text_of(limit, "unit");
-      if (unit == "milliGpu" && model.empty()) continue;
-      const auto amount = [&](const char* field) {
-        const std::int64_t number = number_of(limit, field);
-        if (unit == "milliGpu" || unit == "milliCores") return milli_word(number);
-        return unit == "bytes" ? amount_word(resource::kMemory, number) : std::to_string(number);
-      };
-      table.add({text_of(q, "name"), text_of(limit, "resource") + (model.empty() ? "" : "@" + model), amount("used"),
-                 amount("limit")});
+      const std::string model = text_of(limit, "model");
+      if (text_of(limit, "unit") == "milliGpu" && model.empty()) continue;
+      table.add({text_of(q, "name"), counted_text(limit), in_its_unit(limit, "used"), in_its_unit(limit, "limit")});
       has_any = true;
       if (limit.contains("nodes") && number_of(limit, "nodes") == 0) unknown.insert(model);
     }
@@ -93,6 +100,26 @@ std::string limits_text(const object& answer) {
   for (const std::string& model : unknown)
     text += "no node has GPUs of the class or model " + model + ": limits on it have no effect\n";
   return text;
+}
+
+std::string guarantees_text(const object& answer) {
+  Table table({"QUEUE", "GUARANTEE OF", ">USED", ">GUARANTEED", ">MAY BORROW", ">LENDS"});
+  bool has_any = false;
+  for (const boost::json::value& value : answer.at("queues").as_array()) {
+    const object& q = value.as_object();
+    const boost::json::value* const guarantees = q.if_contains("guarantees");
+    if (guarantees == nullptr) continue;  // an older scheduler does not report them
+    for (const boost::json::value& one : guarantees->as_array()) {
+      const object& g = one.as_object();
+      const bool is_lowered = g.contains("stated") && number_of(g, "stated") != number_of(g, "inForce");
+      table.add({text_of(q, "name"), counted_text(g), in_its_unit(g, "used"),
+                 in_its_unit(g, "inForce") + (is_lowered ? " of " + in_its_unit(g, "stated") : ""),
+                 g.contains("borrowLimit") ? in_its_unit(g, "borrowLimit") : "any",
+                 g.contains("lendLimit") ? in_its_unit(g, "lendLimit") : "all"});
+      has_any = true;
+    }
+  }
+  return has_any ? '\n' + table.text() : std::string();
 }
 
 std::string jobs_text(const object& answer, bool is_wide) {
@@ -151,7 +178,7 @@ void add_queue(CLI::App& app) {
         ask_scheduler(*options, "/api/v1/queue?queue=" + percent_encoded(*only) + (*is_all ? "&all=1" : ""));
     print_answer(*options, body, "QueueList", [&](const object& answer) {
       const bool is_wide = options->output == "wide";
-      return queues_text(answer, *only) + limits_text(answer) + jobs_text(answer, is_wide) +
+      return queues_text(answer, *only) + limits_text(answer) + guarantees_text(answer) + jobs_text(answer, is_wide) +
              rest_text(answer, *is_all) + held_text(answer, is_wide, *is_all);
     });
   });

@@ -193,7 +193,8 @@ std::vector<Remedy::Limit> Rehearsal::class_limits_in_the_way() {
     for (std::size_t k = 0; k < added.size(); ++k) {
       const std::int64_t limit = queues.limit(k, q);
       if (queues.keys()[k].device_class.is_none() || limit == kUnlimited || added[k] == 0) continue;
-      if (queues.used(k, q) > limit) limits.push_back({q, queues.keys()[k], queues.used(k, q) - limit});
+      if (const std::int64_t counted = queues.counted_by_key(k, q); counted > limit)
+        limits.push_back({q, queues.keys()[k], counted - limit});
     }
   return limits;
 }
@@ -206,13 +207,11 @@ bool Rehearsal::starts_with(std::span<const Remedy::Limit> raised) {
 }
 
 void Rehearsal::raise(const Remedy::Limit& limit, std::int64_t times) {
-  const QueueTree& queues = state_.queues();
-  QueueDefined changed{limit.queue, queues.parent(limit.queue), queues.quota(limit.queue), {}};
-  for (std::size_t k = 0; k < queues.keys().size(); ++k) {
-    const std::int64_t most = queues.limit(k, limit.queue);
-    if (most == kUnlimited) continue;
-    changed.limits.push_back({queues.keys()[k], queues.keys()[k] == limit.of ? most + times * limit.lacking : most});
-  }
+  QueueDefined changed = state_.queues().definition(limit.queue);
+  for (QuotaLimit& stated : changed.limits)
+    if (stated.of == limit.of) stated.limit += times * limit.lacking;
+  for (QuotaShare& share : changed.shares)
+    if (share.of == limit.of && share.borrows != kUnlimited) share.borrows += times * limit.lacking;
   ashlar::apply(state_, {state_.now(), std::move(changed)});
 }
 

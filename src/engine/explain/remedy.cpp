@@ -41,15 +41,22 @@ std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
   const QuotaVector asked = quota_needed(state, job);
   const std::vector<std::int64_t> asked_by_key = quota_needed_by_key(state, job);
   std::vector<Remedy::Limit> limits;
+  std::vector<std::int64_t> own(kQuotaDimensions + asked_by_key.size());  // what the queues so far keep for themselves
   for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q)) {
-    const auto add = [&](const QuotaKey& of, std::int64_t amount, std::int64_t limit, std::int64_t used) {
-      if (limit == kUnlimited || amount == 0) return;
-      if (const std::int64_t lacking = amount - (limit - used); lacking > 0) limits.push_back({q, of, lacking});
+    const auto add = [&](std::size_t counter, const QuotaKey& of, std::int64_t amount, std::int64_t limit,
+                         std::int64_t counted) {
+      if (amount == 0) return;
+      if (limit != kUnlimited) {
+        const std::int64_t counts = std::max<std::int64_t>(amount - own[counter], 0);
+        const std::int64_t lacking = std::max(amount - (limit - queues.used(of, q)), counts - (limit - counted));
+        if (lacking > 0) limits.push_back({q, of, lacking});
+      }
+      own[counter] += queues.idle(of, q);
     };
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      add(quota_key(static_cast<std::int64_t>(d)), asked[d], queues.quota(q)[d], queues.used(q)[d]);
+      add(d, quota_key(static_cast<std::int64_t>(d)), asked[d], queues.quota(q)[d], queues.counted(d, q));
     for (std::size_t k = 0; k < asked_by_key.size(); ++k)
-      add(queues.keys()[k], asked_by_key[k], queues.limit(k, q), queues.used(k, q));
+      add(kQuotaDimensions + k, queues.keys()[k], asked_by_key[k], queues.limit(k, q), queues.counted_by_key(k, q));
   }
   return limits;
 }

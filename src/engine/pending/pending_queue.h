@@ -76,9 +76,10 @@ class PendingQueue {
     JobId behind;                  ///< the one of those seen that is reported
     bool is_beyond_limit = false;  ///< more heads wait ahead than may have a reservation
     bool is_active = true;
-    Verdict verdict;           ///< why it is parked
-    std::int64_t devices = 0;  ///< devices of one job
-    bool has_company = false;  ///< a waiting member has rules about other pods
+    Verdict verdict;                  ///< why it is parked
+    std::int64_t devices = 0;         ///< devices of one job
+    bool has_company = false;         ///< a waiting member has rules about other pods
+    std::vector<std::int64_t> needs;  ///< of one job, see QueueKeys::note_needs; empty: the policy does not ask
 
     bool is_empty() const { return jobs.empty() && held.empty(); }
     /// Parked for capacity that it might have some day.

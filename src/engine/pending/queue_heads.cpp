@@ -20,7 +20,7 @@ void QueueHeads::set_own(const QueueKeys& keys, QueueId queue, const ClassHead* 
   if (level.own) level.items.erase(*level.own);
   level.own.reset();
   if (head == nullptr) return;
-  level.own = Standing{{keys.key(queue)}, *head, QueueId::none()};
+  level.own = Standing{{key_of(keys, queue, *head)}, *head, QueueId::none()};
   level.items.insert(*level.own);
 }
 
@@ -31,7 +31,7 @@ void QueueHeads::lift(const QueueKeys& keys, QueueId queue) {
     std::optional<Standing> best;
     if (!level.items.empty()) {
       best = *level.items.begin();
-      best->keys.insert(best->keys.begin(), keys.key(q));
+      best->keys.insert(best->keys.begin(), key_of(keys, q, best->head));
       best->child = q;
     }
     if (best.has_value() == level.listed.has_value() && (!best || best->keys == level.listed->keys) &&
@@ -65,17 +65,16 @@ bool QueueHeads::is_close_to_others(const Level& level, const Standing& item, Or
 bool QueueHeads::rekey(const QueueKeys& keys, QueueId queue) {
   const auto at = levels_.find(queue);
   if (at == levels_.end() || at->second.items.empty()) return false;
-  const OrderKey now = keys.key(queue);
   bool may_be_reordered = false;
   if (const Level& level = at->second; level.own) {
-    may_be_reordered = is_close_to_others(level, *level.own, now);
     const ClassHead head = level.own->head;
+    may_be_reordered = is_close_to_others(level, *level.own, key_of(keys, queue, head));
     set_own(keys, queue, &head);
   }
   for (QueueId q = queue, above = keys.parent(q); !above.is_none() && !may_be_reordered;
        q = above, above = keys.parent(q))
     if (const Level& level = levels_[q]; level.listed)
-      may_be_reordered = is_close_to_others(levels_[above], *level.listed, keys.key(q));
+      may_be_reordered = is_close_to_others(levels_[above], *level.listed, key_of(keys, q, level.listed->head));
   lift(keys, queue);
   return may_be_reordered;
 }

@@ -20,6 +20,8 @@ namespace ashlar {
 
 class QueueHeads {
  public:
+  /// `do_jobs_count`: the first job below a queue counts into the queue's key (QueueKeys::key_with).
+  explicit QueueHeads(bool do_jobs_count = false) : do_jobs_count_(do_jobs_count) {}
   /// The queue's first job is now that one.
   void put(const QueueKeys& keys, QueueId queue, const ClassHead& head);
   /// The queue has none any more.
@@ -85,12 +87,16 @@ class QueueHeads {
     bool operator>(const Cursor& o) const { return full > o.full; }
   };
 
+  OrderKey key_of(const QueueKeys& keys, QueueId queue, const ClassHead& first) const {
+    return do_jobs_count_ ? keys.key_with(queue, first.job_class) : keys.key(queue);
+  }
   void set_own(const QueueKeys& keys, QueueId queue, const ClassHead* head);
   /// Brings the items above that level up to date.
   void lift(const QueueKeys& keys, QueueId queue);
   bool is_close_to_others(const Level& level, const Standing& item, OrderKey key) const;
 
   static constexpr QueueId kRoot{0u};
+  bool do_jobs_count_;
   std::map<QueueId, Level> levels_;
 };
 

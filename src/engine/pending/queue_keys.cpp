@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/grown.h"
-#include "engine/quota.h"
+#include "state/cluster/capacity.h"
 
 namespace ashlar {
 namespace {
@@ -29,17 +29,16 @@ Path path_of(const QueueKeys& keys, QueueId queue) {
   return path;
 }
 
-QuotaVector capacity_of(const Cluster& cluster) {
-  const auto sum = [](const auto& column) {
-    std::int64_t all = 0;
-    for (const std::int64_t of_node : column) add_saturated(all, of_node);
-    return all;
-  };
-  const auto of = [&](ResourceId r) {
-    return r.row() < cluster.resource_count() ? sum(cluster.allocatable(r)) : std::int64_t{0};
-  };
-  return {sum(cluster.devices()) * kWholeDevice, of(resource::kCpu), of(resource::kMemory)};
+std::vector<std::int64_t> capacities_of(const Cluster& cluster, std::span<const QuotaKey> keys) {
+  std::vector<std::int64_t> capacities;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    capacities.push_back(capacity_of(cluster, quota_key(static_cast<std::int64_t>(d))));
+  for (const QuotaKey& key : keys) capacities.push_back(capacity_of(cluster, key));
+  return capacities;
 }
+
+/// Taken off the key of a queue that stays inside its guarantees.
+constexpr std::int64_t kInside = std::int64_t{1} << 62;
 
 }  // namespace
 
@@ -81,33 +80,80 @@ QueueKeys::News QueueKeys::look(const State& state) {
     parents_.resize(queues.rows());
     for (std::size_t row = 0; row < parents_.size(); ++row) parents_[row] = queues.parent(QueueId(row));
   }
-  if (std::exchange(facts_seen_, state.cluster().facts_change_count()) != state.cluster().facts_change_count()) {
-    const QuotaVector capacity = capacity_of(state.cluster());
-    are_all = std::exchange(capacity_, capacity) != capacity || are_all;
+  const std::uint64_t facts = state.cluster().facts_change_count();
+  if (std::exchange(facts_seen_, facts) != facts || capacity_.size() != kQuotaDimensions + queues.keys().size()) {
+    std::vector<std::int64_t> capacity = capacities_of(state.cluster(), queues.keys());
+    std::swap(capacity_, capacity);
+    are_all = capacity_ != capacity || are_all;
   }
   for (const QueueId queue : rows_to_look_at(state, are_all)) {
-    const OrderKey now = key_of(queues, queue);
-    if (now != key(queue)) news.keys.push_back({queue, now});
+    ++computed_count_;
+    const OrderKey now = policy_->key(standing_of(queues, queue));
+    bool is_other = now != key(queue);
+    if (policy_->prefers_guaranteed) {
+      std::vector<std::int64_t> left = left_of_guarantees(queues, queue);
+      std::vector<std::int64_t>& known = grown(left_, queue.row());
+      is_other = std::exchange(known, std::move(left)) != known || is_other;
+    }
+    if (is_other) news.keys.push_back({queue, now});
   }
   return news;
 }
 
-OrderKey QueueKeys::key_of(const QueueTree& queues, QueueId queue) {
-  const auto nearest = [&](const auto& limit_of) {
+QueueStanding QueueKeys::standing_of(const QueueTree& queues, QueueId queue) {
+  const auto nearest = [&](QueueId from, const auto& limit_of) {
     std::int64_t limit = kUnlimited;
-    for (QueueId q = queue; !q.is_none() && limit == kUnlimited; q = queues.parent(q)) limit = limit_of(q);
+    for (QueueId q = from; !q.is_none() && limit == kUnlimited; q = queues.parent(q)) limit = limit_of(q);
     return limit;
   };
+  const auto guarantee = [&](const QuotaKey& of) {
+    const QueueShares::Column* column = queue == kRoot ? nullptr : queues.shares().find(of);
+    return column == nullptr ? std::int64_t{0} : QueueShares::guarantee(*column, queue);
+  };
   uses_.clear();
-  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-    const std::int64_t limit = nearest([&](QueueId q) { return queues.quota(q)[d]; });
-    uses_.push_back({queues.used(queue)[d], limit == kUnlimited ? capacity_[d] : limit});
-  }
+  const auto add = [&](const QuotaKey& of, std::int64_t used, std::int64_t capacity, const auto& limit_of) {
+    const std::int64_t own = nearest(queue, limit_of), above = nearest(queues.parent(queue), limit_of);
+    const bool always_counts = quota_number(of) < static_cast<std::int64_t>(kQuotaDimensions);
+    if (own == kUnlimited && !always_counts && queues.shares().find(of) == nullptr) return;
+    uses_.push_back({.used = used,
+                     .limit = own == kUnlimited ? capacity : own,
+                     .guarantee = guarantee(of),
+                     .of_parent = above == kUnlimited ? capacity : above});
+  };
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    add(quota_key(static_cast<std::int64_t>(d)), queues.used(queue)[d], capacity_[d],
+        [&](QueueId q) { return queues.quota(q)[d]; });
   for (std::size_t k = 0; k < queues.keys().size(); ++k)
-    if (const std::int64_t limit = nearest([&](QueueId q) { return queues.limit(k, q); }); limit != kUnlimited)
-      uses_.push_back({queues.used(k, queue), limit});
-  ++computed_count_;
-  return policy_->key(uses_);
+    add(queues.keys()[k], queues.used(k, queue), capacity_[kQuotaDimensions + k],
+        [&](QueueId q) { return queues.limit(k, q); });
+  return {uses_, queues.rank(queue)};
+}
+
+std::vector<std::int64_t> QueueKeys::left_of_guarantees(const QueueTree& queues, QueueId queue) const {
+  std::vector<std::int64_t> left;
+  if (queue == kRoot) return left;  // no other is its sibling
+  for (const QueueShares::Column& column : queues.shares().columns()) {
+    const std::int64_t guarantee = QueueShares::guarantee(column, queue);
+    if (guarantee == 0 && QueueShares::stated(column, queue) == QuotaShare::kNotNamed) continue;
+    const auto number = static_cast<std::size_t>(quota_number(column.of));
+    const bool is_dimension = number < kQuotaDimensions;
+    const auto key = static_cast<std::size_t>(std::ranges::find(queues.keys(), column.of) - queues.keys().begin());
+    left.resize(kQuotaDimensions + queues.keys().size(), kUnlimited);
+    left[is_dimension ? number : kQuotaDimensions + key] =
+        guarantee - (is_dimension ? queues.used(queue)[number] : queues.used(key, queue));
+  }
+  return left;
+}
+
+OrderKey QueueKeys::key_with(QueueId queue, ClassId first) const {
+  OrderKey with = key(queue);
+  if (!policy_->prefers_guaranteed || queue.row() >= left_.size() || left_[queue.row()].empty()) return with;
+  const std::vector<std::int64_t>& left = left_[queue.row()];
+  const std::vector<std::int64_t>* needs = first.row() < needs_.size() ? &needs_[first.row()] : nullptr;
+  for (std::size_t c = 0; c < left.size(); ++c)
+    if (left[c] < (needs != nullptr && c < needs->size() ? (*needs)[c] : 0)) return with;
+  with.major -= kInside;
+  return with;
 }
 
 void QueueKeys::set(QueueId queue, OrderKey key) { grown(keys_, queue.row()) = key; }

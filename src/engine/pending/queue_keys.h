@@ -6,8 +6,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "base/grown.h"
+#include "engine/pending/waiting.h"
 #include "policy/queue_order_policy.h"
 #include "state/state.h"
 
@@ -21,6 +24,11 @@ class QueueKeys {
   bool are_compared() const { return policy_->key != nullptr; }
   const QueueOrderPolicy& policy() const { return *policy_; }
   OrderKey key(QueueId queue) const { return queue.row() < keys_.size() ? keys_[queue.row()] : OrderKey{}; }
+  /// With that class's jobs first in the queue: those that stay inside guarantees go before all others, if the policy
+  /// says so.
+  OrderKey key_with(QueueId queue, ClassId first) const;
+  /// What a job of the class needs, by counter: the dimensions, then the keys of quotas.
+  void note_needs(ClassId id, std::vector<std::int64_t> needs) { grown(needs_, id.row()) = std::move(needs); }
   /// None for the root.
   QueueId parent(QueueId queue) const;
   /// Which of two queues goes first; equal: their jobs are compared. Cost: O(depth).
@@ -47,17 +55,21 @@ class QueueKeys {
  private:
   friend struct EngineFields;
   std::vector<QueueId> rows_to_look_at(const State& state, bool are_all) const;
-  OrderKey key_of(const QueueTree& queues, QueueId queue);
+  QueueStanding standing_of(const QueueTree& queues, QueueId queue);
+  /// What is left of the guarantees that the queue names, by counter; empty: it names none.
+  std::vector<std::int64_t> left_of_guarantees(const QueueTree& queues, QueueId queue) const;
 
   const QueueOrderPolicy* policy_;
   std::vector<OrderKey> keys_;  ///< by queue
   std::uint64_t tree_seen_ = 0;
   // what follows from the state
   std::vector<QueueId> parents_;
-  QuotaVector capacity_{};
+  std::vector<std::int64_t> capacity_;  ///< of all nodes, by counter: the dimensions, then the keys of quotas
   std::uint64_t facts_seen_ = 0;
   std::uint64_t computed_count_ = 0;
-  std::vector<QueueUse> uses_;  ///< of the queue whose key is computed
+  std::vector<QueueUse> uses_;                    ///< of the queue whose key is computed
+  std::vector<std::vector<std::int64_t>> left_;   ///< by queue, of guarantees
+  std::vector<std::vector<std::int64_t>> needs_;  ///< by class
 };
 
 }  // namespace ashlar

@@ -36,7 +36,7 @@ class Work {
   bool is_top_taken_ = false;    ///< the top is being looked at; the next job of its class may take its place
   // else
   std::map<QueueId, std::vector<ClassHead>> by_queue_;  ///< heaps
-  QueueHeads fronts_;                                   ///< of those
+  QueueHeads fronts_{true};                             ///< of those
 };
 
 }  // namespace ashlar

@@ -47,11 +47,12 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
+  const VerdictKind waits = refusal->code == ReasonCode::kQueueHeld ? VerdictKind::kWaits : VerdictKind::kOverQuota;
   if (!is_never && cycle.impossible.contains(head.job_class))
     park_for_shortage(e, state, cycle, head, false);
   else
     park(e, state, cycle, head.job_class,
-         {is_never ? VerdictKind::kNeverFits : VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*refusal}});
+         {is_never ? VerdictKind::kNeverFits : waits, WakeOn::kQuota, cycle.plan.at, {*refusal}});
   return true;
 }
 

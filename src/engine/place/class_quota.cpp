@@ -36,9 +36,12 @@ class ClassQuota {
       for (std::size_t k = 0; k < queues.keys().size(); ++k) {
         const std::int64_t limit = queues.limit(k, q);
         const std::int64_t added = limit == kUnlimited ? 0 : taken(placements, k);
-        if (added > 0 && queues.used(k, q) > limit)
-          return Reason{
-              ReasonCode::kQuotaExhausted, q.value, {quota_number(queues.keys()[k]), queues.used(k, q) - added, limit}};
+        const std::int64_t used = queues.used(k, q), kept = queues.counted_by_key(k, q) - used;
+        const std::int64_t number = quota_number(queues.keys()[k]);
+        if (added > 0 && used > limit)
+          return Reason{ReasonCode::kQuotaExhausted, q.value, {number, used - added, limit}};
+        if (added > 0 && used + kept > limit)
+          return Reason{ReasonCode::kKeptByGuarantees, q.value, {number, kept, limit}};
       }
     return std::nullopt;
   }

@@ -253,7 +253,7 @@ std::size_t EarliestStart::count_enough_quota() {
   const QueueId limiting(refusal->subject);
   const auto dimension = static_cast<std::size_t>(refusal->numbers[0]);
   std::int64_t lacking = quota_needed(state_, job_)[dimension] -
-                         (state_.queues().quota(limiting)[dimension] - state_.queues().used(limiting)[dimension]);
+                         (state_.queues().quota(limiting)[dimension] - state_.queues().counted(dimension, limiting));
   std::size_t count = 0;
   for (; lacking > 0 && reaches(count + 1); ++count)
     while (ends_given_back_ < moments_[count].ends) {

@@ -413,12 +413,12 @@ void Reservation::note_quota_spares(const State& state) {
     bool has_limit = false;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
       const std::int64_t limit = state.queues().quota(queue)[d];
-      spare.left[d] = limit == kUnlimited ? kPlenty : limit - state.queues().used(queue)[d];
+      spare.left[d] = limit == kUnlimited ? kPlenty : limit - state.queues().counted(d, queue);
       has_limit = has_limit || limit != kUnlimited;
     }
     for (std::size_t k = 0; k < state.queues().keys().size(); ++k) {
       const std::int64_t limit = state.queues().limit(k, queue);
-      spare.left_by_key.push_back(limit == kUnlimited ? kPlenty : limit - state.queues().used(k, queue));
+      spare.left_by_key.push_back(limit == kUnlimited ? kPlenty : limit - state.queues().counted_by_key(k, queue));
       has_limit = has_limit || limit != kUnlimited;
     }
     if (has_limit) quota_spares.push_back(spare);

@@ -304,9 +304,16 @@ void add_quotas(Snapshot& out, ReadReplica& replica) {
     out.set("ashlar_queue_allocated_gpus", "GPUs in use by the queue", labels, used);
     out.set("ashlar_queue_share_ratio", "Share of the cluster's GPUs that is in use by the queue",
             {{"queue", names.queues.name(queue).str()}}, devices > 0 ? used / static_cast<double>(devices) : 0);
-    const std::int64_t quota = state.queues().quota(queue)[0];
-    out.set("ashlar_queue_guaranteed_gpus", "GPU quota of the queue", labels,
-            quota == kUnlimited ? std::numeric_limits<double>::infinity() : static_cast<double>(quota) / 1000);
+    for (const ReadGuarantee& guarantee : guarantees_of(state, names, queue)) {
+      if (!guarantee.counted.of.resource.is_none()) continue;
+      const std::int64_t beyond = std::max<std::int64_t>(guarantee.counted.used - guarantee.in_force, 0);
+      const prometheus::Labels of{{"queue", names.queues.name(queue).str()},
+                                  {"model", guarantee.counted.model.empty() ? "any" : guarantee.counted.model}};
+      out.set("ashlar_queue_guaranteed_gpus", "GPUs that the queue is sure to get", of,
+              guarantee.counted.in_whole_units(guarantee.in_force));
+      out.set("ashlar_queue_borrowed_gpus", "GPUs that the queue uses beyond those", of,
+              guarantee.counted.in_whole_units(beyond));
+    }
     for (const ReadLimit& limit : limits_of(state, names, queue)) {
       const prometheus::Labels of{{"queue", names.queues.name(queue).str()},
                                   {"resource", limit.resource},

@@ -18,22 +18,63 @@ double ReadLimit::in_whole_units(std::int64_t amount) const {
   return static_cast<double>(amount) / (is_milli ? 1000 : 1);
 }
 
+namespace {
+
+ReadLimit named(const ObjectNames& names, const QuotaKey& of, std::int64_t used, std::int64_t limit) {
+  return {.of = of,
+          .resource = of.resource.is_none() ? std::string(kGpuResource) : names.resource_name(of.resource).str(),
+          .model = of.device_class.is_none() ? std::string() : names.models.name(of.device_class).str(),
+          .used = used,
+          .limit = limit};
+}
+
+}  // namespace
+
 std::vector<ReadLimit> limits_of(const State& state, const ObjectNames& names, QueueId queue) {
   const QueueTree& tree = state.queues();
   std::vector<ReadLimit> limits;
   const auto add = [&](const QuotaKey& of, std::int64_t used, std::int64_t limit) {
-    if (limit == kUnlimited) return;
-    limits.push_back(
-        {.of = of,
-         .resource = of.resource.is_none() ? std::string(kGpuResource) : names.resource_name(of.resource).str(),
-         .model = of.device_class.is_none() ? std::string() : names.models.name(of.device_class).str(),
-         .used = used,
-         .limit = limit});
+    if (limit != kUnlimited) limits.push_back(named(names, of, used, limit));
   };
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)
     add(quota_key(static_cast<std::int64_t>(d)), tree.used(queue)[d], tree.quota(queue)[d]);
   for (std::size_t k = 0; k < tree.keys().size(); ++k) add(tree.keys()[k], tree.used(k, queue), tree.limit(k, queue));
   return limits;
+}
+
+std::vector<ReadGuarantee> guarantees_of(const State& state, const ObjectNames& names, QueueId queue) {
+  const QueueTree& tree = state.queues();
+  std::vector<ReadGuarantee> guarantees;
+  for (const QueueShares::Column& column : tree.shares().columns()) {
+    const std::int64_t stated = QueueShares::stated(column, queue), borrows = QueueShares::borrows(column, queue);
+    const bool is_all = tree.parent(queue).is_none() && stated == QuotaShare::kNotNamed;  // what the nodes have
+    const std::int64_t in_force = is_all ? 0 : QueueShares::guarantee(column, queue);
+    if (in_force == 0 && stated == QuotaShare::kNotNamed && borrows == kUnlimited) continue;
+    guarantees.push_back(
+        {.counted = named(names, column.of, tree.used(column.of, queue), QueueShares::limit(column, queue)),
+         .stated = stated,
+         .in_force = in_force,
+         .borrows = borrows,
+         .lends = QueueShares::lends(column, queue)});
+  }
+  return guarantees;
+}
+
+void write_guarantees(JsonWriter& w, std::span<const ReadGuarantee> guarantees) {
+  w.key("guarantees").begin_array();
+  for (const ReadGuarantee& guarantee : guarantees) {
+    w.begin_object()
+        .member("resource", guarantee.counted.resource)
+        .member("model", guarantee.counted.model)
+        .member("unit", guarantee.counted.unit())
+        .member("used", guarantee.counted.used)
+        .member("inForce", guarantee.in_force);
+    if (guarantee.stated != QuotaShare::kNotNamed) w.member("stated", guarantee.stated);
+    if (guarantee.borrows != kUnlimited) w.member("borrowLimit", guarantee.borrows);
+    if (guarantee.lends != kUnlimited) w.member("lendLimit", guarantee.lends);
+    w.end_object();
+  }
+  w.end_array();
 }
 
 std::vector<std::int64_t> nodes_by_model(const Cluster& cluster) {

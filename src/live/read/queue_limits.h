@@ -29,8 +29,22 @@ struct ReadLimit {
 /// GPUs, CPU and memory first, then the others in the order in which they were first configured. Cost: O(keys).
 std::vector<ReadLimit> limits_of(const State& state, const ObjectNames& names, QueueId queue);
 
+/// What a queue is sure to get of something, and what it may use beyond that.
+struct ReadGuarantee {
+  ReadLimit counted;          ///< what is counted, what is used, and the most that what it borrows allows (kUnlimited)
+  std::int64_t stated = 0;    ///< QuotaShare::kNotNamed: it names none
+  std::int64_t in_force = 0;  ///< less where the guarantees of all come to more than there is
+  std::int64_t borrows = 0;   ///< kUnlimited: as much as its quota allows
+  std::int64_t lends = 0;     ///< kUnlimited: all
+};
+/// In the order in which they were first configured; inner queues that name none have what those below them have.
+std::vector<ReadGuarantee> guarantees_of(const State& state, const ObjectNames& names, QueueId queue);
+
 /// The number of live nodes with devices of each class, by its row. Cost: O(nodes).
 std::vector<std::int64_t> nodes_by_model(const Cluster& cluster);
+
+/// The same as the member "guarantees" of an object.
+void write_guarantees(JsonWriter& w, std::span<const ReadGuarantee> guarantees);
 
 /// The same limits as the member "limits" of an object.
 void write_limits(JsonWriter& w, std::span<const ReadLimit> limits, std::span<const std::int64_t> nodes_by_model);

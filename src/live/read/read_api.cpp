@@ -448,6 +448,7 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
     else
       w.integer(tree.quota(queue)[0]);
     write_limits(w, limits_of(replica.state(), names, queue), of_models);
+    write_guarantees(w, guarantees_of(replica.state(), names, queue));
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();
   }
   w.end_array().member("shown", static_cast<std::int64_t>(shown)).member("total", static_cast<std::int64_t>(total));

@@ -1,5 +1,6 @@
 #include "live/track/tracker.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/grown.h"
@@ -22,17 +23,28 @@ namespace ashlar::kube {
 
 namespace {
 
-/// Its limits by rows. A resource without a column is one that no pod can get.
+/// What a quota names, by rows; none if no column tracks the resource, so that no pod can get it.
+std::optional<QuotaKey> key_of(ObjectNames& names, const std::string& resource, const std::string& model) {
+  QuotaKey key;
+  if (resource != kGpuResource) key.resource = names.resource(PooledString(resource));
+  if (resource != kGpuResource && key.resource.is_none()) return std::nullopt;
+  if (!model.empty()) key.device_class = names.configured_model(PooledString(model));
+  return key;
+}
+
 std::vector<QuotaLimit> limits_of(ObjectNames& names, const QueueSettings& queue) {
   std::vector<QuotaLimit> limits;
-  for (const QueueSettings::Limit& limit : queue.limits) {
-    QuotaKey key;
-    if (limit.resource != kGpuResource) key.resource = names.resource(PooledString(limit.resource));
-    if (limit.resource != kGpuResource && key.resource.is_none()) continue;
-    if (!limit.model.empty()) key.device_class = names.configured_model(PooledString(limit.model));
-    limits.push_back({key, limit.limit});
-  }
+  for (const QueueSettings::Limit& limit : queue.limits)
+    if (const auto key = key_of(names, limit.resource, limit.model)) limits.push_back({*key, limit.limit});
   return limits;
+}
+
+std::vector<QuotaShare> shares_of(ObjectNames& names, const QueueSettings& queue) {
+  std::vector<QuotaShare> shares;
+  for (const QueueSettings::Share& share : queue.shares)
+    if (const auto key = key_of(names, share.resource, share.model))
+      shares.push_back({*key, share.guarantee, share.borrows, share.lends});
+  return shares;
 }
 
 }  // namespace
@@ -54,7 +66,8 @@ void Tracker::open() {
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
     const QueueId id = data_.names.queues.of(PooledString(queue.name));
     grown(data_.queue_namespaces, id.row()).assign(queue.namespaces.begin(), queue.namespaces.end());
-    data_.out.add(QueueDefined{id, is_root ? QueueId::none() : parent, queue.quota, limits_of(data_.names, queue)});
+    data_.out.add(QueueDefined{id, is_root ? QueueId::none() : parent, queue.quota, limits_of(data_.names, queue),
+                               shares_of(data_.names, queue), queue.rank, queue.is_held});
   }
   if (!has_default)
     data_.out.add(QueueDefined{

@@ -44,7 +44,17 @@ struct QueueSettings {
     std::string resource, model;
     std::int64_t limit = kUnlimited;
   };
-  std::vector<Limit> limits = {};            ///< further ones
+  std::vector<Limit> limits = {};  ///< further ones
+  /// What it is sure to get of a resource, and how much more it may use.
+  struct Share {
+    std::string resource, model;
+    std::int64_t guarantee = QuotaShare::kNotNamed;
+    std::int64_t borrows = kUnlimited;
+    std::int64_t lends = kUnlimited;
+  };
+  std::vector<Share> shares = {};
+  QueueRank rank = {};
+  bool is_held = false;
   std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
 };
 

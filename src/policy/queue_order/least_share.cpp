@@ -15,9 +15,9 @@ std::int64_t share_of(const QueueUse& use) {
 
 }  // namespace
 
-OrderKey least_share(std::span<const QueueUse> uses) {
+OrderKey least_share(const QueueStanding& standing) {
   std::int64_t most = 0;
-  for (const QueueUse& use : uses) most = std::max(most, share_of(use));
+  for (const QueueUse& use : standing.uses) most = std::max(most, share_of(use));
   return {most, 0};
 }
 

@@ -7,6 +7,7 @@ namespace {
 constexpr QueueOrderPolicy kQueueOrders[] = {
     {.name = "by-job", .key = nullptr},
     {.name = "least-share", .key = least_share},
+    {.name = "drf", .key = drf, .prefers_guaranteed = true},
 };
 
 }  // namespace

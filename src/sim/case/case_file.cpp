@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"gpu", "cpu", "memory"};  // by QuotaDimension
 constexpr std::string_view kQuotaForm = "limits such as gpu=16, cpu=64 or memory=512GiB";
+constexpr std::string_view kGuaranteeForm = "guarantees such as gpu=8 or cpu=64";
+constexpr std::string_view kBorrowsForm = "limits such as gpu=4 or gpu=0";
 constexpr std::string_view kModelLimitForm = "a limit such as gpu:h100=8";
 
 /// "gpu", "cpu", or a resource that the case has named, alone or of the nodes of one model: "gpu:h100". None and an
@@ -46,26 +48,70 @@ std::optional<QuotaKey> quota_key_of(const CaseReading& c, Words& words, std::st
   return std::nullopt;
 }
 
-void take_quota(const CaseReading& c, Words& words, QueueDefined& queue) {
-  if (words.is_at_end() || words.peek() == "parent" || words.peek() == "at") {
-    words.take(kQuotaForm);
-    words.fail("no limit is given", kQuotaForm);
+constexpr std::string_view kQueueWords[] = {"guarantee", "quota",    "weight", "lends",
+                                            "borrows",   "priority", "parent", "at"};
+
+/// Amounts such as gpu=16 up to the next word of the statement; `take(key, amount)` for each.
+template <class Take>
+void take_amounts(const CaseReading& c, Words& words, std::string_view form, Take&& take) {
+  const auto is_over = [&] {
+    return words.is_at_end() || std::ranges::find(kQueueWords, words.peek()) != std::end(kQueueWords);
+  };
+  if (is_over()) {
+    words.take(form);
+    return words.fail("no limit is given", form);
   }
-  while (!words.is_at_end() && words.peek() != "parent" && words.peek() != "at") {
-    const KeyValue limit = key_value(words.take(kQuotaForm));
-    const std::optional<QuotaKey> key = quota_key_of(c, words, limit.key);
+  while (!is_over()) {
+    const KeyValue stated = key_value(words.take(form));
+    const std::optional<QuotaKey> key = quota_key_of(c, words, stated.key);
     if (!key) return;
-    const std::int64_t number = quota_number(*key);
     const Result<std::int64_t> amount =
-        limit.value == "unlimited" ? Result<std::int64_t>(kUnlimited) : parse_quota(number, limit.value);
+        stated.value == "unlimited" ? Result<std::int64_t>(kUnlimited) : parse_quota(quota_number(*key), stated.value);
     if (!amount) return words.fail(amount.error().message);
-    if (number < static_cast<std::int64_t>(kQuotaDimensions)) {
-      queue.quota[static_cast<std::size_t>(number)] = *amount;
-      continue;
-    }
-    std::erase_if(queue.limits, [&](const QuotaLimit& l) { return l.of == *key; });
-    if (*amount != kUnlimited) queue.limits.push_back({*key, *amount});
+    take(*key, *amount);
   }
+}
+
+void take_quota(const CaseReading& c, Words& words, QueueDefined& queue) {
+  take_amounts(c, words, kQuotaForm, [&](const QuotaKey& key, std::int64_t amount) {
+    const std::int64_t number = quota_number(key);
+    if (number < static_cast<std::int64_t>(kQuotaDimensions)) {
+      queue.quota[static_cast<std::size_t>(number)] = amount;
+      return;
+    }
+    std::erase_if(queue.limits, [&](const QuotaLimit& l) { return l.of == key; });
+    if (amount != kUnlimited) queue.limits.push_back({key, amount});
+  });
+}
+
+QuotaShare& share_of(QueueDefined& queue, const QuotaKey& key) {
+  const auto found = std::ranges::find(queue.shares, key, &QuotaShare::of);
+  return found != queue.shares.end() ? *found : queue.shares.emplace_back(QuotaShare{.of = key});
+}
+
+void take_guarantee(const CaseReading& c, Words& words, QueueDefined& queue) {
+  take_amounts(c, words, kGuaranteeForm, [&](const QuotaKey& key, std::int64_t amount) {
+    if (amount == kUnlimited) return words.fail("a guarantee is an amount", kGuaranteeForm);
+    share_of(queue, key).guarantee = amount;
+  });
+}
+
+void take_borrows(const CaseReading& c, Words& words, QueueDefined& queue) {
+  take_amounts(c, words, kBorrowsForm,
+               [&](const QuotaKey& key, std::int64_t amount) { share_of(queue, key).borrows = amount; });
+}
+
+void take_lends(const CaseReading& c, Words& words, QueueDefined& queue) {
+  take_amounts(c, words, kBorrowsForm,
+               [&](const QuotaKey& key, std::int64_t amount) { share_of(queue, key).lends = amount; });
+}
+
+void take_weight(const CaseReading&, Words& words, QueueDefined& queue) {
+  constexpr std::string_view kForm = "a weight such as 2 or 0.5";
+  const Result<std::int64_t> weight = parse_quota(0, words.take(kForm));  // in thousandths, as GPUs are
+  if (!weight || *weight < 1 || *weight > QueueRank::kWeightMax)
+    return words.fail("a weight is from 0.001 to 1000000", kForm);
+  queue.rank.weight = *weight;
 }
 
 /// The statement of the queue so far; without limits below the root if there is none.
@@ -112,7 +158,12 @@ void read_queue(CaseReading& c, Words& words) {
   const QueueId queue = c.file.names.queues.of(words.take("the name of a queue"));
   QueueDefined defined{
       queue, queue == QueueId(0u) ? QueueId::none() : QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+  if (words.accept("guarantee")) take_guarantee(c, words, defined);
   if (words.accept("quota")) take_quota(c, words, defined);
+  if (words.accept("weight")) take_weight(c, words, defined);
+  if (words.accept("lends")) take_lends(c, words, defined);
+  if (words.accept("borrows")) take_borrows(c, words, defined);
+  if (words.accept("priority")) defined.rank.priority = static_cast<std::int32_t>(words.take_number("a priority"));
   if (words.accept("parent")) defined.parent = take_parent(c, words);
   if (defined.parent == queue) return words.fail("a queue cannot be its own parent", "another queue, or no parent");
   const Millis at = take_at(c, words);
@@ -124,15 +175,30 @@ void read_queue(CaseReading& c, Words& words) {
   add_event(c, at, EventBody(defined));
 }
 
-void read_quota(CaseReading& c, Words& words) {
+/// One statement that changes what a queue stated.
+void read_queue_change(CaseReading& c, Words& words, void (*take)(const CaseReading&, Words&, QueueDefined&)) {
   const QueueId queue = take_queue(c, words);
   if (words.has_failed()) return;
   QueueDefined defined = stated(c, queue);
-  take_quota(c, words, defined);
+  take(c, words, defined);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   stated(c, queue) = defined;
   add_event(c, at, EventBody(defined));
+}
+
+void read_quota(CaseReading& c, Words& words) { read_queue_change(c, words, take_quota); }
+void read_guarantee(CaseReading& c, Words& words) { read_queue_change(c, words, take_guarantee); }
+void read_weight(CaseReading& c, Words& words) { read_queue_change(c, words, take_weight); }
+
+/// "hold queue NAME", or "release queue NAME".
+template <bool is_held>
+void read_hold(CaseReading& c, Words& words) {
+  if (!words.accept("queue")) {
+    words.take("queue");
+    return words.fail("only queues can be held", "hold queue NAME at 1s");
+  }
+  read_queue_change(c, words, [](const CaseReading&, Words&, QueueDefined& queue) { queue.is_held = is_held; });
 }
 
 /// The index of the setting's value among these; an error that lists them if it is none of them.
@@ -167,8 +233,8 @@ Millis take_duration(Words& words, std::string_view text) {
 }
 
 void take_profile_setting(Words& words, Profile& profile) {
-  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",      "order", "card",
-                                            "score",    "cadence",   "queue-order", "grace", "seed"};
+  constexpr std::string_view kSettings[] = {"blocking", "placement",   "victim", "order", "card",  "score",
+                                            "cadence",  "queue-order", "grace",  "seed",  "shares"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -198,6 +264,10 @@ void take_profile_setting(Words& words, Profile& profile) {
       break;
     case 8:
       profile.grace = take_duration(words, value);
+      break;
+    case 10:
+      profile.queue_order =
+          value == "off" ? &default_queue_order() : take_policy(words, setting, queue_order_policies());
       break;
     default:
       if (value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos || value.size() > 18)
@@ -285,6 +355,10 @@ constexpr Statement kStatements[] = {
     {"lose", read_lose, "lose node0 at 1s"},
     {"drain", read_drain, "drain node0 at 1s"},
     {"quota", read_quota, "quota NAME gpu=16 at 1s"},
+    {"guarantee", read_guarantee, "guarantee NAME gpu=8 at 1s"},
+    {"weight", read_weight, "weight NAME 2 at 1s"},
+    {"hold", read_hold<true>, "hold queue NAME at 1s"},
+    {"release", read_hold<false>, "release queue NAME at 1s"},
     {"tick", read_tick, "tick at 1s"},
 };
 

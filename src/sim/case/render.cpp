@@ -200,6 +200,15 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   return line;
 }
 
+/// "guarantee=8", of GPUs, or "cpu-guarantee=64"; "guarantee=4/8" once it was lowered.
+std::string guarantee_text(const CaseFile& file, const QueueShares::Column& column, QueueId queue) {
+  const std::int64_t number = quota_number(column.of);
+  const std::int64_t in_force = QueueShares::guarantee(column, queue), stated = QueueShares::stated(column, queue);
+  const std::string text =
+      fmt::format("{}guarantee={}", number == 0 ? "" : counted_name(file, number) + "-", quota_word(number, in_force));
+  return in_force == stated ? text : text + "/" + quota_word(number, stated);
+}
+
 CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
   std::vector<std::string> parts;
   const QueueTree& queues = state.queues();
@@ -209,9 +218,12 @@ CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue) {
           fmt::format("{}={}/{}", counted_name(file, number), quota_word(number, used), quota_word(number, limit)));
   };
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-    add(static_cast<std::int64_t>(d), queues.used(queue)[d], queues.quota(queue)[d]);
+    add(static_cast<std::int64_t>(d), queues.used(queue)[d], queues.stated_quota(queue)[d]);
   for (std::size_t k = 0; k < queues.keys().size(); ++k)
-    add(quota_number(queues.keys()[k]), queues.used(k, queue), queues.limit(k, queue));
+    add(quota_number(queues.keys()[k]), queues.used(k, queue), queues.stated_limit(k, queue));
+  for (const QueueShares::Column& column : queues.shares().columns())
+    if (QueueShares::stated(column, queue) != QuotaShare::kNotNamed)
+      parts.push_back(guarantee_text(file, column, queue));
   return {"queue", fmt::format("{}  {}", file.names.queues.name(queue),
                                parts.empty() ? "unused" : fmt::format("{}", fmt::join(parts, " ")))};
 }

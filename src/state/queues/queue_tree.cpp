@@ -29,10 +29,14 @@ void QueueTree::ensure_row(QueueId queue) {
   parent_.resize(queue.row() + 1, kRoot);
   wanted_parent_.resize(queue.row() + 1, kRoot);
   quota_.resize(queue.row() + 1, kNoLimits);
+  in_force_.resize(queue.row() + 1, kNoLimits);
+  ranks_.resize(queue.row() + 1);
+  is_held_.resize(queue.row() + 1, 0);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
   is_usage_changed_.resize(queue.row() + 1, 0);
   parent_[0] = wanted_parent_[0] = QueueId::none();
+  if (!shares_.is_empty()) renew_shares();
 }
 
 void QueueTree::forget_usage_changes() {
@@ -40,22 +44,101 @@ void QueueTree::forget_usage_changes() {
   usage_changes_.clear();
 }
 
-void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits) {
+std::size_t QueueTree::key_row(const QuotaKey& key) {
+  const auto row = static_cast<std::size_t>(std::ranges::find(keys_, key) - keys_.begin());
+  if (row == keys_.size()) {
+    keys_.push_back(key);
+    key_limits_.emplace_back();
+    key_used_.emplace_back();
+  }
+  return row;
+}
+
+void QueueTree::renew_shares() {
+  shares_.renew(parent_);
+  in_force_ = quota_;
+  for (const QueueShares::Column& column : shares_.columns()) {
+    const std::int64_t dimension = quota_number(column.of);
+    if (dimension >= static_cast<std::int64_t>(kQuotaDimensions)) continue;  // see limit()
+    for (std::size_t row = 0; row < in_force_.size(); ++row) {
+      std::int64_t& limit = in_force_[row][static_cast<std::size_t>(dimension)];
+      limit = std::min(limit, QueueShares::limit(column, QueueId(row)));
+    }
+  }
+  for (std::size_t column = 0; column < shares_.columns().size(); ++column)
+    shares_.count_kept(column, [&](QueueId q) { return used(shares_.columns()[column].of, q); });
+}
+
+void QueueTree::follow_usage(QueueId queue) {
+  if (!shares_.keeps_any()) return;
+  for (std::size_t column = 0; column < shares_.columns().size(); ++column)
+    shares_.follow_usage(column, queue, [&](QueueId q) { return used(shares_.columns()[column].of, q); });
+}
+
+QueueId QueueTree::held_above(QueueId queue) const {
+  for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
+    if (is_held_[q.row()] != 0) return q;
+  return QueueId::none();
+}
+
+template <class LimitOf, class CountedOf>
+std::int64_t QueueTree::least_left(const QuotaKey& of, QueueId queue, LimitOf&& limit_of,
+                                   CountedOf&& counted_of) const {
+  const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
+  const auto used_within = [&](QueueId q, std::int64_t limit) {  // of the root without what the cluster has
+    const auto number = static_cast<std::size_t>(quota_number(of));
+    const auto key = static_cast<std::size_t>(std::ranges::find(keys_, of) - keys_.begin());
+    if (q != kRoot) return limit;
+    return number < kQuotaDimensions ? quota_[q.row()][number] : stated_limit(key, q);
+  };
+  std::int64_t least = kUnlimited, own = 0;  // what the queues so far keep for themselves
+  for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()]) {
+    if (const std::int64_t limit = limit_of(q); limit != kUnlimited) {
+      const std::int64_t left = limit - counted_of(q);
+      // what it keeps for itself does not count against what others keep
+      least = std::min(least, own > 0 ? own + std::max<std::int64_t>(left, 0) : left);
+      if (const std::int64_t most = used_within(q, limit); own > 0 && most != kUnlimited)
+        least = std::min(least, most - used(of, q));
+    }
+    if (column != nullptr) own += QueueShares::idle(*column, q);
+  }
+  return least;
+}
+
+std::int64_t QueueTree::left(std::size_t dimension, QueueId queue) const {
+  return least_left(
+      quota_key(static_cast<std::int64_t>(dimension)), queue, [&](QueueId q) { return in_force_[q.row()][dimension]; },
+      [&](QueueId q) { return counted(dimension, q); });
+}
+
+std::int64_t QueueTree::left_by_key(std::size_t key, QueueId queue) const {
+  return least_left(
+      keys_[key], queue, [&](QueueId q) { return limit(key, q); }, [&](QueueId q) { return counted_by_key(key, q); });
+}
+
+void QueueTree::add_capacity(std::size_t column, std::int64_t by) {
+  if (by == 0 || !shares_.add_capacity(column, by)) return;
+  renew_shares();
+  ++change_count_;
+}
+
+void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits,
+                       std::span<const QuotaShare> shares, QueueRank rank, bool is_held) {
   ensure_row(queue);
   const bool is_new = std::exchange(is_known_[queue.row()], std::uint8_t{1}) == 0;
   for (std::vector<std::int64_t>& of_key : key_limits_)
     if (queue.row() < of_key.size()) of_key[queue.row()] = kUnlimited;
   for (const QuotaLimit& limit : limits) {
-    const auto key = static_cast<std::size_t>(std::find(keys_.begin(), keys_.end(), limit.of) - keys_.begin());
-    if (key == keys_.size()) {
-      keys_.push_back(limit.of);
-      key_limits_.emplace_back();
-      key_used_.emplace_back();
-    }
+    const std::size_t key = key_row(limit.of);
     if (queue.row() >= key_limits_[key].size()) key_limits_[key].resize(queue.row() + 1, kUnlimited);
     key_limits_[key][queue.row()] = limit.limit;
   }
   quota_[queue.row()] = quota;
+  ranks_[queue.row()] = rank;
+  is_held_[queue.row()] = is_held ? 1 : 0;
+  for (const QuotaShare& share : shares)
+    if (quota_number(share.of) >= static_cast<std::int64_t>(kQuotaDimensions)) key_row(share.of);
+  shares_.define(queue, shares);
   ++change_count_;
   if (queue != kRoot) {
     wanted_parent_[queue.row()] = parent.is_none() ? kRoot : parent;
@@ -74,6 +157,31 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, 
     if (parent_[queue.row()] != wanted)
       displaced_.insert(std::lower_bound(displaced_.begin(), displaced_.end(), queue), queue);
   }
+  if (shares_.is_empty())
+    in_force_[queue.row()] = quota;
+  else
+    renew_shares();
+}
+
+std::int64_t QueueTree::used(const QuotaKey& of, QueueId queue) const {
+  const auto number = static_cast<std::size_t>(quota_number(of));
+  if (number < kQuotaDimensions) return used_[queue.row()][number];
+  const auto key = static_cast<std::size_t>(std::ranges::find(keys_, of) - keys_.begin());
+  return key < keys_.size() ? used(key, queue) : 0;
+}
+
+QueueDefined QueueTree::definition(QueueId queue) const {
+  QueueDefined defined{queue, parent_[queue.row()], quota_[queue.row()]};
+  for (std::size_t k = 0; k < keys_.size(); ++k)
+    if (stated_limit(k, queue) != kUnlimited) defined.limits.push_back({keys_[k], stated_limit(k, queue)});
+  for (const QueueShares::Column& column : shares_.columns()) {
+    const QuotaShare share{column.of, QueueShares::stated(column, queue), QueueShares::borrows(column, queue),
+                           QueueShares::lends(column, queue)};
+    if (share != QuotaShare{.of = column.of}) defined.shares.push_back(share);
+  }
+  defined.rank = ranks_[queue.row()];
+  defined.is_held = is_held(queue);
+  return defined;
 }
 
 bool QueueTree::may_hang(QueueId queue, QueueId parent) const {
@@ -119,8 +227,14 @@ std::vector<QueueId> QueueTree::counted_displaced() const {
 
 bool QueueTree::is_consistent() const {
   const auto may_move = [&](QueueId queue) { return may_hang(queue, wanted_parent_[queue.row()]); };
+  QueueTree again = *this;
+  again.renew_shares();
+  const auto keeps_the_same = [](const QueueShares::Column& a, const QueueShares::Column& b) {
+    return a.in_force == b.in_force && a.idle == b.idle && a.kept == b.kept;
+  };
   return displaced_ == counted_displaced() && std::none_of(displaced_.begin(), displaced_.end(), may_move) &&
-         are_sums_sound();
+         are_sums_sound() && (shares_.is_empty() || in_force_ == again.in_force_) &&
+         std::ranges::equal(shares_.columns(), again.shares_.columns(), keeps_the_same);
 }
 
 namespace {
@@ -149,6 +263,7 @@ void QueueTree::charge(QueueId queue, const QuotaVector& amounts, int sign) {
     if (used_sums_.beyond.empty() && add_within_shown(used, by)) continue;
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) used[d] = used_sums_.add(sum_cell(d, q), used[d], by[d]);
   }
+  follow_usage(queue);
 }
 
 void QueueTree::ensure_used(std::size_t key) {
@@ -182,38 +297,75 @@ void QueueTree::charge(std::size_t key, QueueId queue, std::int64_t amount) {
     std::int64_t& used = key_used_[key][q.row()];
     used = used_sums_.add(sum_cell(kQuotaDimensions + key, q), used, amount);
   }
+  follow_usage(queue);
 }
+
+namespace {
+
+/// An amount that is added to a queue, at a limit from it upwards. Queues on the way keep some of it for themselves:
+/// only the rest `counts` against what others keep.
+struct AtLimit {
+  std::int64_t amount = 0, counts = 0, used = 0, kept = 0;
+  std::int64_t limit = 0;   ///< at most what the cluster has, where any is kept
+  std::int64_t stated = 0;  ///< of the root: without what the cluster has, which placing shows
+
+  std::optional<Reason> refusal(QueueId queue, std::int64_t number) const {
+    const std::int64_t most = queue == kRoot ? stated : limit;
+    if (amount > most) return Reason{ReasonCode::kExceedsQuota, queue.value, {number, amount, most}};
+    if (most != kUnlimited && amount > most - used)
+      return Reason{ReasonCode::kQuotaExhausted, queue.value, {number, used, limit}};
+    if (counts > 0 && counts > limit - used - kept)
+      return Reason{ReasonCode::kKeptByGuarantees, queue.value, {number, kept, limit}};
+    return std::nullopt;
+  }
+};
+
+/// What could never be admitted goes before what waits.
+void note(std::optional<Reason>& first, const std::optional<Reason>& refusal) {
+  if (refusal && (!first || (refusal->code == ReasonCode::kExceedsQuota && first->code != refusal->code)))
+    first = refusal;
+}
+
+}  // namespace
 
 std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::int64_t amount) const {
   if (amount == 0 || queue.row() >= parent_.size()) return std::nullopt;
-  std::optional<Reason> exhausted;
+  const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(keys_[key]);
+  const std::int64_t number = quota_number(keys_[key]);
+  std::optional<Reason> first;
+  std::int64_t counts = amount;  // the rest is what queues below keep for it
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
-    const std::int64_t most = limit(key, q), number = quota_number(keys_[key]);
-    if (most == kUnlimited) continue;
-    if (amount > most) return Reason{ReasonCode::kExceedsQuota, q.value, {number, amount, most}};
-    if (!exhausted && amount > most - used(key, q))
-      exhausted = Reason{ReasonCode::kQuotaExhausted, q.value, {number, used(key, q), most}};
+    if (const std::int64_t most = limit(key, q); most != kUnlimited)
+      note(first,
+           AtLimit{amount, counts, used(key, q), kept(keys_[key], q), most, stated_limit(key, q)}.refusal(q, number));
+    if (column != nullptr) counts -= std::min(counts, QueueShares::idle(*column, q));
   }
-  return exhausted;
+  return first;
 }
 
 std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amounts) const {
   if (queue.row() >= parent_.size()) return std::nullopt;
-  std::optional<Reason> exhausted;
+  const bool keeps_any = shares_.keeps_any();
+  std::optional<Reason> first;
+  QuotaVector counts = amounts;
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = quota_[q.row()][d];
-      if (limit == kUnlimited || amounts[d] == 0) continue;
+      const std::int64_t limit = in_force_[q.row()][d];
+      if (amounts[d] == 0) continue;
       const auto dimension = static_cast<std::int64_t>(d);
-      if (amounts[d] > limit) return Reason{ReasonCode::kExceedsQuota, q.value, {dimension, amounts[d], limit}};
-      if (!exhausted && amounts[d] > limit - used_[q.row()][d])
-        exhausted = Reason{ReasonCode::kQuotaExhausted, q.value, {dimension, used_[q.row()][d], limit}};
+      const QuotaKey of = quota_key(dimension);
+      if (limit != kUnlimited)
+        note(first,
+             AtLimit{amounts[d], counts[d], used_[q.row()][d], keeps_any ? kept(of, q) : 0, limit, quota_[q.row()][d]}
+                 .refusal(q, dimension));
+      if (const QueueShares::Column* column = keeps_any ? shares_.find(of) : nullptr; column != nullptr)
+        counts[d] -= std::min(counts[d], QueueShares::idle(*column, q));
     }
   }
-  return exhausted;
+  return first;
 }
 
-bool QueueTree::has_limits() const { return std::any_of(quota_.begin(), quota_.end(), limits); }
+bool QueueTree::has_limits() const { return std::any_of(in_force_.begin(), in_force_.end(), limits); }
 
 std::uint64_t QueueTree::digest() const {
   std::uint64_t sum = used_sums_.digest();

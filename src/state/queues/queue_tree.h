@@ -1,6 +1,6 @@
 // QueueTree: a tree of queues with a limit per dimension (milli-GPU, milli-cores, bytes of memory), further limits by
-// key (any resource, by device class), and what is used now. A job is charged to its queue and to every ancestor; row 0
-// is the root. Cost of a charge: O(depth) for the dimensions, and for each key that any queue limits.
+// key (any resource, by device class), guarantees, and what is used now. A job is charged to its queue and to every
+// ancestor; row 0 is the root. Cost of a charge: O(depth) for the dimensions, and for each key that any queue names.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "model/demand.h"
 #include "model/event.h"
 #include "model/plan.h"
+#include "state/queues/queue_shares.h"
 
 namespace ashlar {
 
@@ -28,7 +29,10 @@ class QueueTree {
   QueueTree();
   /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
   /// child of the root; it moves to its parent, with its usage, as soon as that is possible.
-  void define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits = {});
+  void define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits = {},
+              std::span<const QuotaShare> shares = {}, QueueRank rank = {}, bool is_held = false);
+  /// The nodes have so much more, or less, of that column of shares().
+  void add_capacity(std::size_t column, std::int64_t by);
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
   QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
@@ -38,24 +42,59 @@ class QueueTree {
       if (queue == ancestor) return true;
     return false;
   }
-  const QuotaVector& quota(QueueId queue) const { return quota_[queue.row()]; }
+  /// What the queue may use at most, of what it borrows too.
+  const QuotaVector& quota(QueueId queue) const { return in_force_[queue.row()]; }
+  const QuotaVector& stated_quota(QueueId queue) const { return quota_[queue.row()]; }
+  const QueueShares& shares() const { return shares_; }
+  const QueueRank& rank(QueueId queue) const { return ranks_[queue.row()]; }
+  bool is_held(QueueId queue) const { return is_held_[queue.row()] != 0; }
+  /// The first, from the queue upwards, that is held; none.
+  QueueId held_above(QueueId queue) const;
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
 
-  /// The keys that a queue has ever limited, in order of appearance. Usage of a new one is 0 until it is charged.
+  /// The keys that a queue has ever limited or shared, in order of appearance. Usage of a new one is 0 until it is
+  /// charged.
   std::span<const QuotaKey> keys() const { return keys_; }
-  std::int64_t limit(std::size_t key, QueueId queue) const {
+  std::int64_t stated_limit(std::size_t key, QueueId queue) const {
     return queue.row() < key_limits_[key].size() ? key_limits_[key][queue.row()] : kUnlimited;
+  }
+  /// As quota().
+  std::int64_t limit(std::size_t key, QueueId queue) const {
+    const std::int64_t stated = stated_limit(key, queue);
+    const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(keys_[key]);
+    return column == nullptr ? stated : std::min(stated, QueueShares::limit(*column, queue));
   }
   std::int64_t used(std::size_t key, QueueId queue) const {
     return queue.row() < key_used_[key].size() ? key_used_[key][queue.row()] : 0;
   }
+
+  /// What counts against the limit of the queue: what it uses, and what queues below it keep of their guarantees.
+  std::int64_t counted(std::size_t dimension, QueueId queue) const {
+    return used_[queue.row()][dimension] + kept(quota_key(static_cast<std::int64_t>(dimension)), queue);
+  }
+  std::int64_t counted_by_key(std::size_t key, QueueId queue) const {
+    return used(key, queue) + kept(keys_[key], queue);
+  }
+  /// What the queue keeps for itself of the limits above it.
+  std::int64_t idle(const QuotaKey& of, QueueId queue) const {
+    const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
+    return column == nullptr ? 0 : QueueShares::idle(*column, queue);
+  }
+  /// The most of it that could be added to the queue within all limits, what it keeps for itself first.
+  std::int64_t left(std::size_t dimension, QueueId queue) const;
+  std::int64_t left_by_key(std::size_t key, QueueId queue) const;
+  /// What the queue uses of anything that is limited or shared.
+  std::int64_t used(const QuotaKey& of, QueueId queue) const;
+  /// What the queue states, with the parent where it stands.
+  QueueDefined definition(QueueId queue) const;
 
   /// Adds the amounts to the queue and its ancestors, or gives them back if `sign` is -1.
   void charge(QueueId queue, const QuotaVector& amounts, int sign);
   /// The same of one key.
   void charge(std::size_t key, QueueId queue, std::int64_t amount);
   /// The first limit, from the queue upwards, that these amounts would exceed; nothing if they fit. Reason
-  /// kQuotaExhausted, or kExceedsQuota if even the empty queue could not admit them.
+  /// kQuotaExhausted, kKeptByGuarantees if they would not with what queues below keep for themselves, or kExceedsQuota
+  /// if even the empty queue could not admit them. What is more than the cluster has is not refused here.
   std::optional<Reason> refusal(QueueId queue, const QuotaVector& amounts) const;
   /// The same for an amount of one key.
   std::optional<Reason> refusal(std::size_t key, QueueId queue, std::int64_t amount) const;
@@ -64,7 +103,7 @@ class QueueTree {
   /// Whether this queue, or one above it, has a limit. Cost: O(depth).
   bool is_limited(QueueId queue) const {
     for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
-      if (limits(quota_[q.row()])) return true;
+      if (limits(in_force_[q.row()])) return true;
     return is_limited_by_key(queue);
   }
   /// Whether this queue, or one above it, has a limit by key.
@@ -92,6 +131,18 @@ class QueueTree {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
   }
   void ensure_row(QueueId queue);
+  std::int64_t kept(const QuotaKey& of, QueueId queue) const {
+    const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
+    return column == nullptr ? 0 : QueueShares::kept(*column, queue);
+  }
+  /// The least over the limits from the queue upwards, by `limit_of(queue)` and `counted_of(queue)`.
+  template <class LimitOf, class CountedOf>
+  std::int64_t least_left(const QuotaKey& of, QueueId queue, LimitOf&& limit_of, CountedOf&& counted_of) const;
+  /// Usage of what is shared has changed from that queue up.
+  void follow_usage(QueueId queue);
+  /// The row of the key, which may be new.
+  std::size_t key_row(const QuotaKey& key);
+  void renew_shares();
   void note_usage_change(QueueId queue) {
     if (std::exchange(is_usage_changed_[queue.row()], std::uint8_t{1}) == 0) usage_changes_.push_back(queue);
   }
@@ -117,7 +168,11 @@ class QueueTree {
   std::vector<QueueId> parent_;
   std::vector<QueueId> wanted_parent_;  ///< as defined; its parent is this or the root
   std::vector<QueueId> displaced_;      ///< known queues whose parent is not the wanted one, ascending
-  std::vector<QuotaVector> quota_;
+  std::vector<QuotaVector> quota_;      ///< as stated
+  QueueShares shares_;
+  std::vector<QueueRank> ranks_;
+  std::vector<std::uint8_t> is_held_;
+  std::vector<QuotaVector> in_force_;  ///< quota_, or less by what the queue borrows
   std::vector<QuotaVector> used_;
   ExactSums used_sums_;  ///< of used_ and key_used_
   std::vector<std::uint8_t> is_known_;

@@ -158,7 +158,7 @@ profile ashlar victim=some
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
 profile ashlar queue-order=fair
-  16: unknown queue-order "fair"; expected by-job or least-share
+  16: unknown queue-order "fair"; expected by-job, least-share or drf
 profile srtf queue-order=least-share
   14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
@@ -180,7 +180,7 @@ profile ashlar seed=1234567890123456789
 profile ashlar score=pack-tight/nosuch
   16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace or seed
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace, seed or shares
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon
@@ -484,7 +484,7 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 1 more
+  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 5 more
 )refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

@@ -57,6 +57,10 @@ TEST(Config, TheDocumentedSchedulerExampleIsReadAsItSays) {
   EXPECT_THAT(c.queues[1].namespaces, ElementsAre("team-vision", "team-language")) << "as its parent's";
   EXPECT_THAT(c.queues[3].namespaces, ElementsAre());
   EXPECT_EQ(c.queues[1].quota, (QuotaVector{32000, kUnlimited, kUnlimited}));
+  EXPECT_THAT(c.queues[0].shares,
+              ElementsAre(NamedShare{.resource = "nvidia.com/gpu", .model = "", .guarantee = 48000}));
+  EXPECT_THAT(c.queues[2].shares,
+              ElementsAre(NamedShare{.resource = "nvidia.com/gpu", .model = "", .guarantee = 16000, .borrows = 8000}));
   const std::string h100 = "H100";
   ASSERT_EQ(c.device_classes.size(), 2u);
   EXPECT_THAT(c.device_classes[0].models, ElementsAre("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"));
@@ -201,6 +205,16 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"deviceClasses: [{name: a, models: [b]}]\nqueues: [{name: q, quota: {cpu@a: 1, cpu@b: 2}}]\n",
        "a.yaml:4:38: \"cpu@b\" is given twice"},
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
+      {"queues: [{name: a, guarantee: 4}]\n", "guarantee must be a map of resource: amount"},
+      {"queues: [{name: a, guarantee: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
+      {"queues: [{name: a, guarantee: {cpus: 1}}]\n", "unknown key \"cpus\" in guarantee; did you mean \"cpu\"?"},
+      {"queues: [{name: a, borrowLimit: {cpu: -1}}]\n", "cpu: \"-1\" is negative"},
+      {"queues: [{name: a, lendLimit: {gpu: 1}}]\n", "unknown key \"gpu\" in lendLimit"},
+      {"queues: [{name: a, weight: 0}]\n", "weight: expected a number from 0.001 to 1000000"},
+      {"queues: [{name: a, weight: 1000001}]\n", "weight: expected a number from 0.001 to 1000000"},
+      {"queues: [{name: a, weight: heavy}]\n", "weight: expected a number from 0.001 to 1000000"},
+      {"queues: [{name: a, priority: 1.5}]\n", "priority"},
+      {"queues: [{name: a, hold: maybe}]\n", "hold"},
       {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
       {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
       {"queues: {a: 1}\n", "queues must be a list"},
@@ -210,7 +224,7 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: [{name: a, quota: {cpu@H100: 1, cpu@H100: 2}}]\n", "\"cpu@H100\" is given twice"},
       {"queues: [{name: a, quota: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
       {"queues: [{name: a, quota: {example.com/nic: -1}}]\n", "example.com/nic: \"-1\" is negative"},
-      {"queues: [{name: a, quota: [1]}]\n", "quota must be a map of resource: limit"},
+      {"queues: [{name: a, quota: [1]}]\n", "quota must be a map of resource: amount"},
       {"queues: [{name: a, quota: {gpu: 1}}]\n", "unknown key \"gpu\" in quota; did you mean \"nvidia.com/gpu\"?"},
       {"topology: {levels: [a.com/rack, zone, b.com/rack]}\n",
        "\"a.com/rack\" and \"b.com/rack\" would both be the level \"rack\""},
@@ -334,6 +348,30 @@ TEST(Config, AddressesToListenOn) {
   EXPECT_FALSE(parse_listen("off")->is_enabled);
   for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:", "nowhere:80", "1.2.3:80"})
     EXPECT_FALSE(parse_listen(bad).ok()) << bad;
+}
+
+TEST(Config, QueuesShareWhatTheyAreGuaranteed) {
+  const Result<SchedulerConfig> c = parse_config(kHead +
+                                                     "queues:\n"
+                                                     "  - name: a\n"
+                                                     "    guarantee: {nvidia.com/gpu: 8, cpu@H100: 64}\n"
+                                                     "    borrowLimit: {nvidia.com/gpu: 4}\n"
+                                                     "    lendLimit: {nvidia.com/gpu: 500m, example.com/nic: 1}\n"
+                                                     "    weight: 2.5\n"
+                                                     "    priority: -3\n"
+                                                     "    hold: true\n"
+                                                     "  - name: b\n",
+                                                 "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  const QueueConfig &a = c->queues[1], &b = c->queues[2];
+  EXPECT_EQ(a.shares, (std::vector<NamedShare>{{"nvidia.com/gpu", "", 8000, 4000, 500},
+                                               {"cpu", "H100", 64000, kUnlimited, kUnlimited},
+                                               {"example.com/nic", "", QuotaShare::kNotNamed, kUnlimited, 1}}));
+  EXPECT_EQ(a.rank, (QueueRank{2500, -3}));
+  EXPECT_TRUE(a.is_held);
+  EXPECT_TRUE(b.shares.empty());
+  EXPECT_EQ(b.rank, QueueRank());
+  EXPECT_FALSE(b.is_held);
 }
 
 }  // namespace

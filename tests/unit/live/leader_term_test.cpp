@@ -102,7 +102,7 @@ TEST_F(Term, GangsAreCountedByTheInnermostLevelThatHoldsThem) {
   see_pod("waits", 9);
   leader_term->turn();
   EXPECT_TRUE(says(R"(ashlar_queue_pending_jobs{queue="default")"));
-  EXPECT_TRUE(says(R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"})"));
+  EXPECT_TRUE(says(R"(ashlar_queue_share_ratio{queue="default"})"));
   const std::string for_anybody = metrics.text(replica.get(), {}, MetricsReader::kAnybody);
   EXPECT_EQ(for_anybody.find("default"), std::string::npos) << for_anybody;
   for (const char* sum : {R"(ashlar_gang_placement_total{level="rack"} 1)", "ashlar_queue_wait_seconds_count 2",

@@ -89,7 +89,10 @@ struct MetricsOfATerm : ::testing::Test, TermBench {
 };
 
 TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
-  options.tracker.queues = {{"team", "", {2'000, kUnlimited, kUnlimited}},
+  options.tracker.queues = {{.name = "team",
+                             .parent = "",
+                             .quota = {2'000, kUnlimited, kUnlimited},
+                             .shares = {{"nvidia.com/gpu", "", 500, kUnlimited}, {"nvidia.com/gpu", "H100", 4'000, 0}}},
                             {"lab", "", {kUnlimited, kUnlimited, kUnlimited}, {{"nvidia.com/gpu", "H100", 4'000}}}};
   begin();
   see(node_in("r0", "a"));
@@ -115,15 +118,16 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   for (int i = 0; i < 2; ++i) see(gang_pod("h", i, 2, 1));
   leader_term->turn();
   now += Millis(1'000);
+  EXPECT_EQ(lines({"ashlar_queue_b"}), (Lines{R"(ashlar_queue_borrowed_gpus{model="H100",queue="team"} 0)",
+                                              R"(ashlar_queue_borrowed_gpus{model="any",queue="team"} 0.5)"}));
   EXPECT_EQ(lines({"ashlar_queue_a", "ashlar_queue_g", "ashlar_queue_p", "ashlar_pods"}),
             (Lines{"ashlar_pods 9", R"(ashlar_pods_held{reason="MembersMissing"} 1)",
                    R"(ashlar_pods_held{reason="QueueUnknown"} 1)",
                    R"(ashlar_queue_allocated_gpus{model="any",queue="default"} 2)",
                    R"(ashlar_queue_allocated_gpus{model="any",queue="lab"} 1)",
                    R"(ashlar_queue_allocated_gpus{model="any",queue="team"} 1)",
-                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="default"} +Inf)",
-                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="lab"} +Inf)",
-                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="team"} 2)",
+                   R"(ashlar_queue_guaranteed_gpus{model="H100",queue="team"} 4)",
+                   R"(ashlar_queue_guaranteed_gpus{model="any",queue="team"} 0.5)",
                    R"(ashlar_queue_pending_gpus{model="any",queue="default"} 9)",
                    R"(ashlar_queue_pending_gpus{model="any",queue="team"} 4)",
                    R"(ashlar_queue_pending_jobs{queue="default",reason="ExceedsClusterMax"} 1)",

@@ -1,4 +1,5 @@
-// Which key the queue-order policies give a queue: by-job none, least-share its dominant share.
+// Which key the queue-order policies give a queue: by-job none, least-share its dominant share, drf that of what is used
+// beyond guarantees.
 #include "policy/queue_order/queue_order.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace ashlar {
 namespace {
 
 std::int64_t share(const std::vector<QueueUse>& uses) {
-  const OrderKey key = least_share(uses);
+  const OrderKey key = least_share({uses});
   EXPECT_EQ(key, (OrderKey{key.major, 0})) << "like the key of a queue that is not defined yet";
   return key.major;
 }
@@ -28,6 +29,33 @@ TEST(LeastShare, OfWhatIsNotAllowedAtAllIsTheLargest) {
   EXPECT_EQ(share({{0, 0}}), 0);
   EXPECT_EQ(share({{1, 0}}), INT64_MAX);
   EXPECT_EQ(share({{INT64_MAX / 4, 1}}), INT64_MAX) << "saturates";
+}
+
+std::int64_t beyond(const std::vector<QueueUse>& uses, std::int64_t weight = QueueRank::kWeightOne) {
+  return drf({uses, {.weight = weight}}).major;
+}
+
+TEST(Drf, CountsWhatIsUsedBeyondTheGuaranteeOfWhatTheParentHas) {
+  EXPECT_EQ(beyond({}), 0);
+  EXPECT_EQ(beyond({{.used = 4000, .guarantee = 4000, .of_parent = 8000}}), 0);
+  EXPECT_EQ(beyond({{.used = 6000, .guarantee = 4000, .of_parent = 8000}}), kWholeShare / 4);
+  EXPECT_EQ(beyond({{.used = 6000, .guarantee = 4000, .of_parent = 8000}, {.used = 6000, .of_parent = 12'000}}),
+            kWholeShare / 2)
+      << "the dominant one";
+  EXPECT_EQ(beyond({{.used = 1, .of_parent = 0}}), std::int64_t{1} << 61) << "of nothing";
+}
+
+TEST(Drf, WeightsDivideWhatIsUsed) {
+  const std::vector<QueueUse> half = {{.used = 4000, .of_parent = 8000}};
+  EXPECT_EQ(beyond(half, 2000), kWholeShare / 4);
+  EXPECT_EQ(beyond(half, 500), kWholeShare);
+  EXPECT_EQ(beyond({{.used = INT64_MAX / 4, .of_parent = 1}}, 1), std::int64_t{1} << 61) << "saturates";
+}
+
+TEST(Drf, TheHigherPriorityIsFirstAmongEquals) {
+  EXPECT_LT(drf({{}, {.priority = 5}}), drf({{}, {.priority = -5}}));
+  const std::vector<QueueUse> uses = {{.used = 1000, .of_parent = 8000}};
+  EXPECT_LT(drf({{}, {.priority = -5}}), drf({uses, {.priority = 5}})) << "shares come first";
 }
 
 TEST(QueueOrders, AreFoundByNameAndTheDefaultComparesNoQueues) {

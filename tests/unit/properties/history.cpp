@@ -221,6 +221,17 @@ GangSpec gang_spec_number(int i) {
 }
 
 /// Sometimes: GPUs of one class, and a resource on all nodes.
+std::vector<QuotaShare> shares_of(const Move& move) {
+  std::vector<QuotaShare> shares;
+  if (move.a % 3 != 0)
+    shares.push_back({.of = quota_key(0),
+                      .guarantee = move.c % 4 == 0 ? QuotaShare::kNotNamed : 1000 * (move.c % 20),
+                      .borrows = move.b % 3 == 0 ? 1000 * (move.a % 12) : kUnlimited,
+                      .lends = move.a % 5 == 0 ? 1000 * (move.b % 6) : kUnlimited});
+  if (move.b % 4 == 1) shares.push_back({.of = quota_key(1), .guarantee = 1000 * (move.a % 90), .borrows = kUnlimited});
+  return shares;
+}
+
 std::vector<QuotaLimit> limits_of(const Move& move) {
   std::vector<QuotaLimit> limits;
   if (move.a / 4 % 3 == 0)
@@ -466,7 +477,9 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
         tell(out, QueueDefined{QueueId(static_cast<std::uint32_t>(1 + move.a % 4)),
                                QueueId(static_cast<std::uint32_t>(move.c % kQueues)),  // known or not
                                {1000 * (move.b % 24), kUnlimited, kUnlimited},
-                               limits_of(move)});
+                               limits_of(move),
+                               options_.has_shares ? shares_of(move) : std::vector<QuotaShare>(),
+                               options_.has_shares ? QueueRank{1 + 500 * (move.b % 5), move.c % 2} : QueueRank()});
       break;
     case 33:
       if (!state.is_live(job)) break;

@@ -47,6 +47,7 @@ struct OutsideOptions {
   /// nodes with devices of several classes, of unlike memory, or sliced; classes get and lose capabilities, which some
   /// constraints name
   bool has_layouts = false;
+  bool has_shares = false;  ///< has_quota, and guarantees, limits of what is borrowed, weights and priorities of queues
   bool has_gangs = false;   ///< gangs of groups with a minimum and a domain of their own
   bool has_grants = false;  ///< members that hold something else of their devices than they request
   bool has_rules_among_members =

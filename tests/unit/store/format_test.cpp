@@ -39,8 +39,8 @@ TEST(Format, an_event_has_the_documented_bytes) {
   EXPECT_EQ(bytes_of(granted), std::string("\xd2\x0f\x0b\x04\xc9\x01\x02\x00\x01\x04\x08\x01\x0a", 13));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_17) {
-  ASSERT_EQ(kFormatVersion, 17u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_18) {
+  ASSERT_EQ(kFormatVersion, 18u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);
@@ -63,7 +63,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Member), 48u);
   EXPECT_EQ(sizeof(Hold), 56u);
   EXPECT_EQ(sizeof(NodeFacts), 128u);
-  EXPECT_EQ(sizeof(PendingQueue::Class), 296u);
+  EXPECT_EQ(sizeof(PendingQueue::Class), 320u);
   EXPECT_EQ(sizeof(Reservation), 296u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 56u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);

@@ -130,6 +130,11 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
     tracker.queues.back().namespaces = queue.namespaces;
     for (const config::NamedLimit& limit : queue.limits)
       tracker.queues.back().limits.push_back({limit.resource, limit.model, limit.limit});
+    tracker.queues.back().rank = queue.rank;
+    tracker.queues.back().is_held = queue.is_held;
+    for (const config::NamedShare& share : queue.shares)
+      tracker.queues.back().shares.push_back(
+          {share.resource, share.model, share.guarantee, share.borrows, share.lends});
   }
   for (const config::NamespaceQueue& mapping : config.namespaces)
     tracker.queue_of_namespace[mapping.name_space] = mapping.queue;

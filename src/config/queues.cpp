@@ -1,0 +1,168 @@
+#include "config/queues.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "state/queues/queue_tree.h"
+#include "text/amount_text.h"
+#include "text/nearest_name.h"
+
+namespace ashlar::config {
+namespace {
+
+constexpr std::string_view kRootQueue = "root";  ///< name of the whole tree; no queue may have it
+constexpr std::size_t kQueuesMax = 10000;        ///< limit that keeps a faulty generator from filling memory
+constexpr std::string_view kQuotaNames[kQuotaDimensions] = {"nvidia.com/gpu", "cpu", "memory"};  // by QuotaDimension
+constexpr std::size_t kLimitsMax = 64;                                                           ///< of one queue
+
+/// The unit of a resource's amounts, as that of a quota's number.
+std::int64_t quota_unit(std::string_view resource) {
+  const auto dimension = std::find(std::begin(kQuotaNames), std::end(kQuotaNames), resource) - std::begin(kQuotaNames);
+  if (dimension < std::ssize(kQuotaNames)) return dimension;
+  return quota_number({resource == "ephemeral-storage" ? resource::kEphemeralStorage : resource::kPods, {}});
+}
+
+/// The class that has the name or lists the model; the name itself where none does.
+std::string class_called(const std::vector<StatedClass>& classes, const std::string& name) {
+  for (const StatedClass& stated : classes)
+    if (std::ranges::find(stated.models, name) != stated.models.end()) return stated.name;
+  return name;
+}
+
+/// One line of a map of amounts.
+struct StatedAmount {
+  std::string key, resource;
+  std::string model;  ///< the name of the class; empty: on all nodes
+  std::int64_t amount = 0;
+  YAML::Node at;  ///< the key
+
+  std::size_t dimension() const {
+    return static_cast<std::size_t>(std::ranges::find(kQuotaNames, resource) - std::begin(kQuotaNames));
+  }
+};
+
+/// "RESOURCE: amount", or "RESOURCE@MODEL: amount" for nodes with GPUs of that model's class; `take(stated)` of each
+/// returns whether the key is new.
+template <class Take>
+void read_amounts(YamlReader& reader, const YAML::Node& node, const std::string& what,
+                  const std::vector<StatedClass>& classes, Take&& take) {
+  if (!reader.is_ok() || !node.IsDefined()) return;
+  if (!node.IsMap()) return reader.fail(node, what + " must be a map of resource: amount");
+  std::size_t lines = 0;
+  for (const auto& entry : node) {
+    StatedAmount stated{.key = reader.scalar(entry.first, "a resource of " + what), .at = entry.first};
+    const std::size_t at = stated.key.rfind('@');
+    stated.resource = stated.key.substr(0, at);
+    if (at != std::string::npos) stated.model = class_called(classes, stated.key.substr(at + 1));
+    const std::string near = suggestion(stated.resource, kQuotaNames);
+    const bool is_known = stated.dimension() < kQuotaDimensions || stated.resource == "ephemeral-storage" ||
+                          stated.resource == "pods" || (stated.resource.find('/') != std::string::npos && near.empty());
+    if (!reader.is_ok()) return;
+    if (!is_known)
+      return reader.fail(entry.first,
+                         "unknown key \"" + stated.key + "\" in " + what + did_you_mean(stated.resource, kQuotaNames));
+    if (at != std::string::npos && stated.model.empty())
+      return reader.fail(entry.first, "\"" + stated.key + "\" names no GPU model after the @");
+    const Result<std::int64_t> amount =
+        parse_quota(quota_unit(stated.resource), reader.scalar(entry.second, stated.key));
+    if (!reader.is_ok()) return;
+    if (!amount) return reader.fail(entry.second, stated.key + ": " + amount.error().message);
+    stated.amount = *amount;
+    if (!take(stated)) return reader.fail(entry.first, "\"" + stated.key + "\" is given twice");
+    if (++lines > kLimitsMax) return reader.fail(entry.first, "more than " + std::to_string(kLimitsMax) + " limits");
+  }
+}
+
+void read_quota(YamlReader& reader, const YAML::Node& node, const std::vector<StatedClass>& classes,
+                QueueConfig& queue) {
+  read_amounts(reader, node, "quota", classes, [&](const StatedAmount& stated) {
+    const std::size_t dimension = stated.dimension();
+    if (stated.model.empty() && dimension < kQuotaDimensions)
+      return std::exchange(queue.quota[dimension], stated.amount) == kUnlimited;
+    if (std::ranges::any_of(queue.limits, [&](const NamedLimit& other) {
+          return other.resource == stated.resource && other.model == stated.model;
+        }))
+      return false;
+    queue.limits.push_back({stated.resource, stated.model, stated.amount});
+    return true;
+  });
+}
+
+NamedShare& share_of(QueueConfig& queue, const StatedAmount& stated) {
+  for (NamedShare& share : queue.shares)
+    if (share.resource == stated.resource && share.model == stated.model) return share;
+  return queue.shares.emplace_back(NamedShare{.resource = stated.resource, .model = stated.model});
+}
+
+void read_shares(YamlReader& reader, const YAML::Node& item, const std::vector<StatedClass>& classes,
+                 QueueConfig& queue) {
+  read_amounts(reader, item["guarantee"], "guarantee", classes, [&](const StatedAmount& stated) {
+    return std::exchange(share_of(queue, stated).guarantee, stated.amount) == QuotaShare::kNotNamed;
+  });
+  read_amounts(reader, item["borrowLimit"], "borrowLimit", classes, [&](const StatedAmount& stated) {
+    return std::exchange(share_of(queue, stated).borrows, stated.amount) == kUnlimited;
+  });
+  read_amounts(reader, item["lendLimit"], "lendLimit", classes, [&](const StatedAmount& stated) {
+    return std::exchange(share_of(queue, stated).lends, stated.amount) == kUnlimited;
+  });
+}
+
+void read_rank(YamlReader& reader, const YAML::Node& item, QueueRank& rank) {
+  if (const YAML::Node weight = item["weight"]; reader.is_ok() && weight.IsDefined()) {
+    const Result<std::int64_t> stated = parse_quota(0, reader.scalar(weight, "weight"));  // thousandths, as of GPUs
+    if (!reader.is_ok()) return;
+    if (!stated || *stated < 1 || *stated > QueueRank::kWeightMax)
+      return reader.fail(weight, "weight: expected a number from 0.001 to 1000000");
+    rank.weight = *stated;
+  }
+  rank.priority = static_cast<std::int32_t>(reader.integer(item, "priority", 0, INT32_MIN, INT32_MAX));
+}
+
+void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
+  if (!reader.is_list(list, "queues")) return;
+  // The root is one level of QueueTree, the deepest queue's own level another.
+  if (depth >= QueueTree::kDepthMax - 1)
+    return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
+  for (const auto& item : list) {
+    if (!reader.is_map(item, "a queue",
+                       {"name", "quota", "guarantee", "borrowLimit", "lendLimit", "weight", "priority", "hold",
+                        "namespaces", "queues"}))
+      return reader.fail(item, "a queue must be a map with a name");
+    QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
+    read_quota(reader, item["quota"], config.device_classes, queue);
+    read_shares(reader, item, config.device_classes, queue);
+    read_rank(reader, item, queue.rank);
+    queue.is_held = reader.boolean(item, "hold", false);
+    queue.namespaces = reader.texts(item, "namespaces");
+    if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
+      return reader.fail(item["namespaces"],
+                         "namespaces must not be empty; without the key, pods of every namespace "
+                         "may use the queue");
+    if (queue.namespaces.empty() && parent >= 0)
+      queue.namespaces = config.queues[static_cast<std::size_t>(parent)].namespaces;
+    if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
+    if (queue.name == kRootQueue) return reader.fail(item["name"], std::string(kRootIsNoQueue));
+    if (has_queue(config, queue.name))
+      return reader.fail(item["name"],
+                         "there are two queues \"" + queue.name + "\"; names are unique in the whole tree");
+    if (config.queues.size() >= kQueuesMax)
+      return reader.fail(item, "more than " + std::to_string(kQueuesMax) + " queues");
+    config.queues.push_back(std::move(queue));
+    read_below(reader, item["queues"], static_cast<std::int32_t>(config.queues.size()) - 1, depth + 1, config);
+  }
+}
+
+}  // namespace
+
+bool has_queue(const SchedulerConfig& config, std::string_view name) {
+  return std::any_of(config.queues.begin(), config.queues.end(), [&](const QueueConfig& q) { return q.name == name; });
+}
+
+void read_queues(YamlReader& reader, const YAML::Node& list, SchedulerConfig& config) {
+  read_below(reader, list, -1, 0, config);
+}
+
+}  // namespace ashlar::config
