@@ -125,7 +125,7 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
   if (!reader.is_map(
           node, "the profile",
           {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "queueOrder", "blocking",
-           "placement", "victim", "grace", "cadence", "seed", "domainSearch", "mix", "replay"})) {
+           "placement", "victim", "grace", "halfLife", "cadence", "seed", "domainSearch", "mix", "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -152,6 +152,8 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
       reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
   p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictimNames));
   p.grace = reader.duration(node, "grace", p.grace);
+  p.half_life = reader.duration(node, "halfLife", p.half_life);
+  if (p.half_life > Profile::kHalfLifeMax) reader.fail(node["halfLife"], "halfLife: at most 366 days");
   p.cadence = reader.duration(node, "cadence", p.cadence);
   p.seed = static_cast<std::uint64_t>(reader.integer(node, "seed", static_cast<std::int64_t>(p.seed), 0, INT64_MAX));
   spec.has_seed = node["seed"].IsDefined();

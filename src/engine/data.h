@@ -44,7 +44,7 @@ struct EngineData {
   EngineData(Profile profile_given, EngineOptions options_given)
       : profile(std::make_shared<const Profile>(std::move(profile_given))),
         options(options_given),
-        pending(*profile->order, *profile->queue_order),
+        pending(*profile->order, *profile->queue_order, profile->half_life),
         fit_tables(*profile),
         draws(profile->seed) {}
 

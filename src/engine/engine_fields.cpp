@@ -1,6 +1,7 @@
 #include "engine/engine_fields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace ashlar {
@@ -50,7 +51,18 @@ bool has_sound_verdict(const Verdict& verdict, const State& state) {
 
 }  // namespace
 
+bool EngineFields::is_sound(const UsageHistory& history, const State& state) {
+  const std::size_t counters = kQuotaDimensions + state.queues().keys().size();
+  const auto is_past = [&](const UsageHistory::Past& past) {
+    return past.averages.size() <= counters && past.held.size() <= counters && past.at_step.size() <= counters &&
+           std::ranges::all_of(past.averages, [](double v) { return std::isfinite(v); }) &&
+           std::ranges::all_of(past.at_step, [](double v) { return std::isfinite(v); });
+  };
+  return history.pasts_.size() <= state.queues().rows() && std::ranges::all_of(history.pasts_, is_past);
+}
+
 bool EngineFields::are_sound(const PendingQueue& pending, const State& state) {
+  if (!is_sound(pending.queue_keys_.history_, state)) return false;
   std::set<JobId> found, changed;
   for (const BacklogChange& change : state.backlog_changes()) changed.insert(change.job);
   std::set<EquivalenceClass> keys;

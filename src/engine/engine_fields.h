@@ -22,6 +22,7 @@ struct EngineFields {
     auto& a = d.pending;
     visit(a.classes_), visit(a.spare_), visit(a.moved_heads_), visit(a.newcomers_of_parked_), visit(a.head_changes_);
     visit(a.queue_keys_.keys_), visit(a.queue_keys_.tree_seen_);
+    visit(a.queue_keys_.history_.step_), visit(a.queue_keys_.history_.pasts_);
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);
   }
   /// After the fields were read and found sound: what follows from them is made anew.
@@ -37,6 +38,7 @@ struct EngineFields {
 
  private:
   static bool are_sound(const PendingQueue& pending, const State& state);
+  static bool is_sound(const UsageHistory& history, const State& state);
   static bool is_sound(const Reservation& reservation, const State& state);
 };
 

@@ -41,8 +41,9 @@ struct QueueDefined {
   std::vector<QuotaLimit> limits = {};  ///< further ones; a key not named is unlimited
   std::vector<QuotaShare> shares = {};  ///< of any keys, the dimensions among them
   QueueRank rank = {};
-  bool is_held = false;  ///< nothing of it, and of those below it, starts
-};                       ///< first or changed; parent none only for the root (row 0)
+  bool is_held = false;                ///< nothing of it, and of those below it, starts
+  std::vector<QueueUsage> usage = {};  ///< what it is to have used so far, of these; of others it is as it was
+};                                     ///< first or changed; parent none only for the root (row 0)
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;

@@ -39,6 +39,14 @@ struct QuotaShare {
   friend bool operator==(const QuotaShare&, const QuotaShare&) = default;
 };
 
+/// What a queue has used of one key, in units times milliseconds, as much as counts today.
+struct QueueUsage {
+  static constexpr std::int64_t kAmountMax = std::int64_t{1} << 60;
+  QuotaKey of;
+  std::int64_t amount = 0;
+  friend bool operator==(const QueueUsage&, const QueueUsage&) = default;
+};
+
 /// How a queue stands beside its siblings.
 struct QueueRank {
   static constexpr std::int64_t kWeightOne = 1000;

@@ -56,6 +56,7 @@ struct ReplayRules {
 struct Profile {
   static constexpr std::size_t kTiersMax = 4;    ///< 16 bits of the 64-bit key each
   static constexpr Millis kGraceMax{3'600'000};  ///< what takes its place waits for so long
+  static constexpr Millis kHalfLifeMax{std::int64_t{366} * 24 * 3'600'000};
 
   std::string name;
   std::vector<const FeasiblePolicy*> feasible;
@@ -67,6 +68,7 @@ struct Profile {
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
   Millis grace{0};                       ///< for which the pods of a stopped job run on and keep their devices
+  Millis half_life{86'400'000};          ///< of what queues have used; 0: only what they use now counts
   Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
   FgdMix mix;                            ///< expected pods of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice

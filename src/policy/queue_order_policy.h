@@ -18,12 +18,14 @@ struct QueueUse {
   std::int64_t limit = 0;      ///< its own or the nearest one above it, else what all nodes have together
   std::int64_t guarantee = 0;  ///< in force; 0: it names none
   std::int64_t of_parent = 0;  ///< the limit nearest above it, else what all nodes have together
+  double average = 0;          ///< of what it has used, see UsageHistory; where one is kept
 };
 
 /// What decides where a queue stands among its siblings.
 struct QueueStanding {
   std::span<const QueueUse> uses;
   QueueRank rank = {};
+  bool has_history = false;  ///< QueueUse::average is known
 };
 
 struct QueueOrderPolicy {
@@ -32,6 +34,8 @@ struct QueueOrderPolicy {
   OrderKey (*key)(const QueueStanding& standing);
   /// Queues that stay inside all guarantees that they name once their first job runs go before all others.
   bool prefers_guaranteed = false;
+  /// Keys depend on what queues have used before (QueueUse::average).
+  bool follows_history = false;
 };
 std::span<const QueueOrderPolicy> queue_order_policies();
 /// nullptr for an unknown name.

@@ -37,6 +37,7 @@ struct Applier {
     const std::size_t keys = s.queues_.keys().size(), shares = s.queues_.shares().columns().size();
     const std::vector<NodeId> held = s.yielding_.nodes();
     s.change_kept(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.is_held); });
+    for (const QueueUsage& usage : e.usage) s.queues_.record_usage(e.id, usage);
     for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
     s.count_new_shares(shares);

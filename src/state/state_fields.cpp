@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/grown.h"
+#include "state/cluster/capacity.h"
 
 namespace ashlar {
 namespace {
@@ -325,6 +326,17 @@ bool StateFields::are_shares_sound(const QueueTree& q) {
   });
 }
 
+bool StateFields::are_capacities_counted(const State& s) {
+  const QueueShares& shares = s.queues_.shares_;
+  for (std::size_t column = 0; column < shares.columns_.size(); ++column) {
+    ExactSums::Wide sum = 0;
+    for (std::size_t row = 0; row < s.cluster_.rows(); ++row)
+      sum += capacity_of(s.cluster_, NodeId(row), shares.columns_[column].of);
+    if (shares.capacity_sums_.value(column, shares.columns_[column].capacity) != sum) return false;
+  }
+  return true;
+}
+
 bool StateFields::are_sound(const State& s) {
   const QueueTree& q = s.queues_;
   const std::size_t queues = q.parent_.size();
@@ -340,7 +352,10 @@ bool StateFields::are_sound(const State& s) {
   }
   if (q.ranks_.size() != queues || q.is_held_.size() != queues || !all_of(q.ranks_, is_rank) || !are_shares_sound(q))
     return false;
-  if (!q.are_sums_sound()) return false;
+  const auto is_record = [&](const QueueTree::RecordedUsage& r) {
+    return r.queue.row() < queues && r.amount >= 0 && is_number(r.amount);
+  };
+  if (!all_of(q.recorded_usage_, is_record) || !q.are_sums_sound()) return false;
   for (std::size_t row = 1; row < queues; ++row)
     if (q.parent_[row] != QueueId(0u) && q.parent_[row] != q.wanted_parent_[row]) return false;
   for (std::size_t row = 0; row < queues; ++row) {

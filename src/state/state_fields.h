@@ -20,7 +20,8 @@ struct StateFields {
     visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
         visit(s.queues_.is_known_), visit(s.queues_.change_count_), visit(s.queues_.used_sums_.beyond);
     visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_), visit(s.queues_.shares_.columns_);
-    visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.is_held_);
+    visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.is_held_),
+        visit(s.queues_.recorded_usage_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
@@ -64,6 +65,8 @@ struct StateFields {
   /// Whether all columns have the lengths and all rows the bounds that the code relies on. False for columns that no
   /// state ever had.
   static bool are_sound(const State& state);
+  /// Whether what queues share comes to what the nodes have. Of sound columns.
+  static bool are_capacities_counted(const State& state);
 
  private:
   template <class C, class Visit>

@@ -92,7 +92,7 @@ struct Guard {
     return is_estimate(e.estimate) ? nullptr : "an estimate is impossible";
   }
   const char* operator()(const QueueDefined& e) const {
-    if (s.queues().keys().size() + e.limits.size() + e.shares.size() > kQuotaKeysMax)
+    if (s.queues().keys().size() + e.limits.size() + e.shares.size() + e.usage.size() > kQuotaKeysMax)
       return "queues limit more than they can";
     const auto is_known_kind = [&](const QuotaKey& of) {
       return (of.resource.is_none() || of.resource.row() < resource::kRowsMax) &&
@@ -106,6 +106,10 @@ struct Guard {
                             (share.borrows == kUnlimited || is_amount(share.borrows)) &&
                             (share.lends == kUnlimited || is_amount(share.lends));
       if (!is_sound) return "a queue's guarantee is impossible";
+    }
+    for (const QueueUsage& usage : e.usage) {
+      if (!is_known_kind(usage.of)) return "a queue's usage names a resource or a model out of bounds";
+      if (usage.amount < 0 || usage.amount > QueueUsage::kAmountMax) return "a queue's usage is impossible";
     }
     if (e.rank.weight < 1 || e.rank.weight > QueueRank::kWeightMax) return "a queue's weight is impossible";
     return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds";

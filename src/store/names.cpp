@@ -150,6 +150,7 @@ void NameLedger::tell_new(const Event& event, ByteWriter& out) {
     tell({NameKind::kQueue, queue->id.value}, out);
     for (const QuotaLimit& limit : queue->limits) tell_counted(limit.of, out);
     for (const QuotaShare& share : queue->shares) tell_counted(share.of, out);
+    for (const QueueUsage& usage : queue->usage) tell_counted(usage.of, out);
   } else if (const auto* levels = std::get_if<LevelsDefined>(&event.body)) {
     for (std::uint32_t l = 0; l < levels->nested + levels->orthogonal; ++l) tell_once({NameKind::kLevel, l}, out);
   } else if (const auto* demand = std::get_if<DemandDefined>(&event.body)) {

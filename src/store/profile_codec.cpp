@@ -30,6 +30,7 @@ struct Written {
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
   Millis grace;
+  Millis half_life;
   Millis cadence;
   std::vector<FgdClass> mix;
   std::uint64_t seed = 0;
@@ -46,7 +47,7 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 }  // namespace
 
 // `replay` is left out: it concerns the world of a replayed trace, not decisions.
-static_assert(boost::pfr::tuple_size_v<Profile> == 15,
+static_assert(boost::pfr::tuple_size_v<Profile> == 16,
               "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
@@ -60,6 +61,7 @@ std::string bytes_of(const Profile& profile) {
             profile.placement,
             profile.victim,
             profile.grace,
+            profile.half_life,
             profile.cadence,
             profile.mix.classes,
             profile.seed,
@@ -103,6 +105,8 @@ Result<Profile> profile_of(std::string_view bytes) {
   const auto queue_order = known(find_queue_order(w.queue_order), "queue order", w.queue_order);
   if (!queue_order) return queue_order.error();
   if (w.grace < Millis(0) || w.grace > Profile::kGraceMax) return invalid("the profile's grace is impossible");
+  if (w.half_life < Millis(0) || w.half_life > Profile::kHalfLifeMax)
+    return invalid("the profile's half-life is impossible");
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   if (w.mix.size() > kMixClassesMax)
     return invalid("the profile's mix has more than " + std::to_string(kMixClassesMax) + " classes");
@@ -120,6 +124,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   profile.placement = w.placement;
   profile.victim = w.victim;
   profile.grace = w.grace;
+  profile.half_life = w.half_life;
   profile.cadence = w.cadence;
   profile.mix.classes = std::move(w.mix);
   profile.seed = w.seed;

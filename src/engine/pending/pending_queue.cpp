@@ -424,7 +424,7 @@ void PendingQueue::wake_held(ClassId id) {
 }
 
 void PendingQueue::list_anew() {
-  PendingQueue listed(*order_, queue_keys_.policy());
+  PendingQueue listed(*order_, queue_keys_.policy(), Millis(0));  // the history moves with the keys
   listed.queue_keys_ = std::move(queue_keys_);
   listed.queue_keys_.forget_tree();
   listed.classes_ = std::move(classes_);

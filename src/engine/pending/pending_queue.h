@@ -94,8 +94,9 @@ class PendingQueue {
     }
   };
 
-  PendingQueue(const OrderPolicy& order, const QueueOrderPolicy& queue_order)
-      : order_(&order), queue_keys_(queue_order) {}
+  /// `half_life` of what queues have used.
+  PendingQueue(const OrderPolicy& order, const QueueOrderPolicy& queue_order, Millis half_life)
+      : order_(&order), queue_keys_(queue_order, half_life) {}
 
   void enter(const State& state, JobId job);
   void leave(JobId job);
@@ -137,7 +138,7 @@ class PendingQueue {
   }
   bool is_before(const Head& a, const Head& b) const { return is_before(a.entry, a.queue, b.entry, b.queue); }
   const QueueKeys& queue_keys() const { return queue_keys_; }
-  QueueKeys::News look_at_queues(const State& state) { return queue_keys_.look(state); }
+  QueueKeys::News look_at_queues(const State& state, Millis now) { return queue_keys_.look(state, now); }
   /// Takes the news in. Cost: O(depth x log queues) for each key; O(queues) if the tree is another.
   void rekey(const QueueKeys::News& news);
 

@@ -71,7 +71,25 @@ std::vector<QueueId> QueueKeys::rows_to_look_at(const State& state, bool are_all
   return rows;
 }
 
-QueueKeys::News QueueKeys::look(const State& state) {
+void QueueKeys::keep_history(const State& state, std::span<const QueueId> rows, Millis now) {
+  const QueueTree& queues = state.queues();
+  std::vector<std::int64_t> held;
+  for (const QueueId queue : rows) {
+    held.assign(queues.used(queue).begin(), queues.used(queue).end());
+    for (std::size_t k = 0; k < queues.keys().size(); ++k) held.push_back(queues.used(k, queue));
+    history_.hold(queue, held, now);
+  }
+  for (const QueueTree::RecordedUsage& recorded : queues.recorded_usage()) {
+    const auto number = static_cast<std::size_t>(quota_number(recorded.of));
+    const auto key = static_cast<std::size_t>(std::ranges::find(queues.keys(), recorded.of) - queues.keys().begin());
+    const std::size_t counter = number < kQuotaDimensions ? number : kQuotaDimensions + key;
+    const double more = history_.record(recorded.queue, counter, recorded.amount, now);
+    for (QueueId q = queues.parent(recorded.queue); !q.is_none(); q = queues.parent(q))
+      history_.add(q, counter, more, now);
+  }
+}
+
+QueueKeys::News QueueKeys::look(const State& state, Millis now) {
   const QueueTree& queues = state.queues();
   News news;
   news.is_tree_other = std::exchange(tree_seen_, queues.change_count()) != queues.change_count();
@@ -85,6 +103,11 @@ QueueKeys::News QueueKeys::look(const State& state) {
     std::vector<std::int64_t> capacity = capacities_of(state.cluster(), queues.keys());
     std::swap(capacity_, capacity);
     are_all = capacity_ != capacity || are_all;
+  }
+  if (history_.is_kept()) keep_history(state, rows_to_look_at(state, are_all), now);
+  if (history_.is_step_due(now) || (history_.is_kept() && !queues.recorded_usage().empty())) {
+    history_.take_step(now);
+    are_all = true;
   }
   for (const QueueId queue : rows_to_look_at(state, are_all)) {
     ++computed_count_;
@@ -111,22 +134,24 @@ QueueStanding QueueKeys::standing_of(const QueueTree& queues, QueueId queue) {
     return column == nullptr ? std::int64_t{0} : QueueShares::guarantee(*column, queue);
   };
   uses_.clear();
-  const auto add = [&](const QuotaKey& of, std::int64_t used, std::int64_t capacity, const auto& limit_of) {
+  const auto add = [&](std::size_t counter, const QuotaKey& of, std::int64_t used, std::int64_t capacity,
+                       const auto& limit_of) {
     const std::int64_t own = nearest(queue, limit_of), above = nearest(queues.parent(queue), limit_of);
     const bool always_counts = quota_number(of) < static_cast<std::int64_t>(kQuotaDimensions);
     if (own == kUnlimited && !always_counts && queues.shares().find(of) == nullptr) return;
     uses_.push_back({.used = used,
                      .limit = own == kUnlimited ? capacity : own,
                      .guarantee = guarantee(of),
-                     .of_parent = above == kUnlimited ? capacity : above});
+                     .of_parent = above == kUnlimited ? capacity : above,
+                     .average = history_.average(queue, counter)});
   };
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-    add(quota_key(static_cast<std::int64_t>(d)), queues.used(queue)[d], capacity_[d],
+    add(d, quota_key(static_cast<std::int64_t>(d)), queues.used(queue)[d], capacity_[d],
         [&](QueueId q) { return queues.quota(q)[d]; });
   for (std::size_t k = 0; k < queues.keys().size(); ++k)
-    add(queues.keys()[k], queues.used(k, queue), capacity_[kQuotaDimensions + k],
+    add(kQuotaDimensions + k, queues.keys()[k], queues.used(k, queue), capacity_[kQuotaDimensions + k],
         [&](QueueId q) { return queues.limit(k, q); });
-  return {uses_, queues.rank(queue)};
+  return {uses_, queues.rank(queue), history_.is_kept()};
 }
 
 std::vector<std::int64_t> QueueKeys::left_of_guarantees(const QueueTree& queues, QueueId queue) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/grown.h"
+#include "engine/pending/usage_history.h"
 #include "engine/pending/waiting.h"
 #include "policy/queue_order_policy.h"
 #include "state/state.h"
@@ -18,7 +19,9 @@ namespace ashlar {
 
 class QueueKeys {
  public:
-  explicit QueueKeys(const QueueOrderPolicy& policy) : policy_(&policy) {}
+  /// `half_life` of what queues have used, for policies that ask for that.
+  QueueKeys(const QueueOrderPolicy& policy, Millis half_life)
+      : policy_(&policy), history_(policy.follows_history ? half_life : Millis(0)) {}
 
   /// Whether queues are compared at all.
   bool are_compared() const { return policy_->key != nullptr; }
@@ -44,8 +47,8 @@ class QueueKeys {
     bool is_tree_other = false;  ///< queues have moved, or limits have changed
   };
   /// Finds it without changing any key. Cost: O(depth) for each queue whose usage changed; O(queues) after a change of
-  /// the tree, of a limit or of the cluster's capacity.
-  News look(const State& state);
+  /// the tree, of a limit or of the cluster's capacity, and where a step of the history begins.
+  News look(const State& state, Millis now);
   void set(QueueId queue, OrderKey key);
   /// Number of keys computed so far.
   std::uint64_t computed_count() const { return computed_count_; }  // for tests
@@ -55,11 +58,13 @@ class QueueKeys {
  private:
   friend struct EngineFields;
   std::vector<QueueId> rows_to_look_at(const State& state, bool are_all) const;
+  void keep_history(const State& state, std::span<const QueueId> rows, Millis now);
   QueueStanding standing_of(const QueueTree& queues, QueueId queue);
   /// What is left of the guarantees that the queue names, by counter; empty: it names none.
   std::vector<std::int64_t> left_of_guarantees(const QueueTree& queues, QueueId queue) const;
 
   const QueueOrderPolicy* policy_;
+  UsageHistory history_;
   std::vector<OrderKey> keys_;  ///< by queue
   std::uint64_t tree_seen_ = 0;
   // what follows from the state

@@ -8,7 +8,7 @@ namespace ashlar {
 
 void rekey(EngineData& e, State& state, Cycle& cycle) {
   if (!e.pending.queue_keys().are_compared()) return;
-  const QueueKeys::News news = e.pending.look_at_queues(state);
+  const QueueKeys::News news = e.pending.look_at_queues(state, cycle.plan.at);
   Ledger(state).forget_usage_changes();
   if (news.is_tree_other) e.reservations.drop_all();
   // An engine that was read back lists its heads now, whether or not there is news.

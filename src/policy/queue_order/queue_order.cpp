@@ -7,7 +7,9 @@ namespace {
 constexpr QueueOrderPolicy kQueueOrders[] = {
     {.name = "by-job", .key = nullptr},
     {.name = "least-share", .key = least_share},
-    {.name = "drf", .key = drf, .prefers_guaranteed = true},
+    {.name = "drf", .key = drf, .prefers_guaranteed = true, .follows_history = true},
+    {.name = "fair-tree", .key = fair_tree, .follows_history = true},
+    {.name = "strict-priority", .key = strict_priority},
 };
 
 }  // namespace

@@ -232,9 +232,30 @@ Millis take_duration(Words& words, std::string_view text) {
   return duration ? *duration : Millis(0);
 }
 
+/// "usage NAME gpu=10h cpu=640h": GPU-hours and core-hours that count today.
+void read_usage(CaseReading& c, Words& words) {
+  constexpr std::string_view kForm = "times such as gpu=10h or cpu=640h";
+  const QueueId queue = take_queue(c, words);
+  if (words.has_failed()) return;
+  QueueDefined defined = stated(c, queue);
+  do {
+    const KeyValue used = key_value(words.take(kForm));
+    const std::optional<QuotaKey> key = quota_key_of(c, words, used.key);
+    if (!key) return;
+    if (!key->resource.is_none() && key->resource != resource::kCpu)
+      return words.fail(fmt::format("the usage of {} is not recorded", used.key), kForm);
+    const Millis time = take_duration(words, used.value);
+    if (words.has_failed()) return;
+    if (time.value > QueueUsage::kAmountMax / kWholeDevice) return words.fail("as much time cannot be counted", kForm);
+    defined.usage.push_back({*key, time.value * kWholeDevice});
+  } while (!words.is_at_end() && words.peek() != "at");
+  const Millis at = take_at(c, words);
+  if (!words.has_failed()) add_event(c, at, EventBody(defined));
+}
+
 void take_profile_setting(Words& words, Profile& profile) {
-  constexpr std::string_view kSettings[] = {"blocking", "placement",   "victim", "order", "card",  "score",
-                                            "cadence",  "queue-order", "grace",  "seed",  "shares"};
+  constexpr std::string_view kSettings[] = {"blocking", "placement",   "victim", "order", "card",   "score",
+                                            "cadence",  "queue-order", "grace",  "seed",  "shares", "half-life"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -264,6 +285,10 @@ void take_profile_setting(Words& words, Profile& profile) {
       break;
     case 8:
       profile.grace = take_duration(words, value);
+      break;
+    case 11:
+      profile.half_life = take_duration(words, value);
+      if (profile.half_life > Profile::kHalfLifeMax) words.fail("a half-life is at most 366 days", "half-life=1d");
       break;
     case 10:
       profile.queue_order =
@@ -357,6 +382,7 @@ constexpr Statement kStatements[] = {
     {"quota", read_quota, "quota NAME gpu=16 at 1s"},
     {"guarantee", read_guarantee, "guarantee NAME gpu=8 at 1s"},
     {"weight", read_weight, "weight NAME 2 at 1s"},
+    {"usage", read_usage, "usage NAME gpu=10h at 1s"},
     {"hold", read_hold<true>, "hold queue NAME at 1s"},
     {"release", read_hold<false>, "release queue NAME at 1s"},
     {"tick", read_tick, "tick at 1s"},

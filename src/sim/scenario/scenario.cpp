@@ -1,6 +1,7 @@
 #include "sim/scenario/scenario.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <unordered_map>
@@ -247,6 +248,31 @@ void read_quota(YamlMap& map, QuotaVector& quota) {
   }
 }
 
+/// Amounts by dimension below the key; kUnlimited: not named.
+QuotaVector quota_below(YamlMap& map, YamlMistake& mistake, const std::string& key) {
+  QuotaVector amounts{kUnlimited, kUnlimited, kUnlimited};
+  if (const YAML::Node* node = map.find(key)) {
+    YamlMap quota(mistake, *node, map.path(key));
+    read_quota(quota, amounts);
+    quota.finish();
+  }
+  return amounts;
+}
+
+void read_shares(YamlMap& map, YamlMistake& mistake, ScenarioQueue& queue) {
+  const QuotaVector guarantee = quota_below(map, mistake, "guarantee"), lends = quota_below(map, mistake, "lendLimit"),
+                    borrows = quota_below(map, mistake, "borrowLimit");
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
+    QuotaShare share{.of = quota_key(static_cast<std::int64_t>(d)), .borrows = borrows[d], .lends = lends[d]};
+    if (guarantee[d] != kUnlimited) share.guarantee = guarantee[d];
+    if (share != QuotaShare{.of = share.of}) queue.shares.push_back(share);
+  }
+  if (const auto weight = map.real("weight", 0.001, 1e6, "a number from 0.001 to 1000000"))
+    queue.rank.weight = std::llround(*weight * static_cast<double>(QueueRank::kWeightOne));
+  constexpr IntegerForm kPriority{INT32_MIN, INT32_MAX, "a priority such as 5"};
+  queue.rank.priority = static_cast<std::int32_t>(map.integer("priority", kPriority).value_or(0));
+}
+
 void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   struct Draft {
     ScenarioQueue queue;
@@ -268,11 +294,8 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
     if (builder.queue.name == "root") map.reject("name", std::string(config::kRootIsNoQueue));
     if (std::find(names.begin(), names.end(), builder.queue.name) != names.end())
       map.reject("name", "expected every queue once, got \"" + builder.queue.name + "\" twice");
-    if (const YAML::Node* node = map.find("quota")) {
-      YamlMap quota(mistake, *node, map.path("quota"));
-      read_quota(quota, builder.queue.quota);
-      quota.finish();
-    }
+    builder.queue.quota = quota_below(map, mistake, "quota");
+    read_shares(map, mistake, builder.queue);
     map.finish();
     names.push_back(builder.queue.name);
     builders.push_back(std::move(builder));

@@ -48,6 +48,8 @@ struct ScenarioQueue {
   std::string name;
   std::int32_t parent = -1;  ///< index into Scenario::queues; -1 = below the root
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
+  std::vector<QuotaShare> shares = {};
+  QueueRank rank = {};
 };
 
 /// The distribution of run times. Parameters in seconds.

@@ -42,6 +42,13 @@ void QueueTree::ensure_row(QueueId queue) {
 void QueueTree::forget_usage_changes() {
   for (const QueueId queue : usage_changes_) is_usage_changed_[queue.row()] = 0;
   usage_changes_.clear();
+  recorded_usage_.clear();
+}
+
+void QueueTree::record_usage(QueueId queue, const QueueUsage& usage) {
+  if (quota_number(usage.of) >= static_cast<std::int64_t>(kQuotaDimensions)) key_row(usage.of);
+  std::erase_if(recorded_usage_, [&](const RecordedUsage& r) { return r.queue == queue && r.of == usage.of; });
+  recorded_usage_.push_back({queue, usage.of, usage.amount});
 }
 
 std::size_t QueueTree::key_row(const QuotaKey& key) {

@@ -114,6 +114,15 @@ class QueueTree {
         if (limit(k, q) != kUnlimited) return true;
     return false;
   }
+  /// What the queue is to have used so far, for orders that follow that.
+  struct RecordedUsage {
+    QueueId queue;
+    QuotaKey of;
+    std::int64_t amount = 0;  ///< see QueueUsage
+  };
+  void record_usage(QueueId queue, const QueueUsage& usage);
+  /// What was recorded since the last forget_usage_changes.
+  std::span<const RecordedUsage> recorded_usage() const { return recorded_usage_; }
   /// Queues whose usage was charged or given back since the last forget_usage_changes, once each; with it changed what
   /// is used above them.
   std::span<const QueueId> usage_changes() const { return usage_changes_; }
@@ -178,6 +187,7 @@ class QueueTree {
   std::vector<std::uint8_t> is_known_;
   std::vector<QuotaKey> keys_;
   std::vector<std::vector<std::int64_t>> key_limits_, key_used_;  ///< [key][queue], as far as there is any
+  std::vector<RecordedUsage> recorded_usage_;
   std::vector<QueueId> usage_changes_;          ///< not kept in a snapshot: a new reader looks at all queues
   std::vector<std::uint8_t> is_usage_changed_;  ///< by queue: listed
   std::uint64_t change_count_ = 0;

@@ -158,7 +158,7 @@ profile ashlar victim=some
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
 profile ashlar queue-order=fair
-  16: unknown queue-order "fair"; expected by-job, least-share or drf
+  16: unknown queue-order "fair"; expected by-job, least-share, drf, fair-tree or strict-priority; did you mean "fair-tree"?
 profile srtf queue-order=least-share
   14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
@@ -180,7 +180,7 @@ profile ashlar seed=1234567890123456789
 profile ashlar score=pack-tight/nosuch
   16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace, seed or shares
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace, seed, shares or half-life
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon
@@ -215,6 +215,50 @@ queue team quota gpu=-1
   18: "-1" is negative
 queue team at 0s tail
   18: unexpected word "tail" after the statement; expected a line such as "queue NAME quota gpu=16"
+queue team guarantee
+  21: the line ends too early; expected guarantees such as gpu=8 or cpu=64
+queue team guarantee quota gpu=4
+  22: no limit is given; expected guarantees such as gpu=8 or cpu=64
+queue team guarantee gpu=unlimited
+  22: a guarantee is an amount; expected guarantees such as gpu=8 or cpu=64
+queue team guarantee cards=4
+  22: unknown limit "cards"; expected limits such as gpu=16, cpu=64 or memory=512GiB
+queue team weight 0
+  19: a weight is from 0.001 to 1000000; expected a weight such as 2 or 0.5
+queue team weight 1000001
+  19: a weight is from 0.001 to 1000000; expected a weight such as 2 or 0.5
+queue team weight x
+  19: a weight is from 0.001 to 1000000; expected a weight such as 2 or 0.5
+queue team lends
+  17: the line ends too early; expected limits such as gpu=4 or gpu=0
+queue team borrows gpu=-1
+  20: "-1" is negative
+queue team borrows gpu=1 lends gpu=1
+  26: unexpected word "lends" after the statement; expected "at TIME" or the end of the line
+queue team priority high
+  21: "high" is not a number; expected a priority
+guarantee nosuch gpu=1
+  11: there is no queue "nosuch"; known: root, q
+weight q
+  9: the line ends too early; expected a weight such as 2 or 0.5
+hold q
+  6: only queues can be held; expected hold queue NAME at 1s
+hold queue nosuch
+  12: there is no queue "nosuch"; known: root, q
+release q
+  9: only queues can be held; expected hold queue NAME at 1s
+usage q
+  8: the line ends too early; expected times such as gpu=10h or cpu=640h
+usage q gpu=x
+  9: "x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+usage q memory=10h
+  9: the usage of memory is not recorded; expected times such as gpu=10h or cpu=640h
+usage q cards=1h
+  9: unknown limit "cards"; expected limits such as gpu=16, cpu=64 or memory=512GiB
+profile ashlar half-life=367d
+  16: a half-life is at most 366 days; expected half-life=1d
+profile ashlar shares=fair
+  16: unknown shares "fair"; expected by-job, least-share, drf, fair-tree or strict-priority; did you mean "fair-tree"?
 quota nosuch gpu=1
   7: there is no queue "nosuch"; known: root, q
 quota root gpu=y
@@ -484,7 +528,7 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 5 more
+  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 6 more
 )refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

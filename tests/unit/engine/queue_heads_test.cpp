@@ -18,7 +18,7 @@ constexpr std::uint32_t kQueuesOfHeads = 9;
 
 /// A head for each of some queues of a tree, whose keys are few so that many of them tie.
 struct TreeOfHeads {
-  QueueKeys keys{*find_queue_order("least-share")};
+  QueueKeys keys{*find_queue_order("least-share"), Millis(0)};
   QueueHeads heads;
   std::map<QueueId, ClassHead> plain;
 
@@ -26,7 +26,7 @@ struct TreeOfHeads {
     State state = small_state();
     for (std::uint32_t q = 1; q < kQueuesOfHeads; ++q)
       tell(state, QueueDefined{QueueId(q), QueueId(*rc::gen::inRange(0u, q)), {}});
-    keys.look(state);
+    keys.look(state, Millis(0));
     for (std::uint32_t q = 1; q < kQueuesOfHeads; ++q) keys.set(QueueId(q), {*rc::gen::inRange(0, 4), 0});
   }
   void put(QueueId queue, std::uint32_t job) {

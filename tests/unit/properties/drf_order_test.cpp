@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/decay.h"
 #include "engine/engine.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
@@ -47,6 +48,15 @@ std::int64_t all_nodes_have(const State& state, const QuotaKey& key) {
       sum += facts.allocatable[key.resource.row()];
   }
   return sum;
+}
+
+std::vector<Counter> counters_of(const State& state) {
+  std::vector<Counter> counters;
+  for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+    counters.push_back({quota_key(static_cast<std::int64_t>(d)), std::nullopt, d});
+  const auto keys = state.queues().keys();
+  for (std::size_t k = 0; k < keys.size(); ++k) counters.push_back({keys[k], k, 0});
+  return counters;
 }
 
 /// Guarantees of one counter, found by recursion over the tree.
@@ -94,6 +104,54 @@ class PlainGuarantees {
   std::map<QueueId, std::int64_t> of_queue_;
 };
 
+/// What queues have used of each counter, by the rule of the engine's documentation.
+class PlainHistory {
+ public:
+  static constexpr Millis kHalfLife{200'000};
+
+  void look(const State& state, const std::vector<Counter>& counters, Millis now) {
+    for (std::size_t row = 0; row < state.queues().rows(); ++row) {
+      Past& past = pasts_[row];
+      std::vector<std::int64_t> held;
+      for (const Counter& counter : counters) held.push_back(counter.used(state.queues(), QueueId(row)));
+      if (held == past.held) continue;
+      settle(past, now);
+      past.held = held;
+      past.averages.resize(held.size());
+    }
+    if (const std::int64_t step = now.value / (kHalfLife.value / 1440); step != step_) {
+      step_ = step;
+      for (auto& [row, past] : pasts_) {
+        settle(past, now);
+        past.at_step = past.averages;
+      }
+    }
+  }
+  double average(QueueId queue, std::size_t counter) const {
+    const auto past = pasts_.find(queue.row());
+    return past == pasts_.end() || counter >= past->second.at_step.size() ? 0 : past->second.at_step[counter];
+  }
+
+ private:
+  struct Past {
+    Millis since;
+    std::vector<double> averages, at_step;
+    std::vector<std::int64_t> held;
+  };
+  static void settle(Past& past, Millis now) {
+    if (now <= past.since) return;
+    const double left = share_left(Millis(now.value - past.since.value), kHalfLife);
+    for (std::size_t c = 0; c < past.averages.size(); ++c) {
+      const auto held = static_cast<double>(past.held[c]);
+      past.averages[c] = held + (past.averages[c] - held) * left;
+    }
+    past.since = now;
+  }
+
+  std::map<std::size_t, Past> pasts_;
+  std::int64_t step_ = -1;
+};
+
 /// A job with the keys of the queues above it, from the level where it stands down.
 struct Candidate {
   bool is_surplus = false;
@@ -115,11 +173,9 @@ struct Candidate {
 
 class PlainTournament {
  public:
-  PlainTournament(const State& state, Engine engine) : state_(state), engine_(std::move(engine)) {
-    const QueueTree& queues = state_.queues();
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      counters_.push_back({quota_key(static_cast<std::int64_t>(d)), std::nullopt, d});
-    for (std::size_t k = 0; k < queues.keys().size(); ++k) counters_.push_back({queues.keys()[k], k, 0});
+  /// `history`: null if none is kept.
+  PlainTournament(const State& state, Engine engine, const PlainHistory* history)
+      : state_(state), engine_(std::move(engine)), history_(history), counters_(counters_of(state)) {
     for (const Counter& counter : counters_) {
       guarantees_.emplace_back(state_, counter.of);
       capacities_.push_back(all_nodes_have(state_, counter.of));
@@ -220,9 +276,18 @@ class PlainTournament {
       const std::int64_t guarantee = is_shared ? guarantees_[c].of(queue) : 0;
       const bool counts =
           counters_[c].key == std::nullopt || is_shared || nearest_limit(counters_[c], queue, kUnlimited) != kUnlimited;
-      if (!counts || used <= guarantee) continue;
+      if (!counts) continue;
       const std::int64_t above = nearest_limit(counters_[c], state_.queues().parent(queue), capacities_[c]);
       const Wide weight = state_.queues().rank(queue).weight;
+      if (history_ != nullptr) {
+        const double beyond = std::max(history_->average(queue, c) - static_cast<double>(guarantee), 0.0);
+        const double share =
+            beyond * 1e9 /
+            (static_cast<double>(above) * (static_cast<double>(state_.queues().rank(queue).weight) / 1000));
+        most = std::max(most, beyond <= 0 ? Wide{0} : above <= 0 ? Wide{1} << 61 : static_cast<Wide>(share + 0.5));
+        continue;
+      }
+      if (used <= guarantee) continue;
       most = std::max(most, above <= 0 ? Wide{1} << 61
                                        : static_cast<Wide>(used - guarantee) * 1'000'000'000 * 1000 / (above * weight));
     }
@@ -265,6 +330,7 @@ class PlainTournament {
 
   State state_;
   Engine engine_;
+  const PlainHistory* history_;
   std::vector<Counter> counters_;
   std::vector<PlainGuarantees> guarantees_;
   std::vector<std::int64_t> capacities_;
@@ -281,16 +347,19 @@ std::vector<JobId> jobs_in(const Plan& plan) {
   return jobs;
 }
 
-RC_GTEST_PROP(DrfOrder, StartsAreThoseOfATournamentBeforeEachStart, ()) {
+void starts_are_those_of_tournaments(bool has_history) {
   Profile profile = profile_with(Blocking::kSkip);
   profile.queue_order = find_queue_order("drf");
+  profile.half_life = has_history ? PlainHistory::kHalfLife : Millis(0);
   State state;
   Engine engine(profile);
+  PlainHistory history;
   Outside outside({.has_foreign = false, .has_shares = true});
   Millis look_again_at = Millis::max();
   const auto decide = [&](const std::vector<Event>& batch) {
     for (const Event& event : batch) apply(state, event);
-    PlainTournament tournament(state, engine);
+    history.look(state, counters_of(state), outside.now());
+    PlainTournament tournament(state, engine, has_history ? &history : nullptr);
     const Plan plan = engine.decide(state, outside.now());
     outside.learn(plan);
     for (const JobId job : jobs_in(plan)) {
@@ -298,6 +367,7 @@ RC_GTEST_PROP(DrfOrder, StartsAreThoseOfATournamentBeforeEachStart, ()) {
       tournament.start(plan, job);
     }
     if (plan.look_again_at > outside.now()) RC_ASSERT(tournament.left_over() == JobId::none());
+    history.look(state, counters_of(state), outside.now());
     look_again_at = plan.look_again_at;
   };
   decide(outside.begin());
@@ -306,6 +376,10 @@ RC_GTEST_PROP(DrfOrder, StartsAreThoseOfATournamentBeforeEachStart, ()) {
     for (int again = 0; again < 20 && look_again_at <= outside.now(); ++again) decide({});
   }
 }
+
+RC_GTEST_PROP(DrfOrder, StartsAreThoseOfATournamentBeforeEachStart, ()) { starts_are_those_of_tournaments(false); }
+
+RC_GTEST_PROP(DrfOrder, StartsFollowWhatWasUsedBefore, ()) { starts_are_those_of_tournaments(true); }
 
 }  // namespace
 }  // namespace ashlar

@@ -88,7 +88,7 @@ class PlainOrder {
 
  private:
   JobId next() const {
-    QueueKeys keys(*engine_.profile().queue_order);
+    QueueKeys keys(*engine_.profile().queue_order, Millis(0));
     for (std::size_t row = 0; row < state_.queues().rows(); ++row)
       keys.set(QueueId(row), {plain_share(state_, QueueId(row)), 0});
     PlainPlace best;

@@ -94,6 +94,17 @@ TEST(ScenarioRun, AQuotaHoldsJobsBackUntilItIsFree) {
   EXPECT_DOUBLE_EQ(r.makespan_seconds, 20);
 }
 
+TEST(ScenarioRun, AQueueBorrowsOnlySoMuchAndKeepsWhatItDoesNotLend) {
+  const auto waits = [](const std::string& queues) {
+    const std::string text = kFourNodes + ("queues: [" + queues + "]\narrivals:\n") +
+                             job("gpus: 8, duration: 10s, queue: team") + job("gpus: 8, duration: 10s, queue: team");
+    return run(scenario(text)).mean_queue_seconds;
+  };
+  EXPECT_DOUBLE_EQ(waits("{name: team, guarantee: {gpus: 8}, weight: 2, priority: 1}"), 0);
+  EXPECT_DOUBLE_EQ(waits("{name: team, guarantee: {gpus: 8}, borrowLimit: {gpus: 7}}"), 5);
+  EXPECT_DOUBLE_EQ(waits("{name: team}, {name: kept, guarantee: {gpus: 24}, lendLimit: {gpus: 0}}"), 5);
+}
+
 /// Heads of several queues hold jobs of each other's classes: a decision wakes no class for ever. (Once it did, here.)
 const char* const kManyHeads = R"(seed: 1004
 topology: [rack]

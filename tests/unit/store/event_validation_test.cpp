@@ -245,6 +245,31 @@ TEST_F(Guarded, queues_and_nodes_are_near_the_rows_there_are) {
   EXPECT_EQ(refusal(NodeSeen{NodeId::none(), {}}), "a node's row is out of bounds");
 }
 
+TEST_F(Guarded, what_queues_share_is_possible) {
+  const auto with = [&](const QuotaShare& share) {
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {share}});
+  };
+  const auto ranked = [&](std::int64_t weight) {
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {weight, 0}});
+  };
+  const auto used = [&](const QueueUsage& usage) {
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, false, {usage}});
+  };
+  const QuotaKey beyond{ResourceId(resource::kRowsMax), DeviceClassId::none()};
+  EXPECT_EQ(with({.of = quota_key(0), .guarantee = 0, .borrows = 0, .lends = 0}), "");
+  EXPECT_EQ(with({.of = quota_key(0), .guarantee = -2}), "a queue's guarantee is impossible");
+  EXPECT_EQ(with({.of = quota_key(0), .borrows = -1}), "a queue's guarantee is impossible");
+  EXPECT_EQ(with({.of = quota_key(0), .lends = INT64_MAX - 1}), "a queue's guarantee is impossible");
+  EXPECT_EQ(with({.of = beyond}), "a queue's guarantee names a resource or a model out of bounds");
+  EXPECT_EQ(ranked(1), "");
+  EXPECT_EQ(ranked(0), "a queue's weight is impossible");
+  EXPECT_EQ(ranked(QueueRank::kWeightMax + 1), "a queue's weight is impossible");
+  EXPECT_EQ(used({quota_key(0), QueueUsage::kAmountMax}), "");
+  EXPECT_EQ(used({quota_key(0), -1}), "a queue's usage is impossible");
+  EXPECT_EQ(used({quota_key(0), QueueUsage::kAmountMax + 1}), "a queue's usage is impossible");
+  EXPECT_EQ(used({beyond, 1}), "a queue's usage names a resource or a model out of bounds");
+}
+
 TEST_F(Guarded, facts_of_a_node_are_possible) {
   EXPECT_EQ(refusal_of_node([](NodeFacts& f) {
               f.devices.count = kDevices;

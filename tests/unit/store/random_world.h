@@ -176,7 +176,11 @@ class RandomWorld {
         return add(events, QueueDefined{QueueId(1 + draw(2)),
                                         QueueId(draw(2)),
                                         {static_cast<std::int64_t>(4000 + 1000 * draw(20)), kUnlimited, kUnlimited},
-                                        limits()});
+                                        limits(),
+                                        shares(),
+                                        {1 + static_cast<std::int64_t>(draw(3000)), static_cast<std::int32_t>(draw(3))},
+                                        draw(8) == 0,
+                                        usage()});
       case 11:
         return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
       case 12:
@@ -222,6 +226,18 @@ class RandomWorld {
     if (draw(3) == 0) limits.push_back({{resource::kCpu, DeviceClassId(draw(2))}, 1000 * draw(20)});
     if (draw(3) == 0) limits.push_back({{resource::kPods, DeviceClassId::none()}, draw(30)});
     return limits;
+  }
+  std::vector<QuotaShare> shares() {
+    std::vector<QuotaShare> shares;
+    if (draw(2) == 0) shares.push_back({.of = quota_key(0), .guarantee = 1000 * draw(12)});
+    if (draw(3) == 0)
+      shares.push_back({.of = {ResourceId::none(), DeviceClassId(draw(2))}, .borrows = 1000 * draw(6), .lends = 0});
+    if (draw(4) == 0) shares.push_back({.of = quota_key(1), .guarantee = 1000 * draw(40), .lends = 1000 * draw(9)});
+    return shares;
+  }
+  std::vector<QueueUsage> usage() {
+    if (draw(4) != 0) return {};
+    return {{quota_key(0), std::int64_t{36'000'000} * draw(100)}, {quota_key(1), std::int64_t{1000} * draw(1000)}};
   }
   void hold(const State& state, Hold hold, std::vector<Event>& events) {
     MemberSpec& member = hold.parts[0].member;
