@@ -75,7 +75,7 @@ double play(const sim::Scenario& scenario, const sim::ScenarioRun& simulation, c
   profile.queue_order = find_queue_order(order);
   Shares shares;
   const Millis horizon = scenario.horizon.value_or(Millis::max());
-  const QueueRun run = simulation.run(profile, {}, [&](State& state, Engine& engine, const Plan& plan) {
+  const sim::QueueRun run = simulation.run(profile, {}, [&](State& state, Engine& engine, const Plan& plan) {
     if (plan.at <= horizon) shares.look(state, engine, plan.at);
   });
   std::printf("  %s: %lld jobs ended\n", order, static_cast<long long>(run.jobs));

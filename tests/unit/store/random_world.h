@@ -24,7 +24,14 @@ class RandomWorld {
     std::vector<Event> events;
     add(events, LevelsDefined{2, 1});
     add(events, QueueDefined{QueueId(1), QueueId(0), {kUnlimited, kUnlimited, kUnlimited}});
-    add(events, QueueDefined{QueueId(2), QueueId(1), {12'000, kUnlimited, kUnlimited}});
+    add(events, QueueDefined{QueueId(2),
+                             QueueId(1),
+                             {12'000, kUnlimited, kUnlimited},
+                             {},
+                             {{.of = quota_key(0), .guarantee = 4000, .lends = 3000}},
+                             {2000, 1},
+                             false,
+                             {{quota_key(0), 3'600'000}}});
     for (std::uint32_t d = 0; d < kDemands; ++d) add(events, DemandDefined{DemandId(d), demand(d)});
     add(events, NamespaceSeen{NamespaceId(0), {true, {{LabelKeyId(6), LabelId(60)}}}});
     for (std::uint32_t i = 0; i < 2; ++i)
