@@ -92,6 +92,7 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
   const auto has_queue = [&](const auto& of) { return is_queue(of.queue); };
   const bool are_queues = (p.limiting.is_none() || is_queue(p.limiting)) &&
                           std::all_of(p.quota_spares.begin(), p.quota_spares.end(), has_queue) &&
+                          std::all_of(p.quota_kept.begin(), p.quota_kept.end(), has_queue) &&
                           std::all_of(p.quota_claims.begin(), p.quota_claims.end(), has_queue);
   const bool are_places = std::all_of(p.places.begin(), p.places.end(),
                                       [&](const Reservation::Place& at) { return at.node.row() < nodes; });

@@ -80,6 +80,7 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
 
 bool QuotaLeft::admits(JobId job) {
   if (!state_.queues().keys().empty()) return !quota_refusal(state_, job);
+  if (!state_.queues().held_above(state_.job(job).queue).is_none()) return false;
   const QuotaVector& left = left_of(state_.job(job).queue);
   const QuotaVector needed = quota_needed(state_, job);
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)

@@ -35,30 +35,43 @@ std::int64_t largest(std::int64_t high, Works&& works) {
   return found;
 }
 
+struct InTheWay {
+  std::vector<Remedy::Limit> limits;
+  bool is_kept = false;  ///< too much of what the cluster has is kept for others: no limit that anybody could raise
+};
+
 /// Every limit from the queue upwards that the job would exceed wherever it is placed, and by how much.
-std::vector<Remedy::Limit> limits_in_the_way(const State& state, JobId job) {
+InTheWay limits_in_the_way(const State& state, JobId job) {
   const QueueTree& queues = state.queues();
   const QuotaVector asked = quota_needed(state, job);
   const std::vector<std::int64_t> asked_by_key = quota_needed_by_key(state, job);
-  std::vector<Remedy::Limit> limits;
+  InTheWay found;
   std::vector<std::int64_t> own(kQuotaDimensions + asked_by_key.size());  // what the queues so far keep for themselves
   for (QueueId q = state.job(job).queue; !q.is_none() && q.row() < queues.rows(); q = queues.parent(q)) {
+    // Of the root what the cluster has is no limit that is stated.
     const auto add = [&](std::size_t counter, const QuotaKey& of, std::int64_t amount, std::int64_t limit,
-                         std::int64_t counted) {
+                         std::int64_t counted, std::int64_t stated) {
       if (amount == 0) return;
-      if (limit != kUnlimited) {
-        const std::int64_t counts = std::max<std::int64_t>(amount - own[counter], 0);
-        const std::int64_t lacking = std::max(amount - (limit - queues.used(of, q)), counts - (limit - counted));
-        if (lacking > 0) limits.push_back({q, of, lacking});
+      const std::int64_t used = queues.used(of, q), most = queues.parent(q).is_none() ? stated : limit;
+      const std::int64_t counts = std::max<std::int64_t>(amount - own[counter], 0);
+      std::int64_t lacking = most == kUnlimited ? 0 : amount - (most - used);
+      if (limit != kUnlimited && counted > used && counts > limit - counted) {
+        if (most == limit)
+          lacking = std::max(lacking, counts - (limit - counted));
+        else
+          found.is_kept = true;
       }
+      if (lacking > 0) found.limits.push_back({q, of, lacking});
       own[counter] += queues.idle(of, q);
     };
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      add(d, quota_key(static_cast<std::int64_t>(d)), asked[d], queues.quota(q)[d], queues.counted(d, q));
+      add(d, quota_key(static_cast<std::int64_t>(d)), asked[d], queues.quota(q)[d], queues.counted(d, q),
+          queues.stated_quota(q)[d]);
     for (std::size_t k = 0; k < asked_by_key.size(); ++k)
-      add(kQuotaDimensions + k, queues.keys()[k], asked_by_key[k], queues.limit(k, q), queues.counted_by_key(k, q));
+      add(kQuotaDimensions + k, queues.keys()[k], asked_by_key[k], queues.limit(k, q), queues.counted_by_key(k, q),
+          queues.stated_limit(k, q));
   }
-  return limits;
+  return found;
 }
 
 /// Limits by device class: as much more as the job lacks where it fits best. Of a single one no more than it needs for
@@ -171,10 +184,10 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
   add_group_remedies(rehearsal, out);
   add_fewer_members(rehearsal, out);
   add_fewer_devices(rehearsal, out);
-  std::vector<Remedy::Limit> limits = limits_in_the_way(state, job);
-  if (!limits.empty()) {
-    if (rehearsal.starts_without_limits())
-      out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(limits)});
+  InTheWay in_the_way = limits_in_the_way(state, job);
+  if (!in_the_way.limits.empty()) {
+    if (!in_the_way.is_kept && rehearsal.starts_without_limits())
+      out.push_back({.kind = Remedy::Kind::kMoreQuota, .limits = std::move(in_the_way.limits)});
     return out;
   }
   add_class_quota(rehearsal, out);
@@ -188,6 +201,7 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
 std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   if (options.tries != nullptr) *options.tries = 0;
   if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return {};
+  if (!state.queues().held_above(state.job(job).queue).is_none()) return {};  // no change of the job releases its queue
   Rehearsal rehearsal(state, engine, job, options.counts_devices);
   std::vector<Remedy> found = search(rehearsal, state, engine, job, options);
   if (options.tries != nullptr) *options.tries = rehearsal.tries();

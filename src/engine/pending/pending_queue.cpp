@@ -331,6 +331,20 @@ void PendingQueue::note_first(QueueId queue) {
   listed = first != nullptr ? std::optional(*first) : std::nullopt;
 }
 
+QueueKeys::News PendingQueue::look_at_queues(const State& state, Millis now) {
+  QueueKeys::News news = queue_keys_.look(state, now);
+  if (!news.is_tree_other || !queue_keys_.policy().prefers_guaranteed) return news;
+  const std::size_t counters = kQuotaDimensions + state.queues().keys().size();
+  for (std::size_t row = 0; row < classes_.size(); ++row) {
+    Class& job_class = classes_[row];
+    if (job_class.is_empty() || job_class.needs.size() == counters) continue;  // they count all that is counted now
+    job_class.needs =
+        quota_counters_needed(state, (job_class.jobs.empty() ? job_class.held : job_class.jobs).begin()->job);
+    queue_keys_.note_needs(ClassId(row), job_class.needs);
+  }
+  return news;
+}
+
 void PendingQueue::rekey(const QueueKeys::News& news) {
   const auto key_heads = [&] {
     keyed_heads_.clear();

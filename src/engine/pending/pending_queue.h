@@ -138,7 +138,7 @@ class PendingQueue {
   }
   bool is_before(const Head& a, const Head& b) const { return is_before(a.entry, a.queue, b.entry, b.queue); }
   const QueueKeys& queue_keys() const { return queue_keys_; }
-  QueueKeys::News look_at_queues(const State& state, Millis now) { return queue_keys_.look(state, now); }
+  QueueKeys::News look_at_queues(const State& state, Millis now);
   /// Takes the news in. Cost: O(depth x log queues) for each key; O(queues) if the tree is another.
   void rekey(const QueueKeys::News& news);
 

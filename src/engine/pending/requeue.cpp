@@ -143,13 +143,16 @@ void help_those_short_of_quota(EngineData& e, State& state, News& news) {
       news.activated.push_back(id);
   }
   if (!news.has_quota) return;
-  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have. One that
+  // A limit has changed: a job that waits for capacity may now request more than its queue can ever have, or its queue
+  // is held. One that
   // finds none without the nominations that it outranks may be within a limit by device class where those are.
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits_for_capacity = !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity;
     const bool may_be_within = waits_for_capacity && !state.queues().keys().empty() &&  // the limit may be lifted
                                any_outranks_a_nomination(state, job_class.jobs);
-    if (may_be_within || (waits_for_capacity && exceeds_quota(state, job_class))) news.activated.push_back(id);
+    const bool is_held = job_class.waits_for_capacity() && !state.queues().held_above(job_class.key.queue).is_none();
+    if (may_be_within || is_held || (waits_for_capacity && exceeds_quota(state, job_class)))
+      news.activated.push_back(id);
   });
 }
 

@@ -32,16 +32,19 @@ class ClassQuota {
   /// The first limit above the job, from its queue upwards, that these placements, which are in place, exceed.
   std::optional<Reason> refusal(const Placements& placements) const {
     const QueueTree& queues = state_.queues();
+    std::vector<std::int64_t> own(queues.keys().size());  // of what is placed, what the queues so far have kept
     for (QueueId q = state_.job(job_).queue; !q.is_none(); q = queues.parent(q))
       for (std::size_t k = 0; k < queues.keys().size(); ++k) {
         const std::int64_t limit = queues.limit(k, q);
-        const std::int64_t added = limit == kUnlimited ? 0 : taken(placements, k);
+        const std::int64_t added = taken(placements, k);
+        if (added == 0) continue;
         const std::int64_t used = queues.used(k, q), kept = queues.counted_by_key(k, q) - used;
         const std::int64_t number = quota_number(queues.keys()[k]);
-        if (added > 0 && used > limit)
+        if (used > (queues.parent(q).is_none() ? queues.stated_limit(k, q) : limit))  // placing shows what there is
           return Reason{ReasonCode::kQuotaExhausted, q.value, {number, used - added, limit}};
-        if (added > 0 && used + kept > limit)
+        if (limit != kUnlimited && kept > 0 && added > own[k] && used + kept > limit)
           return Reason{ReasonCode::kKeptByGuarantees, q.value, {number, kept, limit}};
+        own[k] += queues.idle_without(queues.keys()[k], q, added, own[k]) - queues.idle(queues.keys()[k], q);
       }
     return std::nullopt;
   }

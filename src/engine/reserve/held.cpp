@@ -153,7 +153,8 @@ void wake_held(EngineData& e, State& state, Cycle& cycle) {
     if ((job_class.is_beyond_limit && is_past_limit(job_class, last_held)) ||
         std::any_of(job_class.holders.begin(), job_class.holders.end(),
                     [&](const auto& h) { return has_changed(h) || is_overtaken(h, last_held); }) ||
-        (has_limits && !quota.admits(head.entry.job)))  // what its queue had left was given to others
+        ((has_limits || !state.queues().held_above(head.queue).is_none()) &&
+         !quota.admits(head.entry.job)))  // what its queue had left was given to others, or it is held itself
       woken.push_back(head);
   }
   if (!woken.empty() && !may_wake_again(e, cycle)) {

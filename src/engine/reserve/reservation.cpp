@@ -176,7 +176,7 @@ std::vector<DeviceClassId> scarce_classes(const State& state, const Reservation&
     for (std::size_t k = 0; k < spare.left_by_key.size(); ++k)
       state.each_member(job, [&](MemberId, const Member& m) {
         const std::int64_t amount = keys[k].device_class.is_none() ? 0 : amount_of(state.demand(m.demand), keys[k]);
-        if (!m.is_placed() && !has_by_key(state, reservation, spare, k, {.job = job, .amount = amount}))
+        if (!m.is_placed() && !has_by_key(state, reservation, spare, k, {job, state.job(job).queue, amount}))
           scarce.push_back(keys[k].device_class);
       });
   }
@@ -335,14 +335,7 @@ void Reservation::block(Trial& trial, JobId from, Beside beside) const {
 }
 
 void Reservation::charge(const State& state, std::span<const Trial::Step> steps) {
-  const QuotaTaken taken = quota_taken(state, steps);
-  for (QuotaSpare& spare : quota_spares) {
-    if (taken.queue.is_none() || !state.queues().is_within(taken.queue, spare.queue)) continue;
-    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-      if (!is_plenty(spare.left[d])) spare.left[d] -= taken.amounts[d];
-    for (std::size_t k = 0; k < std::min(taken.by_key.size(), spare.left_by_key.size()); ++k)
-      if (!is_plenty(spare.left_by_key[k])) spare.left_by_key[k] -= taken.by_key[k];
-  }
+  charge_quota(state, *this, quota_taken(state, steps));
   each_placement(steps, [&](const Trial::Placement& step) {
     if (Spare* spare = find(step.node)) take(spare->room, state.demand(state.member(step.member).demand), step.devices);
   });
@@ -423,6 +416,11 @@ void Reservation::note_quota_spares(const State& state) {
     }
     if (has_limit) quota_spares.push_back(spare);
   }
+  quota_kept.clear();
+  for (const QueueShares::Column& column : state.queues().shares().columns())
+    for (std::size_t row = 0; column.keeps_any && row < state.queues().rows(); ++row)
+      if (const std::int64_t idle = QueueShares::idle(column, QueueId(row)); idle > 0)
+        quota_kept.push_back({QueueId(row), quota_number(column.of), idle});
 }
 
 bool Reservation::has_places_of(std::span<const Trial::Step> steps) const {

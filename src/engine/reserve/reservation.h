@@ -51,6 +51,13 @@ struct Reservation {
     std::vector<std::int64_t> left_by_key = {};  ///< by QueueTree::keys(); plenty of those not listed
     friend bool operator==(const QuotaSpare&, const QuotaSpare&) = default;
   };
+  /// What a queue keeps for itself at the reserved time: as much of what it takes does not count against its ancestors.
+  struct QuotaKept {
+    QueueId queue;
+    std::int64_t number = 0;  ///< of what, see quota_number
+    std::int64_t amount = 0;
+    friend bool operator==(const QuotaKept&, const QuotaKept&) = default;
+  };
   /// Another job with a reservation that will have started by then and counts against the same queues.
   struct QuotaClaim {
     JobId job;
@@ -84,6 +91,7 @@ struct Reservation {
   std::vector<Place> places;                ///< where its members will be placed
   std::vector<Spare> spares;                ///< by NodeId: those nodes
   std::vector<QuotaSpare> quota_spares;     ///< its queue and those above that have a limit
+  std::vector<QuotaKept> quota_kept;        ///< of all queues
   std::vector<QuotaClaim> quota_claims;
   bool may_be_earlier = false;  ///< a job ahead has started since, perhaps on other nodes than those kept for it
   std::uint64_t edition = 0;    ///< another number when anything but a placement changes what it leaves to others
@@ -111,7 +119,7 @@ struct Reservation {
   bool is_like(const Reservation& other) const {
     return limiting == other.limiting && at == other.at && ends == other.ends && lasts == other.lasts &&
            places == other.places && spares == other.spares && quota_spares == other.quota_spares &&
-           quota_claims == other.quota_claims;
+           quota_kept == other.quota_kept && quota_claims == other.quota_claims;
   }
   /// Lowers, for each of these nodes, the count of members of that demand to what fits there beside it, were they to
   /// last beyond it: never too low, and exact but for shares of devices. Claims of the member's own job are counted.

@@ -239,6 +239,7 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .places = {},
                    .spares = {},
                    .quota_spares = {},
+                   .quota_kept = {},
                    .quota_claims = {}};
   if (!search || !ahead.empty()) {
     ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
@@ -286,6 +287,7 @@ bool Reservations::renew(const PlacementContext& context, EarliestStart& search,
   if (!search.is_still(made)) return false;
   const std::vector<Reservation::Spare> spares_before = std::exchange(made.spares, {});
   const std::vector<Reservation::QuotaSpare> quota_before = std::exchange(made.quota_spares, {});
+  const std::vector<Reservation::QuotaKept> kept_before = made.quota_kept;
   made.made_at = now;
   made.unforeseen_frees_seen = state.unforeseen_frees();
   made.note_spares(state, context.trial.steps());
@@ -294,7 +296,8 @@ bool Reservations::renew(const PlacementContext& context, EarliestStart& search,
     for (const Reservation::Claim& claim : before.claims)
       if (Reservation::Spare* spare = made.find(before.node); spare != nullptr && claim.job != made.entry.job)
         spare->claims.push_back(claim);
-  if (made.spares != spares_before || made.quota_spares != quota_before) made.edition = next_edition_++;
+  if (made.spares != spares_before || made.quota_spares != quota_before || made.quota_kept != kept_before)
+    made.edition = next_edition_++;
   return true;
 }
 

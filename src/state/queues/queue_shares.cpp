@@ -63,7 +63,8 @@ bool QueueShares::add_capacity(std::size_t column, std::int64_t by) {
   const std::int64_t capacity = capacity_sums_.add(column, c.capacity, by);
   const std::int64_t least = std::min(c.capacity, capacity);
   const bool is_other =
-      c.capacity != capacity && (c.keeps_any || c.top_sum > least || stated(c, QueueId(kTop)) > least);
+      c.capacity != capacity &&
+      (c.keeps_any || c.top_sum > least || stated(c, QueueId(kTop)) > least || borrows(c, QueueId(kTop)) != kUnlimited);
   c.capacity = capacity;
   if (!c.in_force.empty()) c.in_force[kTop] = of_root(c);
   return is_other;

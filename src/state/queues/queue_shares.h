@@ -91,6 +91,11 @@ class QueueShares {
   static std::int64_t idle(const Column& column, QueueId queue) {
     return column.keeps_any && queue.row() < column.idle.size() ? column.idle[queue.row()] : 0;
   }
+  /// The same if it used that much, and queues below it kept so much more.
+  static std::int64_t idle_with(const Column& column, QueueId queue, std::int64_t used, std::int64_t kept_more) {
+    return column.keeps_any && queue.row() < column.reserved.size() ? idle_of(column, queue.row(), used + kept_more)
+                                                                    : 0;
+  }
   /// The most that the queue may use of it by what it borrows, and all queues where any keeps something; kUnlimited: no
   /// limit.
   static std::int64_t limit(const Column& column, QueueId queue);

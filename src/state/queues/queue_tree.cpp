@@ -100,7 +100,8 @@ std::int64_t QueueTree::least_left(const QuotaKey& of, QueueId queue, LimitOf&& 
   };
   std::int64_t least = kUnlimited, own = 0;  // what the queues so far keep for themselves
   for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()]) {
-    if (const std::int64_t limit = limit_of(q); limit != kUnlimited) {
+    const bool keeps_any = column != nullptr && QueueShares::kept(*column, q) > 0;
+    if (const std::int64_t limit = keeps_any ? limit_of(q) : used_within(q, limit_of(q)); limit != kUnlimited) {
       const std::int64_t left = limit - counted_of(q);
       // what it keeps for itself does not count against what others keep
       least = std::min(least, own > 0 ? own + std::max<std::int64_t>(left, 0) : left);
@@ -321,7 +322,7 @@ struct AtLimit {
     if (amount > most) return Reason{ReasonCode::kExceedsQuota, queue.value, {number, amount, most}};
     if (most != kUnlimited && amount > most - used)
       return Reason{ReasonCode::kQuotaExhausted, queue.value, {number, used, limit}};
-    if (counts > 0 && counts > limit - used - kept)
+    if (kept > 0 && counts > 0 && counts > limit - used - kept)
       return Reason{ReasonCode::kKeptByGuarantees, queue.value, {number, kept, limit}};
     return std::nullopt;
   }

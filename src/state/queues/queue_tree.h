@@ -80,6 +80,11 @@ class QueueTree {
     const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
     return column == nullptr ? 0 : QueueShares::idle(*column, queue);
   }
+  /// What it would keep if it used so much less, and queues below it kept so much more.
+  std::int64_t idle_without(const QuotaKey& of, QueueId queue, std::int64_t used_less, std::int64_t kept_more) const {
+    const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
+    return column == nullptr ? 0 : QueueShares::idle_with(*column, queue, used(of, queue) - used_less, kept_more);
+  }
   /// The most of it that could be added to the queue within all limits, what it keeps for itself first.
   std::int64_t left(std::size_t dimension, QueueId queue) const;
   std::int64_t left_by_key(std::size_t key, QueueId queue) const;

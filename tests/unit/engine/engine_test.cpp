@@ -455,6 +455,30 @@ TEST(Remedies, SayHowMuchQuotaIsLacking) {
   EXPECT_EQ(quota->limits, (std::vector<Remedy::Limit>{{QueueId(1u), QuotaKey{}, 4'000}}));
 }
 
+TEST(Remedies, OfferNoQuotaWhereTheClusterKeepsTheRestForGuarantees) {
+  State s = cluster_of(2);
+  tell(s,
+       QueueDefined{QueueId(1u), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}, {}, {{{}, 4'000, kUnlimited, 0}}});
+  tell(s, Submitted{workload(0, 0, 2, kEightDevices)});
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  ASSERT_EQ(engine.verdict_of(JobId(0u)).reasons.front().code, ReasonCode::kKeptByGuarantees);
+  const std::vector<Remedy> found = find_remedies(s, engine, JobId(0u));
+  EXPECT_EQ(remedy(found, Remedy::Kind::kMoreQuota), nullptr) << "the root has none that could be raised";
+  EXPECT_NE(remedy(found, Remedy::Kind::kFewerMembers), nullptr);
+}
+
+TEST(Remedies, OfAJobWhoseQueueIsHeldAreNone) {
+  State s = cluster_of(2);
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {4'000, kUnlimited, kUnlimited}, {}, {}, {}, true});
+  Workload w = workload(0, 0, 1, kEightDevices);
+  w.queue = QueueId(1u);
+  tell(s, Submitted{w});
+  Engine engine = default_engine();
+  engine.decide(s, Millis(0));
+  EXPECT_TRUE(find_remedies(s, engine, JobId(0u)).empty()) << "more quota alone does not let it start";
+}
+
 TEST(Remedies, SayWhichWiderLevelWouldDo) {
   State s = cluster_of(0);
   tell(s, LevelsDefined{2, 0});

@@ -8,9 +8,13 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "checks.h"
 #include "engine/engine_fields.h"
+#include "engine/quota.h"
 #include "history.h"
 #include "model/plan.h"
 #include "state/state_fields.h"
@@ -116,6 +120,52 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
   const std::string missed = missed_in(life, *some_moves());
   RC_LOG() << missed;
   RC_ASSERT(missed.empty());
+}
+
+/// Whether nothing but luck in the search decides if its members have room.
+bool are_waiting_members_alike(const State& state, JobId job) {
+  std::set<std::tuple<DemandId, ConstraintId, std::uint32_t>> kinds;
+  state.each_waiting(job, [&](MemberId, const Member& m) {
+    kinds.insert({m.demand, m.constraint, m.group});
+    return true;
+  });
+  return kinds.size() == 1;
+}
+
+/// The first job that sleeps though its queue admits it and it could be placed; "": there is none.
+std::string asleep_within_quota(State& state, Engine& engine) {
+  for (std::size_t row = 0; row < state.job_rows(); ++row) {
+    const JobId job(row);
+    if (!engine.pending().contains(job) || quota_refusal(state, job)) continue;
+    if (engine.pending().class_at(engine.pending().class_id(job)).is_active) continue;
+    if (!are_waiting_members_alike(state, job)) continue;
+    Trial trial(state);
+    if (engine.try_place(trial, job)) return "could be placed but is asleep: job " + std::to_string(row);
+  }
+  return "";
+}
+
+constexpr OutsideOptions kOfShares{.has_holds = true, .has_health = true, .has_shares = true, .has_gangs = true};
+
+RC_GTEST_PROP(WakeUps, WithinQuotaAreNeverMissed, ()) {
+  Profile profile = profile_with(Blocking::kSkip);
+  profile.queue_order = find_queue_order(*rc::gen::element<std::string>("by-job", "drf", "fair-tree"));
+  profile.half_life = Millis(200'000);
+  Life life(std::move(profile), kOfShares);
+  std::string missed;
+  life.play(*some_moves(), [&](const std::vector<Event>&, const State&, const Plan& plan) {
+    if (missed.empty() && plan.look_again_at > plan.at) missed = asleep_within_quota(life.state, life.engine);
+  });
+  RC_LOG() << missed;
+  RC_ASSERT(missed.empty());
+}
+
+RC_GTEST_PROP(Rules, HoldWhereQueuesShare, ()) {
+  Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
+  profile.queue_order =
+      find_queue_order(*rc::gen::element<std::string>("by-job", "drf", "fair-tree", "strict-priority"));
+  profile.half_life = Millis(200'000);
+  expect_rules_kept(*some_moves(), std::move(profile), kOfShares);
 }
 
 RC_GTEST_PROP(WakeUps, OfGangsWithRulesAmongTheirMembersAreNeverMissed, ()) {
@@ -244,6 +294,7 @@ std::vector<Recorded> recorded(const std::vector<Move>& moves, const Profile& pr
                       .has_images = true,
                       .has_health = true,
                       .has_layouts = true,
+                      .has_shares = true,
                       .has_gangs = true,
                       .has_grants = true});
   life.play(moves, [&](const std::vector<Event>& batch, const State&, const Plan& plan) {
@@ -288,7 +339,9 @@ Profile some_profile() {
                                                            "gpu-clustering", "random"));
   }
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
-  if (*rc::gen::arbitrary<bool>()) profile.queue_order = find_queue_order("least-share");
+  if (*rc::gen::arbitrary<bool>())
+    profile.queue_order = find_queue_order(*rc::gen::element<std::string>("least-share", "drf", "fair-tree"));
+  profile.half_life = Millis(200'000);
   if (*rc::gen::arbitrary<bool>()) {
     profile.tiers = {{find_score("random")}};
     profile.device = find_device("random");

@@ -229,7 +229,16 @@ std::vector<QuotaShare> shares_of(const Move& move) {
                       .borrows = move.b % 3 == 0 ? 1000 * (move.a % 12) : kUnlimited,
                       .lends = move.a % 5 == 0 ? 1000 * (move.b % 6) : kUnlimited});
   if (move.b % 4 == 1) shares.push_back({.of = quota_key(1), .guarantee = 1000 * (move.a % 90), .borrows = kUnlimited});
+  if (move.b % 5 == 2)
+    shares.push_back({.of = {ResourceId::none(), DeviceClassId(static_cast<std::uint32_t>(move.a % 2))},
+                      .guarantee = 1000 * (move.c % 10),
+                      .lends = move.c % 2 == 0 ? kUnlimited : 1000 * (move.b % 3)});
   return shares;
+}
+
+std::vector<QueueUsage> usage_of(const Move& move) {
+  if (move.a % 4 != 2) return {};
+  return {{quota_key(move.b % 2), std::int64_t{1000} * 60'000 * move.c}};
 }
 
 std::vector<QuotaLimit> limits_of(const Move& move) {
@@ -479,7 +488,9 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
                                {1000 * (move.b % 24), kUnlimited, kUnlimited},
                                limits_of(move),
                                options_.has_shares ? shares_of(move) : std::vector<QuotaShare>(),
-                               options_.has_shares ? QueueRank{1 + 500 * (move.b % 5), move.c % 2} : QueueRank()});
+                               options_.has_shares ? QueueRank{1 + 500 * (move.b % 5), move.c % 2} : QueueRank(),
+                               options_.has_shares && move.b % 7 == 3,
+                               options_.has_shares ? usage_of(move) : std::vector<QueueUsage>()});
       break;
     case 33:
       if (!state.is_live(job)) break;

@@ -41,7 +41,8 @@ class PlainTree {
     const std::vector<std::int64_t> after = counted();
     used_[queue] -= amount;
     for (std::size_t q = 0; q < stated_.size(); ++q)
-      if (after[q] != before[q] && limit(q) != kUnlimited && after[q] > limit(q)) return false;
+      if (after[q] != before[q] && limit(q) != kUnlimited && after[q] > limit(q) && (q != 0 || before[0] > all_used(0)))
+        return false;  // what the cluster has is a limit while something of it is kept
     for (std::size_t q = queue;; q = static_cast<std::size_t>(stated_[q].parent)) {
       if (const std::int64_t most = q == 0 ? stated_[q].quota : limit(q); most != kUnlimited)
         if (all_used(q) + amount > most) return false;

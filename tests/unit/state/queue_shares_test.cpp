@@ -109,5 +109,23 @@ TEST_F(QueueSharesTest, SumsBeyondInt64DoNotOverflow) {
   EXPECT_LE(guarantee(QueueId(1u)), 100);
 }
 
+TEST_F(QueueSharesTest, WhatTheRootBorrowsGrowsWithTheCluster) {
+  tree.define(kRoot, QueueId::none(), kFree, {}, std::vector<QuotaShare>{gpus(QuotaShare::kNotNamed, 5)});
+  has(40);
+  EXPECT_EQ(tree.quota(kRoot)[0], 45);
+  has(60);
+  EXPECT_EQ(tree.quota(kRoot)[0], 65);
+  EXPECT_TRUE(tree.is_consistent());
+}
+
+TEST_F(QueueSharesTest, WhatTheClusterHasIsNoLimitWhereNothingIsKept) {
+  std::vector<QuotaShare> shares{{.of = quota_key(0), .guarantee = 40, .lends = 0}};
+  const QueueId a = queue(1, kRoot, shares), b = queue(2, kRoot);
+  EXPECT_EQ(tree.refusal(b, {70, 0, 0})->code, ReasonCode::kKeptByGuarantees);
+  tree.charge(a, {40, 0, 0}, 1);
+  EXPECT_FALSE(tree.refusal(b, {70, 0, 0})) << "placing shows what there is";
+  EXPECT_EQ(tree.left(0, b), kUnlimited);
+}
+
 }  // namespace
 }  // namespace ashlar
