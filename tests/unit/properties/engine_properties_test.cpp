@@ -123,7 +123,7 @@ RC_GTEST_PROP(WakeUps, AreNeverMissed, ()) {
 }
 
 /// Whether nothing but luck in the search decides if its members have room.
-bool are_waiting_members_alike(const State& state, JobId job) {
+bool have_waiting_members_one_kind(const State& state, JobId job) {
   std::set<std::tuple<DemandId, ConstraintId, std::uint32_t>> kinds;
   state.each_waiting(job, [&](MemberId, const Member& m) {
     kinds.insert({m.demand, m.constraint, m.group});
@@ -138,7 +138,7 @@ std::string asleep_within_quota(State& state, Engine& engine) {
     const JobId job(row);
     if (!engine.pending().contains(job) || quota_refusal(state, job)) continue;
     if (engine.pending().class_at(engine.pending().class_id(job)).is_active) continue;
-    if (!are_waiting_members_alike(state, job)) continue;
+    if (!have_waiting_members_one_kind(state, job)) continue;
     Trial trial(state);
     if (engine.try_place(trial, job)) return "could be placed but is asleep: job " + std::to_string(row);
   }
