@@ -80,8 +80,9 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
 
 bool QuotaLeft::admits(JobId job) {
   if (!state_.queues().keys().empty()) return !quota_refusal(state_, job);
-  if (!state_.queues().held_above(state_.job(job).queue).is_none()) return false;
-  const QuotaVector& left = left_of(state_.job(job).queue);
+  const QueueId queue = state_.job(job).queue;
+  if (!state_.queues().held_above(queue).is_none()) return false;
+  const QuotaVector& left = left_of(queue);
   const QuotaVector needed = quota_needed(state_, job);
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)
     if (needed[d] != 0 && needed[d] > left[d]) return false;

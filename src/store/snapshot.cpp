@@ -22,9 +22,9 @@ Result<void> read_snapshot(std::string_view bytes, State& state, Engine& engine)
   if (!in.has_failed() && in.left() > 0) in.fail("there are bytes left over");
   if (in.has_failed()) return fault_of(in);
   const auto contradiction = [] { return invalid("the snapshot's columns contradict each other"); };
-  if (!StateFields::are_sound(state) || !StateFields::are_capacities_counted(state)) return contradiction();
+  if (!StateFields::are_sound(state)) return contradiction();
   StateFields::forget_caches(state);  // counts again by rows that sound columns have
-  if (!state.is_consistent()) return contradiction();
+  if (!StateFields::are_capacities_counted(state) || !state.is_consistent()) return contradiction();
   if (!EngineFields::is_sound(engine, state)) return invalid("the snapshot's waiting jobs contradict its columns");
   EngineFields::rebuild(engine);
   return {};

@@ -8,6 +8,8 @@
 namespace ashlar {
 namespace {
 
+using Wide = __int128;
+
 constexpr std::size_t kTop = 0;
 
 /// Queues with those above each of them before it.
@@ -22,14 +24,16 @@ std::vector<std::size_t> from_the_root(std::span<const QueueId> parents) {
 
 std::int64_t sum_of(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
 
+std::int64_t shown(Wide sum) { return sum > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(sum); }
+
 /// What all queues may be sure of together.
 std::int64_t of_root(const QueueShares::Column& column) {
   const std::int64_t named = QueueShares::stated(column, QueueId(kTop));
   return named == QuotaShare::kNotNamed ? column.capacity : std::min(named, column.capacity);
 }
 
-std::int64_t in_proportion(std::int64_t amount, std::int64_t part, std::int64_t whole) {
-  return static_cast<std::int64_t>(static_cast<__int128>(amount) * part / whole);
+std::int64_t in_proportion(std::int64_t amount, std::int64_t part, Wide whole) {
+  return static_cast<std::int64_t>(Wide{amount} * part / whole);
 }
 
 }  // namespace
@@ -62,9 +66,9 @@ bool QueueShares::add_capacity(std::size_t column, std::int64_t by) {
   Column& c = columns_[column];
   const std::int64_t capacity = capacity_sums_.add(column, c.capacity, by);
   const std::int64_t least = std::min(c.capacity, capacity);
+  // what the root borrows is beyond what all nodes have
   const bool is_other =
-      c.capacity != capacity &&
-      (c.keeps_any || c.top_sum > least || stated(c, QueueId(kTop)) > least || borrows(c, QueueId(kTop)) != kUnlimited);
+      c.capacity != capacity && (c.keeps_any || c.top_sum > least || borrows(c, QueueId(kTop)) != kUnlimited);
   c.capacity = capacity;
   if (!c.in_force.empty()) c.in_force[kTop] = of_root(c);
   return is_other;
@@ -75,16 +79,17 @@ void QueueShares::renew(std::span<const QueueId> parents) {
     parents_seen_.assign(parents.begin(), parents.end());
     order_ = from_the_root(parents);
   }
-  std::vector<std::int64_t> wanted, below;
+  std::vector<std::int64_t> wanted;
+  std::vector<Wide> below;  // sums of the queues just below, which may be beyond int64
   for (Column& column : columns_) {
     wanted.assign(parents.size(), 0);
-    below.assign(parents.size(), 0);  // sums of the queues just below
+    below.assign(parents.size(), 0);
     for (auto row = order_.rbegin(); row != order_.rend(); ++row) {
       const std::int64_t named = stated(column, QueueId(*row));
-      wanted[*row] = named == QuotaShare::kNotNamed ? below[*row] : named;
-      if (*row != kTop) below[parents[*row].row()] = sum_of(below[parents[*row].row()], wanted[*row]);
+      wanted[*row] = named == QuotaShare::kNotNamed ? shown(below[*row]) : named;
+      if (*row != kTop) below[parents[*row].row()] += wanted[*row];
     }
-    column.top_sum = below[kTop];
+    column.top_sum = shown(below[kTop]);
     column.in_force.assign(parents.size(), 0);
     for (const std::size_t row : order_) {
       if (row == kTop) {

@@ -27,7 +27,9 @@ TEST(Decay, IsAPowerOfTwoBetween) {
 
 TEST(Decay, ThereIsNothingAfterVeryLong) {
   EXPECT_EQ(share_left(Millis(INT64_MAX), Millis(1)), 0.0);
-  EXPECT_GT(share_left(Millis(2000), Millis(2)), 0.0) << "as small as a number can be";
+  EXPECT_GT(share_left(Millis(2000), Millis(2)), 0.0) << "half as much again and again";
+  EXPECT_EQ(share_left(Millis(1074), Millis(1)), std::ldexp(1.0, -1074)) << "as small as a number can be";
+  EXPECT_EQ(share_left(Millis(1076), Millis(1)), 0.0);
 }
 
 TEST(Decay, TimesThatGoBackAndNoHalfLifeAreNoTrouble) {

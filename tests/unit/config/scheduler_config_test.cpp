@@ -207,6 +207,8 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: [{quota: {cpu: 1}}]\n", "a queue needs a name"},
       {"queues: [{name: a, guarantee: 4}]\n", "guarantee must be a map of resource: amount"},
       {"queues: [{name: a, guarantee: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
+      {"queues: [{name: a, borrowLimit: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
+      {"queues: [{name: a, lendLimit: {cpu: 1, cpu: 2}}]\n", "\"cpu\" is given twice"},
       {"queues: [{name: a, guarantee: {cpus: 1}}]\n", "unknown key \"cpus\" in guarantee; did you mean \"cpu\"?"},
       {"queues: [{name: a, borrowLimit: {cpu: -1}}]\n", "cpu: \"-1\" is negative"},
       {"queues: [{name: a, lendLimit: {gpu: 1}}]\n", "unknown key \"gpu\" in lendLimit"},
@@ -348,6 +350,31 @@ TEST(Config, AddressesToListenOn) {
   EXPECT_FALSE(parse_listen("off")->is_enabled);
   for (const char* bad : {"", "80", "::1:80", "a:b", "a:-1", "a:", "nowhere:80", "1.2.3:80"})
     EXPECT_FALSE(parse_listen(bad).ok()) << bad;
+}
+
+TEST(Config, TheEdgesOfWhatAQueueStatesAreAccepted) {
+  const Result<SchedulerConfig> c = parse_config(kHead +
+                                                     "queues:\n"
+                                                     "  - {name: a, weight: 0.001, priority: 2147483647}\n"
+                                                     "  - {name: b, weight: 1000000, priority: -2147483648}\n"
+                                                     "  - {name: c, guarantee: {cpu: 1, cpu@H100: 2}}\n",
+                                                 "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->queues[1].rank, (QueueRank{1, INT32_MAX}));
+  EXPECT_EQ(c->queues[2].rank, (QueueRank{QueueRank::kWeightMax, INT32_MIN}));
+  EXPECT_EQ(c->queues[3].shares, (std::vector<NamedShare>{{.resource = "cpu", .model = "", .guarantee = 1000},
+                                                          {.resource = "cpu", .model = "H100", .guarantee = 2000}}));
+}
+
+TEST(Config, AQueueGuaranteesAtMost64Resources) {
+  const auto with = [](int resources) {
+    std::string text = "queues: [{name: a, guarantee: {";
+    for (int r = 0; r < resources; ++r) text += (r > 0 ? ", x.com/" : "x.com/") + std::to_string(r) + ": 1";
+    return parse_config(kHead + text + "}}]\n", "a.yaml");
+  };
+  EXPECT_TRUE(with(64).ok()) << with(64).error().message;
+  ASSERT_FALSE(with(65).ok());
+  EXPECT_NE(with(65).error().message.find("more than 64 limits"), std::string::npos);
 }
 
 TEST(Config, QueuesShareWhatTheyAreGuaranteed) {

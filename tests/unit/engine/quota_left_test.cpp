@@ -45,6 +45,23 @@ State drawn_queues(std::uint64_t seed) {
   return state;
 }
 
+/// The same, of which some keep guarantees for themselves, borrow only so much, or are held.
+State drawn_queues_that_share(std::uint64_t seed) {
+  State state = drawn_queues(seed);
+  Rng rng(seed);
+  const auto thousands = [&](std::uint64_t most) { return 1000 * static_cast<std::int64_t>(rng.below(most)); };
+  for (std::uint32_t q = 1; q <= kQueuesBelow + 1; ++q) {
+    QueueDefined changed = state.queues().definition(QueueId(q));
+    changed.shares = {{.of = quota_key(static_cast<std::int64_t>(rng.below(2))),
+                       .guarantee = thousands(30),
+                       .borrows = rng.below(2) == 0 ? kUnlimited : thousands(10),
+                       .lends = rng.below(3) == 0 ? kUnlimited : thousands(10)}};
+    changed.is_held = rng.below(8) == 0;
+    tell(state, changed);
+  }
+  return state;
+}
+
 TEST(QuotaLeft, AdmitsWhatNoLimitRefuses) {
   int refused = 0, admitted = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
@@ -58,6 +75,24 @@ TEST(QuotaLeft, AdmitsWhatNoLimitRefuses) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_GT(admitted, 1000);
+}
+
+TEST(QuotaLeft, AdmitsWhatIsNeitherKeptForOthersNorHeld) {
+  int kept = 0, held = 0, admitted = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    const State state = drawn_queues_that_share(seed);
+    QuotaLeft left(state);
+    for (std::uint32_t job = kRunningJobs; job < kRunningJobs + kWaitingJobs; ++job) {
+      const std::optional<Reason> refusal = quota_refusal(state, JobId(job));
+      ASSERT_EQ(left.admits(JobId(job)), !refusal) << "seed " << seed << ", job " << job;
+      admitted += refusal ? 0 : 1;
+      kept += refusal && refusal->code == ReasonCode::kKeptByGuarantees ? 1 : 0;
+      held += refusal && refusal->code == ReasonCode::kQueueHeld ? 1 : 0;
+    }
+  }
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(held, 100);
+  EXPECT_GT(admitted, 100);
 }
 
 TEST(QuotaNews, AreNoneWhereTheLimitThatRefusedRefusesStill) {
@@ -85,8 +120,47 @@ TEST(QuotaNews, AreNoneWhereTheLimitThatRefusedRefusesStill) {
   EXPECT_GT(news, 1000);
 }
 
+constexpr QueueId kOrg{1u}, kTeam{2u};
+
+/// A team below a full organization: a job of it runs, and one waits.
+struct FullOrganization {
+  State state = small_state(2);
+  PendingQueue::Class parked;
+
+  FullOrganization() {
+    tell(state, QueueDefined{kOrg, QueueId(0u), devices_and_cores(4, -1)});
+    tell(state, QueueDefined{kTeam, kOrg, devices_and_cores(8, -1)});
+    for (std::uint32_t job = 0; job < 2; ++job) {
+      Workload w = workload(job, job, 1, kFourDevices);
+      w.queue = kTeam;
+      tell(state, Submitted{w});
+    }
+    tell(state, Bound{MemberId(0u), NodeId(0u), {}});
+    parked.key = class_of(state, JobId(1u));
+    parked.jobs.insert({false, {}, 0, JobId(1u)});
+    parked.verdict = {VerdictKind::kOverQuota, WakeOn::kQuota, Millis(0), {*quota_refusal(state, JobId(1u))}};
+  }
+};
+
+TEST(QuotaNews, OfAQueueThatIsHeldAreNotSparedByTheLimit) {
+  FullOrganization full;
+  EXPECT_TRUE(is_refused_as_before(full.state, full.parked));
+  QueueDefined held = full.state.queues().definition(kOrg);
+  held.is_held = true;
+  tell(full.state, held);
+  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be told";
+  EXPECT_TRUE(is_quota_news_for(full.state, full.parked));
+}
+
+TEST(QuotaNews, OfWhatIsKeptBelowTheLimitAreNotSparedByIt) {
+  FullOrganization full;
+  const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 4000, .lends = 0}};
+  tell(full.state, QueueDefined{QueueId(3u), kTeam, devices_and_cores(-1, -1), {}, keeps});
+  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be told";
+  EXPECT_TRUE(is_quota_news_for(full.state, full.parked));
+}
+
 TEST(QuotaNews, OfAQueueThatHasMovedAreNotToldByTheFormerLimit) {
-  constexpr QueueId kOrg{1u}, kTeam{2u};
   State state = small_state(2);
   tell(state, QueueDefined{kOrg, QueueId(0u), devices_and_cores(4, -1)});
   tell(state, QueueDefined{kTeam, kOrg, devices_and_cores(-1, -1)});

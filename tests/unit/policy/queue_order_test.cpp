@@ -58,6 +58,22 @@ TEST(Drf, CountsWhatWasUsedWhereAHistoryIsKept) {
             beyond_of_late({{.of_parent = 10, .average = 3}}));
 }
 
+TEST(Drf, NothingOfNothingIsNoShare) {
+  EXPECT_EQ(beyond({{.used = 4000, .guarantee = 4000, .of_parent = 0}}), 0);
+  EXPECT_EQ(beyond_of_late({{.guarantee = 4000, .of_parent = 0, .average = 4000}}), 0);
+}
+
+TEST(Drf, SharesThatWereUsedAreRounded) {
+  EXPECT_EQ(beyond_of_late({{.of_parent = 3, .average = 2}}), 666'666'667);
+  EXPECT_EQ(beyond_of_late({{.of_parent = 3, .average = 1}}), 333'333'333);
+}
+
+TEST(Drf, AWeightOfNothingIsTheLeastOne) {
+  const std::vector<QueueUse> half = {{.used = 4000, .of_parent = 8000, .average = 4000}};
+  EXPECT_EQ(beyond(half, 0), beyond(half, 1));
+  EXPECT_EQ(beyond_of_late(half, 0), beyond_of_late(half, 1));
+}
+
 TEST(Drf, WeightsDivideWhatIsUsed) {
   const std::vector<QueueUse> half = {{.used = 4000, .of_parent = 8000, .average = 4000}};
   for (const auto share : {beyond, beyond_of_late}) {
@@ -70,6 +86,7 @@ TEST(Drf, WeightsDivideWhatIsUsed) {
 
 TEST(Drf, TheHigherPriorityIsFirstAmongEquals) {
   EXPECT_LT(drf({{}, {.priority = 5}}), drf({{}, {.priority = -5}}));
+  EXPECT_LT(drf({{}, {.priority = INT32_MAX}}), drf({{}, {.priority = INT32_MIN}}));
   const std::vector<QueueUse> uses = {{.used = 1000, .of_parent = 8000}};
   EXPECT_LT(drf({{}, {.priority = -5}}), drf({uses, {.priority = 5}})) << "shares come first";
 }
@@ -89,6 +106,12 @@ TEST(FairTree, WhoHasUsedLessForItsWeightIsFirst) {
   EXPECT_EQ(fair(1e300, 0).major, std::int64_t{1} << 61) << "saturates";
   const std::vector<QueueUse> in_use = {{.used = 1000, .average = 5}};
   EXPECT_EQ(fair_tree({in_use}), fair(1000, 0)) << "without a history what is used counts";
+}
+
+TEST(FairTree, RoundsAndNeverGoesBelowNothing) {
+  EXPECT_EQ(fair(-5, 0), fair(0, 0));
+  EXPECT_EQ(fair(0.0007, 0).major, 1) << "0.73 parts";
+  EXPECT_EQ(fair(1, 0, 0), fair(1, 0, 1)) << "a weight of nothing is the least one";
 }
 
 TEST(StrictPriority, IsTheQueuesPriority) {

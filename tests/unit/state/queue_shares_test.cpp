@@ -11,7 +11,7 @@ namespace {
 constexpr QuotaVector kFree{kUnlimited, kUnlimited, kUnlimited};
 constexpr QueueId kRoot{0u};
 
-QuotaShare gpus(std::int64_t guarantee, std::int64_t borrows = kUnlimited) {
+QuotaShare guaranteed(std::int64_t guarantee, std::int64_t borrows = kUnlimited) {
   return {.of = quota_key(0), .guarantee = guarantee, .borrows = borrows};
 }
 
@@ -33,14 +33,14 @@ class QueueSharesTest : public ::testing::Test {
 };
 
 TEST_F(QueueSharesTest, AGuaranteeIsAsStatedWhileTheClusterHasAsMuch) {
-  const QueueId a = queue(1, kRoot, {gpus(40)}), b = queue(2, kRoot, {gpus(60)});
+  const QueueId a = queue(1, kRoot, {guaranteed(40)}), b = queue(2, kRoot, {guaranteed(60)});
   EXPECT_EQ(guarantee(a), 40);
   EXPECT_EQ(guarantee(b), 60);
   EXPECT_EQ(tree.quota(a), kFree) << "it limits nothing";
 }
 
 TEST_F(QueueSharesTest, ThoseBeyondTheClusterAreLoweredInProportion) {
-  const QueueId a = queue(1, kRoot, {gpus(40)}), b = queue(2, kRoot, {gpus(60)});
+  const QueueId a = queue(1, kRoot, {guaranteed(40)}), b = queue(2, kRoot, {guaranteed(60)});
   has(50);
   EXPECT_EQ(guarantee(a), 20);
   EXPECT_EQ(guarantee(b), 30);
@@ -51,15 +51,16 @@ TEST_F(QueueSharesTest, ThoseBeyondTheClusterAreLoweredInProportion) {
 }
 
 TEST_F(QueueSharesTest, AnInnerQueueDividesItsOwn) {
-  const QueueId org = queue(1, kRoot, {gpus(30)}), a = queue(2, org, {gpus(40)}), b = queue(3, org, {gpus(20)});
+  const QueueId org = queue(1, kRoot, {guaranteed(30)}), a = queue(2, org, {guaranteed(40)}),
+                b = queue(3, org, {guaranteed(20)});
   EXPECT_EQ(guarantee(org), 30);
   EXPECT_EQ(guarantee(a), 20);
   EXPECT_EQ(guarantee(b), 10);
 }
 
 TEST_F(QueueSharesTest, AnInnerQueueThatNamesNoneHasWhatIsBelowIt) {
-  const QueueId org = queue(1, kRoot), a = queue(2, org, {gpus(40)}), b = queue(3, org, {gpus(20)});
-  queue(4, kRoot, {gpus(60)});
+  const QueueId org = queue(1, kRoot), a = queue(2, org, {guaranteed(40)}), b = queue(3, org, {guaranteed(20)});
+  queue(4, kRoot, {guaranteed(60)});
   has(60);
   EXPECT_EQ(guarantee(org), 30);
   EXPECT_EQ(guarantee(a), 20);
@@ -67,14 +68,69 @@ TEST_F(QueueSharesTest, AnInnerQueueThatNamesNoneHasWhatIsBelowIt) {
 }
 
 TEST_F(QueueSharesTest, AChildMayBeStatedBeforeItsParent) {
-  queue(2, QueueId(1u), {gpus(40)});
-  queue(3, QueueId(1u), {gpus(20)});
-  queue(1, kRoot, {gpus(30)});
+  queue(2, QueueId(1u), {guaranteed(40)});
+  queue(3, QueueId(1u), {guaranteed(20)});
+  queue(1, kRoot, {guaranteed(30)});
   EXPECT_EQ(guarantee(QueueId(2u)), 20);
 }
 
+TEST_F(QueueSharesTest, RowsOfParentsMayComeAfterThoseOfTheirChildren) {
+  queue(1, QueueId(3u), {guaranteed(40)});
+  queue(2, QueueId(3u), {guaranteed(20)});
+  queue(3, kRoot, {guaranteed(30)});
+  EXPECT_EQ(guarantee(QueueId(1u)), 20);
+  EXPECT_EQ(guarantee(QueueId(2u)), 10);
+}
+
+TEST_F(QueueSharesTest, AGuaranteeOfAllTogetherIsDividedToo) {
+  queue(0, QueueId::none(), {guaranteed(30)});
+  const QueueId a = queue(1, kRoot, {guaranteed(40)}), b = queue(2, kRoot, {guaranteed(20)});
+  EXPECT_EQ(guarantee(kRoot), 30) << "less than the cluster has";
+  EXPECT_EQ(guarantee(a), 20);
+  EXPECT_EQ(guarantee(b), 10);
+  has(15);
+  EXPECT_EQ(guarantee(kRoot), 15);
+  EXPECT_EQ(guarantee(a), 10);
+  EXPECT_EQ(guarantee(b), 5);
+}
+
+TEST_F(QueueSharesTest, ALaterStatementWithoutAGuaranteeTakesItBack) {
+  const QueueId a = queue(1, kRoot, {guaranteed(40)});
+  queue(2, kRoot, {guaranteed(60)});
+  queue(1, kRoot);
+  EXPECT_EQ(guarantee(a), 0);
+  EXPECT_EQ(QueueShares::stated(tree.shares().columns().front(), a), QuotaShare::kNotNamed);
+}
+
+TEST_F(QueueSharesTest, WhereAnyIsKeptAllTogetherHaveWhatTheClusterHas) {
+  const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 40, .lends = 0}};
+  queue(1, kRoot, keeps);
+  EXPECT_EQ(tree.quota(kRoot)[0], 100);
+  has(160);
+  EXPECT_EQ(tree.quota(kRoot)[0], 160);
+  queue(0, QueueId::none(), {}, {120, kUnlimited, kUnlimited});
+  EXPECT_EQ(tree.quota(kRoot)[0], 120);
+  queue(0, QueueId::none(), {guaranteed(30, 10)});
+  EXPECT_EQ(tree.quota(kRoot)[0], 40) << "or what they may have together, where that is less";
+  queue(0, QueueId::none());
+  queue(1, kRoot, {guaranteed(40)});
+  EXPECT_EQ(tree.quota(kRoot)[0], kUnlimited) << "it lends all again";
+}
+
+TEST_F(QueueSharesTest, WhatAllTogetherLendIsNotKeptFromAnybody) {
+  queue(0, QueueId::none(), {{.of = quota_key(0), .guarantee = 50, .lends = 10}});
+  EXPECT_FALSE(tree.shares().keeps_any());
+  EXPECT_EQ(tree.quota(kRoot)[0], kUnlimited);
+}
+
+TEST_F(QueueSharesTest, AQueueThatLendsMoreThanItsGuaranteeKeepsNothing) {
+  queue(1, kRoot, {{.of = quota_key(0), .guarantee = 40, .lends = 60}});
+  EXPECT_FALSE(tree.shares().keeps_any());
+}
+
 TEST_F(QueueSharesTest, WhatMayBeBorrowedIsALimitBesideTheQuota) {
-  const QueueId a = queue(1, kRoot, {gpus(40, 10)}), b = queue(2, kRoot, {gpus(40, 30)}, {50, kUnlimited, kUnlimited});
+  const QueueId a = queue(1, kRoot, {guaranteed(40, 10)}),
+                b = queue(2, kRoot, {guaranteed(40, 30)}, {50, kUnlimited, kUnlimited});
   EXPECT_EQ(tree.quota(a)[0], 50);
   EXPECT_EQ(tree.quota(b)[0], 50);
   EXPECT_EQ(tree.stated_quota(a)[0], kUnlimited);
@@ -91,6 +147,16 @@ TEST_F(QueueSharesTest, OneThatOnlyBorrowsHasNoGuarantee) {
   EXPECT_EQ(tree.quota(a)[0], kUnlimited) << "a later statement replaces it";
 }
 
+TEST_F(QueueSharesTest, WhatAllQueuesBorrowTogetherIsBeyondWhatTheClusterHas) {
+  queue(0, QueueId::none(), {{.of = quota_key(0), .borrows = 8}});
+  EXPECT_EQ(tree.quota(kRoot)[0], 108);
+  has(50);
+  EXPECT_EQ(tree.quota(kRoot)[0], 58);
+  EXPECT_TRUE(tree.is_consistent());
+  has(60);
+  EXPECT_EQ(tree.quota(kRoot)[0], 68);
+}
+
 TEST_F(QueueSharesTest, ALimitByClassHasItsOwnColumn) {
   const QuotaKey of_class{ResourceId::none(), DeviceClassId(3u)};
   tree.define(QueueId(1u), kRoot, kFree, {}, std::vector<QuotaShare>{{.of = of_class, .guarantee = 8, .borrows = 2}});
@@ -104,9 +170,9 @@ TEST_F(QueueSharesTest, ALimitByClassHasItsOwnColumn) {
 
 TEST_F(QueueSharesTest, SumsBeyondInt64DoNotOverflow) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 60;
-  for (std::uint32_t row = 1; row <= 20; ++row) queue(row, kRoot, {gpus(kHuge)});
-  EXPECT_GE(guarantee(QueueId(1u)), 0);
-  EXPECT_LE(guarantee(QueueId(1u)), 100);
+  for (std::uint32_t row = 1; row <= 20; ++row) queue(row, kRoot, {guaranteed(kHuge)});
+  EXPECT_EQ(guarantee(QueueId(1u)), 5) << "all have as much";
+  EXPECT_EQ(tree.quota(queue(21, kRoot, {guaranteed(kHuge, kUnlimited - 1)}))[0], kUnlimited);
 }
 
 TEST_F(QueueSharesTest, WhatTheRootBorrowsGrowsWithTheCluster) {
