@@ -50,9 +50,8 @@ double weight_of(const std::vector<sim::ScenarioQueue>& queues, std::size_t q) {
 }
 
 bool has_children(const std::vector<sim::ScenarioQueue>& queues, std::size_t q) {
-  return std::ranges::any_of(queues, [&](const sim::ScenarioQueue& other) {
-    return other.parent == static_cast<std::int32_t>(q);
-  });
+  return std::ranges::any_of(
+      queues, [&](const sim::ScenarioQueue& other) { return other.parent == static_cast<std::int32_t>(q); });
 }
 
 /// Jain's index of the leaves in percent; prints them.
@@ -61,8 +60,8 @@ double jain(const sim::Scenario& scenario, const Shares& shares) {
   for (std::size_t q = 0; q < scenario.queues.size(); ++q) {
     if (has_children(scenario.queues, q)) continue;
     const double hours = shares.had(QueueId(q + 1)) / 3600, weight = weight_of(scenario.queues, q);  // row 0: the root
-    std::printf("    %-10s %5.1f %% by weight  %8.0f GPU hours  %8.0f for its weight\n", scenario.queues[q].name.c_str(),
-                100 * weight, hours, hours / weight);
+    std::printf("    %-10s %5.1f %% by weight  %8.0f GPU hours  %8.0f for its weight\n",
+                scenario.queues[q].name.c_str(), 100 * weight, hours, hours / weight);
     sum += hours / weight;
     squares += hours / weight * (hours / weight);
     ++count;
@@ -101,6 +100,7 @@ int main(int argc, char** argv) {
   Report report("GPU time of queues by weight");
   report.note("Jain's index under by-job", play(scenario, simulation, "by-job"), "%");
   for (const char* order : {"drf", "fair-tree"})
-    report.at_least(std::string("Jain's index under ") + order, play(scenario, simulation, order), "%", kJainPercentMin);
+    report.at_least(std::string("Jain's index under ") + order, play(scenario, simulation, order), "%",
+                    kJainPercentMin);
   return report.finish();
 }

@@ -23,8 +23,8 @@ OrderKey least_share(const QueueStanding& standing);
 /// The same of what is used beyond guarantees, by the capacity of the parent, over the weight.
 OrderKey drf(const QueueStanding& standing);
 
-/// The inverse of Slurm's level fair share (Fair Tree), (shares / all siblings') / (usage / all siblings'). Its dimensions
-/// are the first of QueueStanding::uses, in their order.
+/// The inverse of Slurm's level fair share (Fair Tree), (shares / siblings' shares) / (usage / siblings' usage). GPUs
+/// and CPU are the first of QueueStanding::uses, in that order.
 OrderKey fair_tree(const QueueStanding& standing);
 
 OrderKey strict_priority(const QueueStanding& standing);

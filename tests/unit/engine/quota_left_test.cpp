@@ -79,7 +79,7 @@ TEST(QuotaLeft, AdmitsWhatNoLimitRefuses) {
 
 TEST(QuotaLeft, AdmitsWhatIsNeitherKeptForOthersNorHeld) {
   int kept = 0, held = 0, admitted = 0;
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < 8000; ++seed) {
     const State state = drawn_queues_that_share(seed);
     QuotaLeft left(state);
     for (std::uint32_t job = kRunningJobs; job < kRunningJobs + kWaitingJobs; ++job) {
@@ -148,7 +148,7 @@ TEST(QuotaNews, OfAQueueThatIsHeldAreNotSparedByTheLimit) {
   QueueDefined held = full.state.queues().definition(kOrg);
   held.is_held = true;
   tell(full.state, held);
-  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be told";
+  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be reported";
   EXPECT_TRUE(is_quota_news_for(full.state, full.parked));
 }
 
@@ -156,7 +156,7 @@ TEST(QuotaNews, OfWhatIsKeptBelowTheLimitAreNotSparedByIt) {
   FullOrganization full;
   const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 4000, .lends = 0}};
   tell(full.state, QueueDefined{QueueId(3u), kTeam, devices_and_cores(-1, -1), {}, keeps});
-  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be told";
+  EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be reported";
   EXPECT_TRUE(is_quota_news_for(full.state, full.parked));
 }
 

@@ -119,7 +119,10 @@ class PlainHistory {
       past.held = held;
       past.averages.resize(held.size());
     }
-    if (const std::int64_t step = now.value / (kHalfLife.value / 1440); step != step_) {
+    const auto all_recorded = state.queues().recorded_usage();
+    for (const QueueTree::RecordedUsage& recorded : all_recorded) record(state, counters, recorded, now);
+    const bool is_told = !all_recorded.empty();
+    if (const std::int64_t step = now.value / (kHalfLife.value / 1440); step != step_ || is_told) {
       step_ = step;
       for (auto& [row, past] : pasts_) {
         settle(past, now);
@@ -138,11 +141,27 @@ class PlainHistory {
     std::vector<double> averages, at_step;
     std::vector<std::int64_t> held;
   };
+  /// An average that would come to this amount if nothing more was used, of the queue and so of those above it.
+  void record(const State& state, const std::vector<Counter>& counters, const QueueTree::RecordedUsage& recorded,
+              Millis now) {
+    const auto is_it = [&](const Counter& counter) { return counter.of == recorded.of; };
+    const auto counter = static_cast<std::size_t>(std::ranges::find_if(counters, is_it) - counters.begin());
+    const double average =
+        static_cast<double>(recorded.amount) * 0.69314718055994530942 / static_cast<double>(kHalfLife.value);
+    double more = 0;
+    for (QueueId q = recorded.queue; !q.is_none(); q = state.queues().parent(q)) {
+      Past& past = pasts_[q.row()];
+      settle(past, now);
+      if (past.averages.size() <= counter) past.averages.resize(counter + 1);
+      if (q == recorded.queue) more = average - past.averages[counter];
+      past.averages[counter] = q == recorded.queue ? average : past.averages[counter] + more;
+    }
+  }
   static void settle(Past& past, Millis now) {
     if (now <= past.since) return;
     const double left = share_left(Millis(now.value - past.since.value), kHalfLife);
     for (std::size_t c = 0; c < past.averages.size(); ++c) {
-      const auto held = static_cast<double>(past.held[c]);
+      const auto held = static_cast<double>(c < past.held.size() ? past.held[c] : 0);
       past.averages[c] = held + (past.averages[c] - held) * left;
     }
     past.since = now;

@@ -176,7 +176,7 @@ TEST_F(QueueSharesTest, SumsBeyondInt64DoNotOverflow) {
 }
 
 TEST_F(QueueSharesTest, WhatTheRootBorrowsGrowsWithTheCluster) {
-  tree.define(kRoot, QueueId::none(), kFree, {}, std::vector<QuotaShare>{gpus(QuotaShare::kNotNamed, 5)});
+  tree.define(kRoot, QueueId::none(), kFree, {}, std::vector<QuotaShare>{guaranteed(QuotaShare::kNotNamed, 5)});
   has(40);
   EXPECT_EQ(tree.quota(kRoot)[0], 45);
   has(60);

@@ -64,7 +64,7 @@ TEST(Format, rows_of_a_snapshot_keep_their_fields) {
   EXPECT_EQ(sizeof(Hold), 56u);
   EXPECT_EQ(sizeof(NodeFacts), 128u);
   EXPECT_EQ(sizeof(PendingQueue::Class), 320u);
-  EXPECT_EQ(sizeof(Reservation), 296u);
+  EXPECT_EQ(sizeof(Reservation), 320u);
   EXPECT_EQ(sizeof(Reservation::QuotaSpare), 56u);
   EXPECT_EQ(sizeof(Reservation::Spare), 88u);
   EXPECT_EQ(sizeof(Reservation::Claim), 88u);
