@@ -204,8 +204,10 @@ void PendingQueue::enter(const State& state, JobId job) {
       made.has_company = made.has_company || state.cluster().constraint(m.constraint).has_company();
     });
     index_company(made_id, true);
-    if (queue_keys_.policy().prefers_guaranteed) made.needs = quota_counters_needed(state, job);
-    queue_keys_.note_needs(made_id, made.needs);
+    if (queue_keys_.policy().prefers_guaranteed) {
+      made.needs = quota_counters_needed(state, job);
+      queue_keys_.note_needs(made_id, made.needs);
+    }
   }
   const ClassId id = it->second;
   Class& job_class = classes_[id.row()];
@@ -448,7 +450,7 @@ void PendingQueue::list_anew() {
     if (job_class.is_empty()) continue;
     listed.ids_.emplace(job_class.key, ClassId(row));
     listed.index_company(ClassId(row), true);
-    listed.queue_keys_.note_needs(ClassId(row), job_class.needs);
+    if (!job_class.needs.empty()) listed.queue_keys_.note_needs(ClassId(row), job_class.needs);
     listed.size_ += job_class.count();
     job_class.each_job([&](const Entry& entry) {
       grown(listed.class_of_job_, entry.job.row()) = ClassId(row);

@@ -134,8 +134,10 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
                    R"(ashlar_queue_pending_jobs{queue="team",reason="QuotaExhausted"} 2)"}));
   EXPECT_EQ(lines({"ashlar_queue_limit"}),
             (Lines{R"(ashlar_queue_limit_used{model="H100",queue="lab",resource="nvidia.com/gpu"} 0)",
+                   R"(ashlar_queue_limit_used{model="H100",queue="team",resource="nvidia.com/gpu"} 0)",
                    R"(ashlar_queue_limit_used{model="any",queue="team",resource="nvidia.com/gpu"} 1)",
                    R"(ashlar_queue_limit{model="H100",queue="lab",resource="nvidia.com/gpu"} 4)",
+                   R"(ashlar_queue_limit{model="H100",queue="team",resource="nvidia.com/gpu"} 4)",
                    R"(ashlar_queue_limit{model="any",queue="team",resource="nvidia.com/gpu"} 2)"}));
   EXPECT_EQ(lines({"ashlar_queue_limit"}, MetricsReader::kAnybody), Lines{});
   EXPECT_NEAR(number_of("ashlar_queue_share_ratio{queue=\"default\"}"), 2.0 / 22, 1e-9) << "the closed node has none";

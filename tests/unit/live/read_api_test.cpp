@@ -593,10 +593,10 @@ TEST_F(Read, QueuesAreToldInFull) {
               "," +
               job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
                   exceeds("all nodes together have capacity for 0 of 2 members"), 10) +
-              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"pendingJobs":0,"pendingGpus":0},)"
-              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":1000,"limit":2000}],"pendingJobs":1,"pendingGpus":2},)"
-              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"pendingJobs":0,"pendingGpus":0},)"
-              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"limits":[],"pendingJobs":3,"pendingGpus":19}],)"
+              R"(],"queues":[{"name":"root","parent":"","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"guarantees":[],"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"team","parent":"root","usedMilliGpu":1000,"quotaMilliGpu":2000,"limits":[{"resource":"nvidia.com/gpu","model":"","unit":"milliGpu","used":1000,"limit":2000}],"guarantees":[],"pendingJobs":1,"pendingGpus":2},)"
+              R"({"name":"sub","parent":"team","usedMilliGpu":1000,"quotaMilliGpu":null,"limits":[],"guarantees":[],"pendingJobs":0,"pendingGpus":0},)"
+              R"({"name":"default","parent":"root","usedMilliGpu":0,"quotaMilliGpu":null,"limits":[],"guarantees":[],"pendingJobs":3,"pendingGpus":19}],)"
               R"("shown":4,"total":4,"held":[{"name":"ns/g","queue":"team","pods":1,"ageMillis":410,"reason":"MembersMissing",)"
               R"("message":"gang g waits until 2 of its pods exist without scheduling gates"},{"name":"ns/lost","queue":"","pods":1,"ageMillis":510,)"
               R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists the configured queues"}],"heldTotal":2)"));
