@@ -77,25 +77,30 @@ std::string counted_text(const object& counted) {
   return text_of(counted, "resource") + (model.empty() ? "" : "@" + model);
 }
 
+/// `visit(name of the queue, one)` for each of what queues list there.
+template <class Visit>
+void each_listed(const object& answer, const char* list, Visit&& visit) {
+  for (const boost::json::value& value : answer.at("queues").as_array()) {
+    const object& q = value.as_object();
+    const boost::json::value* const listed = q.if_contains(list);
+    if (listed == nullptr) continue;  // an older scheduler does not report it
+    for (const boost::json::value& one : listed->as_array()) visit(text_of(q, "name"), one.as_object());
+  }
+}
+
 /// What `queues_text` has no column for: all limits but that of GPUs on all nodes.
 /// A line for each limit of a model that no node has follows.
 std::string limits_text(const object& answer) {
   Table table({"QUEUE", "LIMIT", ">USED", ">QUOTA"});
   std::set<std::string> unknown;
   bool has_any = false;
-  for (const boost::json::value& value : answer.at("queues").as_array()) {
-    const object& q = value.as_object();
-    const boost::json::value* const limits = q.if_contains("limits");
-    if (limits == nullptr) continue;  // an older scheduler does not report them
-    for (const boost::json::value& one : limits->as_array()) {
-      const object& limit = one.as_object();
-      const std::string model = text_of(limit, "model");
-      if (text_of(limit, "unit") == "milliGpu" && model.empty()) continue;
-      table.add({text_of(q, "name"), counted_text(limit), in_its_unit(limit, "used"), in_its_unit(limit, "limit")});
-      has_any = true;
-      if (limit.contains("nodes") && number_of(limit, "nodes") == 0) unknown.insert(model);
-    }
-  }
+  each_listed(answer, "limits", [&](const std::string& queue, const object& limit) {
+    const std::string model = text_of(limit, "model");
+    if (text_of(limit, "unit") == "milliGpu" && model.empty()) return;
+    table.add({queue, counted_text(limit), in_its_unit(limit, "used"), in_its_unit(limit, "limit")});
+    has_any = true;
+    if (limit.contains("nodes") && number_of(limit, "nodes") == 0) unknown.insert(model);
+  });
   std::string text = has_any ? '\n' + table.text() : std::string();
   for (const std::string& model : unknown)
     text += "no node has GPUs of the class or model " + model + ": limits on it have no effect\n";
@@ -105,20 +110,14 @@ std::string limits_text(const object& answer) {
 std::string guarantees_text(const object& answer) {
   Table table({"QUEUE", "GUARANTEE OF", ">USED", ">GUARANTEED", ">MAY BORROW", ">LENDS"});
   bool has_any = false;
-  for (const boost::json::value& value : answer.at("queues").as_array()) {
-    const object& q = value.as_object();
-    const boost::json::value* const guarantees = q.if_contains("guarantees");
-    if (guarantees == nullptr) continue;  // an older scheduler does not report them
-    for (const boost::json::value& one : guarantees->as_array()) {
-      const object& g = one.as_object();
-      const bool is_lowered = g.contains("stated") && number_of(g, "stated") != number_of(g, "inForce");
-      table.add({text_of(q, "name"), counted_text(g), in_its_unit(g, "used"),
-                 in_its_unit(g, "inForce") + (is_lowered ? " of " + in_its_unit(g, "stated") : ""),
-                 g.contains("borrowLimit") ? in_its_unit(g, "borrowLimit") : "any",
-                 g.contains("lendLimit") ? in_its_unit(g, "lendLimit") : "all"});
-      has_any = true;
-    }
-  }
+  each_listed(answer, "guarantees", [&](const std::string& queue, const object& g) {
+    const bool is_lowered = g.contains("stated") && number_of(g, "stated") != number_of(g, "inForce");
+    table.add({queue, counted_text(g), in_its_unit(g, "used"),
+               in_its_unit(g, "inForce") + (is_lowered ? " of " + in_its_unit(g, "stated") : ""),
+               g.contains("borrowLimit") ? in_its_unit(g, "borrowLimit") : "any",
+               g.contains("lendLimit") ? in_its_unit(g, "lendLimit") : "all"});
+    has_any = true;
+  });
   return has_any ? '\n' + table.text() : std::string();
 }
 
