@@ -240,8 +240,8 @@ test_everything() {
   for folder in "${folders[@]}"; do [[ $unsanitized_folders == *" $folder "* ]] || sanitized+=("$folder"); done
   build_tests_that_exist asan "${sanitized[@]}"
   section "sanitized tests"
-  # Without published traces, and with a fifth of the random histories: they take ten times as long here, and reach the same code.
-  RC_PARAMS=max_success=100 ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtests asan "${sanitized[@]}"
+  # Without published traces, and with a tenth of the random histories: they take ten times as long here, and reach the same code.
+  RC_PARAMS=max_success=50 ASHLAR_SANITIZED=1 ASHLAR_TRACES=$root/build/no-traces run_gtests asan "${sanitized[@]}"
   section "real API server"
   run_cluster_tests
   section "bad input, and the documentation's commands"

@@ -369,16 +369,21 @@ std::string broken_gang(const State& before, const State& after, JobId job) {
   return "";
 }
 
+/// What the cluster has is no limit of what is used: a bound pod stays when its node leaves, and its queue may still use
+/// what it keeps for itself.
 std::string broken_quota(const State& before, const State& after) {
   for (std::size_t q = 0; q < after.queues().rows(); ++q) {
+    const QuotaVector& limits = q == 0 ? after.queues().stated_quota(QueueId(q)) : after.queues().quota(QueueId(q));
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) {
-      const std::int64_t limit = after.queues().quota(QueueId(q))[d], now = after.queues().used(QueueId(q))[d];
+      const std::int64_t limit = limits[d], now = after.queues().used(QueueId(q))[d];
       const std::int64_t then = q < before.queues().rows() ? before.queues().used(QueueId(q))[d] : 0;
       if (now > limit && now > then)
         return named("over its quota: queue", q) + ", used " + std::to_string(now) + " of " + std::to_string(limit);
     }
     for (std::size_t k = 0; k < after.queues().keys().size(); ++k) {
-      const std::int64_t limit = after.queues().limit(k, QueueId(q)), now = after.queues().used(k, QueueId(q));
+      const std::int64_t limit =
+          q == 0 ? after.queues().stated_limit(k, QueueId(q)) : after.queues().limit(k, QueueId(q));
+      const std::int64_t now = after.queues().used(k, QueueId(q));
       if (now > limit && now > before.queues().used(k, QueueId(q)))
         return named("over its limit of a key: queue", q) + ", used " + std::to_string(now) + " of " +
                std::to_string(limit);

@@ -168,6 +168,23 @@ RC_GTEST_PROP(Rules, HoldWhereQueuesShare, ()) {
   expect_rules_kept(*some_moves(), std::move(profile), kOfShares);
 }
 
+/// Lives that the property found: a bound pod stays when its node leaves, so that more is used than the nodes have, and
+/// another starts with what its queue keeps for itself.
+TEST(Rules, HoldWhereMoreIsUsedThanTheNodesHave) {
+  Profile profile = profile_with(Blocking::kSkip);
+  profile.queue_order = find_queue_order("drf");
+  const std::vector<Move> lives[] = {
+      {{32, 0, 0, 0}, {25, 12, 0, 0}, {0, 0, 37, 0}, {37, 5, 59, 39}, {23, 0, 1, 16}, {32, 5, 1, 5}},
+      {{3, 3, 13, 37}, {0, 0, 39, 29}, {32, 5, 0, 1}, {24, 0, 5, 0}, {24, 32, 25, 0}},
+      {{25, 0, 0, 0}, {0, 0, 62, 2}, {32, 0, 52, 27}, {23, 0, 31, 1}, {1, 6, 4, 34}}};
+  for (const std::vector<Move>& moves : lives) {
+    Life life(profile, kOfShares);
+    life.play(moves, [&](const std::vector<Event>&, const State& before, const Plan& plan) {
+      EXPECT_EQ(broken_rule(before, life.state, plan, *life.engine.profile().order), "");
+    });
+  }
+}
+
 RC_GTEST_PROP(WakeUps, OfGangsWithRulesAmongTheirMembersAreNeverMissed, ()) {
   OutsideOptions options = kOfWakeUps;
   options.has_rules_among_members = true;
