@@ -26,6 +26,7 @@ class Drawing : Chances {
     for (int c = below(kChangesMax + 1); c > 0; --c) change();
     return std::move(world_);
   }
+  void add_groups_and_wishes(World& world);
 
  private:
   Key key() { return any_of({kZone, kZone, kRack, kHost}); }
@@ -157,6 +158,9 @@ class Drawing : Chances {
     world_.changes.push_back(change);
   }
 
+  /// Preferences of one pod or kind.
+  std::vector<std::string> wishes();
+
   World world_;
   Situation now_;
   int zones_ = 1, racks_ = 1, nodes_ = 0, pods_ = 0;
@@ -194,6 +198,12 @@ std::string text_of_away(const std::vector<Term>& away) {
   return text;
 }
 
+std::string text_of(const std::vector<std::string>& wishes) {
+  std::string text;
+  for (const std::string& wish : wishes) text += " wish " + wish;
+  return text;
+}
+
 std::string text_of(const Node& node) {
   std::string text =
       "node n" + std::to_string(node.id) + (node.gpus > 0 ? " h100x" + std::to_string(node.gpus) : " cpu");
@@ -206,7 +216,7 @@ std::string text_of(const Node& node) {
 }
 std::string text_of(const Pod& pod) {
   return "job p" + std::to_string(pod.id) + text_of_amounts(pod.cpu, pod.gpus) + text_of(pod.labels) +
-         text_of_away(pod.away) + " on n" + std::to_string(pod.node);
+         text_of_away(pod.away) + text_of(pod.wishes) + " on n" + std::to_string(pod.node);
 }
 std::string text_of(const Kind& kind) {
   std::string text = std::to_string(kind.members) + " x" + text_of_amounts(kind.cpu, kind.gpus) + text_of(kind.labels);
@@ -220,7 +230,7 @@ std::string text_of(const Kind& kind) {
   }
   if (kind.arch != kNone) text += " selector arch=" + std::to_string(kind.arch);
   if (kind.tolerates) text += " tolerates kept=yes";
-  return text;
+  return text + text_of(kind.wishes);
 }
 std::string text_of(const Change& change) {
   const std::string id = std::to_string(change.id);
@@ -267,6 +277,8 @@ void each_plainer_kind(Kind& kind, Visit&& visit) {
   each_left_out(kind.near, visit);
   each_left_out(kind.away, visit);
   each_left_out(kind.spread, visit);
+  each_left_out(kind.wishes, visit);
+  plainer(kind.is_group_in_one_cell, false, visit);
   plainer(kind.arch, kNone, visit);
   plainer(kind.tolerates, false, visit);
   plainer(kind.cpu, 0, visit);
@@ -306,9 +318,46 @@ World without_dangling(World world) {
   return world;
 }
 
+std::vector<std::string> Drawing::wishes() {
+  std::vector<std::string> wishes;
+  for (int left = one_in(2) ? 1 + below(2) : 0; left > 0; --left) {
+    const int what = below(4);
+    const std::string weight = std::to_string(1 + below(100));
+    if (what == 0) wishes.push_back(weight + " pod-affinity " + text_of(term(labels())));
+    if (what == 1) wishes.push_back(weight + " pod-anti-affinity " + text_of(term(labels())));
+    if (what == 2)
+      wishes.push_back("max-skew " + std::to_string(1 + below(2)) + " per " + kKeyNames[key()] + " " +
+                       text_of(selector(labels())));
+    if (what == 3) wishes.push_back(weight + " arch=" + std::to_string(below(2)));
+  }
+  return wishes;
+}
+
+void Drawing::add_groups_and_wishes(World& world) {
+  for (Pod& pod : world.start.pods) pod.wishes = wishes();
+  for (Change& change : world.changes)
+    if (change.what == Change::kCome) change.pod.wishes = wishes();
+  std::vector<Kind>& kinds = world.start.kinds;
+  for (Kind& kind : kinds) kind.wishes = wishes();
+  if (kinds.size() < 2 && one_in(2)) {
+    kinds.push_back(kinds.front());
+    kinds.front().members = std::max(1, kinds.front().members / 2);
+    kinds.back().members = std::max(1, kinds.back().members - kinds.front().members);
+  }
+  if (kinds.size() < 2) return;
+  int group = 0;
+  for (Kind& kind : kinds) {
+    kind.group = group;
+    kind.is_group_in_one_cell = one_in(2);
+    if (!one_in(4)) ++group;
+  }
+}
+
 }  // namespace
 
 World draw(Rng& rng) { return Drawing(rng).draw(); }
+
+void add_groups_and_wishes(Rng& rng, World& world) { Drawing(rng).add_groups_and_wishes(world); }
 
 void carry_out(const Change& change, Situation& situation) {
   const auto is_it = [&](const auto& it) { return it.id == change.id; };
@@ -336,6 +385,11 @@ void carry_out(const Change& change, Situation& situation) {
   }
 }
 
+bool is_group_in_one_cell(const Situation& situation, int group) {
+  return std::any_of(situation.kinds.begin(), situation.kinds.end(),
+                     [&](const Kind& kind) { return kind.group == group && kind.is_group_in_one_cell; });
+}
+
 std::string case_text(const World& world) {
   const Situation& s = world.start;
   std::string text = "profile " + world.profile + "\nlevels cell\n";
@@ -345,7 +399,13 @@ std::string case_text(const World& world) {
   for (const Pod& pod : s.pods)
     if (pod.is_leaving) text += "leaving p" + std::to_string(pod.id) + " at 0s\n";
   text += "gang g  ";
-  for (std::size_t k = 0; k < s.kinds.size(); ++k) text += (k == 0 ? "" : " + ") + text_of(s.kinds[k]);
+  for (std::size_t k = 0; k < s.kinds.size(); ++k) {
+    const bool has_group = s.kinds[k].group != kNone;
+    const bool is_first = has_group && (k == 0 || s.kinds[k - 1].group != s.kinds[k].group);
+    const bool is_last = has_group && (k + 1 == s.kinds.size() || s.kinds[k + 1].group != s.kinds[k].group);
+    text += std::string(k == 0 ? "" : " + ") + (is_first ? "(" : "") + text_of(s.kinds[k]);
+    if (is_last) text += std::string(is_group_in_one_cell(s, s.kinds[k].group) ? " within cell" : "") + ")";
+  }
   if (s.gpus_of_queue != kNone) text += " queue q";
   if (s.is_in_one_cell) text += " within cell";
   if (s.members_min != kNone) text += " min " + std::to_string(s.members_min);
@@ -378,6 +438,7 @@ std::vector<World> smaller(const World& world) {
   for (Kind& kind : w.start.kinds) each_plainer_kind(kind, note);
   for (Pod& pod : w.start.pods) {
     each_left_out(pod.away, note);
+    each_left_out(pod.wishes, note);
     plainer(pod.is_leaving, false, note);
     plainer(pod.labels.value[kTier], kNone, note);
     plainer(pod.cpu, 0, note);

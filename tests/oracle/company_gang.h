@@ -55,6 +55,7 @@ struct Pod {
   Labels labels;
   std::vector<Term> away;
   bool is_leaving = false;
+  std::vector<std::string> wishes = {};  ///< preferences, which refuse no node, as words of a case
 };
 /// Like members of the gang.
 struct Kind {
@@ -64,6 +65,9 @@ struct Kind {
   std::vector<Spread> spread;
   int arch = kNone;  ///< of its nodes
   bool tolerates = false;
+  std::vector<std::string> wishes = {};  ///< as those of a pod
+  int group = kNone;                     ///< of a gang of groups; kinds of one group follow each other
+  bool is_group_in_one_cell = false;     ///< if it is so of one kind of the group
 };
 struct Situation {
   std::vector<Node> nodes;
@@ -87,8 +91,11 @@ struct World {
 
 /// The same for the same numbers.
 World draw(Rng& rng);
+/// Adds preferences, and makes groups of the gang's kinds, some of them in one cell each.
+void add_groups_and_wishes(Rng& rng, World& world);
 /// The world as a case. The gang `g` comes at 1 s.
 std::string case_text(const World& world);
+bool is_group_in_one_cell(const Situation& situation, int group);
 /// What the change makes of the situation.
 void carry_out(const Change& change, Situation& situation);
 /// Worlds with one thing less.

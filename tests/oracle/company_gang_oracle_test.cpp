@@ -212,6 +212,29 @@ TEST(CompanyGangs, ArePlacedWhenKubernetesRulesLeaveThemAPlace) {
   EXPECT_TRUE(faults.empty()) << text;
 }
 
+TEST(CompanyGangs, OfGroupsAndWithPreferencesArePlacedWhenKubernetesRulesLeaveThemAPlace) {
+  const std::uint64_t worlds = number_of("ASHLAR_COMPANY_GANGS", kWorlds);
+  const std::uint64_t first = number_of("ASHLAR_FIRST_COMPANY_GANG", 0);
+  Tally tally;
+  std::map<Fault, int> faults;
+  std::string text;
+  for (std::uint64_t seed = first; seed < first + worlds; ++seed) {
+    Rng rng(seed);
+    World world = draw(rng);
+    add_groups_and_wishes(rng, world);
+    const Fault fault = play(world, &tally);
+    if (fault == Fault::kNone || faults[fault]++ >= kFaultsShown) continue;
+    const World small = shrunk(world, fault, [](const World& one) { return play(one, nullptr); });
+    text += "\nseed " + std::to_string(seed) + ": " + kFaultNames[static_cast<std::size_t>(fault)] + "\n" +
+            case_text(small) + Player(small).error();
+  }
+  std::printf("company gangs of groups: %llu worlds, %ld verdicts, %ld with a place\n",
+              static_cast<unsigned long long>(worlds), tally.verdicts, tally.possible);
+  for (const auto& [fault, count] : faults)
+    std::printf("  %s: %d\n", kFaultNames[static_cast<std::size_t>(fault)], count);
+  EXPECT_TRUE(faults.empty()) << text;
+}
+
 TEST(CompanyGangs, OfWhichSomeMayStartArePlacedWhereKubernetesRulesLetThem) {
   const std::uint64_t worlds = number_of("ASHLAR_COMPANY_GANGS", kWorlds);
   const std::uint64_t first = number_of("ASHLAR_FIRST_COMPANY_GANG", 0);

@@ -51,15 +51,17 @@ class Search {
       for (const Kind& kind : s_.kinds) gpus += kind.members * kind.gpus;
       if (gpus > s_.gpus_of_queue) return false;
     }
-    if (!s_.is_in_one_cell || !is_on(kCell)) return go_on();
-    std::set<int> cells;
-    for (const Node& node : s_.nodes) cells.insert(node.cell);
-    return std::any_of(cells.begin(), cells.end(), [&](int cell) {
-      if (cell == kNone) return false;
-      cell_ = cell;
-      tried_.clear();
-      return go_on();
-    });
+    cells_.assign(s_.kinds.size(), kNone);
+    if (!is_on(kCell)) return go_on();
+    for (const Node& node : s_.nodes)
+      if (node.cell != kNone) all_cells_.insert(node.cell);
+    if (s_.is_in_one_cell)
+      return std::any_of(all_cells_.begin(), all_cells_.end(), [&](int cell) {
+        cells_.assign(s_.kinds.size(), cell);
+        tried_.clear();
+        return go_on();
+      });
+    return choose_cells(0);
   }
 
  private:
@@ -73,6 +75,22 @@ class Search {
   };
   bool is_on(Law law) const { return without_ != law; }
 
+  /// Of the groups that must be in one cell, from this kind on.
+  bool choose_cells(std::size_t from) {
+    if (from == s_.kinds.size()) {
+      tried_.clear();
+      return go_on();
+    }
+    const int group = s_.kinds[from].group;
+    if (group == kNone || !is_group_in_one_cell(s_, group)) return choose_cells(from + 1);
+    std::size_t end = from;
+    while (end < s_.kinds.size() && s_.kinds[end].group == group) ++end;
+    return std::any_of(all_cells_.begin(), all_cells_.end(), [&](int cell) {
+      std::fill(cells_.begin() + static_cast<std::ptrdiff_t>(from), cells_.begin() + static_cast<std::ptrdiff_t>(end),
+                cell);
+      return choose_cells(end);
+    });
+  }
   /// Whether the members that are left find a place.
   bool go_on() {
     bool is_complete = true;
@@ -124,7 +142,8 @@ class Search {
 
   bool passes(const Kind& pod, int n) const {
     const Node& node = s_.nodes[static_cast<std::size_t>(n)];
-    if (cell_ != kNone && node.cell != cell_) return false;
+    const int cell = cells_[static_cast<std::size_t>(&pod - s_.kinds.data())];
+    if (cell != kNone && node.cell != cell) return false;
     if (is_on(kTaints) && node.is_tainted && !pod.tolerates) return false;
     if (is_on(kNodeSelector) && pod.arch != kNone && node.arch != pod.arch) return false;
     if (is_on(kCapacity) && !has_room(pod, n)) return false;
@@ -211,7 +230,8 @@ class Search {
   const Situation& s_;
   Law without_;
   const Seats* target_;
-  int cell_ = kNone;
+  std::vector<int> cells_;  ///< by kind, where its members must be
+  std::set<int> all_cells_;
   std::vector<Placed> placed_;  ///< pods, then members
   Seats seats_;
   std::unordered_set<std::string> tried_;  ///< seats that were reached before

@@ -99,9 +99,16 @@ struct OneByOne::Choice {
   NodeId node;
 };
 
+DomainId OneByOne::domain_of(const OwnRun& run, std::span<const OwnRun> runs, std::span<const Choice> placed) const {
+  if (run.level.is_none() || !run.domain.is_none()) return run.domain;
+  const auto is_of_group = [&](const Choice& choice) { return runs[choice.run].run.group == run.run.group; };
+  const auto first = std::find_if(placed.begin(), placed.end(), is_of_group);
+  return first == placed.end() ? DomainId::none() : state_.cluster().topology().domain_of(run.level, first->node);
+}
+
 /// Of each run that is not placed whole, in their order, the nodes where its next member fits, the best first. A run
 /// with too many nodes has no choice yet; false if that leaves none.
-bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out,
+bool OneByOne::list_choices(std::span<const OwnRun> runs, std::span<const Choice> placed, std::vector<Choice>& out,
                             std::uint32_t& steps) {
   bool has_too_many = false;
   const Topology& topology = state_.cluster().topology();
@@ -110,14 +117,24 @@ bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> p
   for (std::uint32_t r = 0; r < runs.size(); ++r) {
     const auto is_of_run = [&](const Choice& choice) { return choice.run == r; };
     const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
-    if (members == runs[r].members.size()) continue;
+    const Run& run = runs[r].run;
+    if (members == run.members.size()) continue;
     looked_at_ += looked_at;
     steps -= std::min(steps, looked_at_ / kNodesOfAStep);
     looked_at_ %= kNodesOfAStep;
-    const Kind next = {runs[r].members[members], runs[r].demand, runs[r].constraint};
+    const Kind next = {run.members[members], run.demand, run.constraint};
+    const LevelId level = runs[r].level;
+    const DomainId domain = domain_of(runs[r], runs, placed);
+    const auto is_in_its_domain = [&](NodeId n) {
+      if (level.is_none()) return true;
+      const DomainId here = topology.domain_of(level, n);
+      return domain.is_none() ? !here.is_none() : here == domain;
+    };
     FitTable& t = table(next);
     std::vector<NodeId> open;
-    each_open(t, {}, [&](NodeId n) { open.push_back(n); });
+    each_open(t, {}, [&](NodeId n) {
+      if (is_in_its_domain(n)) open.push_back(n);
+    });
     if (open.size() > kSearchedNodesMax) {  // before they are compared, which costs far more than a look
       has_too_many = true;
       continue;
@@ -130,14 +147,14 @@ bool OneByOne::list_choices(std::span<const Run> runs, std::span<const Choice> p
   return !out.empty() || !has_too_many;
 }
 
-bool OneByOne::search(std::span<const Run> runs, std::uint32_t& steps) {
+bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
   struct Turn {
     std::vector<Choice> choices;
     std::size_t next = 0;
     std::size_t before = 0;  ///< checkpoint
   };
   std::size_t members = 0;
-  for (const Run& run : runs) members += run.members.size();
+  for (const OwnRun& own : runs) members += own.run.members.size();
   std::vector<Choice> placed;
   // What was placed before, in whatever order: nodes, runs, and labels, since rules tell members of one run apart.
   std::set<std::vector<std::array<std::uint32_t, 3>>> tried;

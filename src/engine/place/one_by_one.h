@@ -36,14 +36,22 @@ class OneByOne {
   /// Like members with affinity to each other, of which none is placed: in the tightest domain of their affinity that
   /// holds them.
   bool place_near_each_other(std::span<const Kind> members);
+  /// A run whose group must be in one domain of its own; without a level it need not.
+  struct OwnRun {
+    Run run;
+    LevelId level = {};
+    DomainId domain = {};  ///< where the group is; none: all of it is in the search, which chooses
+  };
   /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
   /// step for each member put on a node, and for each few thousand nodes looked at.
-  bool search(std::span<const Run> runs, std::uint32_t& steps);
+  bool search(std::span<const OwnRun> runs, std::uint32_t& steps);
 
  private:
   struct Choice;
-  bool list_choices(std::span<const Run> runs, std::span<const Choice> placed, std::vector<Choice>& out,
+  bool list_choices(std::span<const OwnRun> runs, std::span<const Choice> placed, std::vector<Choice>& out,
                     std::uint32_t& steps);
+  /// The domain that the run's group is in by now.
+  DomainId domain_of(const OwnRun& run, std::span<const OwnRun> runs, std::span<const Choice> placed) const;
   FitTable& table(const Kind& kind) {
     return context_.fit_tables.counted(state_, kind.demand, kind.constraint, context_.draws.next());
   }

@@ -208,10 +208,14 @@ bool RunPlacer::place_one_by_one(const Scope& hard, const Scope& soft, const Run
 
 /// Everything that waits, on all nodes that the rules about other pods leave open.
 bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts) {
-  std::vector<Run> runs;
+  std::vector<OneByOne::OwnRun> runs;
   for (const Part& part : parts) {
-    if (!part.within.is_none()) return false;
-    runs.insert(runs.end(), part.runs.begin(), part.runs.end());
+    DomainId domain;
+    if (!part.within.is_none() && placed_of(part) > 0) {
+      domain = state_.anchor(job_, part.within, part.group);
+      if (domain.is_none()) return false;
+    }
+    for (const Run& run : part.runs) runs.push_back({run, part.within, domain});
   }
   return OneByOne(context_, hard).search(runs, exact_steps_);
 }
