@@ -9,9 +9,15 @@ using kube::JsonWriter;
 
 enum class Role { kContainer, kInit, kSidecar };
 
-/// Requests, and limits of what cannot be overcommitted.
-void write_resources(JsonWriter& w, const Pairs& amounts) {
+/// Requests, and limits of what cannot be overcommitted; or limits alone, which the server takes for requests.
+void write_resources(JsonWriter& w, Draw& draw, const Pairs& amounts) {
   if (amounts.empty()) return;
+  if (draw.chance(12)) {
+    w.key("resources").begin_object();
+    write_pairs(w, "limits", amounts);
+    w.end_object();
+    return;
+  }
   Pairs limits;
   std::copy_if(amounts.begin(), amounts.end(), std::back_inserter(limits), [](const auto& amount) {
     return amount.first.find('/') != std::string::npos || amount.first.starts_with("hugepages-");
@@ -101,7 +107,7 @@ void write_container(JsonWriter& w, Draw& draw, const ContainerOptions& options,
   }
   if (!options.is_light) {
     if (is_first || role == Role::kSidecar) write_ports(w, draw, options, drawn);
-    write_resources(w, draw_amounts(draw, options.is_waiting, drawn));
+    write_resources(w, draw, draw_amounts(draw, options.is_waiting, drawn));
   }
   w.end_object();
 }

@@ -12,7 +12,8 @@ constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulab
 
 Pairs draw_labels(Draw& draw, const std::string& name) {
   Pairs labels;
-  if (draw.chance(95)) labels.emplace_back(kHostname, name);
+  // kubelets may be given a name that is not the node's, or the same one
+  if (draw.chance(95)) labels.emplace_back(kHostname, draw.chance(7) ? "one-host" : name);
   const auto add = [&](std::string_view key, unsigned percent) {
     if (draw.chance(percent)) labels.emplace_back(key, draw_label_value(draw, key));
   };

@@ -1,7 +1,10 @@
 #include "cluster/filters/draw_pod.h"
 
+#include <algorithm>
+
 #include "cluster/filters/draw_containers.h"
 #include "cluster/filters/draw_rules.h"
+#include "cluster/filters/storage_objects.h"
 #include "cluster/filters/vocabulary.h"
 
 namespace ashlar::filters {
@@ -25,9 +28,14 @@ void write_pod_level(JsonWriter& w, Draw& draw) {
   Pairs amounts;
   if (draw.chance(70)) amounts.emplace_back("cpu", draw.one_of({"1", "2", "3"}));
   if (draw.chance(70)) amounts.emplace_back("memory", draw.one_of({"1Gi", "2Gi", "3Gi"}));
+  const bool has_huge_pages = !amounts.empty() && draw.chance(12);
+  if (has_huge_pages) amounts.emplace_back("hugepages-2Mi", draw.one_of({"4Mi", "32Mi", "64Mi"}));
   if (amounts.empty()) return;
   w.key("resources").begin_object();
-  write_pairs(w, "requests", amounts);
+  // the server takes limits for requests
+  const bool has_limits = has_huge_pages || draw.chance(20);
+  if (!has_limits || draw.chance(50)) write_pairs(w, "requests", amounts);
+  if (has_limits) write_pairs(w, "limits", amounts);
   w.end_object();
 }
 
@@ -41,6 +49,10 @@ void write_overhead(JsonWriter& w, Draw& draw, bool may_be_fraction) {
 void write_simple_volumes(JsonWriter& w, Draw& draw, bool needs_scratch) {
   if (needs_scratch)
     w.begin_object().member("name", "scratch").key("emptyDir").begin_object().end_object().end_object();
+  if (draw.chance(3)) {
+    w.begin_object().member("name", "inline").key("csi").begin_object();
+    w.member("driver", draw.one_of({kPlainDriver, kInsistingDriver})).end_object().end_object();
+  }
   if (!draw.chance(10)) return;
   const std::string kind = draw.one_of({"configMap", "secret", "hostPath"});
   w.begin_object().member("name", "more").key(kind).begin_object();
@@ -71,21 +83,40 @@ DrawnContainers write_common(JsonWriter& w, Draw& draw, const VolumeSources& sou
   return drawn;
 }
 
-/// Of a resize in place, what the kubelet says of the first container and of the whole pod. Of an infeasible one Ashlar
+/// Of a container that is resized in place.
+void write_container_status(JsonWriter& w, Draw& draw, const std::string& name) {
+  w.begin_object().member("name", name).member("image", "i");
+  w.member("imageID", "i").member_bool("ready", true).member("restartCount", std::int64_t{0});
+  const auto amounts = [&] {
+    return Pairs{{"cpu", draw.one_of({"100m", "250m", "750m", "1"})},
+                 {"memory", draw.one_of({"64Mi", "512Mi", "768Mi"})}};
+  };
+  if (draw.chance(80)) write_pairs(w, "allocatedResources", amounts());
+  if (draw.chance(60)) {
+    w.key("resources").begin_object();
+    write_pairs(w, "requests", amounts());
+    w.end_object();
+  }
+  w.end_object();
+}
+
+/// Of a resize in place, what the kubelet says of some containers and of the whole pod. Of an infeasible one Ashlar
 /// keeps the extended resources that a status lacks; kube-scheduler counts nothing: such pods get none.
-void write_resize(JsonWriter& w, Draw& draw, bool may_be_infeasible) {
+void write_resize(JsonWriter& w, Draw& draw, const DrawnContainers& containers) {
+  const bool may_be_infeasible = !containers.has_extended;
   const Pairs granted{{"cpu", draw.one_of({"100m", "250m", "750m", "1"})},
                       {"memory", draw.one_of({"64Mi", "512Mi", "768Mi"})}};
   const Pairs in_force{{"cpu", draw.one_of({"100m", "500m", "1"})}, {"memory", draw.one_of({"32Mi", "512Mi", "1Gi"})}};
-  w.key("containerStatuses").begin_array().begin_object().member("name", "main-0").member("image", "i");
-  w.member("imageID", "i").member_bool("ready", true).member("restartCount", std::int64_t{0});
-  if (draw.chance(80)) write_pairs(w, "allocatedResources", granted);
-  if (draw.chance(60)) {
-    w.key("resources").begin_object();
-    write_pairs(w, "requests", in_force);
-    w.end_object();
+  w.key("containerStatuses").begin_array();
+  for (const std::string& name : containers.names)
+    if (name == containers.names.front() || draw.chance(60)) write_container_status(w, draw, name);
+  w.end_array();
+  if (!containers.init_names.empty() && draw.chance(60)) {
+    w.key("initContainerStatuses").begin_array();
+    for (const std::string& name : containers.init_names)
+      if (draw.chance(70)) write_container_status(w, draw, name);
+    w.end_array();
   }
-  w.end_object().end_array();
   if (draw.chance(30)) write_pairs(w, "allocatedResources", granted);
   if (draw.chance(30)) {
     w.key("resources").begin_object();
@@ -93,8 +124,12 @@ void write_resize(JsonWriter& w, Draw& draw, bool may_be_infeasible) {
     w.end_object();
   }
   if (!draw.chance(50)) return;
-  w.key("conditions").begin_array().begin_object().member("type", "PodResizePending").member("status", "True");
-  w.member("reason", may_be_infeasible && draw.chance(70) ? "Infeasible" : "Deferred").end_object().end_array();
+  const bool is_in_progress = draw.chance(25);
+  w.key("conditions").begin_array().begin_object();
+  w.member("type", is_in_progress ? "PodResizeInProgress" : "PodResizePending");
+  w.member("status", draw.chance(90) ? "True" : "False");
+  if (!is_in_progress) w.member("reason", may_be_infeasible && draw.chance(70) ? "Infeasible" : "Deferred");
+  w.end_object().end_array();
 }
 
 /// A bound pod may have ended. One with host ports has not: where two pods of a node have the same port, kube-scheduler
@@ -105,7 +140,7 @@ std::string draw_status(Draw& draw, const DrawnContainers& containers) {
   if (draw.chance(30))
     w.member("phase", containers.has_host_ports ? "Running" : draw.one_of({"Succeeded", "Failed"}));
   else
-    write_resize(w, draw, !containers.has_extended);
+    write_resize(w, draw, containers);
   w.end_object().end_object();
   return w.take();
 }
@@ -130,6 +165,29 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
   if (draw.chance(22)) pod.status = draw_status(draw, containers);
   pod.is_terminating = draw.chance(8);
   return pod;
+}
+
+DrawnPodChange draw_pod_change(Draw& draw, const DrawnPod& pod) {
+  DrawnPodChange change;
+  if (draw.chance(50)) {
+    JsonWriter w;
+    w.begin_object().key("metadata").begin_object().key("labels").begin_object();
+    const Pairs now = draw_pod_labels(draw);
+    for (const char* key : {"app", "version", "track"}) {
+      const auto it = std::ranges::find(now, key, [](const auto& label) { return label.first; });
+      if (it == now.end())
+        w.key(key).raw("null");
+      else
+        w.member(key, it->second);
+    }
+    w.end_object().end_object().end_object();
+    change.labels = w.take();
+  }
+  if (draw.chance(30))
+    change.status =
+        draw_status(draw, {.names = {"main-0"}, .has_extended = true, .has_host_ports = pod.has_host_ports});
+  change.is_terminating = draw.chance(15);
+  return change;
 }
 
 DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const PodSurroundings& around) {

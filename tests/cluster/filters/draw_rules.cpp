@@ -56,11 +56,12 @@ void write_node_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& optio
 
 std::string draw_pod_value(Draw& draw, std::string_view key) {
   if (key == "app") return draw.one_of({"web", "db", "cache"});
+  if (key == "track") return draw.one_of({"stable", "canary"});
   return draw.one_of({"v1", "v2"});
 }
 
 void write_label_expression(JsonWriter& w, Draw& draw) {
-  const std::string key = draw.one_of({"app", "app", "version", "nobody"});
+  const std::string key = draw.one_of({"app", "app", "app", "version", "track", "nobody"});
   const std::string op = draw.one_of({"In", "In", "NotIn", "Exists", "DoesNotExist"});
   w.begin_object().member("key", key).member("operator", op);
   if (op == "In" || op == "NotIn") write_strings(w, "values", {draw_pod_value(draw, key), draw_pod_value(draw, key)});
@@ -79,6 +80,12 @@ void write_label_selector(JsonWriter& w, Draw& draw) {
   w.end_object();
 }
 
+/// Of which the server adds the pod's own values to the selector; a pod may lack the label.
+std::vector<std::string> draw_label_keys(Draw& draw) {
+  if (draw.chance(60)) return {"version"};
+  return draw.chance(50) ? std::vector<std::string>{"track"} : std::vector<std::string>{"version", "track"};
+}
+
 /// As JSON.
 std::string draw_namespace_selector(Draw& draw) {
   JsonWriter w;
@@ -93,15 +100,21 @@ std::string draw_namespace_selector(Draw& draw) {
 
 /// The selector of namespaces; empty: none.
 std::string write_pod_term(JsonWriter& w, Draw& draw) {
-  w.begin_object().member("topologyKey", draw.one_of({kZone, kHostname, kHostname, kHostname, kRack}));
+  w.begin_object().member("topologyKey", draw.one_of({kZone, kHostname, kHostname, kHostname, kRack, kRegion}));
   const bool has_selector = draw.chance(95);
   if (has_selector) write_label_selector(w, draw);
-  if (draw.chance(30)) write_strings(w, "namespaces", {draw.one_of({"team-a", "team-b", "team-c"})});
+  if (draw.chance(20))
+    write_strings(w, "namespaces", {draw.one_of({"team-a", "team-b", "team-c"})});
+  else if (draw.chance(12))
+    write_strings(w, "namespaces", {"team-c", draw.one_of({"team-a", "team-b", "nowhere"})});
   const std::string namespaces = draw.chance(40) ? draw_namespace_selector(draw) : std::string();
   if (!namespaces.empty()) w.key("namespaceSelector").raw(namespaces);
-  // the server adds the pod's own value to the selector
-  if (has_selector && draw.chance(12))
-    write_strings(w, draw.one_of({"matchLabelKeys", "mismatchLabelKeys"}), {"version"});
+  if (has_selector && draw.chance(5)) {
+    write_strings(w, "matchLabelKeys", {"version"});
+    write_strings(w, "mismatchLabelKeys", {"track"});
+  } else if (has_selector && draw.chance(12)) {
+    write_strings(w, draw.one_of({"matchLabelKeys", "mismatchLabelKeys"}), draw_label_keys(draw));
+  }
   w.end_object();
   return namespaces;
 }
@@ -141,6 +154,7 @@ Pairs draw_pod_labels(Draw& draw) {
   Pairs labels;
   if (draw.chance(85)) labels.emplace_back("app", draw_pod_value(draw, "app"));
   if (draw.chance(60)) labels.emplace_back("version", draw_pod_value(draw, "version"));
+  if (draw.chance(35)) labels.emplace_back("track", draw_pod_value(draw, "track"));
   return labels;
 }
 
@@ -202,18 +216,18 @@ void write_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options, c
 void write_topology_spread(JsonWriter& w, Draw& draw, bool is_hard) {
   w.key("topologySpreadConstraints").begin_array();
   std::set<std::string> keys;  // a key has one constraint of each kind
-  for (std::size_t left = draw.chance(30) ? 2 : 1; left > 0; --left) {
-    const std::string key = draw.one_of({kZone, kHostname, kRack});
-    if (!keys.insert(key).second) continue;
+  for (std::size_t left = draw.chance(40) ? draw.between(2, 3) : 1; left > 0; --left) {
+    const std::string key = draw.one_of({kZone, kZone, kHostname, kHostname, kRack, kRack, kRegion});
     const bool refuses = is_hard && draw.chance(85);
+    if (!keys.insert(key + (refuses ? " must" : " may")).second) continue;
     w.begin_object().member("topologyKey", key).member("maxSkew", static_cast<std::int64_t>(draw.between(1, 3)));
     w.member("whenUnsatisfiable", refuses ? "DoNotSchedule" : "ScheduleAnyway");
     const bool has_selector = draw.chance(92);
     if (has_selector) write_label_selector(w, draw);
-    if (refuses && draw.chance(25)) w.member("minDomains", static_cast<std::int64_t>(draw.between(1, 4)));
+    if (refuses && draw.chance(25)) w.member("minDomains", static_cast<std::int64_t>(draw.between(1, 5)));
     if (draw.chance(30)) w.member("nodeAffinityPolicy", draw.one_of({"Honor", "Ignore"}));
     if (draw.chance(40)) w.member("nodeTaintsPolicy", draw.one_of({"Honor", "Ignore"}));
-    if (has_selector && draw.chance(15)) write_strings(w, "matchLabelKeys", {"version"});
+    if (has_selector && draw.chance(15)) write_strings(w, "matchLabelKeys", draw_label_keys(draw));
     w.end_object();
   }
   w.end_array();

@@ -6,6 +6,8 @@
 #include "cluster/filters/draw_node.h"
 #include "cluster/filters/draw_pod.h"
 #include "cluster/filters/draw_storage.h"
+#include "kubeclient/json_writer.h"
+#include "kubeclient/writes.h"
 
 namespace ashlar::filters {
 
@@ -30,6 +32,45 @@ bool may_go(const DrawnCluster& cluster, const DrawnPod& pod) {
 }
 
 /// What is removed stays in the list of claims: pods may name what is gone.
+/// A merge patch of its labels; keys without a value are taken away.
+DrawnPatch namespace_labels(std::string_view ns, std::string_view team, std::string_view guest) {
+  kube::JsonWriter w;
+  w.begin_object().key("metadata").begin_object().key("labels").begin_object();
+  for (const auto& [key, value] : {std::pair<const char*, std::string_view>{"team", team}, {"guest", guest}}) {
+    if (value.empty())
+      w.key(key).raw("null");
+    else
+      w.member(key, value);
+  }
+  w.end_object().end_object().end_object();
+  return {"/api/v1/namespaces/" + std::string(ns), w.take()};
+}
+
+void draw_pod_changes(Draw& draw, const DrawnCluster& cluster, DrawnChange& change) {
+  for (const DrawnPod& pod : cluster.bound) {
+    const bool is_gone =
+        std::ranges::any_of(change.removed, [&](const DrawnPod& gone) { return gone.name == pod.name; });
+    if (is_gone || pod.is_terminating || !draw.chance(25)) continue;
+    DrawnPodChange now = draw_pod_change(draw, pod);
+    if (now.is_terminating && pod.has_host_ports) now.is_terminating = false;
+    if (!now.labels.empty()) change.labels.push_back({kube::pod_path(pod.ns, pod.name), now.labels});
+    DrawnPod changed = pod;
+    changed.status = now.status;
+    changed.is_terminating = now.is_terminating;
+    change.changed_pods.push_back(std::move(changed));
+  }
+}
+
+/// `names`: of all nodes but the beacon.
+void draw_node_changes(Draw& draw, const std::vector<std::string>& names, DrawnChange& change) {
+  for (const std::string& name : names) {
+    const unsigned what = static_cast<unsigned>(draw.between(0, 99));
+    if (what < 35) change.nodes.push_back(draw_node(draw, name));
+    if (what >= 35 && what < 47) change.removed_nodes.push_back(name);
+    if (what >= 40 && what < 47) change.new_nodes.push_back(draw_node(draw, name));
+  }
+}
+
 DrawnStorage changed_storage(DrawnStorage storage, const DrawnChange& change) {
   std::erase_if(storage.objects, [&](const DrawnObject& object) {
     return std::any_of(change.removed_objects.begin(), change.removed_objects.end(),
@@ -73,12 +114,14 @@ DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options)
   const std::string prefix = "c" + std::to_string(cluster.number) + "-";
   DrawnChange change;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i + 1 < cluster.nodes.size(); ++i) {
-    names.push_back(cluster.nodes[i].name);
-    if (draw.chance(40)) change.nodes.push_back(draw_node(draw, names.back()));
-  }
+  for (std::size_t i = 0; i + 1 < cluster.nodes.size(); ++i) names.push_back(cluster.nodes[i].name);
+  draw_node_changes(draw, names, change);
   for (const DrawnPod& pod : cluster.bound)
     if (draw.chance(30) && may_go(cluster, pod)) change.removed.push_back(pod);
+  draw_pod_changes(draw, cluster, change);
+  for (const DrawnNamespace& ns : drawn_namespaces())
+    if (draw.chance(15))
+      change.labels.push_back(namespace_labels(ns.name, draw.one_of({"", "red", "blue"}), draw.one_of({"", "yes"})));
   draw_storage_change(draw, cluster, names, change);
   const DrawnStorage storage = changed_storage(cluster.storage, change);
   const PodSurroundings around{options, names, {prefix, storage}};
@@ -92,7 +135,26 @@ DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options)
   return change;
 }
 
+std::vector<DrawnPatch> first_namespace_labels() {
+  std::vector<DrawnPatch> patches;
+  for (const DrawnNamespace& ns : drawn_namespaces()) {
+    std::map<std::string_view, std::string_view> labels(ns.labels.begin(), ns.labels.end());
+    patches.push_back(namespace_labels(ns.name, labels["team"], labels["guest"]));
+  }
+  return patches;
+}
+
 DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change) {
+  std::erase_if(cluster.nodes, [&](const DrawnNode& node) {
+    return std::ranges::find(change.removed_nodes, node.name) != change.removed_nodes.end();
+  });
+  cluster.nodes.insert(cluster.nodes.end(), change.new_nodes.begin(), change.new_nodes.end());
+  for (const std::string& name : change.removed_nodes) cluster.notes.push_back("node " + name + " was deleted");
+  for (const DrawnPatch& patch : change.labels) cluster.notes.push_back("patch of " + patch.path + ": " + patch.body);
+  for (const DrawnPod& pod : change.changed_pods) {
+    if (!pod.status.empty()) cluster.notes.push_back("status of " + pod.name + ": " + pod.status);
+    if (pod.is_terminating) cluster.notes.push_back(pod.name + " is being deleted");
+  }
   for (const DrawnNode& now : change.nodes)
     for (DrawnNode& node : cluster.nodes)
       if (node.name == now.name) node = now;

@@ -68,13 +68,18 @@ struct DrawnCluster {
   std::vector<DrawnNode> nodes;  ///< the last one is the beacon, where the pod `beacon` may always run
   std::vector<DrawnPod> bound, waiting;
   DrawnStorage storage;
-  DrawnPod beacon;              ///< has claims of beacon_storage
-  DrawnStorage beacon_storage;  ///< an object of each kind, the last of its kind to be posted
+  DrawnPod beacon;                 ///< has claims of beacon_storage
+  DrawnStorage beacon_storage;     ///< an object of each kind, the last of its kind to be posted
+  std::vector<std::string> notes;  ///< what happened to it, to be printed
 };
 /// What happens to a cluster next; the pods that waited are gone.
 struct DrawnChange {
-  std::vector<DrawnNode> nodes;  ///< in place of those of the same names
+  std::vector<DrawnNode> nodes;            ///< in place of those of the same names
+  std::vector<std::string> removed_nodes;  ///< before that; some come again. The pods there stay
+  std::vector<DrawnNode> new_nodes;
   std::vector<DrawnPod> removed, bound, waiting;
+  std::vector<DrawnPod> changed_pods;  ///< bound ones, as finish_bound takes them
+  std::vector<DrawnPatch> labels;      ///< of bound pods and of namespaces
   std::vector<DrawnObject> removed_objects;
   std::vector<DrawnPatch> patches;  ///< of others
   DrawnStorage storage;             ///< that is new
@@ -90,6 +95,8 @@ struct DrawOptions {
 };
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options);
 DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options);
+/// The labels of namespaces as they were drawn.
+std::vector<DrawnPatch> first_namespace_labels();
 /// The cluster after the change.
 DrawnCluster changed(DrawnCluster cluster, const DrawnChange& change);
 

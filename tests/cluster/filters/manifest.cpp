@@ -75,6 +75,7 @@ std::string difference_text(const Difference& d) {
   }
   add(d.pod.body);
   for (const DrawnObject& claim : d.pod.owned) add(claim.body);
+  for (const std::string& note : d.cluster.notes) statuses += "# " + note + "\n";
   return text + statuses;
 }
 

@@ -149,10 +149,14 @@ Result<void> Oracle::change(DrawnCluster& cluster) {
   if (posting.refused() > 0) return Error{Error::Kind::kInternal, posting.first_refusal()};
   posting.create_objects(change.storage.objects);
   posting.patch_objects(change.patches);
+  posting.patch_objects(change.labels);
+  posting.remove_nodes(change.removed_nodes);
+  if (Result<void> done = posting.create_nodes(change.new_nodes); !done) return done;
   if (Result<void> done = posting.replace_nodes(change.nodes); !done) return done;
   if (Result<void> done = posting.create_nodes({change.beacon_node}); !done) return done;
   posting.create_pods(change.bound);
   posting.finish_bound(change.bound);
+  posting.finish_bound(change.changed_pods);
   cluster = changed(std::move(cluster), change);
   return post_waiting(posting, cluster);
 }
@@ -294,6 +298,7 @@ Result<void> Oracle::clean(const DrawnCluster& cluster) {
   for (const DrawnObject& object : cluster.storage.objects)
     if (object.is_terminating) kept.push_back(object);
   Posting(*api_).remove_objects(kept);
+  Posting(*api_).patch_objects(first_namespace_labels());
   return remove_everything(*api_);
 }
 

@@ -78,6 +78,13 @@ Result<void> Posting::sound_since(std::size_t refused_before) const {
   return Error{Error::Kind::kInvalid, "a drawn object is refused: " + first_refusal_};
 }
 
+void Posting::remove_nodes(const std::vector<std::string>& names) {
+  std::vector<http::Request> requests;
+  for (const std::string& name : names)
+    requests.push_back({.method = Method::kDelete, .path = "/api/v1/nodes/" + name});
+  send(std::move(requests));
+}
+
 void Posting::remove_pods(const std::vector<DrawnPod>& pods) {
   std::vector<http::Request> requests;
   for (const DrawnPod& pod : pods)

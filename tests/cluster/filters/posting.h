@@ -21,6 +21,8 @@ class Posting {
   Result<void> create_nodes(const std::vector<DrawnNode>& nodes);
   /// In place of those of the same names.
   Result<void> replace_nodes(const std::vector<DrawnNode>& nodes);
+  /// Pods on them stay.
+  void remove_nodes(const std::vector<std::string>& names);
   /// Some may be gone: a pod that has ended goes at once when its deletion is requested.
   void remove_pods(const std::vector<DrawnPod>& pods);
   /// Those that the server refuses are taken out of the list. The claims that they own are made, and they are tried
