@@ -46,7 +46,7 @@ int run_filters(const filters::OracleOptions& options) {
     std::printf("\nthe first refusal of the server: %s\n\n", compared->first_refusal.c_str());
   std::printf("%s", compared->text().c_str());
   report.note("pods per second", static_cast<double>(compared->pods) / compared->seconds, "1/s");
-  if (compared->pods >= kPodsOfPromise)
+  if (compared->pods >= kPodsOfPromise && !options.is_about_preferences)
     for (const char* filter : kFilters) {
       const auto it = compared->decided.find(filter);
       report.at_least("verdicts that " + std::string(filter) + " alone decides",
@@ -86,6 +86,8 @@ int main(int argc, char** argv) {
   app.add_option("--manifests", options.manifests_max, "differences that are printed")->capture_default_str();
   app.add_flag("!--alone", options.has_company,
                "waiting pods have no affinity, anti-affinity and topology spread of their own");
+  app.add_flag("--preferences", options.is_about_preferences,
+               "does kube-scheduler choose a node to which Ashlar gives the most points for preferences?");
   app.add_option("--volumes", binding_pods,
                  "compare where so many pods with claims end, beside the real persistent volume controller "
                  "(kube-controller-manager), instead of filters");

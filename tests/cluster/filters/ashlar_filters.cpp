@@ -162,6 +162,17 @@ PodVerdict AshlarFilters::judge(const std::string& ns, const std::string& name) 
   return verdict;
 }
 
+std::map<std::string, Points> AshlarFilters::preferences(const std::string& ns, const std::string& name) {
+  const kube::PodRecord& pod = tracker_.pods()[tracker_.pods().find(ns, name)];
+  const FitTable& table = engine_.fit_tables().counted(state_, pod.demand, pod.constraint, 0);
+  const std::span<const Points> of_nodes = table.preferences();
+  std::map<std::string, Points> points;
+  for (std::size_t row = 0; row < of_nodes.size(); ++row)
+    if (state_.cluster().is_live(NodeId(row)) && table.fits(NodeId(row)) > 0)
+      points[tracker_.names().nodes.name(NodeId(row)).str()] = of_nodes[row];
+  return points;
+}
+
 NodeVerdict AshlarFilters::judge(const NodeView& view, NodeId node, const FitTable& table) const {
   NodeVerdict verdict{.node = tracker_.names().nodes.name(node).str(), .is_allowed = table.fits(node) > 0};
   for (const FeasiblePolicy* policy : engine_.profile().feasible) {

@@ -53,6 +53,9 @@ class AshlarFilters {
   /// nothing yet.
   std::string refusal(const std::string& ns, const std::string& name) const;
 
+  /// After judge() of the pod: the points of its preferences on the nodes that it may use; empty: it has none that
+  /// depend on other pods or on images.
+  std::map<std::string, Points> preferences(const std::string& ns, const std::string& name);
   /// With everything seen so far.
   PodVerdict judge(const std::string& ns, const std::string& name);
 

@@ -94,7 +94,8 @@ Pairs draw_amounts(Draw& draw, bool is_waiting, DrawnContainers& drawn) {
 void write_container(JsonWriter& w, Draw& draw, const ContainerOptions& options, Role role, const std::string& name,
                      DrawnContainers& drawn) {
   const bool is_first = drawn.names.empty() && drawn.init_names.empty();
-  w.begin_object().member("name", name).member("image", "pause");
+  w.begin_object().member("name", name);
+  w.member("image", draw.one_of({"pause", "large", "large:v1", "small:v1", "nowhere"}));
   const bool has_rules = options.is_waiting && !options.is_light && draw.chance(8);
   if (role == Role::kSidecar) w.member("restartPolicy", "Always");
   if (has_rules) write_restart_rules(w, role);

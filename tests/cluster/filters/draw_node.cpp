@@ -66,13 +66,27 @@ Pairs draw_allocatable(Draw& draw) {
   return amounts;
 }
 
-void write_status(JsonWriter& w, const Pairs& allocatable, bool is_ready, const std::vector<std::string>& features) {
+void write_images(JsonWriter& w, Draw& draw) {
+  w.key("images").begin_array();
+  for (const char* name : {"pause:latest", "large:latest", "large:v1", "small:v1"}) {
+    if (!draw.chance(40)) continue;
+    w.begin_object();
+    write_strings(w, "names", {name});
+    const std::string size = draw.one_of({"1000000", "30000000", "400000000", "900000000", "2500000000"});
+    w.member("sizeBytes", static_cast<std::int64_t>(std::stoll(size))).end_object();
+  }
+  w.end_array();
+}
+
+void write_status(JsonWriter& w, Draw* draw, const Pairs& allocatable, bool is_ready,
+                  const std::vector<std::string>& features) {
   w.key("status").begin_object();
   write_pairs(w, "capacity", allocatable);
   write_pairs(w, "allocatable", allocatable);
   w.key("conditions").begin_array().begin_object().member("type", "Ready");
   w.member("status", is_ready ? "True" : "False").member("reason", "Drawn").end_object().end_array();
   if (!features.empty()) write_strings(w, "declaredFeatures", features);
+  if (draw != nullptr) write_images(w, *draw);
   w.end_object();
 }
 
@@ -91,7 +105,7 @@ DrawnNode draw_node(Draw& draw, const std::string& name) {
   std::vector<std::string> features;
   for (const std::string_view feature : kFeatures)
     if (draw.chance(55)) features.emplace_back(feature);
-  write_status(w, draw_allocatable(draw), is_ready, features);
+  write_status(w, &draw, draw_allocatable(draw), is_ready, features);
   w.end_object();
   return {name, w.take()};
 }
@@ -103,7 +117,7 @@ DrawnNode beacon_node(const std::string& name) {
   w.key("taints").begin_array();
   write_taint(w, "beacon", "", "NoSchedule");
   w.end_array().end_object();
-  write_status(w, {{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "110"}}, true, {});
+  write_status(w, nullptr, {{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "110"}}, true, {});
   w.end_object();
   return {name, w.take()};
 }

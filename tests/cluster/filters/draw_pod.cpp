@@ -145,6 +145,30 @@ std::string draw_status(Draw& draw, const DrawnContainers& containers) {
   return w.take();
 }
 
+/// A pod that may run on most nodes, and would rather be on some.
+DrawnPod draw_preferring_pod(Draw& draw, DrawnPod pod, const PodSurroundings& around) {
+  JsonWriter w;
+  begin_pod(w, pod, draw_pod_labels(draw));
+  w.member("schedulerName", around.options.scheduler_name);
+  write_containers(w, draw, {.is_waiting = true, .is_light = true});
+  if (draw.chance(60))
+    w.key("tolerations")
+        .raw(R"([{"operator":"Exists","effect":"NoSchedule"},{"operator":"Exists","effect":"NoExecute"}])");
+  else
+    write_tolerations(w, draw, pod.features);
+  write_affinity(w, draw,
+                 {.has_node_affinity = draw.chance(10),
+                  .has_pod_affinity = draw.chance(5),
+                  .has_pod_anti_affinity = draw.chance(8),
+                  .has_preferences = draw.chance(75),
+                  .preferred_terms_max = 3},
+                 around.nodes, pod.features);
+  if (draw.chance(50)) write_topology_spread(w, draw, draw.chance(15));
+  w.end_object().end_object();
+  pod.body = w.take();
+  return pod;
+}
+
 }  // namespace
 
 DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& node, const PodSurroundings& around) {
@@ -156,10 +180,13 @@ DrawnPod draw_bound_pod(Draw& draw, const std::string& name, const std::string& 
   const DrawnContainers containers = write_common(w, draw, around.volumes, pod);
   pod.has_host_ports = containers.has_host_ports;
   pod.keeps_others_away = draw.chance(12);
-  write_affinity(
-      w, draw,
-      {.has_node_affinity = false, .has_pod_affinity = draw.chance(5), .has_pod_anti_affinity = pod.keeps_others_away},
-      {node}, pod.features);
+  write_affinity(w, draw,
+                 {.has_node_affinity = false,
+                  .has_pod_affinity = draw.chance(around.options.is_about_preferences ? 20 : 5),
+                  .has_pod_anti_affinity = pod.keeps_others_away,
+                  .has_preferences = around.options.is_about_preferences && draw.chance(40),
+                  .preferred_terms_max = 2},
+                 {node}, pod.features);
   w.end_object().end_object();
   pod.body = w.take();
   if (draw.chance(22)) pod.status = draw_status(draw, containers);
@@ -193,6 +220,7 @@ DrawnPodChange draw_pod_change(Draw& draw, const DrawnPod& pod) {
 DrawnPod draw_waiting_pod(Draw& draw, const std::string& name, const PodSurroundings& around) {
   const DrawOptions& options = around.options;
   DrawnPod pod{.ns = draw.one_of({"team-a", "team-b", "team-c"}), .name = name};
+  if (options.is_about_preferences) return draw_preferring_pod(draw, std::move(pod), around);
   pod.is_about_volumes = draw.chance(45);
   JsonWriter w;
   begin_pod(w, pod, draw_pod_labels(draw));

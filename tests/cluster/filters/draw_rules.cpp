@@ -46,10 +46,13 @@ void write_node_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& optio
     w.raw(draw_node_terms(draw, nodes)).end_object();
   }
   if (options.has_preferences) {
-    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array().begin_object();
-    w.member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("preference");
-    write_node_term(w, draw, nodes);
-    w.end_object().end_array();
+    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array();
+    for (std::size_t left = draw.between(1, options.preferred_terms_max); left > 0; --left) {
+      w.begin_object().member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("preference");
+      write_node_term(w, draw, nodes);
+      w.end_object();
+    }
+    w.end_array();
   }
   w.end_object();
 }
@@ -119,8 +122,9 @@ std::string write_pod_term(JsonWriter& w, Draw& draw) {
   return namespaces;
 }
 
-void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_required, bool is_preferred,
+void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_required, unsigned preferred_max,
                      std::set<std::string>& features) {
+  const bool is_preferred = preferred_max > 0;
   if (!is_required && !is_preferred) return;
   w.key(kind).begin_object();
   if (is_required) {
@@ -131,10 +135,13 @@ void write_pod_terms(JsonWriter& w, Draw& draw, std::string_view kind, bool is_r
     w.end_array();
   }
   if (is_preferred) {
-    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array().begin_object();
-    w.member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("podAffinityTerm");
-    write_pod_term(w, draw);
-    w.end_object().end_array();
+    w.key("preferredDuringSchedulingIgnoredDuringExecution").begin_array();
+    for (std::size_t left = draw.between(1, preferred_max); left > 0; --left) {
+      w.begin_object().member("weight", static_cast<std::int64_t>(draw.between(1, 100))).key("podAffinityTerm");
+      write_pod_term(w, draw);
+      w.end_object();
+    }
+    w.end_array();
   }
   w.end_object();
 }
@@ -206,10 +213,11 @@ void write_affinity(JsonWriter& w, Draw& draw, const AffinityOptions& options, c
     return;
   w.key("affinity").begin_object();
   if (options.has_node_affinity || options.has_preferences) write_node_affinity(w, draw, options, nodes);
-  write_pod_terms(w, draw, "podAffinity", options.has_pod_affinity, options.has_preferences && draw.chance(50),
-                  features);
-  write_pod_terms(w, draw, "podAntiAffinity", options.has_pod_anti_affinity, options.has_preferences && draw.chance(50),
-                  features);
+  const auto preferred_max = [&] {
+    return options.has_preferences && draw.chance(50) ? options.preferred_terms_max : 0;
+  };
+  write_pod_terms(w, draw, "podAffinity", options.has_pod_affinity, preferred_max(), features);
+  write_pod_terms(w, draw, "podAntiAffinity", options.has_pod_anti_affinity, preferred_max(), features);
   w.end_object();
 }
 

@@ -23,6 +23,7 @@ struct AffinityOptions {
   bool has_node_affinity = false;
   bool has_pod_affinity = false, has_pod_anti_affinity = false;  ///< required terms
   bool has_preferences = false;                                  ///< of nodes and of pods, which refuse no node
+  unsigned preferred_terms_max = 1;
 };
 /// Writes `affinity` and notes what is rare in it. `nodes`: their names, for fields.
 void write_affinity(kube::JsonWriter& w, Draw& draw, const AffinityOptions& options,

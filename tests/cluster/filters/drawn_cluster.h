@@ -91,7 +91,8 @@ struct DrawnChange {
 struct DrawOptions {
   std::string scheduler_name;
   std::size_t waiting = 10;
-  bool has_company = false;  ///< waiting pods have affinity, anti-affinity and topology spread of their own
+  bool has_company = false;           ///< waiting pods have affinity, anti-affinity and topology spread of their own
+  bool is_about_preferences = false;  ///< they prefer nodes rather than refuse them, and have no volumes
 };
 DrawnCluster draw_cluster(std::uint64_t run_seed, std::size_t number, const DrawOptions& options);
 DrawnChange draw_change(const DrawnCluster& cluster, const DrawOptions& options);

@@ -20,12 +20,16 @@ namespace ashlar::filters {
 class KubeFilters {
  public:
   /// Schedules the pods that name this scheduler. kNotFound: there is no kube-scheduler here.
-  static Result<std::unique_ptr<KubeFilters>> start(cluster::ControlPlane& plane, const std::string& scheduler_name);
+  /// `prefers`: it goes on to choose a node by preferences alone, and is not let bind the pod there.
+  static Result<std::unique_ptr<KubeFilters>> start(cluster::ControlPlane& plane, const std::string& scheduler_name,
+                                                    bool prefers = false);
   ~KubeFilters();
 
   /// The nodes that passed for the pod when it was tried first, in order of their names; nullopt: it was not tried, or
   /// no node passed.
   std::optional<std::vector<std::string>> passed(const std::string& ns, const std::string& pod);
+  /// The node that it chose first, where it prefers.
+  std::optional<std::string> chosen(const std::string& ns, const std::string& pod);
   /// Of all pods.
   void forget();
   bool is_running() { return scheduler_->is_running(); }
@@ -35,9 +39,12 @@ class KubeFilters {
  private:
   KubeFilters() = default;
   http::ServerResponse take(std::string_view body);
+  http::ServerResponse take_choice(std::string_view body);
 
   std::mutex lock_;
+  bool prefers_ = false;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> passed_;
+  std::map<std::pair<std::string, std::string>, std::string> chosen_;
   std::string trouble_;
   std::unique_ptr<http::Server> server_;
   cluster::ChildProcess* scheduler_ = nullptr;

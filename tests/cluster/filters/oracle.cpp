@@ -78,6 +78,8 @@ class Oracle {
   Result<void> change(DrawnCluster& cluster);
   Result<void> post_waiting(Posting& posting, DrawnCluster& cluster);
   Result<void> judge_all(const DrawnCluster& cluster);
+  Result<void> rank_all(const DrawnCluster& cluster);
+  void rank(const DrawnCluster& cluster, const DrawnPod& pod);
   Result<void> await_answers(const DrawnCluster& cluster);
   /// One pod, with both answers.
   struct Answers {
@@ -93,8 +95,10 @@ class Oracle {
   Result<std::string> of_fresh_list(const DrawnCluster& cluster, const DrawnPod& pod, Answers both);
   Result<void> clean(const DrawnCluster& cluster);
   DrawOptions draw_options() const {
-    return {
-        .scheduler_name = kSchedulerName, .waiting = options_.pods_of_cluster / 2, .has_company = options_.has_company};
+    return {.scheduler_name = kSchedulerName,
+            .waiting = options_.pods_of_cluster / 2,
+            .has_company = options_.has_company,
+            .is_about_preferences = options_.is_about_preferences};
   }
 
   cluster::ControlPlane& plane_;
@@ -118,7 +122,7 @@ Result<void> Oracle::start() {
   if (!api) return api.error();
   api_ = std::move(api).value();
   if (Result<void> done = post_namespaces(*api_); !done) return done;
-  Result<std::unique_ptr<KubeFilters>> kube = KubeFilters::start(plane_, kSchedulerName);
+  Result<std::unique_ptr<KubeFilters>> kube = KubeFilters::start(plane_, kSchedulerName, options_.is_about_preferences);
   if (!kube) return kube.error();
   kube_ = std::move(kube).value();
   if (Result<void> done = post_drivers(*api_); !done) return done;
@@ -175,7 +179,7 @@ Result<void> Oracle::post_waiting(Posting& posting, DrawnCluster& cluster) {
     return passed && std::find(passed->begin(), passed->end(), node) != passed->end();
   });
   if (!is_seen) return timed_out("kube-scheduler on pod " + cluster.beacon.name);
-  posting.create_pods(cluster.waiting);
+  if (!options_.is_about_preferences) posting.create_pods(cluster.waiting);
   report.refused_by_server += posting.refused();
   if (posting.refused() > 0 && report.first_refusal.empty()) report.first_refusal = posting.first_refusal();
   return {};
@@ -302,7 +306,57 @@ Result<void> Oracle::clean(const DrawnCluster& cluster) {
   return remove_everything(*api_);
 }
 
+/// One after the other, since each is assumed to be on its node for a moment.
+Result<void> Oracle::rank_all(const DrawnCluster& cluster) {
+  const auto is_followed = [&] {
+    return ashlar_->knows_node(cluster.nodes.back().name) && ashlar_->knows_pod(cluster.beacon.ns, cluster.beacon.name);
+  };
+  if (!wait(is_followed)) return timed_out("the watches");
+  Posting posting(*api_);
+  posting.remove_pods({cluster.beacon});
+  for (const DrawnPod& pod : cluster.waiting) {
+    std::vector<DrawnPod> one(1, pod);
+    posting.create_pods(one);
+    if (one.empty()) {
+      ++report.refused_by_server;
+      continue;
+    }
+    const bool is_answered = wait([&] {
+      return ashlar_->knows_pod(pod.ns, pod.name) &&
+             (kube_->chosen(pod.ns, pod.name) || !ashlar_->refusal(pod.ns, pod.name).empty());
+    });
+    if (!kube_->trouble().empty()) return Error{Error::Kind::kInvalid, kube_->trouble()};
+    if (!is_answered) return timed_out("kube-scheduler on pod " + pod.name);
+    rank(cluster, pod);
+    posting.remove_pods(one);
+  }
+  return {};
+}
+
+void Oracle::rank(const DrawnCluster& cluster, const DrawnPod& pod) {
+  const Answers both = answers(pod);
+  ++report.pods;
+  count(pod, both.ours);
+  std::string words;
+  if (!are_equal(cluster, pod, both)) {
+    words = "they allow unlike nodes";
+  } else if (const std::optional<std::string> chosen = kube_->chosen(pod.ns, pod.name); chosen) {
+    const std::map<std::string, Points> points = ashlar_->preferences(pod.ns, pod.name);
+    Points most = 0, least = UINT16_MAX;
+    for (const auto& [node, value] : points) most = std::max(most, value), least = std::min(least, value);
+    if (!points.empty()) ++(most == least ? report.ranked_alike : report.ranked);
+    if (!points.empty() && points.at(*chosen) < most) {
+      words = "kube-scheduler chooses " + *chosen + "; points of Ashlar:";
+      for (const auto& [node, value] : points) words += " " + node + " " + std::to_string(value);
+    }
+  }
+  ++(words.empty() ? report.equal : report.different);
+  if (!words.empty() && report.manifests.size() < options_.manifests_max)
+    report.manifests.push_back(difference_text({cluster, pod, both.ours, both.theirs, both.their_words, words}));
+}
+
 Result<void> Oracle::judge_all(const DrawnCluster& cluster) {
+  if (options_.is_about_preferences) return rank_all(cluster);
   if (Result<void> done = await_answers(cluster); !done) return done;
   for (const DrawnPod& pod : cluster.waiting)
     if (Result<void> done = judge(cluster, pod); !done) return done;
@@ -344,6 +398,8 @@ std::string OracleReport::text() const {
   list("pods that are not placed yet, by field:", not_yet);
   line("verdicts in which a shared volume is counted once more, on purpose", shared_counted_more);
   line("pods that kube-scheduler was asked about again", asked_again);
+  line("pods whose preferences were compared", ranked);
+  line("pods whose preferences tell no nodes apart", ranked_alike);
   line("drawn objects that the server refuses", refused_by_server);
   line("equal", equal);
   line("different", different);

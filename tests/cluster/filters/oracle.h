@@ -19,9 +19,10 @@ struct OracleOptions {
   std::size_t pods = 150;
   std::size_t pods_of_cluster = 20;  ///< half of them before the cluster changes, half after
   std::uint64_t seed = 1;
-  std::optional<std::size_t> only;  ///< the cluster of this number alone
-  bool has_company = true;          ///< see DrawOptions
-  std::size_t manifests_max = 5;    ///< of differing pods; further ones are counted only
+  std::optional<std::size_t> only;    ///< the cluster of this number alone
+  bool has_company = true;            ///< see DrawOptions
+  std::size_t manifests_max = 5;      ///< of differing pods; further ones are counted only
+  bool is_about_preferences = false;  ///< does kube-scheduler choose a node to which Ashlar gives the most points?
 };
 
 struct OracleReport {
@@ -38,6 +39,7 @@ struct OracleReport {
   /// verdicts in which Ashlar refuses a node on purpose: a pod shares a volume with one of the node, whose limit is used
   /// up
   std::size_t shared_counted_more = 0;
+  std::size_t ranked = 0, ranked_alike = 0;  ///< pods whose preferences were compared; of them, all nodes are as good
   std::size_t asked_again = 0;  ///< pods that kube-scheduler was asked about twice, since its first answer differed
   std::vector<std::string> manifests;  ///< of pods that differ, with both answers
   double seconds = 0;
