@@ -101,7 +101,7 @@ void write_drawn_volumes(JsonWriter& w, Draw& draw, const VolumeSources& sources
   if (has(45, 65))
     for (std::size_t left = draw.chance(65) ? 1 : draw.between(2, 3); left > 0; --left)
       write_claim_use(w, draw, sources, pod, number++);
-  if (has(65, 55)) {
+  if (has(70, 68)) {
     begin_volume(w, number++);
     w.raw(draw_disk(draw, pod)).end_object();
     pod.features.insert("disk of its own");
