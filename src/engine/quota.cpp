@@ -1,8 +1,10 @@
 #include "engine/quota.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/grown.h"
+#include "engine/place/choice.h"
 #include "state/cluster/usable_devices.h"
 
 namespace ashlar {
@@ -67,15 +69,51 @@ std::vector<std::int64_t> quota_counters_needed(const State& state, JobId job) {
   return counters;
 }
 
+namespace {
+
+/// What members of one job use together, as far as it does not depend on the node.
+struct Usage {
+  QuotaVector dimensions{};
+  std::vector<std::int64_t> by_key;
+
+  void add(const State& state, MemberId id) {
+    add_saturated(dimensions, state.quota_of_demand(state.member(id).demand));
+    add_anywhere(state, id, by_key);
+  }
+  /// The first limit of the queue, or above it, that this would exceed.
+  std::optional<Reason> refusal(const State& state, QueueId queue) const {
+    const std::optional<Reason> refusal = state.queues().refusal(queue, dimensions);
+    if (by_key.empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
+    const std::optional<Reason> other = refusal_by_key(state, queue, by_key);
+    return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
+  }
+};
+
+/// Of a job with a choice of which the first members are refused: none if others are admitted that are enough; what
+/// waits goes before what could never be admitted.
+std::optional<Reason> refusal_of_others(const State& state, JobId job, Reason first) {
+  const Minimum minimum(state, job);
+  for (const std::vector<MemberId>& members : minimum.choices(state, minimum.waiting()).all) {
+    Usage usage;
+    for (const MemberId id : members) usage.add(state, id);
+    const std::optional<Reason> refusal = usage.refusal(state, state.job(job).queue);
+    if (!refusal) return std::nullopt;
+    if (first.code == ReasonCode::kExceedsQuota) first = *refusal;
+  }
+  return first;
+}
+
+}  // namespace
+
 std::optional<Reason> quota_refusal(const State& state, JobId job) {
   const QueueId queue = state.job(job).queue;
   if (const QueueId held = state.queues().held_above(queue); !held.is_none())
     return Reason{ReasonCode::kQueueHeld, held.value, {}};
   if (!state.queues().is_limited(queue)) return std::nullopt;
-  const std::optional<Reason> refusal = state.queues().refusal(queue, quota_needed(state, job));
-  if (state.queues().keys().empty() || (refusal && refusal->code == ReasonCode::kExceedsQuota)) return refusal;
-  const std::optional<Reason> other = refusal_by_key(state, queue, quota_needed_by_key(state, job));
-  return refusal && !(other && other->code == ReasonCode::kExceedsQuota) ? refusal : other;
+  Usage needed;
+  state.each_needed(job, [&](MemberId id, const Member&) { needed.add(state, id); });
+  const std::optional<Reason> refusal = needed.refusal(state, queue);
+  return refusal && has_choice(state, job) ? refusal_of_others(state, job, *refusal) : refusal;
 }
 
 bool QuotaLeft::admits(JobId job) {
@@ -85,7 +123,7 @@ bool QuotaLeft::admits(JobId job) {
   const QuotaVector& left = left_of(queue);
   const QuotaVector needed = quota_needed(state_, job);
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)
-    if (needed[d] != 0 && needed[d] > left[d]) return false;
+    if (needed[d] != 0 && needed[d] > left[d]) return has_choice(state_, job) && !quota_refusal(state_, job);
   return true;
 }
 
@@ -100,23 +138,56 @@ const QuotaVector& QuotaLeft::left_of(QueueId queue) {
   return left_.back();
 }
 
+namespace {
+
+/// Adds the member if the queue admits it with the others.
+bool add_admitted(const State& state, QueueId queue, Usage& usage, MemberId id) {
+  Usage more = usage;
+  more.add(state, id);
+  if (more.refusal(state, queue)) return false;
+  usage = std::move(more);
+  return true;
+}
+
+}  // namespace
+
 std::uint32_t members_within_quota(const State& state, JobId job) {
   const Job& j = state.job(job);
   const std::uint32_t waiting = j.members_present - j.members_placed;
   // nothing elastic: quota_refusal has looked at all
   if (waiting == 1 || j.members_min >= j.members_present) return waiting;
   if (!state.queues().is_limited(j.queue)) return waiting;
-  QuotaVector sum{};
-  std::vector<std::int64_t> by_key;
+  Usage usage;
   std::uint32_t within = 0;
-  state.each_waiting(job, [&](MemberId id, const Member& m) {
-    add_saturated(sum, state.quota_of_demand(m.demand));
-    add_anywhere(state, id, by_key);
-    if (state.queues().refusal(j.queue, sum) || refusal_by_key(state, j.queue, by_key)) return false;
+  state.each_waiting(job, [&](MemberId id, const Member&) {
+    if (!add_admitted(state, j.queue, usage, id)) return false;
     ++within;
     return true;
   });
-  return within;
+  return within < j.members_needed() && has_choice(state, job) ? j.members_needed() : within;
+}
+
+bool exceed_quota(const State& state, JobId job, std::span<const MemberId> members) {
+  Usage usage;
+  for (const MemberId id : members) usage.add(state, id);
+  const std::optional<Reason> refusal = usage.refusal(state, state.job(job).queue);
+  return refusal && refusal->code == ReasonCode::kExceedsQuota;
+}
+
+bool admits_one(const State& state, QueueId queue, DemandId demand) {
+  const auto keys = state.queues().keys();
+  if (state.queues().refusal(queue, state.quota_of_demand(demand))) return false;
+  for (std::size_t k = 0; k < keys.size(); ++k)
+    if (keys[k].device_class.is_none() && state.queues().refusal(k, queue, amount_of(state.demand(demand), keys[k])))
+      return false;
+  return true;
+}
+
+void keep_within_quota(const State& state, JobId job, std::vector<MemberId>& members) {
+  const QueueId queue = state.job(job).queue;
+  if (!state.queues().is_limited(queue)) return;
+  Usage usage;
+  std::erase_if(members, [&](MemberId id) { return !add_admitted(state, queue, usage, id); });
 }
 
 std::int64_t members_within_class_quota(const State& state, QueueId queue, const Demand& demand,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/plan.h"
@@ -24,7 +25,8 @@ std::vector<std::int64_t> quota_needed_by_key(const State& state, JobId job);
 /// Both, the dimensions first.
 std::vector<std::int64_t> quota_counters_needed(const State& state, JobId job);
 
-/// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them.
+/// The limit that the members needed together would exceed, on whatever nodes; none if the queue admits them, or others
+/// that would be enough.
 std::optional<Reason> quota_refusal(const State& state, JobId job);
 
 /// What queues have left, for many questions about one state: each queue is looked at once.
@@ -46,8 +48,18 @@ class QuotaLeft {
 void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
                 std::vector<std::int64_t>& sums);
 
-/// How many of the job's waiting members, in rank order, its queue admits; those needed must already be within quota.
+/// How many of the job's waiting members, in rank order, its queue admits; as many as are needed if those it admits are a
+/// choice. There must be no quota_refusal.
 std::uint32_t members_within_quota(const State& state, JobId job);
+
+/// Whether these members of the job together are more than its queue could ever admit.
+bool exceed_quota(const State& state, JobId job, std::span<const MemberId> members);
+
+/// Whether the queue admits one more member with this demand, on whatever node.
+bool admits_one(const State& state, QueueId queue, DemandId demand);
+
+/// Leaves those of the waiting members that the queue of the job admits together, the first ones first.
+void keep_within_quota(const State& state, JobId job, std::vector<MemberId>& members);
 
 /// How many members with this demand the limits of the queue and of those above it still admit on nodes of that device
 /// class; kUnlimited if none binds there.

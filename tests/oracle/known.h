@@ -16,9 +16,8 @@ inline constexpr std::uint64_t kTogetherBeyondSearch[] = {
     1145,   // two members of two GPUs must share the limit with two of one
     3387,   // two shares take what the limit leaves of the class, which the others need for its memory
     5730,   // one of three shares must leave the limited class, and all are moved
-    6469,   // a whole GPU takes what the limit leaves, and the share accepts no other class
     13553,  // members of few cores take the nodes that those of many need
-    18926,  // as 6469, where shares of other jobs are already counted
+    18926,  // a whole GPU takes what the limit leaves, and the share accepts no other class; shares of other jobs are already counted
     21949,  // two that could leave the limited class take what its limit leaves to two that cannot
 };
 

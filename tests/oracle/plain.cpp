@@ -1,8 +1,10 @@
 #include "plain.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <unordered_set>
 
 namespace ashlar::oracle {
@@ -389,6 +391,30 @@ std::vector<int> PlainJob::waiting(int count) const {
   return ranks;
 }
 
+std::vector<std::vector<int>> PlainJob::choices() const {
+  std::vector<std::vector<int>> found{waiting(needed())};
+  const std::vector<int> all = waiting(static_cast<int>(members.size()));
+  if (all.size() <= found.front().size()) return found;
+  std::set<std::vector<std::tuple<int, int, int>>> seen;  // members of one kind are alike
+  for (std::uint32_t bits = 0; bits < std::uint32_t{1} << all.size(); ++bits) {
+    if (std::popcount(bits) != needed()) continue;
+    std::vector<int> ranks, lacks;
+    std::vector<std::tuple<int, int, int>> kinds;
+    for (std::size_t g = 0; g < groups.size(); ++g) lacks.push_back(lacking_of(static_cast<int>(g)));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((bits >> i & 1) == 0) continue;
+      const PlainMember& m = members[static_cast<std::size_t>(all[i])];
+      ranks.push_back(all[i]);
+      kinds.emplace_back(m.demand, m.constraint, m.group);
+      if (!lacks.empty()) --lacks[static_cast<std::size_t>(m.group)];
+    }
+    std::ranges::sort(kinds);
+    const bool is_enough = std::ranges::all_of(lacks, [](int lack) { return lack <= 0; });
+    if (is_enough && seen.insert(kinds).second) found.push_back(std::move(ranks));
+  }
+  return found;
+}
+
 bool PlainJob::has_enough_members() const {
   const auto present = [&](int group) {
     return std::count_if(members.begin(), members.end(), [&](const PlainMember& m) { return m.group == group; });
@@ -483,7 +509,12 @@ std::int64_t milli_left_for(const PlainWorld& world, int node, const PlainAsk& a
 
 bool is_over_quota(const PlainWorld& world, int job, int queue, bool is_alone) {
   const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
-  return !quota_fault(world, of, of.waiting(of.needed()), is_alone, queue).empty();
+  const auto is_over = [&](const std::vector<int>& ranks, int of_queue) {
+    return !quota_fault(world, of, ranks, is_alone, of_queue).empty();
+  };
+  const std::vector<std::vector<int>> choices = of.choices();
+  return std::ranges::all_of(choices, [&](const auto& ranks) { return is_over(ranks, kNowhere); }) &&
+         std::ranges::any_of(choices, [&](const auto& ranks) { return is_over(ranks, queue); });
 }
 
 NodeFacts facts_of(const PlainNode& node, int levels) {
@@ -752,10 +783,10 @@ bool is_a_group_torn(const PlainWorld& world, const PlainJob& job) {
 
 }  // namespace
 
-Answer can_be_placed(const PlainWorld& world, int job) {
-  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
-  const std::vector<int> ranks = of.waiting(of.needed());
-  if (static_cast<int>(ranks.size()) < of.needed()) return Answer::kNo;
+namespace {
+
+/// Whether exactly these members can be.
+Answer can_be_placed(const PlainWorld& world, const PlainJob& of, const std::vector<int>& ranks) {
   if (!quota_fault(world, of, ranks, false).empty()) return Answer::kNo;
   if (is_a_group_torn(world, of)) return Answer::kUnknown;
   std::set<int> domains;  // where to look; one that is kNowhere: everywhere
@@ -784,6 +815,21 @@ Answer can_be_placed(const PlainWorld& world, int job) {
   return answer;
 }
 
+}  // namespace
+
+Answer can_be_placed(const PlainWorld& world, int job) {
+  const PlainJob& of = world.jobs[static_cast<std::size_t>(job)];
+  const std::vector<std::vector<int>> choices = of.choices();
+  if (static_cast<int>(choices.front().size()) < of.needed()) return Answer::kNo;
+  Answer answer = Answer::kNo;
+  for (const std::vector<int>& ranks : choices) {
+    const Answer of_these = can_be_placed(world, of, ranks);
+    if (of_these == Answer::kYes) return of_these;
+    if (of_these == Answer::kUnknown) answer = of_these;
+  }
+  return answer;
+}
+
 namespace {
 
 /// Whether members of a group with a level of its own run already.
@@ -795,7 +841,10 @@ bool has_group_with_a_domain(const PlainJob& job) {
 
 }  // namespace
 
-Answer could_ever_run(PlainWorld world, int job) {
+namespace {
+
+/// Whether exactly these members could.
+Answer could_ever_run(PlainWorld world, int job, const std::vector<int>& ranks) {
   for (PlainNode& node : world.nodes) {
     node.is_ready = true;
     node.taint = kNowhere;
@@ -816,7 +865,7 @@ Answer could_ever_run(PlainWorld world, int job) {
     std::copy_if(of.members.begin(), of.members.end(), std::back_inserter(survivors.members),
                  [](const PlainMember& m) { return m.node != kNowhere; });
   std::vector<PlainMember> needed;
-  for (const int rank : of.waiting(of.needed())) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
+  for (const int rank : ranks) needed.push_back(of.members[static_cast<std::size_t>(rank)]);
   of.members = needed;
   of.min = static_cast<int>(needed.size());
   for (std::size_t g = 0; g < of.groups.size(); ++g)
@@ -838,6 +887,18 @@ Answer could_ever_run(PlainWorld world, int job) {
   }
   if (!survivors.members.empty()) world.jobs.push_back(survivors);
   return can_be_placed(world, job);
+}
+
+}  // namespace
+
+Answer could_ever_run(const PlainWorld& world, int job) {
+  Answer answer = Answer::kNo;
+  for (const std::vector<int>& ranks : world.jobs[static_cast<std::size_t>(job)].choices()) {
+    const Answer of_these = could_ever_run(world, job, ranks);
+    if (of_these == Answer::kYes) return of_these;
+    if (of_these == Answer::kUnknown) answer = of_these;
+  }
+  return answer;
 }
 
 }  // namespace ashlar::oracle

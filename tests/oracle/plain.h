@@ -106,6 +106,9 @@ struct PlainJob {
   int needed() const { return lacking() > 0 ? lacking() : 1; }
   /// Ranks of the first `count` waiting members: those that groups lack, then the others.
   std::vector<int> waiting(int count) const;
+  /// All ranks that may be those placed next: of unlike members more than are needed any may be among them. `waiting` of
+  /// those needed comes first.
+  std::vector<std::vector<int>> choices() const;
   /// Whether as many members exist as must start together.
   bool has_enough_members() const;
 };
@@ -181,6 +184,6 @@ enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
 Answer can_be_placed(const PlainWorld& world, int job);
 /// Could the members that the job needs next be placed on the same nodes with nobody else there than those of its gang
 /// that run, all of them ready and without taints?
-Answer could_ever_run(PlainWorld world, int job);
+Answer could_ever_run(const PlainWorld& world, int job);
 
 }  // namespace ashlar::oracle

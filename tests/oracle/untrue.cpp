@@ -14,10 +14,9 @@ struct Kind {
   int demand = 0, constraint = 0, members = 0;
 };
 
-/// The groups of alike members that the job needs next.
-std::vector<Kind> kinds_needed(const PlainJob& job) {
+std::vector<Kind> kinds_of(const PlainJob& job, const std::vector<int>& ranks) {
   std::vector<Kind> kinds;
-  for (const int rank : job.waiting(job.needed())) {
+  for (const int rank : ranks) {
     const PlainMember& m = job.members[static_cast<std::size_t>(rank)];
     auto it = std::find_if(kinds.begin(), kinds.end(),
                            [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
@@ -25,6 +24,12 @@ std::vector<Kind> kinds_needed(const PlainJob& job) {
     ++it->members;
   }
   return kinds;
+}
+
+/// The groups of alike members that the job may need next: a job that may choose is judged by some of them.
+std::vector<Kind> kinds_needed(const PlainJob& job) {
+  std::vector<Kind> all = kinds_of(job, job.waiting(static_cast<int>(job.members.size())));
+  return all.size() > 1 ? all : kinds_of(job, job.waiting(job.needed()));
 }
 
 PlainAsk ask_of(const PlainWorld& world, const Kind& kind) {

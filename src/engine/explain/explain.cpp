@@ -66,9 +66,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
   std::uint64_t placed = 0;
   const Job& j = state.job(job);
   const std::uint32_t needed = j.members_needed();
-  std::vector<MemberId> members;
-  state.each_needed(job, [&](MemberId id, const Member&) { members.push_back(id); });
-  for (const MemberId id : members) {
+  for (const MemberId id : members_judged(state, job)) {
     const Member& m = state.member(id);
     FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
     const NodeId best = domain.is_none()
@@ -94,7 +92,7 @@ std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const P
   Rng draws(1);
   const PlacementContext context{trial, fit_tables, profile, draws};
   RunPlacer placer(context, job);
-  for (const Part& part : parts_of(state, job, runs_of(state, job, state.job(job).members_needed()))) {
+  for (const Part& part : parts_of(state, job, runs_of(state, members_judged(state, job)))) {
     if (placer.place_part(scope, part)) continue;
     if (part.within.is_none()) return {};
     if (!has_nodes(state.cluster(), part.within)) return {{ReasonCode::kNoSuchDomain, part.within.value, {}}};

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 
+#include "engine/place/choice.h"
 #include "engine/place/small_packing.h"
 #include "engine/quota.h"
 #include "policy/feasible_policy.h"
@@ -326,17 +329,82 @@ bool could_ever_take(const State& state, DemandId demand, ConstraintId constrain
          is_meant_for(asked, state.cluster().facts(n), state.cluster().context());
 }
 
-std::vector<MemberNeed> needs_of(const State& state, JobId job) {
+namespace {
+
+/// Accepts as many members of each kind as these nodes could take if they were empty and the kind were alone.
+class EmptyRoom {
+ public:
+  EmptyRoom(const State& state, std::vector<NodeId> nodes) : state_(state), nodes_(std::move(nodes)) {}
+
+  bool operator()(MemberId member) {
+    const Member& m = state_.member(member);
+    auto kind = std::ranges::find_if(
+        kinds_, [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
+    if (kind == kinds_.end()) kind = kinds_.insert(kinds_.end(), {m.demand, m.constraint, room_for(m)});
+    if (kind->room == 0) return false;
+    --kind->room;
+    return true;
+  }
+
+ private:
+  struct Kind {
+    DemandId demand;
+    ConstraintId constraint;
+    std::uint64_t room;
+  };
+  std::uint64_t room_for(const Member& m) const {
+    const Cluster& cluster = state_.cluster();
+    const Constraint& asked = cluster.constraint(m.constraint);
+    std::uint64_t room = 0;
+    for (const NodeId n : nodes_)
+      if (cluster.is_live(n) && is_meant_for(asked, cluster.facts(n), cluster.context()))
+        room += fits_when_empty(cluster, state_.demand(m.demand), asked, n, {});
+    return room;
+  }
+
+  const State& state_;
+  std::vector<NodeId> nodes_;
+  std::vector<Kind> kinds_;
+};
+
+std::vector<NodeId> all_nodes(const State& state) {
+  std::vector<NodeId> nodes;
+  for (std::size_t n = 0; n < state.cluster().rows(); ++n) nodes.emplace_back(n);
+  return nodes;
+}
+
+std::vector<MemberNeed> by_kind(const State& state, std::span<const MemberId> members) {
   std::vector<MemberNeed> needs;
-  state.each_needed(job, [&](MemberId, const Member& m) {
+  for (const MemberId id : members) {
+    const Member& m = state.member(id);
     auto it = std::find_if(needs.begin(), needs.end(), [&](const MemberNeed& a) {
       return a.demand == m.demand && a.constraint == m.constraint && a.group == m.group;
     });
     if (it == needs.end()) it = needs.insert(needs.end(), {m.demand, m.constraint, 0, m.group});
     ++it->members;
-  });
+  }
   return needs;
 }
+
+}  // namespace
+
+std::vector<MemberId> members_judged(const State& state, JobId job) {
+  std::vector<MemberId> members;
+  if (!has_choice(state, job)) {
+    state.each_needed(job, [&](MemberId id, const Member&) { members.push_back(id); });
+    return members;
+  }
+  const Minimum minimum(state, job);
+  if (auto some = minimum.first(EmptyRoom(state, all_nodes(state))); some) return *some;
+  std::vector<MemberId> others;
+  EmptyRoom room(state, all_nodes(state));
+  for (const MemberId id : minimum.waiting()) (room(id) ? members : others).push_back(id);
+  members.insert(members.end(), others.begin(), others.end());
+  members.resize(state.job(job).members_needed());
+  return members;
+}
+
+std::vector<MemberNeed> needs_of(const State& state, JobId job) { return by_kind(state, members_judged(state, job)); }
 
 namespace {
 /// The domain of a broken gang's running members, or of those of one group, which the rest must join; none if nothing
@@ -368,10 +436,9 @@ GroupDomains group_domains_of(const State& state, JobId job, const std::vector<M
   }
   return domains;
 }
-}  // namespace
 
-EverFits ever_fits(const State& state, JobId job) {
-  std::vector<MemberNeed> needs = needs_of(state, job);
+/// Of a job of which exactly these must be placed together, in no more than these steps.
+EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, std::uint32_t& steps) {
   // Largest device requests first: what is left for the others is then what they can use.
   std::stable_sort(needs.begin(), needs.end(), [&](const MemberNeed& a, const MemberNeed& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
@@ -379,7 +446,6 @@ EverFits ever_fits(const State& state, JobId job) {
   const GroupDomains group_domains = group_domains_of(state, job, needs);
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster().topology();
-  std::uint32_t steps = kProofStepsMax;
   // Surplus may wait for members of its own job too: when they end it can take their place.
   const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
@@ -398,6 +464,41 @@ EverFits ever_fits(const State& state, JobId job) {
     if (verdict == EverFits::kUnproven) best = verdict;
   }
   return best;
+}
+
+/// Of a job with a choice: whether its nodes, or those of one domain of its level, could take enough members if each kind
+/// were alone.
+bool may_some_fit(const State& state, JobId job, const Minimum& minimum) {
+  const auto has_enough = [&](std::vector<NodeId> nodes) {
+    return minimum.first(EmptyRoom(state, std::move(nodes))).has_value();
+  };
+  const LevelId within = state.job(job).within;
+  if (within.is_none()) return has_enough(all_nodes(state));
+  const Topology& topology = state.cluster().topology();
+  const DomainId only = domain_held(state, job, within, State::kAnyGroup);
+  for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
+    const auto nodes = topology.nodes_of(within, DomainId(d));
+    if ((only.is_none() || only == DomainId(d)) && has_enough({nodes.begin(), nodes.end()})) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+EverFits ever_fits(const State& state, JobId job) {
+  std::uint32_t steps = kProofStepsMax;
+  if (!has_choice(state, job)) return ever_fit(state, job, needs_of(state, job), steps);
+  const Minimum minimum(state, job);
+  if (!may_some_fit(state, job, minimum)) return EverFits::kNo;
+  const Choices choices = minimum.choices(state, minimum.waiting());
+  bool are_shown = choices.are_complete;
+  for (const std::vector<MemberId>& members : choices.all) {
+    if (exceed_quota(state, job, members)) continue;
+    const EverFits verdict = ever_fit(state, job, by_kind(state, members), steps);
+    if (verdict == EverFits::kYes) return verdict;
+    are_shown = are_shown && verdict == EverFits::kNo;
+  }
+  return are_shown ? EverFits::kNo : EverFits::kUnproven;
 }
 
 }  // namespace ashlar

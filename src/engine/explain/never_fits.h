@@ -18,7 +18,10 @@ struct MemberNeed {
   std::uint64_t members = 0;
   std::uint32_t group = 0;
 };
-/// The waiting members that must be placed together next, kind by kind, in the order of their first ranks.
+/// The waiting members for which the job is judged where it finds no place: those that must be placed together next; of
+/// those with a choice, the first that some node could take if it were empty.
+std::vector<MemberId> members_judged(const State& state, JobId job);
+/// The same kind by kind, in the order of their first ranks.
 std::vector<MemberNeed> needs_of(const State& state, JobId job);
 
 /// members put on a node while a proof is searched: about 2 ms

@@ -53,6 +53,8 @@ struct EquivalenceClass {
   /// order where those begin and end, then 0. So jobs whose labels differ are of one class as far as no rule of theirs
   /// tells them apart.
   std::vector<std::uint32_t> meant;
+  /// Any of unlike members may be among those that start.
+  bool has_choice() const { return !runs.empty() && members_needed < members_waiting; }
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
 EquivalenceClass class_of(const State& state, JobId job);

@@ -120,17 +120,14 @@ bool is_class_quota_news_for(EngineData& e, State& state, const News& news, cons
   const Reason& reported = job_class.verdict.reasons.front();
   // Perhaps changed long ago, while another limit refused it.
   if (with_usage_of_now(state, reported).numbers[2] != reported.numbers[2]) return true;
-  // Of unlike members more than must start together, any may be those within the limits.
-  const bool is_any_enough =
-      !job_class.key.runs.empty() && job_class.key.members_needed < job_class.key.members_waiting;
-  const std::vector<MemberRun> needed = is_any_enough ? job_class.key.runs : needed_runs(job_class.key);
+  const std::vector<MemberRun> needed = needed_runs(job_class.key);
   // Where another limit has refused it meanwhile, what that one left unnoticed counts once it refuses it no more.
   const QueueId queue = job_class.key.queue;
   if (!news.has_quota && !is_limited_on_all_nodes(state, queue) &&
       !is_node_news_for(state, *e.profile, news, queue, needed))
     return false;
   // the limits are not counted by domains of groups
-  return is_any_enough || !placement_rule(*e.profile).is_room_exact || !job_class.key.spec.is_none() ||
+  return job_class.key.has_choice() || !placement_rule(*e.profile).is_room_exact || !job_class.key.spec.is_none() ||
          lacking_within_class_quota(e.fit_tables, state, job_class.key, needed) != Lacking::kQuota;
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/place/one_by_one.h"
 #include "engine/place/placement.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
@@ -77,6 +78,26 @@ bool has_room_for_groups(EngineData& e, const State& state, const EquivalenceCla
   return true;
 }
 
+/// Whether enough members have room, each kind by itself, in one domain of the level that they must stay within.
+bool has_room_for_some(EngineData& e, const State& state, const EquivalenceClass& key,
+                       const std::vector<MemberRun>& kinds) {
+  std::uint64_t everywhere = 0;
+  std::vector<std::uint64_t> by_domain;
+  for (const MemberRun& run : kinds) {
+    if (may_open(state, run.constraint)) return true;
+    FitTable& table = e.fit_tables.counted(state, run.demand, run.constraint, 0);
+    everywhere += std::min<std::uint64_t>(table.room_everywhere(), run.members);
+    if (key.within.is_none()) continue;
+    const auto room = table.room(state, key.within);
+    by_domain.resize(room.size(), 0);
+    for (std::size_t d = 0; d < room.size(); ++d) by_domain[d] += std::min(room[d], run.members);
+  }
+  if (key.within.is_none()) return everywhere >= key.members_needed;
+  const DomainId anchor = key.only.is_none() ? DomainId::none() : state.anchor(key.only, key.within);
+  if (!anchor.is_none()) return anchor.row() < by_domain.size() && by_domain[anchor.row()] >= key.members_needed;
+  return std::ranges::any_of(by_domain, [&](std::uint64_t members) { return members >= key.members_needed; });
+}
+
 /// Whether the devices of all nodes together have as much free as these request: no table is needed to see that not.
 bool are_devices_enough(const State& state, std::span<const MemberRun> needed) {
   std::int64_t asked = 0, free = 0;
@@ -124,6 +145,7 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
   std::vector<MemberRun> needed;
   for (auto run = key.runs.begin(); run != key.runs.end() && left > 0; ++run) {
     needed.push_back(*run);
+    if (key.has_choice()) continue;
     needed.back().members = std::min(left, run->members);
     left -= needed.back().members;
   }
@@ -137,6 +159,8 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
       needed[kinds++] = run;
   }
   needed.resize(kinds);
+  if (key.has_choice())
+    for (MemberRun& run : needed) run.members = std::min(run.members, key.members_needed);
   return needed;
 }
 
@@ -155,9 +179,14 @@ bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> free
 
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
   std::vector<MemberRun> needed = needed_runs(key);
-  const bool could_any =
-      std::any_of(freed.begin(), freed.end(), [&](NodeId n) { return could_take_any(state, *e.profile, needed, n); });
+  const bool may_others_be_admitted = key.has_choice() && state.queues().is_limited(key.queue);
+  if (may_others_be_admitted)  // than before, whatever was freed
+    std::erase_if(needed, [&](const MemberRun& run) { return !admits_one(state, key.queue, run.demand); });
+  const bool could_any = may_others_be_admitted || std::any_of(freed.begin(), freed.end(), [&](NodeId n) {
+                           return could_take_any(state, *e.profile, needed, n);
+                         });
   if (!could_any || !placement_rule(*e.profile).is_room_exact) return could_any;
+  if (key.has_choice()) return has_room_for_some(e, state, key, needed);
   if (!are_devices_enough(state, needed)) return false;
   // The largest first: mostly it is for them that there is no room.
   std::ranges::sort(needed, std::greater<>(),

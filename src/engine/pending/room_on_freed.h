@@ -17,13 +17,14 @@ bool could_take(State& state, const Profile& profile, const MemberRun& run, Node
 bool could_take_any(State& state, const Profile& profile, std::span<const MemberRun> runs, NodeId n);
 /// Whether the node might have as many devices free; one may be shared.
 bool has_devices_free(const Cluster& cluster, std::int64_t devices, NodeId n);
-/// The first waiting members of the class that must start together, by kind.
+/// The first waiting members of the class that must start together, by kind; where these are a choice, as many of each
+/// kind as may be among them.
 std::vector<MemberRun> needed_runs(const EquivalenceClass& key);
 /// Whether a class of like members has as many places as must start together, if any of the freed nodes can take one.
 bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key);
 /// Whether a class of like members has room that one of these nodes has part of.
 bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
-/// Whether the freed nodes could take a member of any kind, and all kinds have room.
+/// Whether the freed nodes could take a member of any kind, and all kinds have room, or enough members of any.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
 
 }  // namespace ashlar

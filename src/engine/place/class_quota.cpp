@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/place/choice.h"
+#include "engine/place/some_members.h"
 #include "engine/quota.h"
 #include "state/cluster/usable_devices.h"
 
@@ -295,8 +297,18 @@ MemberId first_to_share_limits(const State& state, JobId job) {
 
 }  // namespace
 
-PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId job, std::size_t before,
-                                         std::uint32_t needed) {
+namespace {
+
+/// Of a job with a choice: those whose places are within the limits.
+bool place_those_within(const PlacementContext& context, JobId job, std::size_t before) {
+  if (!has_choice(context.trial.state(), job)) return false;
+  const ClassQuota quota(context, job, before);
+  return place_some_within(context, job,
+                           [&] { return !quota.refusal(placements_since(context.trial, before)).has_value(); });
+}
+
+/// Without a choice.
+PlacementOutcome keep_all_within(const PlacementContext& context, JobId job, std::size_t before, std::uint32_t needed) {
   Trial& trial = context.trial;
   Closed closed(job);
   const PlacementOutcome outcome = keep_elsewhere(context, job, before, needed, closed);
@@ -313,6 +325,15 @@ PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId 
     return shared;
   }
   trial.rollback_to(before);
+  return outcome;
+}
+
+}  // namespace
+
+PlacementOutcome keep_within_class_quota(const PlacementContext& context, JobId job, std::size_t before,
+                                         std::uint32_t needed) {
+  const PlacementOutcome outcome = keep_all_within(context, job, before, needed);
+  if (!outcome.is_placed && place_those_within(context, job, before)) return {.is_placed = true};
   return outcome;
 }
 

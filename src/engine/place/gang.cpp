@@ -3,14 +3,18 @@
 // are distributed level by level over as few domains as possible: one that holds them all if there is one, else the
 // largest ones whole and the last remainder in the tightest that takes it. The order of that walk is the rank order, so
 // neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; if that fails
-// on few nodes, by exact search. Groups with a domain of their own take the tightest one that holds them inside the
+// on few nodes, by exact search; if some may start without the others, those that can. Groups with a domain of their own take the tightest one that holds them inside the
 // gang's, the largest group first. Later members join the others if all of them fit there. Cost: O(domains of the level
 // + nodes of the chosen domain) for each group.
 #include <algorithm>
+#include <optional>
 
+#include "engine/place/choice.h"
 #include "engine/place/placement.h"
 #include "engine/place/run_placer.h"
 #include "engine/place/scope.h"
+#include "engine/place/some_members.h"
+#include "engine/quota.h"
 
 namespace ashlar {
 namespace {
@@ -26,7 +30,7 @@ class GangSearch {
     const std::uint32_t needed = j.members_needed();
     if (waiting < needed) return {};
     const bool is_minimum_due = j.members_lacking() > 0;
-    if (is_minimum_due && needed < waiting) note_needed(needed);
+    if (is_minimum_due && needed < waiting) minimum_.emplace(state_, job_);
     placer_.is_last_of_its_job(waiting == 1 && j.members_placed > 0);
     const std::size_t before = context_.trial.checkpoint();
     bool is_placed = attempt(waiting);
@@ -35,29 +39,37 @@ class GangSearch {
       is_placed = most >= needed && attempt(most);
       if (!is_placed && needed < most && are_members_mutual()) is_placed = attempt(needed);
     }
-    if (is_placed && !needed_.empty()) give_back_surplus(before);
+    if (!is_placed && has_choice(state_, job_)) is_placed = place_some(placer_, context_, job_);
+    if (is_placed && minimum_) give_back_surplus(before);
     return {.is_placed = is_placed, .is_limit_reached = !is_placed && placer_.is_limit_reached()};
   }
 
  private:
-  void note_needed(std::uint32_t needed) {
-    needed_.reserve(needed);
-    state_.each_needed(job_, [&](MemberId id, const Member&) { needed_.push_back(id); });
-    std::sort(needed_.begin(), needed_.end());
+  /// Whether the queue admits the first `count` waiting members: it may admit others only.
+  bool are_admitted(std::uint32_t count) const {
+    if (!has_choice(state_, job_)) return true;
+    std::vector<MemberId> members;
+    state_.each_waiting(job_, [&](MemberId id, const Member&) {
+      members.push_back(id);
+      return members.size() < count;
+    });
+    keep_within_quota(state_, job_, members);
+    return members.size() == count;
   }
 
   /// Places exactly the first `count` waiting members, or nothing.
   bool attempt(std::uint32_t count) {
+    if (!are_admitted(count)) return false;
     const std::vector<Part> parts = parts_of(state_, job_, runs_of(state_, job_, count));
     std::vector<Run> of_all;
     for (const Part& part : parts)
       if (parts.size() > 1) of_all.insert(of_all.end(), part.runs.begin(), part.runs.end());
     const std::span<const Run> runs = parts.size() == 1 ? parts.front().runs : of_all;
     const Job& j = state_.job(job_);
-    if (j.within.is_none()) return place_parts({}, parts) || placer_.place_exactly({}, parts);
+    if (j.within.is_none()) return placer_.place_parts({}, parts) || placer_.place_exactly({}, parts);
     if (j.members_placed > 0) {
       const Scope anchor{j.within, state_.anchor(job_, j.within)};
-      return !anchor.domain.is_none() && (place_parts(anchor, parts) || placer_.place_exactly(anchor, parts));
+      return !anchor.domain.is_none() && (placer_.place_parts(anchor, parts) || placer_.place_exactly(anchor, parts));
     }
     std::vector<Scope> candidates;
     for (const DomainId d : placer_.domains_with_room({}, j.within, runs)) candidates.push_back({j.within, d});
@@ -65,23 +77,8 @@ class GangSearch {
       return std::any_of(candidates.begin(), candidates.end(),
                          [&](const Scope& scope) { return placer_.has_devices_for_all(scope, runs) && place(scope); });
     };
-    return is_found_by([&](const Scope& scope) { return place_parts(scope, parts); }) ||
+    return is_found_by([&](const Scope& scope) { return placer_.place_parts(scope, parts); }) ||
            is_found_by([&](const Scope& scope) { return placer_.place_exactly(scope, parts); });
-  }
-
-  /// The parts inside the gang's scope, one after the other.
-  bool place_parts(const Scope& hard, const std::vector<Part>& parts) {
-    return place_in_some_order(parts, [&](const std::vector<Part>& order) { return place_in_order(hard, order); });
-  }
-
-  bool place_in_order(const Scope& hard, const std::vector<Part>& parts) {
-    const std::size_t before = context_.trial.checkpoint();
-    for (const Part& part : parts) {
-      if (placer_.place_part(hard, part)) continue;
-      context_.trial.rollback_to(before);
-      return false;
-    }
-    return true;
   }
 
   /// Members above the minimum wait until every minimum of the decision has had its turn; they come back as a class of
@@ -92,9 +89,12 @@ class GangSearch {
     std::vector<Trial::Placement> steps;
     each_placement(std::span(trial.steps()).subspan(before),
                    [&](const Trial::Placement& step) { steps.push_back(step); });
-    const auto is_kept = [&](const Trial::Placement& step) {
-      return std::binary_search(needed_.begin(), needed_.end(), step.member);
-    };
+    std::vector<MemberId> placed;
+    for (const Trial::Placement& step : steps) placed.push_back(step.member);
+    std::ranges::sort(placed);
+    std::vector<MemberId> needed = *minimum_->first_among(placed);
+    std::ranges::sort(needed);
+    const auto is_kept = [&](const Trial::Placement& step) { return std::ranges::binary_search(needed, step.member); };
     const auto first = std::find_if_not(steps.begin(), steps.end(), is_kept);
     if (first == steps.end()) return;
     const std::size_t before_surplus = before + static_cast<std::size_t>(first - steps.begin());
@@ -148,7 +148,7 @@ class GangSearch {
   State& state_;
   JobId job_;
   RunPlacer placer_;
-  std::vector<MemberId> needed_;  ///< those that must start together, ascending; if more are tried
+  std::optional<Minimum> minimum_;  ///< if more are tried than must start together
 };
 
 }  // namespace

@@ -136,6 +136,18 @@ bool RunPlacer::place_in(const Scope& hard, const Part& part) {
   return place_runs(hard, {}, part);
 }
 
+bool RunPlacer::place_parts(const Scope& hard, const std::vector<Part>& parts) {
+  return place_in_some_order(parts, [&](const std::vector<Part>& order) {
+    const std::size_t before = context_.trial.checkpoint();
+    for (const Part& part : order) {
+      if (place_part(hard, part)) continue;
+      context_.trial.rollback_to(before);
+      return false;
+    }
+    return true;
+  });
+}
+
 /// Each run after the other, the largest device requests first.
 bool RunPlacer::place_runs(const Scope& hard, const Scope& soft, const Part& part) {
   return place_in_some_order(part.runs,

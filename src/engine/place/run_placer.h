@@ -29,6 +29,8 @@ class RunPlacer {
   /// A part inside the gang's scope: in the tightest domain of the part's own level that holds it, if it has such a
   /// level. A part that has members stays where they are.
   bool place_part(const Scope& hard, const Part& part);
+  /// All parts, one after the other, in a few orders.
+  bool place_parts(const Scope& hard, const std::vector<Part>& parts);
   /// Parts that do not fit one kind after the other: on few nodes every combination is tried, also of the domains of
   /// those parts that have a level of their own, within a budget for the whole job.
   bool place_exactly(const Scope& hard, std::span<const Part> parts);

@@ -4,22 +4,41 @@
 
 namespace ashlar {
 
+namespace {
+
+void add(std::vector<Run>& runs, const State& state, MemberId id, const Member& m) {
+  auto it = std::find_if(runs.begin(), runs.end(), [&](const Run& r) {
+    return r.demand == m.demand && r.constraint == m.constraint && r.group == m.group;
+  });
+  if (it == runs.end())
+    it =
+        runs.insert(runs.end(), Run{m.demand, m.constraint, m.group, {}, state.demand(m.demand).devices.milli_total()});
+  it->members.push_back(id);
+}
+
+void order_by_devices(std::vector<Run>& runs) {
+  if (runs.size() > 1)  // of one, sorting would still allocate
+    std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
+}
+
+}  // namespace
+
 std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_max) {
   std::vector<Run> runs;
   std::uint32_t taken = 0;
   if (members_max == 0) return runs;
   state.each_waiting(job, [&](MemberId id, const Member& m) {
-    auto it = std::find_if(runs.begin(), runs.end(), [&](const Run& r) {
-      return r.demand == m.demand && r.constraint == m.constraint && r.group == m.group;
-    });
-    if (it == runs.end())
-      it = runs.insert(runs.end(),
-                       Run{m.demand, m.constraint, m.group, {}, state.demand(m.demand).devices.milli_total()});
-    it->members.push_back(id);
+    add(runs, state, id, m);
     return ++taken < members_max;
   });
-  if (runs.size() > 1)  // of one, sorting would still allocate
-    std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.devices > b.devices; });
+  order_by_devices(runs);
+  return runs;
+}
+
+std::vector<Run> runs_of(const State& state, std::span<const MemberId> members) {
+  std::vector<Run> runs;
+  for (const MemberId id : members) add(runs, state, id, state.member(id));
+  order_by_devices(runs);
   return runs;
 }
 

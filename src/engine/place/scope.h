@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "state/state.h"
@@ -40,6 +41,8 @@ struct Run {
 
 /// Of the first `members_max` waiting members; runs with the largest device requests first.
 std::vector<Run> runs_of(const State& state, JobId job, std::uint32_t members_max);
+/// Of these members of one job.
+std::vector<Run> runs_of(const State& state, std::span<const MemberId> members);
 
 /// The waiting members of one group, or of all, with what holds for them inside the gang's domain.
 struct Part {

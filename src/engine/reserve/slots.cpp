@@ -1,6 +1,9 @@
 #include "engine/reserve/slots.h"
 
+#include <numeric>
+
 #include "base/grown.h"
+#include "engine/place/choice.h"
 #include "engine/place/nomination.h"
 #include "state/holds/kept.h"
 
@@ -41,22 +44,50 @@ bool accepts(const SlotKind& kind, DeviceClassId device_class) {
 
 }  // namespace
 
+namespace {
+
+void add_member(const State& state, const Member& m, SlotRequest& largest, SlotRequest& all) {
+  const DeviceRequest& request = state.demand(m.demand).devices;
+  if (!request.is_whole() || request.count == 0) return;
+  const std::vector<DeviceClassId>& classes = state.cluster().constraint(m.constraint).models;
+  accept(all.kind, classes, all.count == 0);
+  all.count += request.count;
+  if (request.count < largest.kind.devices) return;
+  const bool is_larger = request.count > largest.kind.devices;
+  accept(largest.kind, classes, is_larger);
+  largest.kind.devices = request.count;
+  largest.count = is_larger ? 1 : largest.count + 1;
+}
+
+/// Of those of whom some start, whichever: no choice of them takes less than as many of the smallest, on devices that
+/// any of them accepts.
+void add_smallest(const State& state, JobId job, SlotRequest& largest, SlotRequest& all) {
+  std::vector<std::int32_t> devices;
+  state.each_waiting(job, [&](MemberId, const Member& m) {
+    const DeviceRequest& request = state.demand(m.demand).devices;
+    const bool is_whole = request.is_whole() && request.count > 0;
+    devices.push_back(is_whole ? request.count : 0);
+    if (is_whole) accept(all.kind, state.cluster().constraint(m.constraint).models, all.count++ == 0);
+    return true;
+  });
+  std::ranges::sort(devices);
+  devices.resize(state.job(job).members_needed());
+  all.count = std::accumulate(devices.begin(), devices.end(), std::int64_t{0});
+  largest.kind = all.kind;
+  largest.kind.devices = devices.back();
+  largest.count = devices.back() == 0 ? 0 : std::ranges::count(devices, devices.back());
+}
+
+}  // namespace
+
 NeededSlots needed_slots(const State& state, JobId job) {
   NeededSlots needed;
   auto& [largest, all] = needed;
   largest.kind.devices = 0;
-  state.each_needed(job, [&](MemberId, const Member& m) {
-    const DeviceRequest& request = state.demand(m.demand).devices;
-    if (!request.is_whole() || request.count == 0) return;
-    const std::vector<DeviceClassId>& classes = state.cluster().constraint(m.constraint).models;
-    accept(all.kind, classes, all.count == 0);
-    all.count += request.count;
-    if (request.count < largest.kind.devices) return;
-    const bool is_larger = request.count > largest.kind.devices;
-    accept(largest.kind, classes, is_larger);
-    largest.kind.devices = request.count;
-    largest.count = is_larger ? 1 : largest.count + 1;
-  });
+  if (has_choice(state, job))
+    add_smallest(state, job, largest, all);
+  else
+    state.each_needed(job, [&](MemberId, const Member& m) { add_member(state, m, largest, all); });
   if (!state.yielding().empty() || !state.nominations().empty()) {
     largest.count = 0;
     all.count -= given_devices(state, job);
