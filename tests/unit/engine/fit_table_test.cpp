@@ -257,24 +257,6 @@ TEST(FitTable, AmongOtherPoliciesANodeIsLookedAtAgainWhenItIsPreferredMore) {
   EXPECT_EQ(table.best(w.s), ZonedRacks::kFirst) << "the pod is in its zone";
 }
 
-TEST(FitTable, MembersThatKeepEachOtherAwayCountOnceOnANodeWithRoomForTwo) {
-  Constraint rule;
-  rule.keeps_away = {{ZonedRacks::kWebPods, ZonedRacks::kZone}};
-  rule.keeps_itself_away = true;
-  ZonedRacks w(rule);
-  tell(w.s, DemandDefined{DemandId(20u), {.amounts = {{resource::kCpu, 1000}}}});
-  const Profile profile = *builtin_profile("ashlar");
-  for (std::int64_t cpu : {1000, 2000, 3000}) {
-    NodeFacts facts = w.s.cluster().facts(ZonedRacks::kFirst);
-    facts.allocatable[resource::kCpu.row()] = cpu;
-    tell(w.s, NodeSeen{ZonedRacks::kFirst, facts});
-    FitTable table(profile, DemandId(20u), ZonedRacks::kRule);
-    table.open(w.s, 0);
-    table.count(w.s);
-    EXPECT_EQ(table.fits(ZonedRacks::kFirst), 1) << cpu;
-  }
-}
-
 TEST(FitTables, TheLeastRecentlyUsedIsDropped) {
   State s = racks();
   for (std::uint32_t d = 10; d < 20; ++d)
