@@ -213,6 +213,50 @@ TEST(FitTable, AProfileThatRanksDomainsAloneFindsNodes) {
   EXPECT_EQ(table_of(s, profile).best(s), NodeId(7 * kNodesPerRack));
 }
 
+/// Racks of which two nodes are in one zone, with rules of one constraint about pods of one application.
+struct ZonedRacks {
+  static constexpr LabelKeyId kZone{1u}, kApp{50u};
+  static constexpr LabelId kOneZone{10u}, kWeb{500u};
+  static constexpr PodSelectorId kWebPods{0u};
+  static constexpr ConstraintId kRule{1u};
+  static constexpr NodeId kFirst{7 * kNodesPerRack + 1}, kSecond{7 * kNodesPerRack + 2};
+  State s = racks();
+
+  explicit ZonedRacks(const Constraint& rule) {
+    for (const NodeId n : {kFirst, kSecond}) {
+      NodeFacts facts = eight_devices_in(n.row() / kNodesPerRack);
+      facts.labels = {{kZone, kOneZone, NodeLabel::kNotANumber}};
+      tell(s, NodeSeen{n, facts});
+    }
+    tell(s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {{kApp, kWeb}}}});
+    PodSelector web;
+    web.namespaces = {NamespaceId(0u)};
+    web.all = {{kApp, LabelExpression::Op::kIn, {kWeb}, 0}};
+    tell(s, PodSelectorDefined{kWebPods, web});
+    tell(s, ConstraintDefined{kRule, rule});
+  }
+  void run_web(NodeId node) {
+    Workload one = workload(5000, 5000, 1, kNoDevices);
+    one.members[0].labels = LabelSetId(0u);
+    tell(s, Submitted{one});
+    tell(s, Bound{MemberId(5000u), node, {}});
+  }
+};
+
+TEST(FitTable, AmongOtherPoliciesANodeIsLookedAtAgainWhenItIsPreferredMore) {
+  Constraint rule;
+  rule.prefers_pods = {{.selector = ZonedRacks::kWebPods, .topology = ZonedRacks::kZone, .weight = 10}};
+  ZonedRacks w(rule);
+  Profile profile = *builtin_profile("ashlar");
+  profile.tiers = {{find_score("prefer"), find_score("pack-tight")}};
+  FitTable table(profile, kOneDevice, ZonedRacks::kRule);
+  table.open(w.s, 0);
+  EXPECT_EQ(table.best(w.s), NodeId(7 * kNodesPerRack));
+  w.run_web(ZonedRacks::kSecond);
+  table.open(w.s, 0);
+  EXPECT_EQ(table.best(w.s), ZonedRacks::kFirst) << "the pod is in its zone";
+}
+
 TEST(FitTables, TheLeastRecentlyUsedIsDropped) {
   State s = racks();
   for (std::uint32_t d = 10; d < 20; ++d)

@@ -1,4 +1,5 @@
 // What each feasible policy removes.
+#include "policy/node/preferred.h"
 #include "small_cluster.h"
 
 namespace ashlar {
@@ -170,6 +171,17 @@ TEST(Taints, HardTaintsMustBeToleratedAndSoftOnesNeedNot) {
   k.tolerations = {{LabelKeyId(0u), LabelId::none(), TaintEffect::kAny}};
   EXPECT_EQ(c.fits("taints", demand_of(0)), (Fits{kFitsMax, 0, kFitsMax, 0}));
   EXPECT_EQ(c.fits("taints", demand_of(0), k), (Fits{kFitsMax, kFitsMax, kFitsMax, 0}));
+}
+
+TEST(Taints, SoftOnesThatAreNotToleratedAreCountedAndNoOthers) {
+  NodeFacts f;
+  f.taints = {{LabelKeyId(0u), LabelId(0u), TaintEffect::kNoSchedule},
+              {LabelKeyId(1u), LabelId(1u), TaintEffect::kPreferNoSchedule},
+              {LabelKeyId(2u), LabelId(2u), TaintEffect::kPreferNoSchedule}};
+  Constraint k;
+  EXPECT_EQ(untolerated_soft_taints(k, f), 2);
+  k.tolerations = {{LabelKeyId(1u), LabelId::none(), TaintEffect::kAny}};
+  EXPECT_EQ(untolerated_soft_taints(k, f), 1);
 }
 
 TEST(Ready, NodesThatAreGoneOrCordonedTakeNothing) {

@@ -2,6 +2,7 @@
 // definitions.
 #include <set>
 
+#include "policy/score/preferences.h"
 #include "small_cluster.h"
 
 namespace ashlar {
@@ -131,6 +132,22 @@ TEST(Random, EveryNodeIsChosenAboutAsOften) {
   EXPECT_LT(*std::min_element(p.begin(), p.end()), kDomainPointsMax / 10);
   EXPECT_LE(*std::max_element(p.begin(), p.end()), kDomainPointsMax);
   EXPECT_TRUE(find_score("random")->is_drawn);
+}
+
+/// Three zones with none, one and three pods, each of which weighs ln(3 + 2); nothing fits on the last node. To all is
+/// added what no soft taint gives, 3 x 100.
+TEST(Preferences, ASoftSpreadGivesPointsByItsSkew) {
+  const std::vector<std::uint32_t> domains{0, 1, 2, 0}, pods{0, 1, 3};
+  const std::vector<std::uint16_t> fits{1, 1, 1, 0};
+  const auto points_with_skew = [&](std::int32_t skew_max) {
+    PreferenceColumns columns;
+    columns.spreads = {{.skew_max = skew_max, .domain_of_node = domains, .pods = pods}};
+    Scores points(fits.size(), 7);
+    add_up_preferences(columns, fits, points);
+    return points;
+  };
+  EXPECT_EQ(points_with_skew(1), (Scores{500, 420, 300, 0})) << "of 0, 2 and 5: 2 x 100, 60 and 0";
+  EXPECT_EQ(points_with_skew(5), (Scores{500, 454, 388, 0})) << "of 4, 6 and 9: 2 x 100, 77 and 44";
 }
 
 TEST(ScoreTable, EveryPolicyIsFoundByItsNameAndScoresNodesOrDomains) {

@@ -246,6 +246,39 @@ TEST_F(CompanyTest, MoreStepsThanAreRememberedAreCountedAnew) {
   EXPECT_EQ(again.cluster().allowed(kRule, kRules), s.cluster().allowed(kRule, kRules));
 }
 
+/// The steps that are forgotten are not those after them.
+TEST_F(CompanyTest, WhatIsForgottenOfTheStepsIsNotTakenForOther) {
+  rule.keeps_away = {{kWebApps, kZoneOf}};
+  define();
+  EXPECT_EQ(open(), "0 1 2 3 4 5");
+  run(0);
+  for (int i = 0; i < 128; ++i) run(5);  // as many as are remembered
+  EXPECT_EQ(open(), "2 3 4 5");
+}
+
+TEST_F(CompanyTest, PodsThatAreKeptAwayAreNoneOfThoseToBeNear) {
+  PodSelector others;
+  others.namespaces = {NamespaceId(0u)};
+  others.all = {{kAppOf, Op::kIn, {LabelId(501u)}, 0}};
+  tell(s, PodSelectorDefined{PodSelectorId(2u), others});
+  run(0, kOtherSet);
+  rule.near = {.selector = kWebApps, .topologies = {kZoneOf}, .matches_itself = true};
+  rule.keeps_away = {{PodSelectorId(2u), kNameOf}};
+  define();
+  EXPECT_EQ(open(), "1 2 3 4") << "it is the first of its kind";
+}
+
+TEST_F(CompanyTest, ASpreadThatNeedsNoOtherLabelCountsNodesWithoutThem) {
+  for (std::uint32_t n = 0; n < 5; ++n) run(n);
+  rule.spread = {{.selector = kWebApps, .topology = kNameOf, .skew_max = 1},
+                 {.selector = kWebApps, .topology = kZoneOf, .skew_max = 1}};
+  define();
+  EXPECT_EQ(open(), "4") << "the node without a zone does not count, though it has no such pod";
+  rule.spread[0].requires_all_labels = false;
+  define();
+  EXPECT_EQ(open(), "") << "it counts";
+}
+
 TEST_F(CompanyTest, TheRuleThatRefusesANodeIsNamed) {
   rule.near = {.selector = kWebApps, .topologies = {kZoneOf}};
   rule.keeps_away = {{kWebApps, kNameOf}};
@@ -331,6 +364,23 @@ TEST_F(PodPreferencesTest, EachTermFollowsItsOwnPods) {
   EXPECT_EQ(affinity(), (Sums{7, 10, 10, 10, 0, 0}));
   run(1), run(4);
   EXPECT_EQ(affinity(), (Sums{17, 17, 10, 10, 7, 0}));
+}
+
+TEST_F(PodPreferencesTest, RequiredTermsAreNoWishesOfTheMember) {
+  rule.prefers_pods = {{.selector = kWebApps, .topology = kZoneOf, .weight = 10},
+                       {.selector = kWebApps, .topology = kNameOf, .weight = 1, .is_required = true}};
+  define();
+  run(0);
+  EXPECT_EQ(affinity(), (Sums{10, 10, 0, 0, 0, 0}));
+}
+
+TEST_F(PodPreferencesTest, PodsOfNodesThatDoNotCountForASoftSpreadStayOut) {
+  see(1, kZones[0], true);
+  rule.prefers_spread = {{.selector = kWebApps, .topology = kZoneOf, .honors_taints = true}};
+  define();
+  EXPECT_EQ(spread(), (Sums{0, 0, 0, 0, 0, -1}));
+  run(0), run(1);
+  EXPECT_EQ(spread(), (Sums{1, 1, 0, 0, 0, -1}));
 }
 
 TEST_F(PodPreferencesTest, AfterMorePodsThanAreRememberedTheirSumsAreMadeAnew) {

@@ -131,6 +131,9 @@ TEST_F(CountsTest, ASelectorThatComesLaterCountsFewAmongManyAndMany) {
   EXPECT_EQ(counted(2), (Counted{8, 8, 8}));
   select(3, pods_of({kHere}, {}));
   EXPECT_EQ(counted(3), (Counted{8, 9, 9}));
+  run(1, 1);
+  select(4, pods_of({kHere}, {is_in(kTier, {kBack, kBack})}));
+  EXPECT_EQ(counted(4), (Counted{0, 1, 0})) << "a value that is named twice";
   EXPECT_TRUE(s.is_consistent());
 }
 
@@ -150,6 +153,40 @@ TEST_F(CountsTest, ASelectorOfSeveralScopesMeansTheNamespacesThatAreInAllOfThem)
   tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {}}});
   EXPECT_EQ(counted(1), (Counted{0, 0, 0}));
   EXPECT_TRUE(s.is_consistent());
+}
+
+/// Among many label sets those that a selector means are found as sets of bits.
+TEST_F(CountsTest, AmongManyLabelSetsNamespacesAndLeavingPodsMatterAlike) {
+  for (std::uint32_t row = 4; row < 84; ++row)
+    define(row, row % 2 == 0 ? kHere : kThere, {{kApp, kWeb}, {kTier, LabelId(1000 + row)}});
+  run(4, 0), run(5, 1);
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {}}});
+  PodSelector of_teams = pods_of({kHere, kThere}, {is_in(kApp, {kWeb})});
+  of_teams.also_within = {{.selects_namespaces = true, .of_namespace = {{kTeamLabel, Op::kExists, {}, 0}}}};
+  select(1, of_teams);
+  EXPECT_EQ(counted(1), (Counted{1, 0, 0}));
+  tell(s, LabelSetDefined{LabelSetId(84u), {.ns = kHere, .labels = {{kApp, kWeb}}, .is_leaving = true}});
+  run(84, 2);
+  PodSelector staying = pods_of({kHere}, {is_in(kApp, {kWeb})});
+  select(2, staying);
+  staying.skips_leaving = true;
+  select(3, staying);
+  EXPECT_EQ(counted(2), (Counted{1, 0, 1}));
+  EXPECT_EQ(counted(3), (Counted{1, 0, 0}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, TheFingerprintTellsWeightsApart) {
+  for (const std::int32_t weight : {30, 20}) {
+    Constraint friend_of_web;
+    friend_of_web.prefers_pods = {{kWebPods, kZoneLabel, weight}};
+    tell(s, ConstraintDefined{ConstraintId(weight == 30 ? 8u : 9u), friend_of_web});
+  }
+  const MemberId member = run(2, 0, ConstraintId(8u));
+  const std::uint64_t by_thirty = counts().digest();
+  tell(s, ConstraintChanged{member, ConstraintId(9u)});
+  EXPECT_NE(counts().digest(), by_thirty);
 }
 
 TEST_F(CountsTest, PlacedPodsDrawThoseThatTheyPrefer) {
@@ -219,6 +256,44 @@ TEST_F(CountsTest, APodKeepsOthersOutOfItsDomainWhileItIsPlaced) {
   EXPECT_TRUE(s.is_consistent());
 }
 
+/// Nobody like it is placed: that its namespace is meant now concerns it all the same.
+TEST_F(CountsTest, AWaitingPodIsKeptAwayAsSoonAsItsNamespaceIsSelected) {
+  select(1, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, {is_in(kApp, {kWeb})}));
+  Constraint loner, seen_as_its_web;
+  loner.keeps_away = {{PodSelectorId(1u), kZoneLabel}};
+  seen_as_its_web.seen_as = LabelSetId(3u);
+  tell(s, ConstraintDefined{ConstraintId(8u), loner});
+  tell(s, ConstraintDefined{ConstraintId(9u), seen_as_its_web});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {}}});
+  run(2, 0, ConstraintId(8u));
+  EXPECT_EQ(allowed_for(ConstraintId(9u)), 3u);
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  EXPECT_EQ(allowed_for(ConstraintId(9u)), 1u) << "zone b";
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {}}});
+  EXPECT_EQ(allowed_for(ConstraintId(9u)), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, ATermIsNewsToThoseWhomNoOtherTermKeptAway) {
+  select(1, pods_of({kHere}, {is_in(kTier, {kBack})}));
+  Constraint loner_by_tier, seen_as_back;
+  loner_by_tier.keeps_away = {{PodSelectorId(1u), kZoneLabel}};
+  seen_as_back.seen_as = LabelSetId(1u);
+  tell(s, ConstraintDefined{ConstraintId(8u), loner_by_tier});
+  tell(s, ConstraintDefined{ConstraintId(9u), seen_as_back});
+  const MemberId by_tier = run(2, 0, ConstraintId(8u));
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u) << "its tier is another";
+  EXPECT_EQ(allowed_for(ConstraintId(9u)), 1u);
+  run(2, 0, kLoner);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  tell(s, ConstraintDefined{kSeenAsWeb, {}});
+  Ledger(s).forget_news_of_nodes();
+  tell(s, MemberGone{by_tier});
+  const auto freed = s.freed_nodes();
+  EXPECT_EQ(std::find(freed.begin(), freed.end(), NodeId(1u)), freed.end()) << "the other term still closes it";
+  EXPECT_EQ(allowed_for(ConstraintId(9u)), 1u);
+}
+
 TEST_F(CountsTest, WhoIsKeptAwayFollowsTheNodesLabels) {
   run(2, 0, kLoner);
   see_node(NodeId(0u), kSecondZone);
@@ -267,8 +342,10 @@ TEST_F(CountsTest, ARowInUseKeepsItsValue) {
   EXPECT_TRUE(counts().is_used(LabelSetId(2u)));
   tell(s, MemberGone{member});
   EXPECT_FALSE(counts().is_used(LabelSetId(2u)));
+  ASSERT_EQ(counts().constraints_of(kWebPods).size(), 1u);
   tell(s, ConstraintDefined{kLoner, {}});
   EXPECT_FALSE(counts().is_used(kWebPods));
+  EXPECT_TRUE(counts().constraints_of(kWebPods).empty());
   select(0, {});
   define(2, NamespaceId::none(), {});
   EXPECT_TRUE(s.is_consistent());
