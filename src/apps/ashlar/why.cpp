@@ -143,7 +143,8 @@ std::string why_text(const object& why) {
     }
   }
   out << groups_text(why) << preferences_text(why) << start_text(why);
-  if (const std::string condition = text_of(why, "condition"); !condition.empty())
+  if (const std::string condition = text_of(why, "condition");
+      !condition.empty() && condition != text_of(why, "headline"))
     out << "CONDITION   " << condition << '\n';
   if (const boost::json::value* gang = why.if_contains("gang");
       gang != nullptr && gang->as_object().contains("priorityTrouble"))

@@ -270,13 +270,17 @@ std::vector<ConstraintId> concerned_constraints(const State& state) {
   return concerned;
 }
 
-/// Classes of such constraints: the rule may leave other nodes open now.
-void help_those_with_company(EngineData& e, const State& state, News& news) {
+/// Classes of such constraints: the rule may leave other nodes open now. Of those for which no open node has room the
+/// first few are looked at, so that their reasons have today's numbers.
+void help_those_with_company(EngineData& e, State& state, News& news) {
   std::vector<ClassId> held;
+  std::size_t explained_again = 0;
   for (const ConstraintId constraint : concerned_constraints(state))
     e.pending.each_with_company(constraint, [&](ClassId id) {
       const PendingQueue::Class& job_class = e.pending.class_at(id);
-      if (job_class.waits_for_capacity()) news.activated.push_back(id);
+      if (job_class.waits_for_capacity() &&
+          (has_room_where_open(state, *e.profile, job_class.key) || explained_again++ < kExplainedAgainMax))
+        news.activated.push_back(id);
       if (!job_class.held.empty()) held.push_back(id);
     });
   for (const ClassId id : held) e.pending.wake_held(id);

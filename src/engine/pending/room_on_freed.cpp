@@ -177,6 +177,16 @@ bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> free
   return std::any_of(freed.begin(), freed.end(), could_take_one) && has_room_with_freed(e, state, key);
 }
 
+bool has_room_where_open(State& state, const Profile& profile, const EquivalenceClass& key) {
+  if (!key.runs.empty() || key.members_waiting != 1) return true;
+  if (!state.nominations().empty() || !state.yielding().empty()) return true;
+  const BitSet& open = state.cluster().allowed(key.constraint, kNodeRules);
+  const MemberRun run{key.demand, key.constraint, 1};
+  for (std::size_t n = 0; n < open.size(); ++n)
+    if (open.test(n) && could_take(state, profile, run, NodeId(n), false)) return true;
+  return false;
+}
+
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key) {
   std::vector<MemberRun> needed = needed_runs(key);
   const bool may_others_be_admitted = key.has_choice() && state.queues().is_limited(key.queue);

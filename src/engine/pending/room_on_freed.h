@@ -1,5 +1,5 @@
-// room_on_freed: whether the nodes freed before a decision mean room for a parked class: one of them could take a
-// member, and there are places for all that must start together.
+// room_on_freed: whether the nodes freed before a decision, or opened by rules about other pods, mean room for a parked
+// class: one of them could take a member, and there are places for all that must start together.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,10 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key);
 bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key);
 /// Whether a class of like members has room that one of these nodes has part of.
 bool has_room_on_freed(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
+/// Whether a node that the class's rules about other pods leave open may take its only member. True of a class of
+/// several, which may open nodes to each other, and where a job may have more room than what is free: it outranks
+/// nominations, or something is held for it. Cost: a few comparisons for each open node.
+bool has_room_where_open(State& state, const Profile& profile, const EquivalenceClass& key);
 /// Whether the freed nodes could take a member of any kind, and all kinds have room, or enough members of any.
 bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed, const EquivalenceClass& key);
 

@@ -7,6 +7,7 @@
 
 #include "kubeclient/bind_outcome.h"
 #include "live/read/words/company_text.h"
+#include "live/read/words/selector_trouble.h"
 #include "live/read/words/toleration_text.h"
 #include "live/read/words/volumes_text.h"
 #include "live/track/gangs/groups.h"
@@ -104,6 +105,8 @@ class NamesOf final : public ReasonNames {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
     if (r.code == ReasonCode::kTaintNotTolerated)
       return c_.is_brief ? "" : toleration_text(c_, ConstraintId(r.subject));
+    if (r.code == ReasonCode::kSelectorMismatch)
+      return c_.is_brief ? "" : selector_trouble(c_, ConstraintId(r.subject));
     if (row_of(r.code).subject == ReasonSubject::kConstraint) return c_.is_brief ? "" : company_text(c_, job_, r);
     if (r.code == ReasonCode::kModelMismatch) {
       const std::string unknown = unknown_class_text(c_, job_);
@@ -206,14 +209,21 @@ std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
 
 namespace {
 
-/// A node short of devices is also short of the resource that counts them.
+/// A node short of devices is also short of the resource that counts them. Thousandths of a device that more nodes lack
+/// than devices are reported instead: nodes with idle devices may not offer any.
 void count_devices_once(const ObjectNames& names, std::vector<Reason>& reasons) {
   const auto devices = std::ranges::find(reasons, ReasonCode::kInsufficientGpu, &Reason::code);
   if (devices == reasons.end()) return;
+  const auto is_short_of = [&](const Reason& r, std::string_view resource) {
+    return r.code == ReasonCode::kInsufficientResource && names.resource_name(ResourceId(r.subject)) == resource;
+  };
+  const auto shares = std::ranges::find_if(reasons, [&](const Reason& r) { return is_short_of(r, kGpuMilliResource); });
+  if (shares != reasons.end() && shares->numbers[0] > devices->numbers[0]) {
+    reasons.erase(devices);
+    return;
+  }
   const auto counts_devices = [&](const Reason& r) {
-    if (r.code != ReasonCode::kInsufficientResource) return false;
-    const PooledString name = names.resource_name(ResourceId(r.subject));
-    return name == kGpuResource || name == kGpuMilliResource;
+    return is_short_of(r, kGpuResource) || is_short_of(r, kGpuMilliResource);
   };
   for (const Reason& r : reasons)
     if (counts_devices(r)) devices->numbers[0] = std::max(devices->numbers[0], r.numbers[0]);

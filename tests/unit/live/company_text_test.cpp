@@ -153,5 +153,28 @@ TEST_F(CompanyTexts, APodOfAnotherNamespaceIsNamedWithIt) {
             "with app=web of other namespaces, e.g. other/w on n0");
 }
 
+TEST_F(CompanyTexts, NamespacesOfARuleAreThoseThatItSelects) {
+  see(in_zone("n0", "a"));
+  see(on(web("web-0"), "n0"));
+  const auto text_of = [&](const std::string& name, const std::function<void(PodAffinityTerm&)>& scope) {
+    PodRules rules = apart_from("web", kZone);
+    scope(rules.required_anti_affinity[0]);
+    see(web(name, rules));
+    step();
+    return text(name, ReasonCode::kOwnAntiAffinity);
+  };
+  const std::string begins =
+      "1 node is excluded by its own pod anti-affinity: 1 of 1 domain of topology.kubernetes.io/zone has pods with "
+      "app=web";
+  EXPECT_EQ(text_of("own", [](PodAffinityTerm&) {}), begins + ", e.g. ns/web-0 on n0");
+  EXPECT_EQ(text_of("listed",
+                    [](PodAffinityTerm& t) {
+                      t.namespaces = {"ns", "other"};
+                    }),
+            begins + " of selected namespaces, e.g. ns/web-0 on n0");
+  EXPECT_EQ(text_of("any", [](PodAffinityTerm& t) { t.namespace_selector.present = true; }),
+            begins + " of all namespaces, e.g. ns/web-0 on n0");
+}
+
 }  // namespace
 }  // namespace ashlar::kube

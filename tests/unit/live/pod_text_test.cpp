@@ -391,6 +391,70 @@ TEST_F(Texts, AShortageOfDevicesIsToldOnceWithTheLargerCount) {
       << "said as it is where no reason is about cards";
 }
 
+TEST_F(Texts, SharesThatNodesWithIdleDevicesDoNotOfferAreSaidToBeShort) {
+  for (const auto& [name, gpus] : {std::pair("n0", 8), std::pair("n1", 0)}) {
+    Node n = node(name, gpus);
+    n.allocatable.extended = {{PooledString("nvidia.com/gpu"), gpus}};
+    see(n);
+  }
+  see(share("part", 500));
+  step();
+  const Verdict verdict = engine.verdict_of(record("part").job);
+  EXPECT_EQ(verdict_of("part").message,
+            "0/2 nodes are available: 2 Insufficient ashlar.dev/gpu-milli. It would not fit this cluster even if it "
+            "were empty.");
+  const std::vector<Reason> reported = reported_reasons(context(), record("part").job, verdict);
+  ASSERT_EQ(reported.size(), 2u);
+  EXPECT_EQ(reason_text(context(), record("part").job, reported[1]),
+            "2 nodes have insufficient ashlar.dev/gpu-milli: at most 0 free on one node, 500 requested");
+}
+
+TEST_F(Texts, WhatNoNodeHasOfASelectorIsNamedWithWhatWasProbablyMeant) {
+  see(in_rack("n0", "r0"));
+  see(in_rack("n1", "r1"));
+  int count = 0;
+  const auto trouble = [&](PodRules rules) {
+    const std::string name = "p" + std::to_string(count++);
+    see(under(pod(name, 1), rules));
+    step();
+    const std::string text =
+        reason_text(context(), record(name).job, {ReasonCode::kSelectorMismatch, record(name).constraint.value, {2}});
+    const std::string always = "2 nodes do not match the node selector or affinity";
+    EXPECT_TRUE(text.starts_with(always)) << text;
+    TextContext brief = context();
+    brief.is_brief = true;
+    EXPECT_EQ(reason_text(brief, record(name).job, {ReasonCode::kSelectorMismatch, record(name).constraint.value, {2}}),
+              always);
+    return text.substr(std::min(always.size(), text.size()));
+  };
+  const auto selects = [](const std::string& key, const std::string& value) {
+    PodRules rules;
+    rules.node_selector = {{PooledString(key), PooledString(value)}};
+    return rules;
+  };
+  const auto one_of = [](std::vector<std::vector<kube::Requirement>> terms) {
+    PodRules rules;
+    rules.has_required_affinity = true;
+    for (auto& term : terms) rules.required_affinity.push_back({.expressions = std::move(term)});
+    return rules;
+  };
+  const auto in = [](const std::string& key, std::vector<PooledString> values) {
+    return kube::Requirement{.key = PooledString(key), .values = std::move(values)};
+  };
+  const PooledString r0("r0"), far("far"), farther("farther");
+  EXPECT_EQ(trouble(selects("l/rack", "r00")), R"(: no node has l/rack=r00; did you mean "r0"?)");
+  EXPECT_EQ(trouble(selects("l/rack", "elsewhere")), ": no node has l/rack=elsewhere; known: r0, r1");
+  EXPECT_EQ(trouble(selects("l/rak", "r0")), R"(: no node has the label l/rak (did you mean "l/rack"?))");
+  EXPECT_EQ(trouble(one_of({{in("l/rack", {far, farther})}})),
+            ": no node satisfies l/rack in (far, farther); known: r0, r1");
+  EXPECT_EQ(trouble(one_of({{in("l/rack", {far})}, {in("l/rack", {r0}), in("l/block", {farther})}})),
+            ": no node satisfies l/rack=far, l/block=farther");
+  EXPECT_EQ(trouble(one_of({{in("l/rack", {far})}, {in("l/rack", {r0})}})), "") << "one of the terms can be met";
+  PodRules both = selects("l/rack", "r0");
+  both.node_selector.push_back({PooledString("l/block"), PooledString("b")});
+  EXPECT_EQ(trouble(both), "") << "nodes have each";
+}
+
 TEST_F(Texts, AGangIsNamedWithItsSize) {
   see(in_rack("n0", "r0"));
   for (int i = 0; i < 2; ++i) see(within_rack(gang_pod("g", i, 2, 8)));

@@ -1,5 +1,7 @@
 #include "live/read/words/selector_text.h"
 
+#include <algorithm>
+
 namespace ashlar::kube {
 namespace {
 
@@ -44,8 +46,10 @@ std::string selector_text(const ObjectNames& names, const SelectorIndex& index, 
   const PodSelector& s = index.selector(selector);
   if (s.namespaces.empty() && !s.selects_namespaces) return "no pods";
   const std::string pods = s.all.empty() ? "all pods" : expressions_text(names, s.all);
-  const bool is_own = !s.selects_namespaces && s.namespaces.size() == 1 && own == s.namespaces.front();
-  return is_own ? pods : pods + " of other namespaces";
+  if (s.selects_namespaces)
+    return pods + (s.of_namespace.empty() && s.also_within.empty() ? " of all namespaces" : " of selected namespaces");
+  if (!std::ranges::binary_search(s.namespaces, own)) return pods + " of other namespaces";
+  return s.namespaces.size() == 1 ? pods : pods + " of selected namespaces";
 }
 
 }  // namespace ashlar::kube

@@ -14,7 +14,8 @@ namespace ashlar::kube {
 std::string value_text(const ObjectNames& names, LabelId label);
 /// "disktype=ssd, zone in (a, b)".
 std::string expressions_text(const ObjectNames& names, const std::vector<LabelExpression>& all);
-/// "app=web", "all pods" or "no pods", and " of other namespaces" unless only those of `own` are meant.
+/// "app=web", "all pods" or "no pods"; unless only those of `own` are meant, " of all", " of selected" or " of other
+/// namespaces".
 std::string selector_text(const ObjectNames& names, const SelectorIndex& index, PodSelectorId selector,
                           NamespaceId own);
 
