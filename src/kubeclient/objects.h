@@ -286,6 +286,15 @@ struct PriorityClass {
   PooledString problem;  ///< as of Pod
 };
 
+/// resource.k8s.io DeviceClass: which extended resource Dynamic Resource Allocation serves by it. Unlike the classes of
+/// GPUs that the engine and the configuration know.
+struct DeviceClassObject {
+  PooledString ns, name, uid;  ///< ns empty
+  std::uint64_t resource_version = 0;
+  PooledString extended_resource;  ///< spec.extendedResourceName; empty: only the one that is named after the class
+  PooledString problem;            ///< as of Pod
+};
+
 /// scheduling.k8s.io PodGroup of either API version, see pod_group_api.h.
 struct PodGroup {
   PooledString ns, name, uid;

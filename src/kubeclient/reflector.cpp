@@ -193,8 +193,7 @@ void Reflector<T>::Follower::take_page(Answer answer) {
   }
   if (list_version.empty()) {
     list_version = page->resource_version;
-    // A consistent list that is older than what we saw means that the server's store was restored: trust the list, not
-    // the cache.
+    // A consistent list that is older than what we saw: the server's store was restored. Trust the list, not the cache.
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
@@ -484,6 +483,7 @@ template class Reflector<Pod>;
 template class Reflector<Node>;
 template class Reflector<Namespace>;
 template class Reflector<PriorityClass>;
+template class Reflector<DeviceClassObject>;
 template class Reflector<PodGroup>;
 template class Reflector<PersistentVolumeClaim>;
 template class Reflector<PersistentVolume>;

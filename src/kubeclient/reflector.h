@@ -125,6 +125,7 @@ extern template class Reflector<Pod>;
 extern template class Reflector<Node>;
 extern template class Reflector<Namespace>;
 extern template class Reflector<PriorityClass>;
+extern template class Reflector<DeviceClassObject>;
 extern template class Reflector<PodGroup>;
 extern template class Reflector<PersistentVolumeClaim>;
 extern template class Reflector<PersistentVolume>;

@@ -49,6 +49,8 @@ inline constexpr const char* kDefaultPath<Namespace> = "/api/v1/namespaces";
 template <>
 inline constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s.io/v1/priorityclasses";
 template <>
+inline constexpr const char* kDefaultPath<DeviceClassObject> = "/apis/resource.k8s.io/v1/deviceclasses";
+template <>
 inline constexpr const char* kDefaultPath<PersistentVolumeClaim> = "/api/v1/persistentvolumeclaims";
 template <>
 inline constexpr const char* kDefaultPath<PersistentVolume> = "/api/v1/persistentvolumes";

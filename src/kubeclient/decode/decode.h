@@ -25,6 +25,8 @@ inline constexpr Encoding kEncodingOf<Namespace> = Encoding::kJson;
 template <>
 inline constexpr Encoding kEncodingOf<PriorityClass> = Encoding::kJson;
 template <>
+inline constexpr Encoding kEncodingOf<DeviceClassObject> = Encoding::kJson;
+template <>
 inline constexpr Encoding kEncodingOf<PodGroup> = Encoding::kJson;
 template <>
 inline constexpr Encoding kEncodingOf<Lease> = Encoding::kJson;
@@ -52,8 +54,8 @@ struct WatchEvent {
   Error error;                      ///< of kError; kExpired if the server reports 410
 };
 
-// Defined for Pod, Node, Namespace, PriorityClass, PodGroup, Lease, volume_objects.h, selecting_objects.h, each in its
-// own encoding. kInvalid if not even the object's name can be read, and for a Lease with any problem.
+// Defined for the objects of objects.h, volume_objects.h and selecting_objects.h, each in its own encoding. kInvalid if
+// not even the object's name can be read, and for a Lease with any problem.
 template <class T>
 Result<T> decode_object(std::string_view body);
 template <class T>

@@ -315,6 +315,20 @@ void read_object(Value value, PriorityClass& priority_class, std::string& proble
   });
 }
 
+void read_object(Value value, DeviceClassObject& device_class, std::string& problem) {
+  each_field(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") {
+      Meta meta;
+      read_meta(member, meta, problem);
+      take_meta(meta, device_class);
+    } else if (key == "spec") {
+      each_field(member, [&](std::string_view name, Value part) {
+        if (name == "extendedResourceName") device_class.extended_resource = text_of(part);
+      });
+    }
+  });
+}
+
 void read_object(Value value, PodGroup& group, std::string& problem) {
   Names in_spec, elsewhere;
   const auto read_status_part = [&](std::string_view name, Value part) {
@@ -444,14 +458,17 @@ Result<StatusText> decode_status(std::string_view body) {
 
 template Result<Namespace> decode_object<Namespace>(std::string_view);
 template Result<PriorityClass> decode_object<PriorityClass>(std::string_view);
+template Result<DeviceClassObject> decode_object<DeviceClassObject>(std::string_view);
 template Result<PodGroup> decode_object<PodGroup>(std::string_view);
 template Result<Lease> decode_object<Lease>(std::string_view);
 template Result<ListPage<Namespace>> decode_list<Namespace>(std::string_view);
 template Result<ListPage<PriorityClass>> decode_list<PriorityClass>(std::string_view);
+template Result<ListPage<DeviceClassObject>> decode_list<DeviceClassObject>(std::string_view);
 template Result<ListPage<PodGroup>> decode_list<PodGroup>(std::string_view);
 template Result<ListPage<Lease>> decode_list<Lease>(std::string_view);
 template Result<WatchEvent<Namespace>> decode_watch_event<Namespace>(std::string_view);
 template Result<WatchEvent<PriorityClass>> decode_watch_event<PriorityClass>(std::string_view);
+template Result<WatchEvent<DeviceClassObject>> decode_watch_event<DeviceClassObject>(std::string_view);
 template Result<WatchEvent<PodGroup>> decode_watch_event<PodGroup>(std::string_view);
 template Result<WatchEvent<Lease>> decode_watch_event<Lease>(std::string_view);
 

@@ -30,6 +30,7 @@ void note(std::string& problem, std::string_view where, const Error& error);
 // One object each; `problem` stays empty if it is valid.
 void read_object(Value value, Namespace& ns, std::string& problem);
 void read_object(Value value, PriorityClass& priority_class, std::string& problem);
+void read_object(Value value, DeviceClassObject& device_class, std::string& problem);
 void read_object(Value value, PodGroup& group, std::string& problem);
 void read_object(Value value, Lease& lease, std::string& problem);
 

@@ -28,6 +28,7 @@ class Tracker {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
+  void take(Change<DeviceClassObject>&& change) { data_.served_resources.take(std::move(change)); }
   /// Claims, volumes and what tells where they can be used: any kind of VolumeBook.
   template <class T>
   requires requires(VolumeBook& book, Change<T>&& change) { book.take(std::move(change)); }
@@ -64,9 +65,9 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || data_.volumes.has_news() || data_.default_spread.book().has_news() ||
-           !data_.moved_namespaces.empty() || !data_.relabelled_namespaces.empty() || data_.has_level_news ||
-           data_.anti_affinity.asked().has_news() || data_.translator.images().has_news() ||
-           !data_.translator.asked_keys().news().empty();
+           data_.served_resources.has_news() || !data_.moved_namespaces.empty() ||
+           !data_.relabelled_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
+           data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();

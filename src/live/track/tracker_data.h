@@ -20,6 +20,7 @@
 #include "live/track/company/default_spread.h"
 #include "live/track/company/exclusion_constraints.h"
 #include "live/track/event_buffer.h"
+#include "live/track/pods/served_resources.h"
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "live/track/volumes/chosen_volumes.h"
@@ -130,6 +131,7 @@ struct TrackerData : Tables {
   bool are_labels_counted = false;  ///< see count_labels
   ExclusionConstraints exclusion_constraints;
   DefaultSpread default_spread;
+  ServedResources served_resources{names};
   VolumeBook volumes;
   LateChoices late_choices{volumes};
   ScarceVolumes scarce_volumes;

@@ -22,6 +22,7 @@ Watches::Watches(Api& api, WatchesOptions options)
   add<PriorityClass>({.resource = "priorityclasses", .object = "priorityclass", .note = [](const std::string& problem) {
                         return PriorityClassesNote{problem};
                       }});
+  add<DeviceClassObject>({.resource = "deviceclasses", .object = "deviceclass", .keeps_known = true});
   groups_ = add<PodGroup>({.resource = "podgroups",
                            .object = "podgroup",
                            .has_many_versions = true,

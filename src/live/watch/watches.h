@@ -1,7 +1,7 @@
 // Watches: the kinds of objects that are followed, a row each, and their cache while no term leads. Nodes, namespaces
-// and pods are required: nothing is decided without them. The others (priority classes, PodGroups, the objects about
-// volumes, Services and controllers of pods) are optional: if they cannot be listed (no such API, no permission), that
-// is logged once, retried with increasing delays, and stops nothing else.
+// and pods are required: nothing is decided without them. The others (priority classes, DeviceClasses, PodGroups, the
+// objects about volumes, Services and controllers of pods) are optional: if they cannot be listed (no such API, no
+// permission), that is logged once, retried with increasing delays, and stops nothing else.
 #pragma once
 
 #include <cstddef>

@@ -298,6 +298,27 @@ TEST(DecodeFields, WhatIsNoEnvelopeIsRefused) {
   EXPECT_FALSE(decode_list<Namespace>(magic).ok());
 }
 
+TEST(DecodeFields, ADeviceClassTellsWhichExtendedResourceItServes) {
+  const auto read = [](const std::string& spec) {
+    return decode_object<DeviceClassObject>(R"({"metadata":{"name":"accel","uid":"u","resourceVersion":"7"},"spec":{)" +
+                                            spec + "}}")
+        .value();
+  };
+  const DeviceClassObject serving = read(R"("selectors":[{"cel":{"expression":"true"}}],"config":[],)"
+                                         R"("extendedResourceName":"example.com/accel")");
+  EXPECT_EQ(serving.name, "accel");
+  EXPECT_EQ(serving.uid, "u");
+  EXPECT_EQ(serving.resource_version, 7u);
+  EXPECT_EQ(serving.extended_resource, "example.com/accel");
+  EXPECT_EQ(serving.problem, "");
+  EXPECT_EQ(read(R"("selectors":[])").extended_resource, "") << "only the resource named after it";
+  EXPECT_EQ(read(R"("extendedResourceName":null)").extended_resource, "");
+  const DeviceClassObject odd = read(R"("extendedResourceName":7)");
+  EXPECT_EQ(odd.name, "accel");
+  EXPECT_EQ(odd.extended_resource, "");
+  EXPECT_NE(odd.problem, "");
+}
+
 TEST(DecodeFields, APriorityClassMayBeTheDefault) {
   for (const bool is_default : {false, true}) {
     const Result<PriorityClass> read = decode_object<PriorityClass>(

@@ -1,4 +1,4 @@
-// The page of fields: every field of pods, nodes, volumes, Services, controllers and PodGroups is on it, and the decoder treats each as the page says.
+// The page of fields: every field of the kinds that it lists is on it, and the decoder treats each as the page says.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -17,6 +17,7 @@ const char* const kPage = ASHLAR_SOURCE_DIR "/docs/reference/fields.md";
 /// What the servers of these releases say of the kinds that are read from JSON.
 const char* const kGroupDescriptions[] = {ASHLAR_SOURCE_DIR "/tests/fixtures/versions/1.36.3/openapi-scheduling.json",
                                           ASHLAR_SOURCE_DIR "/tests/fixtures/versions/1.37.1/openapi-scheduling.json"};
+const char* const kResourceDescription = ASHLAR_SOURCE_DIR "/tests/fixtures/versions/1.37.1/openapi-resource.json";
 const char* const kDescriptors = ASHLAR_BINARY_DIR "/../generated/kubeclient_descriptors.pb";
 
 /// A pod of ours that waits, with whatever is evaluated of it.
@@ -358,6 +359,14 @@ Kept kept_of_group(const std::string& text) {
   return {all.text(), g.unsupported.str(), ""};
 }
 
+Kept kept_of_device_class(const std::string& text) {
+  const Result<DeviceClassObject> read = decode_object<DeviceClassObject>(text);
+  if (!read) return {read.error().message, "", ""};
+  Words all;
+  all << read->ns << read->name << read->uid << read->resource_version << read->extended_resource << read->problem;
+  return {all.text(), "", ""};
+}
+
 Words& put(Words& all, const PersistentVolumeClaim& c) {
   return all << c.access_modes << c.request << c.selector << c.volume_name << c.class_name << c.volume_mode
              << c.attributes_class << c.selected_node << c.has_selected_node << c.is_bind_completed << c.is_lost
@@ -421,6 +430,8 @@ void walk_everything(FieldEffects& effects, ApiMessages& api) {
     effects.walk(std::move(examples), decode);
   }
   walk_groups(effects);
+  const char* const device_class = R"({"metadata":{"name":"c","uid":"u"},"spec":{"extendedResourceName":"e.com/a"}})";
+  effects.walk_json(ApiDescription(kResourceDescription), "DeviceClass", {device_class}, kept_of_device_class);
 }
 
 std::string lines(const std::vector<std::string>& list) {

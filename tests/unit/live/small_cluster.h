@@ -43,16 +43,20 @@ class SmallCluster {
   Access access() const { return {.origin = "test", .server = "http://127.0.0.1:" + std::to_string(port())}; }
 
   // ---- what is there ------------------------------------------------------------------------------------------------
-  void put_node(const std::string& name, int gpus) {
+  void put_node(const std::string& name, int gpus, const std::string& resource = "nvidia.com/gpu") {
     put("nodes", name,
-        R"("status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":")" +
+        R"("status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",")" + resource + R"(":")" +
             std::to_string(gpus) + R"("},"conditions":[{"type":"Ready","status":"True"}]})");
   }
-  void put_pod(const std::string& name, int gpus, const std::string& group = "") {
+  void put_pod(const std::string& name, int gpus, const std::string& group = "",
+               const std::string& resource = "nvidia.com/gpu") {
     const std::string of_group = group.empty() ? "" : R"(,"schedulingGroup":{"podGroupName":")" + group + R"("})";
     put("pods", name,
-        R"("spec":{"schedulerName":"ashlar","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" +
-            std::to_string(gpus) + R"("}}}])" + of_group + R"(},"status":{"phase":"Pending"})");
+        R"("spec":{"schedulerName":"ashlar","containers":[{"name":"c","resources":{"requests":{")" + resource +
+            R"(":")" + std::to_string(gpus) + R"("}}}])" + of_group + R"(},"status":{"phase":"Pending"})");
+  }
+  void put_device_class(const std::string& name, const std::string& resource) {
+    put("deviceclasses", name, R"("spec":{"extendedResourceName":")" + resource + R"("})");
   }
   void put_group(const std::string& name, int count, const std::string& priority_class = "") {
     const std::string of_class = priority_class.empty() ? "" : R"(,"priorityClassName":")" + priority_class + "\"";
@@ -106,7 +110,7 @@ class SmallCluster {
  private:
   void put(const std::string& resource, const std::string& name, const std::string& rest) {
     const std::lock_guard lock(lock_);
-    const std::string ns = resource == "nodes" ? "" : R"("namespace":"ns",)";
+    const std::string ns = resource == "nodes" || resource == "deviceclasses" ? "" : R"("namespace":"ns",)";
     items_[resource][name] = R"({"metadata":{"name":")" + name + R"(",)" + ns + R"("uid":"uid-)" + name +
                              R"(","resourceVersion":")" + std::to_string(++version_) + R"("},)" + rest + "}";
   }

@@ -360,10 +360,10 @@ TEST(WatchFacts, AreThoseOfEachReflector) {
     api->poll(Millis(5));
   }
   watches.add_facts(facts);
-  ASSERT_EQ(facts.size(), 12u);
+  ASSERT_EQ(facts.size(), 13u);
   for (const char* resource :
-       {"pods", "nodes", "namespaces", "priorityclasses", "podgroups", "persistentvolumeclaims", "persistentvolumes",
-        "storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"}) {
+       {"pods", "nodes", "namespaces", "priorityclasses", "deviceclasses", "podgroups", "persistentvolumeclaims",
+        "persistentvolumes", "storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"}) {
     ASSERT_TRUE(facts.contains(resource)) << resource;
     EXPECT_EQ(facts[resource].resource, resource);
     EXPECT_TRUE(facts[resource].is_listed) << resource;

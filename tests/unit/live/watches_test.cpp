@@ -172,6 +172,32 @@ TEST_F(WatchesTest, ServicesAndControllersAreFollowedWhereSomethingDependsOnThem
   EXPECT_EQ(logged("services: HTTP 403"), 1u);
 }
 
+TEST_F(WatchesTest, APodWhoseResourceADeviceClassServesIsHeldAndNotUnschedulable) {
+  cluster.put_device_class("accel", "example.com/accel");
+  cluster.put_pod("p", 1, "", "example.com/accel");
+  cluster.put_device_class("also", "example.com/plugged");
+  cluster.put_node("plugged", 1, "example.com/plugged");
+  cluster.put_pod("q", 1, "", "example.com/plugged");
+  lead();
+  ASSERT_TRUE(until([&] { return is_bound("q"); })) << "a device plugin has it";
+  EXPECT_TRUE(hold_of("p").starts_with("FieldNotEvaluated")) << hold_of("p");
+  EXPECT_NE(why("p").find("DeviceClass accel"), std::string::npos) << why("p");
+}
+
+TEST_F(WatchesTest, AServerWithoutDeviceClassesDisturbsNothing) {
+  for (const int status : {404, 403}) {
+    cluster.refuse("deviceclasses", status);
+    const std::string name = "p" + std::to_string(status);
+    cluster.put_pod(name, 1);
+    lead();
+    ASSERT_TRUE(until([&] { return is_bound(name); })) << status;
+    EXPECT_EQ(logged("/apis/resource.k8s.io/v1/deviceclasses: HTTP " + std::to_string(status)), 1u);
+    EXPECT_FALSE(facts()["deviceclasses"].is_listed);
+    watches->stop();
+    leader_term.reset();
+  }
+}
+
 TEST_F(WatchesTest, AGangWhosePriorityClassCannotBeReadSaysSoUntilItCan) {
   cluster.refuse("priorityclasses", 403);
   cluster.put_group("g", 2, "urgent");

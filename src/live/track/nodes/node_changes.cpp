@@ -52,6 +52,7 @@ void report_facts(TrackerData& t, NodeId node, NodeFacts facts, bool is_new) {
     for (EventBody& change : node_changes(node, record.facts, facts)) t.out.add(std::move(change));
   }
   t.translator.replace(record.facts.devices.layout, facts.devices.layout);
+  t.served_resources.replace(record.facts.allocatable, facts.allocatable);
   record.facts = std::move(facts);
 }
 
@@ -203,6 +204,7 @@ void remove_node(TrackerData& t, const PooledString& name) {
   for (const PodSlot slot : unanswered) hold_until_answered(t, slot);
   count_labels(t, t.nodes[id.row()].labels, {});
   t.translator.replace(t.nodes[id.row()].facts.devices.layout, DeviceLayoutId::none());
+  t.served_resources.replace(t.nodes[id.row()].facts.allocatable, {});
   t.nodes[id.row()] = NodeRecord{};
   if (t.closing_of(id).is_closed()) t.closings.edit(id.row()) = NodeClosing{};
   t.translator.images().forget(id);

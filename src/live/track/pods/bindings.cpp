@@ -219,8 +219,7 @@ void end_bind_hold(TrackerData& t, const BindHold& hold) {
   if (!t.pods.is_current(hold.pod, hold.generation)) return;
   const PodRecord& r = t.pods[hold.pod];
   if (r.phase == Phase::kHeld && r.hold == HoldReason::kBindFailed && r.bind_hold == hold.number)
-    // the namespace's queue may have changed meanwhile
-    r.names_queue ? admit_pod(t, hold.pod) : move_to_queue(t, hold.pod, queue_name_in(t, r.ns));
+    admit_again(t, hold.pod);
 }
 
 void forget_bind_hold(TrackerData& t, GangSlot slot) {

@@ -222,6 +222,7 @@ void admit_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   if (!r.unanswered_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
   if (r.volume_hold != HoldReason::kNone) return hold_pod(t, slot, volume_hold(r));
+  if (const Hold served = served_hold(t, r); served.reason != HoldReason::kNone) return hold_pod(t, slot, served);
   const ConstraintId constraint = constraint_for(t, slot);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(t, r, constraint);
@@ -279,6 +280,8 @@ void wait_again(TrackerData& t, PodSlot slot) {
   }
   if (t.pods[slot].volumes) renew_volumes(t, slot);
   if (t.pods[slot].phase != Phase::kWaiting) return;
+  if (const Hold served = served_hold(t, t.pods[slot]); served.reason != HoldReason::kNone)
+    return hold_pod(t, slot, served);
   renew_constraint(t, slot);
   if (!t.pods[slot].names_queue) move_to_queue(t, slot, queue_name_in(t, t.pods[slot].ns));
 }

@@ -59,6 +59,11 @@ void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
   admit_pod(t, slot);
 }
 
+void admit_again(TrackerData& t, PodSlot slot) {
+  const PodRecord& r = t.pods[slot];
+  r.names_queue ? admit_pod(t, slot) : move_to_queue(t, slot, queue_name_in(t, r.ns));
+}
+
 QueueId queue_called(const TrackerData& t, const PooledString& name, const PooledString& ns, Hold& why) {
   const QueueId queue = t.names.queues.find(name);
   if (queue.is_none() || queue == QueueId(0u)) {

@@ -16,6 +16,8 @@ QueueId charged_queue_of(const TrackerData& t, const Pod& pod);
 void refresh_queues(TrackerData& t);
 /// Moves a waiting pod to that queue, or holds it if no queue has the name.
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name);
+/// What held it is over: admits it, to the queue that it belongs to now.
+void admit_again(TrackerData& t, PodSlot slot);
 /// The queue of that name, if pods of the namespace may use it; else none, and `why` says why. None for the root, too:
 /// what is charged only to the root would be under no queue's limit.
 QueueId queue_called(const TrackerData& t, const PooledString& name, const PooledString& ns, Hold& why);

@@ -5,10 +5,20 @@
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/pod_changes.h"
+#include "live/track/pods/queues.h"
 
 namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
+
+namespace {
+
+/// Held by served_hold(), not for a field of its own.
+bool is_held_as_served(const PodRecord& r) {
+  return r.phase == Phase::kHeld && r.hold == HoldReason::kUnsupported && (!r.rules || r.rules->unsupported.empty());
+}
+
+}  // namespace
 
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   PodRecord& r = t.pods.edit(slot);
@@ -30,11 +40,36 @@ void renew_demands(TrackerData& t) {
     const PodRecord& r = t.pods[slot];
     if (r.phase == PodRecord::Phase::kFree || r.demand.is_none()) continue;
     const PooledString refused = t.translator.refused_in(r.demand);
-    if (!refused.empty() && r.phase == PodRecord::Phase::kWaiting)
+    if (!refused.empty() && (r.phase == Phase::kWaiting || is_held_as_served(r)))
       hold_pod(t, slot, {HoldReason::kMalformed, refusal_text(refused)});
     else if (const DemandId renewed = t.translator.renewed(r.demand); renewed != r.demand)
       renew_demand(t, slot, renewed);
   }
+}
+
+Hold served_hold(const TrackerData& t, const PodRecord& r) {
+  if (t.served_resources.is_empty() || r.demand.is_none()) return {};
+  for (const ResourceAmount& a : t.translator.demand_of(r.demand).amounts)
+    if (const PooledString server = t.served_resources.server_of(a.resource); !server.empty())
+      return {HoldReason::kUnsupported, "spec.containers[].resources.requests (" +
+                                            t.names.resource_name(a.resource).str() +
+                                            ", which no node has and DeviceClass " + server.str() + " serves)"};
+  return {};
+}
+
+void refresh_served(TrackerData& t) {
+  for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
+    const PodRecord& r = t.pods[slot];
+    const bool is_held = is_held_as_served(r);
+    if (r.phase != Phase::kWaiting && !is_held) continue;
+    const Hold hold = served_hold(t, r);
+    if (hold.reason == HoldReason::kNone) {
+      if (is_held) admit_again(t, slot);
+    } else if (!is_held || r.hold_detail.view() != hold.detail) {
+      hold_pod(t, slot, hold);
+    }
+  }
+  t.served_resources.forget_news();
 }
 
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand) {

@@ -10,6 +10,10 @@ namespace ashlar::kube {
 void renew_demands(TrackerData& t);
 /// The pod requests something else. Also for a bound pod: what it holds had no column while no node had the resource.
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand);
+/// Why the pod waits if it requests a resource that no node has and a DeviceClass serves; kNone otherwise.
+Hold served_hold(const TrackerData& t, const PodRecord& r);
+/// For all waiting pods, and those held by it: DeviceClasses or the resources of nodes have come or gone. O(pods).
+void refresh_served(TrackerData& t);
 /// Adds a use of the new row and releases the old one.
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 /// Adds a use of the new row and releases the old one.

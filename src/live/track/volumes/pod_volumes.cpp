@@ -184,12 +184,6 @@ void give_back(TrackerData& t, PodSlot slot) {
   t.chosen_volumes.erase(chosen);
 }
 
-void admit_again(TrackerData& t, PodSlot slot) {
-  // the namespace's queue may have changed meanwhile
-  const PodRecord& r = t.pods[slot];
-  r.names_queue ? admit_pod(t, slot) : move_to_queue(t, slot, queue_name_in(t, r.ns));
-}
-
 }  // namespace
 
 Hold volume_hold(const PodRecord& r) { return {r.volume_hold, r.volume_problem.str()}; }
