@@ -48,8 +48,8 @@ class QuotaLeft {
 void add_by_key(const State& state, MemberId member, NodeId node, const DeviceMask& devices,
                 std::vector<std::int64_t>& sums);
 
-/// How many of the job's waiting members, in rank order, its queue admits; as many as are needed if those it admits are a
-/// choice. There must be no quota_refusal.
+/// How many of the job's waiting members, in rank order, its queue admits; as many as are needed if it admits others
+/// than the first. There must be no quota_refusal.
 std::uint32_t members_within_quota(const State& state, JobId job);
 
 /// Whether these members of the job together are more than its queue could ever admit.

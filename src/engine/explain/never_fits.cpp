@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/explain/empty_node.h"
 #include "engine/place/choice.h"
 #include "engine/place/small_packing.h"
 #include "engine/quota.h"
@@ -16,90 +17,6 @@
 
 namespace ashlar {
 namespace {
-
-/// What running members of the job hold of a node, and keep: they are not placed again. Shares of a device are left
-/// out, so less may be counted than is held.
-struct Held {
-  std::int32_t devices = 0;
-  DeviceMask named;                   ///< which of them, as far as it is known
-  std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
-  std::vector<HostPort> ports;
-
-  std::int64_t of(std::size_t resource) const { return resource < amounts.size() ? amounts[resource] : 0; }
-};
-using HeldByNode = std::map<NodeId, Held>;
-
-HeldByNode held_by(const State& state, JobId job) {
-  HeldByNode held;
-  state.each_member(job, [&](MemberId, const Member& m) {
-    if (!m.is_placed()) return;
-    const Demand& demand = state.demand(m.demand);
-    Held& on_node = held[m.node];
-    if (demand.devices.is_whole()) {
-      on_node.devices += demand.devices.count;
-      state.devices_of(m).each(demand.devices, [&](int i, const DeviceShare& share) {
-        const bool is_all_held = share.milli.value >= kWholeDevice;  // of one granted in part, others may have the rest
-        if (is_all_held) on_node.named.set(i);
-        on_node.devices -= is_all_held ? 0 : 1;
-      });
-    }
-    on_node.ports.insert(on_node.ports.end(), demand.ports.begin(), demand.ports.end());
-    for (const ResourceAmount& a : demand.amounts) {
-      if (!resource::has_column(a.resource)) continue;
-      if (on_node.amounts.size() <= a.resource.row()) on_node.amounts.resize(a.resource.row() + 1, 0);
-      add_saturated(on_node.amounts[a.resource.row()], a.amount);
-    }
-  });
-  return held;
-}
-
-/// The same by the devices of a node that are not all alike.
-std::int64_t fits_by_mixed_devices(const DeviceLayout& mixed, const DeviceMask& usable, const DeviceRequest& request,
-                                   const Held& held) {
-  std::int64_t devices = 0, shares = 0;
-  usable.each([&](int i) {
-    if (held.named.test(i)) return;
-    const std::int64_t memory = mixed.devices[static_cast<std::size_t>(i)].memory.value;
-    ++devices;
-    if (!request.is_whole() && request.milli_each.value > 0)
-      shares += shares_in_device(request, kWholeDevice, memory, memory != 0);
-  });
-  return request.is_whole() ? devices / request.count : shares;
-}
-
-/// Members that the node could take if nothing else ran there.
-std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, const Constraint& constraint, NodeId n,
-                              const Held& held) {
-  std::int64_t fits = kFitsMax;
-  const DeviceRequest& request = demand.devices;
-  if (const DeviceLayout* mixed = request.count > 0 ? cluster.mixed_layout(n) : nullptr) {
-    fits =
-        std::min(fits, fits_by_mixed_devices(*mixed, usable_devices(cluster, n, constraint, request), request, held));
-  } else if (request.count > 0) {
-    const std::int64_t devices = std::max(cluster.devices()[n.row()] - held.devices, 0);
-    const std::int64_t memory = cluster.facts(n).devices.memory_each.value;  // 0 = not known, not checked
-    const bool has_memory = memory == 0 || request.memory_each.value <= memory;
-    if (request.is_whole())
-      fits = std::min(fits, has_memory ? devices / request.count : 0);
-    else
-      fits = std::min(fits, request.milli_each.value <= 0
-                                ? 0
-                                : devices * shares_in_device(request, kWholeDevice, memory, memory != 0));
-  }
-  if (fits <= 0) return 0;  // most nodes that are refused lack devices
-  for (const ResourceAmount& a : demand.amounts) {
-    const std::int64_t total =
-        a.resource.row() < cluster.resource_count() ? cluster.allocatable(a.resource)[n.row()] : 0;
-    fits = std::min(fits, (total - held.of(a.resource.row())) / a.amount);
-  }
-  const auto is_held = [&](const HostPort& p) {
-    return std::any_of(held.ports.begin(), held.ports.end(), [&](const HostPort& h) { return h.clashes(p); });
-  };
-  if (!demand.ports.empty())
-    fits = std::any_of(demand.ports.begin(), demand.ports.end(), is_held) ? 0 : std::min<std::int64_t>(fits, 1);
-  if (takes_one_of_its_like(constraint, cluster.facts(n))) fits = std::min<std::int64_t>(fits, 1);
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
-}
 
 /// Groups that must each be in one domain of a level of their own.
 struct GroupDomains {
@@ -153,8 +70,8 @@ class EmptyDomain {
   }
 
  private:
-  const Held& held_on(NodeId n) const {
-    static const Held kNothing;
+  const HeldOfNode& held_on(NodeId n) const {
+    static const HeldOfNode kNothing;
     const auto it = held_.find(n);
     return it == held_.end() ? kNothing : it->second;
   }
@@ -272,7 +189,7 @@ class EmptyDomain {
     return false;
   }
 
-  PackingNode node_beside(const Held& held, NodeId n) const {
+  PackingNode node_beside(const HeldOfNode& held, NodeId n) const {
     PackingNode node = node_when_empty(state_.cluster(), n);
     for (std::size_t r = 0; r < node.free.size(); ++r) node.free[r] -= held.of(r);
     const bool is_mixed = node.full_mib.mixed != nullptr;
@@ -395,10 +312,15 @@ std::vector<MemberId> members_judged(const State& state, JobId job) {
     return members;
   }
   const Minimum minimum(state, job);
-  if (auto some = minimum.first(EmptyRoom(state, all_nodes(state))); some) return *some;
   std::vector<MemberId> others;
   EmptyRoom room(state, all_nodes(state));
   for (const MemberId id : minimum.waiting()) (room(id) ? members : others).push_back(id);
+  std::vector<MemberId> admitted = members;
+  keep_within_quota(state, job, admitted);
+  for (std::vector<MemberId> some : {admitted, members}) {
+    std::ranges::sort(some);
+    if (auto first = minimum.first_among(some); first) return *first;
+  }
   members.insert(members.end(), others.begin(), others.end());
   members.resize(state.job(job).members_needed());
   return members;
@@ -466,8 +388,8 @@ EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, 
   return best;
 }
 
-/// Of a job with a choice: whether its nodes, or those of one domain of its level, could take enough members if each kind
-/// were alone.
+/// Of a job with a choice: whether its nodes, or those of one domain of its level, could take enough members if each
+/// kind were alone.
 bool may_some_fit(const State& state, JobId job, const Minimum& minimum) {
   const auto has_enough = [&](std::vector<NodeId> nodes) {
     return minimum.first(EmptyRoom(state, std::move(nodes))).has_value();

@@ -19,7 +19,7 @@ struct MemberNeed {
   std::uint32_t group = 0;
 };
 /// The waiting members for which the job is judged where it finds no place: those that must be placed together next; of
-/// those with a choice, the first that some node could take if it were empty.
+/// those with a choice, the first that the nodes could take if they were empty, and that the queue admits now.
 std::vector<MemberId> members_judged(const State& state, JobId job);
 /// The same kind by kind, in the order of their first ranks.
 std::vector<MemberNeed> needs_of(const State& state, JobId job);

@@ -6,6 +6,9 @@
 namespace ashlar {
 namespace {
 
+/// What all choices are gone through for is a search or a proof for each.
+constexpr std::size_t kChoicesMax = 64;
+
 bool are_of_one_kind(const Member& a, const Member& b) {
   return a.demand == b.demand && a.constraint == b.constraint && a.group == b.group;
 }

@@ -1,5 +1,5 @@
-// choice: gangs of unlike members of which some may start without the others. Which of them do is a choice: those that
-// find room, the first in rank order of these. Cost: O(waiting members) each, O(kChoicesMax) times that for all choices.
+// choice: gangs of unlike members of which some may start without the others: those that find room, the first in rank
+// order of these. Cost: O(waiting members); 64 times that for all choices.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,8 @@ bool has_choice(const State& state, JobId job);
 /// Members that would be enough together, by numbers of each kind.
 struct Choices {
   std::vector<std::vector<MemberId>> all;
-  bool are_complete = true;  ///< else there are more than kChoicesMax
+  bool are_complete = true;  ///< else there are more than 64
 };
-inline constexpr std::size_t kChoicesMax = 64;
 
 /// What must be placed together next, by the waiting members of the moment at which it is made.
 class Minimum {

@@ -3,9 +3,9 @@
 // are distributed level by level over as few domains as possible: one that holds them all if there is one, else the
 // largest ones whole and the last remainder in the tightest that takes it. The order of that walk is the rank order, so
 // neighbours in rank share the fastest links. Unlike members are placed kind after kind in a few orders; if that fails
-// on few nodes, by exact search; if some may start without the others, those that can. Groups with a domain of their own take the tightest one that holds them inside the
-// gang's, the largest group first. Later members join the others if all of them fit there. Cost: O(domains of the level
-// + nodes of the chosen domain) for each group.
+// on few nodes, by exact search; if some may start without the others, those that can. Groups with a domain of their
+// own take the tightest one that holds them inside the gang's, the largest group first. Later members join the others
+// if all of them fit there. Cost: O(domains of the level + nodes of the chosen domain) for each group.
 #include <algorithm>
 #include <optional>
 

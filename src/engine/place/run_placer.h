@@ -87,22 +87,4 @@ class RunPlacer {
   static constexpr std::uint32_t kExactStepsMax = 4'000;
 };
 
-/// Parts or runs of at most this many kinds are tried first in the order; more kinds are rare, and the work is bounded.
-inline constexpr std::size_t kInFrontMax = 4;
-
-/// Whether `place` succeeds with the parts or runs in their order or, if the others then do not fit, with each other
-/// one in front once that is unlike the first.
-template <class T, class Place>
-bool place_in_some_order(const std::vector<T>& items, Place&& place) {
-  if (place(items)) return true;
-  for (std::size_t first = 1; first < std::min(items.size(), kInFrontMax); ++first) {
-    if (items[first].is_like(items[0])) continue;
-    std::vector<T> other = items;
-    std::rotate(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(first),
-                other.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-    if (place(other)) return true;
-  }
-  return false;
-}
-
 }  // namespace ashlar

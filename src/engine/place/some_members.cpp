@@ -34,8 +34,8 @@ class SomeMembers {
   }
 
  private:
-  /// Everywhere, the domain of those that are placed, or the domains of the gang's level with enough room for any, those
-  /// with most first.
+  /// Everywhere, the domain of those that are placed, or the domains of the gang's level with enough room for any,
+  /// those with most first.
   std::vector<Scope> scopes_by_room() {
     const Job& j = state_.job(job_);
     if (j.within.is_none()) return {Scope{}};
@@ -114,8 +114,8 @@ class SomeMembers {
     return minimum_.first_among(members).has_value();
   }
 
-  /// One by one, without those that find no place or that the queue does not admit, until no more of them does: one that
-  /// is placed may open nodes to others. Those that are placed are enough, or none is.
+  /// One by one, without those that find no place or that the queue does not admit, until no more of them does: one
+  /// that is placed may open nodes to others. Those that are placed are enough, or none is.
   bool place_each(const Scope& scope, std::span<const MemberId> members) {
     const std::size_t before = context_.trial.checkpoint();
     choose_domains(scope, members);

@@ -4,11 +4,6 @@
 namespace ashlar::kube {
 namespace {
 
-Pod on(Pod p, const std::string& node) {
-  p.node_name = PooledString(node);
-  return p;
-}
-
 class PodStory : public TrackerStory {};
 
 TEST_F(PodStory, BeginsWithLevelsAndQueues) {

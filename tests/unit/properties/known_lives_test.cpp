@@ -79,77 +79,77 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20601 decisions, 5109 binds, 0 others; ExceedsClusterMax 506 ExceedsMaxQuota 486 GangPartial 298 "
-            "InsufficientGPU 518 InsufficientResource 182 NeverFits 992 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "587 Placed 3258 PortTaken 110 QuotaExhausted 587 ReservationHeld 124 SelectorMismatch 8 TaintNotTolerated "
-            "7 TopologyFragmented 578 Waits 1833; plans 1d3c2356b2a13ca2");
+            "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 297 "
+            "InsufficientGPU 517 InsufficientResource 197 NeverFits 978 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "631 Placed 3360 PortTaken 120 QuotaExhausted 631 ReservationHeld 138 SelectorMismatch 8 TaintNotTolerated "
+            "6 TopologyFragmented 590 Waits 1881; plans 2026bf4b8153cde0");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20637 decisions, 5651 binds, 0 others; ExceedsClusterMax 564 GangPartial 380 InsufficientGPU 644 "
-      "InsufficientResource 192 NeverFits 564 NoMatchingDevice 3 NodesNotReady 1 Placed 3555 PortTaken 111 "
-      "ReservationHeld 76 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 677 Waits 2087; plans "
-      "5d55a6ad7c14e768");
+      "20759 decisions, 5776 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 662 "
+      "InsufficientResource 205 NeverFits 555 NoMatchingDevice 3 NodesNotReady 1 Placed 3671 PortTaken 123 "
+      "ReservationHeld 91 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 702 Waits 2169; plans "
+      "f27be1f9c2d6b1fb");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20604 decisions, 5132 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 485 GangPartial 284 "
-            "InsufficientGPU 500 InsufficientResource 176 NeverFits 863 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "581 Placed 3276 PortTaken 108 QuotaExhausted 581 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 567 Waits 1653; plans 044de733c51b3a22");
+            "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
+            "InsufficientGPU 509 InsufficientResource 193 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "621 Placed 3376 PortTaken 114 QuotaExhausted 621 SelectorMismatch 8 TaintNotTolerated 5 "
+            "TopologyFragmented 586 Waits 1703; plans 4f0955a9f05c7a3b");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20548 decisions, 4756 binds, 0 others; BehindHead 951 ExceedsClusterMax 470 ExceedsMaxQuota 434 "
-            "GangPartial 270 InsufficientGPU 370 InsufficientResource 158 NeverFits 904 NoMatchingDevice 2 "
-            "NodesNotReady 1 OverQuota 461 Placed 2993 PortTaken 88 QuotaExhausted 461 SelectorMismatch 6 "
-            "TaintNotTolerated 7 TopologyFragmented 469 Waits 2322; plans b17e2fff423ca79b");
+            "20636 decisions, 4858 binds, 0 others; BehindHead 965 ExceedsClusterMax 465 ExceedsMaxQuota 425 "
+            "GangPartial 261 InsufficientGPU 372 InsufficientResource 161 NeverFits 890 NoMatchingDevice 2 "
+            "NodesNotReady 1 OverQuota 484 Placed 3091 PortTaken 103 QuotaExhausted 484 SelectorMismatch 6 "
+            "TaintNotTolerated 4 TopologyFragmented 470 Waits 2345; plans dc1f697320992247");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20586 decisions, 5134 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 478 GangPartial 292 "
-            "InsufficientGPU 468 InsufficientResource 182 NeverFits 858 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "561 Placed 3318 PortTaken 110 QuotaExhausted 561 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 569 Waits 1640; plans 148c1cb5fef2ed35");
+            "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
+            "InsufficientGPU 486 InsufficientResource 187 NeverFits 843 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
+            "589 Placed 3437 PortTaken 134 QuotaExhausted 589 SelectorMismatch 8 TaintNotTolerated 5 "
+            "TopologyFragmented 571 Waits 1671; plans cec689beb0778716");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20610 decisions, 5089 binds, 0 others; ExceedsClusterMax 541 ExceedsMaxQuota 482 GangPartial 322 "
-            "InsufficientGPU 522 InsufficientResource 171 NeverFits 1023 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "634 Placed 3267 PortTaken 110 QuotaExhausted 634 ReservationHeld 205 SelectorMismatch 8 TaintNotTolerated "
-            "7 TopologyFragmented 579 Waits 1930; plans b0fd507efd1397ac");
+            "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 311 "
+            "InsufficientGPU 526 InsufficientResource 189 NeverFits 1004 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
+            "685 Placed 3365 PortTaken 129 QuotaExhausted 685 ReservationHeld 238 SelectorMismatch 9 TaintNotTolerated "
+            "6 TopologyFragmented 585 Waits 1999; plans 98dc9e228b6fb7d6");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20577 decisions, 5017 binds, 0 others; ExceedsClusterMax 512 ExceedsMaxQuota 477 GangPartial 293 "
-            "InsufficientGPU 428 InsufficientResource 160 NeverFits 989 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "610 Placed 3233 PortTaken 106 QuotaExhausted 610 ReservationHeld 1120 SelectorMismatch 5 "
-            "TaintNotTolerated 5 TopologyFragmented 535 Waits 2661; plans d2b49af5abcf502d");
+            "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 284 "
+            "InsufficientGPU 435 InsufficientResource 183 NeverFits 975 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
+            "672 Placed 3335 PortTaken 120 QuotaExhausted 672 ReservationHeld 1162 SelectorMismatch 6 "
+            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans b0da2cf61860875e");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20612 decisions, 5137 binds, 0 others; ExceedsClusterMax 381 ExceedsMaxQuota 480 GangPartial 310 "
-            "InsufficientGPU 495 InsufficientResource 170 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "588 Placed 3320 PortTaken 107 QuotaExhausted 588 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 556 Waits 1659; plans 5a7093910aa8a7ba");
+            "20713 decisions, 5243 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
+            "InsufficientGPU 505 InsufficientResource 191 NeverFits 842 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "628 Placed 3415 PortTaken 123 QuotaExhausted 628 SelectorMismatch 8 TaintNotTolerated 5 "
+            "TopologyFragmented 563 Waits 1699; plans b535b35edcdf1cf7");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20612 decisions, 5228 binds, 0 others; ExceedsClusterMax 377 ExceedsMaxQuota 489 GangPartial 309 "
-            "InsufficientGPU 476 InsufficientResource 190 NeverFits 866 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "583 Placed 3329 PortTaken 99 QuotaExhausted 583 SelectorMismatch 9 TaintNotTolerated 6 TopologyFragmented "
-            "541 Waits 1638; plans 461f56d65f7c787f");
+            "20707 decisions, 5286 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
+            "InsufficientGPU 494 InsufficientResource 199 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "625 Placed 3391 PortTaken 119 QuotaExhausted 625 SelectorMismatch 9 TaintNotTolerated 6 "
+            "TopologyFragmented 551 Waits 1684; plans 327939d905c188f6");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20618 decisions, 5137 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 489 GangPartial 310 "
-            "InsufficientGPU 504 InsufficientResource 162 NeverFits 867 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "595 Placed 3328 PortTaken 105 QuotaExhausted 595 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 565 Waits 1668; plans 1839593ec4904c3f");
+            "20724 decisions, 5248 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
+            "InsufficientGPU 515 InsufficientResource 183 NeverFits 847 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "645 Placed 3427 PortTaken 114 QuotaExhausted 645 SelectorMismatch 9 TaintNotTolerated 5 "
+            "TopologyFragmented 568 Waits 1699; plans e61e7e0d61c13bcd");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20589 decisions, 5155 binds, 0 others; ExceedsClusterMax 392 ExceedsMaxQuota 493 GangPartial 293 "
-            "InsufficientGPU 474 InsufficientResource 172 NeverFits 885 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "584 Placed 3349 PortTaken 115 QuotaExhausted 584 SelectorMismatch 8 TaintNotTolerated 6 "
-            "TopologyFragmented 566 Waits 1642; plans fd8a70d5a27bf4b3");
+            "20688 decisions, 5264 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 481 GangPartial 296 "
+            "InsufficientGPU 487 InsufficientResource 191 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "587 Placed 3441 PortTaken 136 QuotaExhausted 587 SelectorMismatch 8 TaintNotTolerated 9 "
+            "TopologyFragmented 585 Waits 1720; plans 06b515024e54047e");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 23202 binds, 10891 others; Placed 13472; plans 6efbb1ec6889bdb4");
+            "20100 decisions, 23986 binds, 11285 others; Placed 13992; plans 99ae517c5d35ad04");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
-            "20100 decisions, 900 binds, 35 others; Placed 538; plans 491c9e27e4c68fe3");
+            "20100 decisions, 912 binds, 36 others; Placed 545; plans 163516e7adfba649");
 }
 
 }  // namespace

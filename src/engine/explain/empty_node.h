@@ -1,0 +1,32 @@
+// empty_node: how many members a node could take if nothing ran there but what a job keeps. By allocatable amounts,
+// devices and ports; labels are not looked at. Cost: O(resources of the demand), O(devices) of a mixed node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "state/state.h"
+
+namespace ashlar {
+
+/// What running members of the job hold of a node, and keep: they are not placed again. Shares of a device are left
+/// out, so less may be counted than is held.
+struct HeldOfNode {
+  std::int32_t devices = 0;
+  DeviceMask named;                   ///< which of them, as far as it is known
+  std::vector<std::int64_t> amounts;  ///< by ResourceId, as far as any is held
+  std::vector<HostPort> ports;
+
+  std::int64_t of(std::size_t resource) const { return resource < amounts.size() ? amounts[resource] : 0; }
+};
+using HeldByNode = std::map<NodeId, HeldOfNode>;
+
+HeldByNode held_by(const State& state, JobId job);
+
+/// Members that the node could take if nothing else ran there.
+std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, const Constraint& constraint, NodeId n,
+                              const HeldOfNode& held);
+
+}  // namespace ashlar
