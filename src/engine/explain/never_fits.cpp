@@ -315,9 +315,11 @@ std::vector<MemberId> members_judged(const State& state, JobId job) {
   std::vector<MemberId> others;
   EmptyRoom room(state, all_nodes(state));
   for (const MemberId id : minimum.waiting()) (room(id) ? members : others).push_back(id);
-  std::vector<MemberId> admitted = members;
+  std::vector<MemberId> admitted = members, all(minimum.waiting().begin(), minimum.waiting().end());
   keep_within_quota(state, job, admitted);
-  for (std::vector<MemberId> some : {admitted, members}) {
+  keep_within_quota(state, job, all);
+  if (all.size() == minimum.waiting().size()) all.clear();  // none is kept out
+  for (std::vector<MemberId> some : {admitted, all, members}) {
     std::ranges::sort(some);
     if (auto first = minimum.first_among(some); first) return *first;
   }

@@ -82,7 +82,7 @@ TEST(KnownLives, WithReservations) {
             "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 297 "
             "InsufficientGPU 517 InsufficientResource 197 NeverFits 978 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
             "631 Placed 3360 PortTaken 120 QuotaExhausted 631 ReservationHeld 138 SelectorMismatch 8 TaintNotTolerated "
-            "6 TopologyFragmented 590 Waits 1881; plans 2026bf4b8153cde0");
+            "6 TopologyFragmented 590 Waits 1881; plans 77a7aef9f4b2d2fa");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
       "20759 decisions, 5776 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 662 "
@@ -96,7 +96,7 @@ TEST(KnownLives, WhereWhoeverFitsMayPass) {
             "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
             "InsufficientGPU 509 InsufficientResource 193 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "621 Placed 3376 PortTaken 114 QuotaExhausted 621 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 586 Waits 1703; plans 4f0955a9f05c7a3b");
+            "TopologyFragmented 586 Waits 1703; plans d4ab104c678eb6c3");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
@@ -104,7 +104,7 @@ TEST(KnownLives, WhereTheHeadBlocks) {
             "20636 decisions, 4858 binds, 0 others; BehindHead 965 ExceedsClusterMax 465 ExceedsMaxQuota 425 "
             "GangPartial 261 InsufficientGPU 372 InsufficientResource 161 NeverFits 890 NoMatchingDevice 2 "
             "NodesNotReady 1 OverQuota 484 Placed 3091 PortTaken 103 QuotaExhausted 484 SelectorMismatch 6 "
-            "TaintNotTolerated 4 TopologyFragmented 470 Waits 2345; plans dc1f697320992247");
+            "TaintNotTolerated 4 TopologyFragmented 470 Waits 2345; plans cb0824d8bc18a098");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
@@ -112,37 +112,37 @@ TEST(KnownLives, OfPublishedProfiles) {
             "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
             "InsufficientGPU 486 InsufficientResource 187 NeverFits 843 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "589 Placed 3437 PortTaken 134 QuotaExhausted 589 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 571 Waits 1671; plans cec689beb0778716");
+            "TopologyFragmented 571 Waits 1671; plans 4b218c58a49ac947");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 311 "
             "InsufficientGPU 526 InsufficientResource 189 NeverFits 1004 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
             "685 Placed 3365 PortTaken 129 QuotaExhausted 685 ReservationHeld 238 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 585 Waits 1999; plans 98dc9e228b6fb7d6");
+            "6 TopologyFragmented 585 Waits 1999; plans aea9a0dfa651e1d3");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 284 "
             "InsufficientGPU 435 InsufficientResource 183 NeverFits 975 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
             "672 Placed 3335 PortTaken 120 QuotaExhausted 672 ReservationHeld 1162 SelectorMismatch 6 "
-            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans b0da2cf61860875e");
+            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans 1c6bdbc9f0d480f0");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
             "20713 decisions, 5243 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
             "InsufficientGPU 505 InsufficientResource 191 NeverFits 842 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "628 Placed 3415 PortTaken 123 QuotaExhausted 628 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 563 Waits 1699; plans b535b35edcdf1cf7");
+            "TopologyFragmented 563 Waits 1699; plans 94867aa9e413f881");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
             "20707 decisions, 5286 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
             "InsufficientGPU 494 InsufficientResource 199 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "625 Placed 3391 PortTaken 119 QuotaExhausted 625 SelectorMismatch 9 TaintNotTolerated 6 "
-            "TopologyFragmented 551 Waits 1684; plans 327939d905c188f6");
+            "TopologyFragmented 551 Waits 1684; plans 5daecb0078949086");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
             "20724 decisions, 5248 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
             "InsufficientGPU 515 InsufficientResource 183 NeverFits 847 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "645 Placed 3427 PortTaken 114 QuotaExhausted 645 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 568 Waits 1699; plans e61e7e0d61c13bcd");
+            "TopologyFragmented 568 Waits 1699; plans 0a8d9531b9573ef0");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
             "20688 decisions, 5264 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 481 GangPartial 296 "
             "InsufficientGPU 487 InsufficientResource 191 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "587 Placed 3441 PortTaken 136 QuotaExhausted 587 SelectorMismatch 8 TaintNotTolerated 9 "
-            "TopologyFragmented 585 Waits 1720; plans 06b515024e54047e");
+            "TopologyFragmented 585 Waits 1720; plans 619e721901f5e2c3");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
