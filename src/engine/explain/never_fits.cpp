@@ -307,10 +307,12 @@ std::vector<MemberNeed> by_kind(const State& state, std::span<const MemberId> me
 
 std::vector<MemberId> members_judged(const State& state, JobId job) {
   std::vector<MemberId> members;
-  if (!has_choice(state, job)) {
-    state.each_needed(job, [&](MemberId id, const Member&) { members.push_back(id); });
-    return members;
-  }
+  const auto first_ones = [&] {
+    std::vector<MemberId> needed;
+    state.each_needed(job, [&](MemberId id, const Member&) { needed.push_back(id); });
+    return needed;
+  };
+  if (!has_choice(state, job)) return first_ones();
   const Minimum minimum(state, job);
   std::vector<MemberId> others;
   EmptyRoom room(state, all_nodes(state));
@@ -323,6 +325,7 @@ std::vector<MemberId> members_judged(const State& state, JobId job) {
     std::ranges::sort(some);
     if (auto first = minimum.first_among(some); first) return *first;
   }
+  if (state.job(job).groups_lack > 0) return first_ones();  // else another group than the one that lacks members
   members.insert(members.end(), others.begin(), others.end());
   members.resize(state.job(job).members_needed());
   return members;
