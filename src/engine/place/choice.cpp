@@ -8,34 +8,42 @@ namespace {
 
 /// What all choices are gone through for is a search or a proof for each.
 constexpr std::size_t kChoicesMax = 64;
+/// Combinations that are looked at to find as many: of most the minima of groups are not made up.
+constexpr std::size_t kCombinationsMax = 1024;
 
 bool are_of_one_kind(const Member& a, const Member& b) {
   return a.demand == b.demand && a.constraint == b.constraint && a.group == b.group;
 }
 
-/// Numbers of members of each kind, the most of the first kinds first.
+/// Numbers of members of each kind that come to a sum, the most of the first kinds first.
 class KindCounts {
  public:
   KindCounts(std::vector<std::size_t> most, std::size_t sum)
-      : most_(std::move(most)), taken_(most_.size(), 0), left_(sum) {}
+      : most_(std::move(most)), after_(most_.size() + 1, 0), taken_(most_.size(), 0), sum_(sum) {
+    for (std::size_t kind = most_.size(); kind-- > 0;) after_[kind] = after_[kind + 1] + most_[kind];
+  }
 
   /// Calls `visit(counts)` for each, until it returns false.
   template <class Visit>
-  bool each(Visit&& visit, std::size_t kind = 0) {
-    if (kind == most_.size()) return left_ > 0 || visit(std::as_const(taken_));
-    const std::size_t left = left_;
-    for (std::size_t count = std::min(most_[kind], left) + 1; count-- > 0;) {
-      taken_[kind] = count;
-      left_ = left - count;
-      if (!each(visit, kind + 1)) return false;
-    }
-    left_ = left;
-    return true;
+  bool each(Visit&& visit) {
+    return sum_ > after_[0] || each(visit, 0, sum_);
   }
 
  private:
-  std::vector<std::size_t> most_, taken_;
-  std::size_t left_;
+  template <class Visit>
+  bool each(Visit& visit, std::size_t kind, std::size_t left) {
+    if (kind == most_.size()) return visit(std::as_const(taken_));
+    const std::size_t least = left - std::min(left, after_[kind + 1]);  // the kinds after it have no more
+    for (std::size_t count = std::min(most_[kind], left) + 1; count-- > least;) {
+      taken_[kind] = count;
+      if (!each(visit, kind + 1, left - count)) return false;
+    }
+    return true;
+  }
+
+  std::vector<std::size_t> most_, after_;  ///< of each kind; of those from it on
+  std::vector<std::size_t> taken_;
+  std::size_t sum_;
 };
 
 }  // namespace
@@ -76,7 +84,9 @@ Choices Minimum::choices(const State& state, std::span<const MemberId> members) 
   Choices choices;
   std::vector<std::size_t> most;
   for (const std::vector<MemberId>& kind : kinds) most.push_back(kind.size());
+  std::size_t looked_at = 0;
   choices.are_complete = KindCounts(std::move(most), needed_).each([&](const std::vector<std::size_t>& counts) {
+    if (looked_at++ == kCombinationsMax) return false;
     std::vector<MemberId> chosen;
     for (std::size_t k = 0; k < kinds.size(); ++k)
       chosen.insert(chosen.end(), kinds[k].begin(), kinds[k].begin() + static_cast<std::ptrdiff_t>(counts[k]));
