@@ -160,7 +160,8 @@ std::uint32_t members_within_quota(const State& state, JobId job) {
   Usage usage;
   std::uint32_t within = 0;
   state.each_waiting(job, [&](MemberId id, const Member&) {
-    if (!add_admitted(state, j.queue, usage, id)) return false;
+    usage.add(state, id);
+    if (usage.refusal(state, j.queue)) return false;
     ++within;
     return true;
   });

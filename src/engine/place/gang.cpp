@@ -47,7 +47,7 @@ class GangSearch {
  private:
   /// Whether the queue admits the first `count` waiting members: it may admit others only.
   bool are_admitted(std::uint32_t count) const {
-    if (!has_choice(state_, job_)) return true;
+    if (!state_.queues().is_limited(state_.job(job_).queue) || !has_choice(state_, job_)) return true;
     std::vector<MemberId> members;
     state_.each_waiting(job_, [&](MemberId id, const Member&) {
       members.push_back(id);

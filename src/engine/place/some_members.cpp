@@ -79,8 +79,8 @@ class SomeMembers {
   /// As many as must be placed together, in every combination of kinds.
   bool place_a_choice(const Scope& scope, std::span<const MemberId> members) {
     return std::ranges::any_of(minimum_.choices(state_, members).all, [&](std::vector<MemberId> chosen) {
-      const std::vector<Part> parts = parts_of(state_, job_, runs_of(state_, chosen));
       if (chosen.size() > context_.members_max) return false;
+      const std::vector<Part> parts = parts_of(state_, job_, runs_of(state_, chosen));
       keep_within_quota(state_, job_, chosen);
       const bool are_admitted = chosen.size() == static_cast<std::size_t>(state_.job(job_).members_needed());
       return are_admitted && (placer_.place_parts(scope, parts) || placer_.place_exactly(scope, parts));
@@ -138,10 +138,10 @@ class SomeMembers {
     const OneByOne::Kind kind{id, m.demand, m.constraint};
     const auto of_group = domains_.find(m.group);
     const std::optional<Scope> soft = of_group == domains_.end() ? Scope{} : of_group->second;
+    if (!soft) return false;
     std::vector<MemberId> admitted{id};
     keep_within_quota(state_, job_, admitted);
     if (admitted.empty()) return false;
-    if (!soft) return false;
     return is_within_ == nullptr ? OneByOne(context_, scope).place_each({&kind, 1}, *soft)
                                  : place_one_within(scope, *soft, kind);
   }
