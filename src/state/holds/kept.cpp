@@ -72,7 +72,7 @@ void yield(HeldShare& held, Share& has) {
 int depth_of(const State& state, const HoldOwner& owner) {
   if (!owner.job.is_none()) return INT32_MAX;
   int depth = 0;
-  for (QueueId q = owner.queue; !q.is_none() && q.row() < state.queues().rows(); q = state.queues().parent(q)) ++depth;
+  for (QueueId q = owner.queue; !q.is_none(); q = state.queues().parent(q)) ++depth;
   return depth;
 }
 

@@ -8,12 +8,11 @@
 
 namespace ashlar {
 namespace {
-constexpr QueueId kRoot{0u};
 
 /// Of a queue below that one: the number of queues from there up, without the root.
 int depth_below(const std::vector<QueueId>& parents, QueueId parent) {
   int depth = 1;
-  for (; parent != kRoot; parent = parents[parent.row()]) ++depth;
+  for (; parent != QueueTree::kRoot; parent = parents[parent.row()]) ++depth;
   return depth;
 }
 }  // namespace
@@ -318,7 +317,7 @@ struct AtLimit {
   std::int64_t stated = 0;  ///< of the root: without what the cluster has, which placing shows
 
   std::optional<Reason> refusal(QueueId queue, std::int64_t number) const {
-    const std::int64_t most = queue == kRoot ? stated : limit;
+    const std::int64_t most = queue == QueueTree::kRoot ? stated : limit;
     if (amount > most) return Reason{ReasonCode::kExceedsQuota, queue.value, {number, amount, most}};
     if (most != kUnlimited && amount > most - used)
       return Reason{ReasonCode::kQuotaExhausted, queue.value, {number, used, limit}};

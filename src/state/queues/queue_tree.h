@@ -25,6 +25,7 @@ QuotaVector quota_of(const Demand& demand);
 class QueueTree {
  public:
   static constexpr int kDepthMax = 16;  ///< limit on queues below one another; keeps charging cheap
+  static constexpr QueueId kRoot{0u};
 
   QueueTree();
   /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
@@ -35,10 +36,11 @@ class QueueTree {
   void add_capacity(std::size_t column, std::int64_t by);
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
   std::size_t rows() const { return parent_.size(); }
-  QueueId parent(QueueId queue) const { return parent_[queue.row()]; }
+  /// One that has no row yet, since nothing was charged to it, hangs under the root.
+  QueueId parent(QueueId queue) const { return queue.row() < parent_.size() ? parent_[queue.row()] : kRoot; }
   /// Whether `queue` is that one, or below it.
   bool is_within(QueueId queue, QueueId ancestor) const {
-    for (; !queue.is_none() && queue.row() < parent_.size(); queue = parent_[queue.row()])
+    for (; !queue.is_none(); queue = parent(queue))
       if (queue == ancestor) return true;
     return false;
   }

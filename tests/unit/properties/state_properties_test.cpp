@@ -439,6 +439,38 @@ RC_GTEST_PROP(Trial, NestsAndStillRollsBackExactly, ()) {
   RC_ASSERT(state.is_consistent());
 }
 
+TEST(Trial, RollsBackThoughAPlacementGaveTheQueueOfAHoldItsRow) {
+  Outside outside({.has_holds = true,
+                   .has_company = true,
+                   .has_images = true,
+                   .has_health = true,
+                   .has_layouts = true,
+                   .has_gangs = true,
+                   .has_grants = true});
+  State state = lived({{0, 1, 0, 0},
+                       {0, 2, 39, 0},
+                       {35, 0, 1, 0},
+                       {22, 0, 0, 27},
+                       {22, 9, 39, 10},
+                       {0, 3, 0, 0},
+                       {0, 4, 0, 0},
+                       {0, 0, 0, 0},
+                       {3, 5, 37, 2}},
+                      outside);
+  const std::uint64_t digest = state.digest();
+  {
+    Trial trial(state);
+    try_something(trial, {9, 8, 0, 35});  // lifts the hold of all queues, and takes its place
+    try_something(trial, {9, 8, 0, 0});   // has ended before the hold of a queue without a row begins
+    ASSERT_TRUE(std::holds_alternative<Trial::Expectation>(trial.steps().back()));
+    const std::size_t rows = state.queues().rows();
+    try_something(trial, {6, 1, 0, 0});
+    ASSERT_GT(state.queues().rows(), rows);
+  }
+  EXPECT_EQ(state.digest(), digest);
+  EXPECT_TRUE(state.is_consistent());
+}
+
 RC_GTEST_PROP(Trial, ThatIsKeptEqualsWhatTheWorldWouldHaveDone, ()) {
   Outside outside(kWithAllButHolds);
   State state = lived(*some_moves(), outside);
