@@ -89,18 +89,35 @@ struct Usage {
   }
 };
 
+/// Whether the queue admits enough members if those come first that request the fewest devices.
+bool admits_the_smallest(const State& state, JobId job, const Minimum& minimum) {
+  std::vector<MemberId> members(minimum.waiting().begin(), minimum.waiting().end());
+  std::ranges::stable_sort(members, {},
+                           [&](MemberId id) { return state.demand(state.member(id).demand).devices.milli_total(); });
+  keep_within_quota(state, job, members);
+  std::ranges::sort(members);
+  return minimum.first_among(members).has_value();
+}
+
 /// Of a job with a choice of which the first members are refused: none if others are admitted that are enough; what
-/// waits goes before what could never be admitted.
+/// waits goes before what could never be admitted, which nobody knows unless all choices were looked at.
 std::optional<Reason> refusal_of_others(const State& state, JobId job, Reason first) {
   const Minimum minimum(state, job);
-  for (const std::vector<MemberId>& members : minimum.choices(state, minimum.waiting()).all) {
+  if (admits_the_smallest(state, job, minimum)) return std::nullopt;
+  const Choices choices = minimum.choices(state, minimum.waiting());
+  for (const std::vector<MemberId>& members : choices.all) {
     Usage usage;
     for (const MemberId id : members) usage.add(state, id);
     const std::optional<Reason> refusal = usage.refusal(state, state.job(job).queue);
     if (!refusal) return std::nullopt;
-    if (first.code == ReasonCode::kExceedsQuota) first = *refusal;
+    const bool waits = refusal->code != ReasonCode::kExceedsQuota;
+    const bool asks_less = refusal->subject == first.subject && refusal->numbers[0] == first.numbers[0] &&
+                           refusal->numbers[1] < first.numbers[1];
+    if (first.code == ReasonCode::kExceedsQuota && (waits || asks_less)) first = *refusal;
   }
-  return first;
+  if (first.code != ReasonCode::kExceedsQuota || choices.are_complete) return first;
+  return with_usage_of_now(state,
+                           Reason{ReasonCode::kQuotaExhausted, first.subject, {first.numbers[0], 0, first.numbers[2]}});
 }
 
 }  // namespace

@@ -85,4 +85,26 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
   return static_cast<std::uint64_t>(std::max<std::int64_t>(fits, 0));
 }
 
+EmptyFits::Kind& EmptyFits::kind(DemandId demand, ConstraintId constraint) {
+  const Cluster& cluster = state_.cluster();
+  return kinds_.try_emplace({demand, constraint}, state_.demand(demand), cluster.constraint(constraint), cluster.rows())
+      .first->second;
+}
+
+std::uint64_t EmptyFits::on(Kind& kind, NodeId n) const {
+  std::int32_t& fits = kind.fits_[n.row()];
+  if (fits != Kind::kUnknown) return static_cast<std::uint64_t>(fits);
+  const Cluster& cluster = state_.cluster();
+  const bool is_open = cluster.is_live(n) && is_meant_for(kind.constraint_, cluster.facts(n), cluster.context());
+  fits =
+      is_open ? static_cast<std::int32_t>(fits_when_empty(cluster, kind.demand_, kind.constraint_, n, held_on(n))) : 0;
+  return static_cast<std::uint64_t>(fits);
+}
+
+const HeldOfNode& EmptyFits::held_on(NodeId n) const {
+  static const HeldOfNode kNothing;
+  const auto it = held_.find(n);
+  return it == held_.end() ? kNothing : it->second;
+}
+
 }  // namespace ashlar

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "state/state.h"
@@ -28,5 +29,36 @@ HeldByNode held_by(const State& state, JobId job);
 /// Members that the node could take if nothing else ran there.
 std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, const Constraint& constraint, NodeId n,
                               const HeldOfNode& held);
+
+/// The same for many questions about one state, of kinds of members and by labels and taints too: each kind is counted
+/// once on each node. Cost: of one that is known, O(log kinds).
+class EmptyFits {
+ public:
+  /// Of a job that keeps this; `held` outlives it.
+  EmptyFits(const State& state, const HeldByNode& held) : state_(state), held_(held) {}
+
+  /// Of one kind, by node as far as it was asked for.
+  class Kind {
+   public:
+    Kind(const Demand& demand, const Constraint& constraint, std::size_t nodes)
+        : demand_(demand), constraint_(constraint), fits_(nodes, kUnknown) {}
+
+   private:
+    friend class EmptyFits;
+    static constexpr std::int32_t kUnknown = -1;
+    const Demand& demand_;
+    const Constraint& constraint_;
+    std::vector<std::int32_t> fits_;
+  };
+  Kind& kind(DemandId demand, ConstraintId constraint);
+  /// Of a node that is gone 0.
+  std::uint64_t on(Kind& kind, NodeId n) const;
+  const HeldOfNode& held_on(NodeId n) const;
+
+ private:
+  const State& state_;
+  const HeldByNode& held_;
+  std::map<std::pair<DemandId, ConstraintId>, Kind> kinds_;
+};
 
 }  // namespace ashlar

@@ -33,27 +33,17 @@ struct GroupDomains {
 /// The empty nodes of one domain, or of the cluster, and how many members of each kind each of them could take.
 class EmptyDomain {
  public:
-  EmptyDomain(const State& state, const std::vector<MemberNeed>& needs, const HeldByNode& held,
-              const GroupDomains& domains)
-      : state_(state), needs_(needs), held_(held), group_domains_(domains) {}
+  EmptyDomain(const State& state, const std::vector<MemberNeed>& needs, EmptyFits& empty, const GroupDomains& domains)
+      : state_(state), needs_(needs), empty_(empty), group_domains_(domains) {
+    for (const MemberNeed& need : needs) kinds_.push_back(&empty.kind(need.demand, need.constraint));
+  }
 
   void add(NodeId n) {
     if (!state_.cluster().is_live(n)) return;
     const std::size_t at = fits_.size();
     bool is_useful = false;
-    std::uint64_t fits = 0;
     for (std::size_t a = 0; a < needs_.size(); ++a) {
-      const MemberNeed& need = needs_[a];
-      const bool is_like_last =
-          a > 0 && need.demand == needs_[a - 1].demand && need.constraint == needs_[a - 1].constraint;
-      const Constraint& constraint = state_.cluster().constraint(need.constraint);
-      const auto is_meant = [&] {
-        return is_meant_for(constraint, state_.cluster().facts(n), state_.cluster().context());
-      };
-      if (!is_like_last)
-        fits =
-            is_meant() ? fits_when_empty(state_.cluster(), state_.demand(need.demand), constraint, n, held_on(n)) : 0;
-      fits_.push_back(may_be_in_domain_of(a, n) ? fits : 0);
+      fits_.push_back(may_be_in_domain_of(a, n) ? empty_.on(*kinds_[a], n) : 0);
       is_useful = is_useful || fits_.back() > 0;
     }
     if (is_useful)
@@ -70,11 +60,7 @@ class EmptyDomain {
   }
 
  private:
-  const HeldOfNode& held_on(NodeId n) const {
-    static const HeldOfNode kNothing;
-    const auto it = held_.find(n);
-    return it == held_.end() ? kNothing : it->second;
-  }
+  const HeldOfNode& held_on(NodeId n) const { return empty_.held_on(n); }
   std::uint64_t fits(std::size_t node, std::size_t need) const { return fits_[node * needs_.size() + need]; }
 
   bool has_room_for_each() const {
@@ -232,8 +218,9 @@ class EmptyDomain {
 
   const State& state_;
   const std::vector<MemberNeed>& needs_;
-  const HeldByNode& held_;
+  EmptyFits& empty_;
   const GroupDomains& group_domains_;
+  std::vector<EmptyFits::Kind*> kinds_;  ///< by need
   std::vector<NodeId> nodes_;
   std::vector<std::uint64_t> fits_;  ///< [node][request]
 };
@@ -251,37 +238,26 @@ namespace {
 /// Accepts as many members of each kind as these nodes could take if they were empty and the kind were alone.
 class EmptyRoom {
  public:
-  EmptyRoom(const State& state, std::vector<NodeId> nodes) : state_(state), nodes_(std::move(nodes)) {}
+  EmptyRoom(const State& state, EmptyFits& empty, std::vector<NodeId> nodes)
+      : state_(state), empty_(empty), nodes_(std::move(nodes)) {}
 
   bool operator()(MemberId member) {
     const Member& m = state_.member(member);
-    auto kind = std::ranges::find_if(
-        kinds_, [&](const Kind& k) { return k.demand == m.demand && k.constraint == m.constraint; });
-    if (kind == kinds_.end()) kind = kinds_.insert(kinds_.end(), {m.demand, m.constraint, room_for(m)});
-    if (kind->room == 0) return false;
-    --kind->room;
+    const auto [left, is_new] = left_.try_emplace({m.demand, m.constraint}, 0);
+    if (is_new) {
+      EmptyFits::Kind& kind = empty_.kind(m.demand, m.constraint);
+      for (const NodeId n : nodes_) left->second += empty_.on(kind, n);
+    }
+    if (left->second == 0) return false;
+    --left->second;
     return true;
   }
 
  private:
-  struct Kind {
-    DemandId demand;
-    ConstraintId constraint;
-    std::uint64_t room;
-  };
-  std::uint64_t room_for(const Member& m) const {
-    const Cluster& cluster = state_.cluster();
-    const Constraint& asked = cluster.constraint(m.constraint);
-    std::uint64_t room = 0;
-    for (const NodeId n : nodes_)
-      if (cluster.is_live(n) && is_meant_for(asked, cluster.facts(n), cluster.context()))
-        room += fits_when_empty(cluster, state_.demand(m.demand), asked, n, {});
-    return room;
-  }
-
   const State& state_;
+  EmptyFits& empty_;
   std::vector<NodeId> nodes_;
-  std::vector<Kind> kinds_;
+  std::map<std::pair<DemandId, ConstraintId>, std::uint64_t> left_;
 };
 
 std::vector<NodeId> all_nodes(const State& state) {
@@ -315,7 +291,9 @@ std::vector<MemberId> members_judged(const State& state, JobId job) {
   if (!has_choice(state, job)) return first_ones();
   const Minimum minimum(state, job);
   std::vector<MemberId> others;
-  EmptyRoom room(state, all_nodes(state));
+  const HeldByNode nothing;
+  EmptyFits empty(state, nothing);
+  EmptyRoom room(state, empty, all_nodes(state));
   for (const MemberId id : minimum.waiting()) (room(id) ? members : others).push_back(id);
   std::vector<MemberId> admitted = members, all(minimum.waiting().begin(), minimum.waiting().end());
   keep_within_quota(state, job, admitted);
@@ -365,7 +343,8 @@ GroupDomains group_domains_of(const State& state, JobId job, const std::vector<M
 }
 
 /// Of a job of which exactly these must be placed together, in no more than these steps.
-EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, std::uint32_t& steps) {
+EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, EmptyFits& empty,
+                  std::uint32_t& steps) {
   // Largest device requests first: what is left for the others is then what they can use.
   std::stable_sort(needs.begin(), needs.end(), [&](const MemberNeed& a, const MemberNeed& b) {
     return state.demand(a.demand).devices.milli_total() > state.demand(b.demand).devices.milli_total();
@@ -373,10 +352,8 @@ EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, 
   const GroupDomains group_domains = group_domains_of(state, job, needs);
   const LevelId within = state.job(job).within;
   const Topology& topology = state.cluster().topology();
-  // Surplus may wait for members of its own job too: when they end it can take their place.
-  const HeldByNode held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   if (within.is_none()) {
-    EmptyDomain all(state, needs, held, group_domains);
+    EmptyDomain all(state, needs, empty, group_domains);
     for (std::size_t n = 0; n < state.cluster().rows(); ++n) all.add(NodeId(n));
     return all.judge(steps);
   }
@@ -384,7 +361,7 @@ EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, 
   EverFits best = EverFits::kNo;
   for (std::size_t d = 0; d < topology.domain_count(within); ++d) {
     if (!only.is_none() && only != DomainId(d)) continue;
-    EmptyDomain domain(state, needs, held, group_domains);
+    EmptyDomain domain(state, needs, empty, group_domains);
     for (const NodeId n : topology.nodes_of(within, DomainId(d))) domain.add(n);
     const EverFits verdict = domain.judge(steps);
     if (verdict == EverFits::kYes) return verdict;
@@ -395,9 +372,9 @@ EverFits ever_fit(const State& state, JobId job, std::vector<MemberNeed> needs, 
 
 /// Of a job with a choice: whether its nodes, or those of one domain of its level, could take enough members if each
 /// kind were alone.
-bool may_some_fit(const State& state, JobId job, const Minimum& minimum) {
+bool may_some_fit(const State& state, JobId job, const Minimum& minimum, EmptyFits& empty) {
   const auto has_enough = [&](std::vector<NodeId> nodes) {
-    return minimum.first(EmptyRoom(state, std::move(nodes))).has_value();
+    return minimum.first(EmptyRoom(state, empty, std::move(nodes))).has_value();
   };
   const LevelId within = state.job(job).within;
   if (within.is_none()) return has_enough(all_nodes(state));
@@ -414,14 +391,18 @@ bool may_some_fit(const State& state, JobId job, const Minimum& minimum) {
 
 EverFits ever_fits(const State& state, JobId job) {
   std::uint32_t steps = kProofStepsMax;
-  if (!has_choice(state, job)) return ever_fit(state, job, needs_of(state, job), steps);
+  // Surplus may wait for members of its own job too: when they end it can take their place.
+  const HeldByNode nothing, held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
+  EmptyFits beside(state, held);
+  if (!has_choice(state, job)) return ever_fit(state, job, needs_of(state, job), beside, steps);
   const Minimum minimum(state, job);
-  if (!may_some_fit(state, job, minimum)) return EverFits::kNo;
+  EmptyFits empty(state, nothing);
+  if (!may_some_fit(state, job, minimum, held.empty() ? beside : empty)) return EverFits::kNo;
   const Choices choices = minimum.choices(state, minimum.waiting());
   bool are_shown = choices.are_complete;
   for (const std::vector<MemberId>& members : choices.all) {
     if (exceed_quota(state, job, members)) continue;
-    const EverFits verdict = ever_fit(state, job, by_kind(state, members), steps);
+    const EverFits verdict = ever_fit(state, job, by_kind(state, members), beside, steps);
     if (verdict == EverFits::kYes) return verdict;
     are_shown = are_shown && verdict == EverFits::kNo;
   }

@@ -98,10 +98,18 @@ bool has_room_for_some(EngineData& e, const State& state, const EquivalenceClass
   return std::ranges::any_of(by_domain, [&](std::uint64_t members) { return members >= key.members_needed; });
 }
 
-/// Whether the devices of all nodes together have as much free as these request: no table is needed to see that not.
-bool are_devices_enough(const State& state, std::span<const MemberRun> needed) {
+/// Whether the devices of all nodes together have as much free as so many of these request, the smallest first: no table
+/// is needed to see that not.
+bool are_devices_enough(const State& state, std::span<const MemberRun> needed, std::uint64_t members) {
   std::int64_t asked = 0, free = 0;
-  for (const MemberRun& run : needed) asked += run.members * state.demand(run.demand).devices.milli_total();
+  std::vector<std::pair<std::int64_t, std::uint32_t>> by_size;
+  for (const MemberRun& run : needed) by_size.emplace_back(state.demand(run.demand).devices.milli_total(), run.members);
+  std::ranges::sort(by_size);
+  for (const auto& [milli, count] : by_size) {
+    const std::uint64_t taken = std::min<std::uint64_t>(count, members);
+    asked += milli * static_cast<std::int64_t>(taken);
+    members -= taken;
+  }
   for (const std::int32_t milli : state.cluster().free_milli()) free += milli;
   return asked <= free;
 }
@@ -196,8 +204,8 @@ bool are_parts_helped(EngineData& e, State& state, std::span<const NodeId> freed
                            return could_take_any(state, *e.profile, needed, n);
                          });
   if (!could_any || !placement_rule(*e.profile).is_room_exact) return could_any;
+  if (!are_devices_enough(state, needed, key.members_needed)) return false;
   if (key.has_choice()) return has_room_for_some(e, state, key, needed);
-  if (!are_devices_enough(state, needed)) return false;
   // The largest first: mostly it is for them that there is no room.
   std::ranges::sort(needed, std::greater<>(),
                     [&](const MemberRun& run) { return state.demand(run.demand).devices.milli_total(); });

@@ -27,13 +27,21 @@ namespace {
 /// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
+/// Nodes that are looked at for its place and for the reason that there is none, for each kind of its members; where
+/// some of them are enough, in the search through several choices what costs as much.
+std::size_t looked_at_for(const State& state, const EquivalenceClass& key) {
+  constexpr std::size_t kOfChoices = 4096;
+  const std::size_t kinds = std::max<std::size_t>(key.runs.size(), 1);
+  return (state.cluster().live_count() + (key.has_choice() ? kOfChoices : 0)) * kinds;
+}
+
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
                        bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
-    cycle.nodes_explained += state.cluster().live_count();
+    cycle.nodes_explained += looked_at_for(state, e.pending.class_at(head.job_class).key);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons)
       e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;

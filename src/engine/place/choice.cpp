@@ -6,10 +6,15 @@
 namespace ashlar {
 namespace {
 
-/// What all choices are gone through for is a search or a proof for each.
-constexpr std::size_t kChoicesMax = 64;
+/// What all choices are gone through for is a search or a proof for each, which costs as much as it has members.
+constexpr std::size_t kChoicesMax = 64, kMembersOfChoicesMax = 1024;
 /// Combinations that are looked at to find as many: of most the minima of groups are not made up.
-constexpr std::size_t kCombinationsMax = 1024;
+constexpr std::size_t kCombinationsMax = 1024, kMembersOfCombinationsMax = 65'536;
+
+/// As many of `members` each as come to no more than so many, one at least.
+std::size_t as_many_as(std::size_t most, std::size_t members, std::size_t members_max) {
+  return std::clamp<std::size_t>(members_max / std::max<std::size_t>(members, 1), 1, most);
+}
 
 bool are_of_one_kind(const Member& a, const Member& b) {
   return a.demand == b.demand && a.constraint == b.constraint && a.group == b.group;
@@ -84,15 +89,17 @@ Choices Minimum::choices(const State& state, std::span<const MemberId> members) 
   Choices choices;
   std::vector<std::size_t> most;
   for (const std::vector<MemberId>& kind : kinds) most.push_back(kind.size());
+  const std::size_t choices_max = as_many_as(kChoicesMax, needed_, kMembersOfChoicesMax);
+  const std::size_t combinations_max = as_many_as(kCombinationsMax, needed_, kMembersOfCombinationsMax);
   std::size_t looked_at = 0;
   choices.are_complete = KindCounts(std::move(most), needed_).each([&](const std::vector<std::size_t>& counts) {
-    if (looked_at++ == kCombinationsMax) return false;
+    if (looked_at++ == combinations_max) return false;
     std::vector<MemberId> chosen;
     for (std::size_t k = 0; k < kinds.size(); ++k)
       chosen.insert(chosen.end(), kinds[k].begin(), kinds[k].begin() + static_cast<std::ptrdiff_t>(counts[k]));
     std::ranges::sort(chosen);
     if (!first_among(chosen)) return true;
-    if (choices.all.size() == kChoicesMax) return false;
+    if (choices.all.size() == choices_max) return false;
     choices.all.push_back(std::move(chosen));
     return true;
   });

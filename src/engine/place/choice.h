@@ -17,7 +17,7 @@ bool has_choice(const State& state, JobId job);
 /// Members that would be enough together, by numbers of each kind.
 struct Choices {
   std::vector<std::vector<MemberId>> all;
-  bool are_complete = true;  ///< else there are more than 64
+  bool are_complete = true;  ///< else there are more than 64, or more than are of 1,024 members together
 };
 
 /// What must be placed together next, by the waiting members of the moment at which it is made.

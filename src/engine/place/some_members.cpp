@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,17 @@ class SomeMembers {
     is_within_ = &is_within;
     return std::ranges::any_of(scopes_by_room(), [&](const Scope& scope) {
       const std::vector<MemberId> members = with_room(scope);
-      return are_enough(members) && place_each_in_turn(scope, members);
+      return are_enough(members) &&
+             (place_each_in_turn(scope, members) ||
+              std::ranges::any_of(minimum_.choices(state_, members).all, [&](const std::vector<MemberId>& chosen) {
+                return place_each_in_turn(scope, chosen);
+              }));
     });
   }
 
  private:
   /// Everywhere, the domain of those that are placed, or the domains of the gang's level with enough room for any,
-  /// those with most first.
+  /// those with most first, of these the ones with most idle devices.
   std::vector<Scope> scopes_by_room() {
     const Job& j = state_.job(job_);
     if (j.within.is_none()) return {Scope{}};
@@ -46,14 +51,23 @@ class SomeMembers {
     std::vector<std::uint64_t> room(state_.cluster().topology().domain_count(j.within), 0);
     for (const Run& run : runs_of(state_, minimum_.waiting()))
       for (std::size_t d = 0; d < room.size(); ++d) room[d] += members_with_room({j.within, DomainId(d)}, run);
-    std::vector<std::pair<std::uint64_t, DomainId>> enough;
+    std::vector<std::tuple<std::uint64_t, std::int64_t, DomainId>> enough;
     for (std::size_t d = 0; d < room.size(); ++d)
-      if (room[d] >= j.members_needed()) enough.emplace_back(room[d], d);
-    std::ranges::stable_sort(enough, [](const auto& a, const auto& b) { return a.first > b.first; });
+      if (room[d] >= j.members_needed()) enough.emplace_back(room[d], idle_in(j.within, DomainId(d)), d);
+    std::ranges::stable_sort(enough, [](const auto& a, const auto& b) {
+      return std::pair(std::get<0>(a), std::get<1>(a)) > std::pair(std::get<0>(b), std::get<1>(b));
+    });
     std::vector<Scope> scopes;
-    for (const auto& [members, domain] : enough) scopes.push_back({j.within, domain});
+    for (const auto& [members, idle, domain] : enough) scopes.push_back({j.within, domain});
     if (scopes.size() > kDomainsTriedMax) scopes.resize(kDomainsTriedMax);
     return scopes;
+  }
+  /// Devices that nobody has: kinds that each have room for themselves may not have it together.
+  std::int64_t idle_in(LevelId level, DomainId domain) const {
+    std::int64_t idle = 0;
+    for (const NodeId n : state_.cluster().topology().nodes_of(level, domain))
+      idle += state_.cluster().idle_devices()[n.row()];
+    return idle;
   }
 
   /// How many of the run there is room for, if it is alone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "engine/place/choice.h"
 #include "engine/place/placement.h"
 #include "engine/place/scope.h"
 
@@ -34,7 +35,8 @@ bool is_placed_by_nodes(const State& state, const Profile& profile, const Job& j
 DecidingNodes::DecidingNodes(const State& state, const Profile& profile, JobId job)
     : state_(state), within_(state.job(job).within) {
   const Job& j = state.job(job);
-  const std::vector<Run> runs = runs_of(state, job, j.members_needed());
+  const bool is_choice = has_choice(state, job);  // then any of those that wait may be among them
+  const std::vector<Run> runs = runs_of(state, job, is_choice ? j.members_present : j.members_needed());
   if (!is_placed_by_nodes(state, profile, j, runs)) return;
   if (within_.is_none()) {
     // Of several kinds each must be unable to use the other nodes. Of one device hardly any node is without.
@@ -45,6 +47,12 @@ DecidingNodes::DecidingNodes(const State& state, const Profile& profile, JobId j
     devices_ = fewest;
     const bool is_by_points = j.members_present == 1 || !profile.is_default_domain_search;
     together_ = is_by_points ? Together::kGroup : Together::kNode;
+  } else if (is_choice) {
+    // It must have room for as many of the smallest, whatever others it has room for.
+    devices_ = INT32_MAX;
+    for (const Run& run : runs) devices_ = std::min(devices_, whole_devices(state, run));
+    members_ = j.members_needed();
+    together_ = Together::kDomain;
   } else {
     // A domain without room for the largest members is out of the question, whatever room it has for others.
     for (const Run& run : runs) {
