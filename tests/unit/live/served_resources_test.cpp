@@ -186,5 +186,24 @@ TEST_F(ServedResourcesTest, AResourceBeyondTheColumnsIsSaidAsSuch) {
   EXPECT_TRUE(held("p").starts_with("Misconfigured: requests example.com/accel, but all ")) << held("p");
 }
 
+TEST_F(ServedResourcesTest, APodThatComesAfterTheClassIsHeldAtOnce) {
+  see(serving("accel", kAccel));
+  step();
+  see(asking(pod("p", 0)));
+  EXPECT_EQ(held("p"), kHeld);
+}
+
+TEST_F(ServedResourcesTest, NothingIsLookedAtAgainForWhatChangesNoAnswer) {
+  see(serving("accel", kAccel));
+  see(having("plugged", 1));
+  step();
+  see(serving("accel", kAccel));
+  EXPECT_FALSE(tracker.has_unsettled()) << "it serves what it served";
+  see(having("second", 1));
+  EXPECT_FALSE(tracker.has_unsettled()) << "a node had it";
+  see(having("third", 1, "example.com/unserved"));
+  EXPECT_FALSE(tracker.has_unsettled()) << "no class serves it";
+}
+
 }  // namespace
 }  // namespace ashlar::kube
