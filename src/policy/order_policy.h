@@ -31,6 +31,7 @@ struct OrderPolicy {
   /// First time after `now` at which a running job's key changes, without an event, in a way that could change which
   /// jobs may run; null = never.
   Millis (*changes_at)(const Job& job, Millis now);
+  bool is_by_priority = false;  ///< of waiting jobs, the first has the highest priority
 };
 std::span<const OrderPolicy> order_policies();
 /// nullptr for an unknown name.

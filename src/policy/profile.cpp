@@ -155,12 +155,16 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
     return ProfileProblem{"grace", "grace must be at most 1h"};
   if (profile.victim == VictimRule::kNone && profile.grace > Millis(0))
     return ProfileProblem{"grace", "grace is that of jobs which are stopped; with victim: none there are none"};
-  if (profile.victim != VictimRule::kNone && profile.order->running == nullptr)
+  const bool is_by_quota = profile.victim == VictimRule::kByQuotaUnverified;
+  if (is_by_quota && profile.order->running == nullptr)
     return ProfileProblem{
         "victim",
         "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
             " does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: none"};
-  if (profile.victim != VictimRule::kNone && profile.queue_order->key != nullptr)
+  if (profile.victim == VictimRule::kPriority && !profile.order->is_by_priority)
+    return ProfileProblem{"victim", "victim: priority needs an order by priority, which " +
+                                        std::string(profile.order->name) + " is not; choose priority-age"};
+  if (is_by_quota && profile.queue_order->key != nullptr)
     return ProfileProblem{"queueOrder",
                           "victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the "
                           "queue order by-job, not " +

@@ -43,8 +43,11 @@ enum class VictimRule : std::uint8_t {
   /// order decides which jobs may run by device count alone, before any placement is known (SRTF, Tiresias as
   /// published)
   kByQuotaUnverified,
+  /// jobs that borrow what is guaranteed to the waiting one's queue, then those of its queue with lower priority, for a
+  /// place that is known
+  kPriority,
 };
-inline constexpr std::size_t kVictimRules = 2;
+inline constexpr std::size_t kVictimRules = 3;
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar
 /// sim queue); ignored elsewhere.
@@ -79,8 +82,7 @@ struct Profile {
   void lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
   /// Whether one of its policies scores by expected pods (`mix`).
   bool needs_mix() const;
-  /// Whether the live scheduler may use it: not if it stops running jobs without first verifying that this helps, as
-  /// profiles do that reproduce a paper.
+  /// Whether the live scheduler may use it: not yet if it stops running jobs.
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };
 

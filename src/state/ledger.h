@@ -50,6 +50,17 @@ class Ledger {
   void run(JobId id, Millis now) const { state_->run(id, now); }
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now) const { state_->stop(id, now); }
+  /// A running job gives way: it has left its nodes, and waits again once its pods are reported gone (Evicted).
+  void give_way(JobId id, Millis now) const {
+    state_->note_end(id, now);
+    state_->stop(id, now);
+    state_->each_member(id, [&](MemberId m, const Member& member) {
+      if (!member.is_placed()) return;
+      state_->note_freed(member.node);
+      state_->take_off(m);
+    });
+    state_->leave_backlog(id);
+  }
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id) const { state_->settle_backlog(id); }
   /// Makes the engine re-evaluate a waiting job, without losing its turn.

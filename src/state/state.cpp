@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -315,13 +316,14 @@ void State::settle_backlog(JobId id) {
   backlog_changes_.push_back({id, should});
 }
 
+void State::leave_backlog(JobId id) {
+  if (!std::exchange(jobs_[id.row()].is_in_backlog, false)) return;
+  --backlog_size_;
+  backlog_changes_.push_back({id, false});
+}
+
 void State::send_to_tail(JobId id) {
-  Job& j = jobs_[id.row()];
-  if (j.is_in_backlog) {
-    j.is_in_backlog = false;
-    --backlog_size_;
-    backlog_changes_.push_back({id, false});
-  }
+  leave_backlog(id);
   settle_backlog(id);
 }
 

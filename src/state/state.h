@@ -241,6 +241,7 @@ class State {
   void charge_keys(QueueTree& queues, const Member& member, NodeId node, int sign) const;
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
+  void leave_backlog(JobId id);
   /// Leaves and enters again, behind all others.
   void send_to_tail(JobId id);
   /// Makes the engine re-evaluate a waiting job, without losing its turn.

@@ -26,6 +26,7 @@
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
+#include "engine/victims/candidates.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -63,9 +64,14 @@ void absorb_changes(EngineData& e, State& state, Cycle& cycle) {
     // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);
-    // Its class may be closed for jobs of lower priority than nominations that it outranks, or for which less is held.
-    if (!state.nominations().empty() || may_use_more_than_its_like(state, change.job, cycle.plan.at))
-      e.pending.activate(e.pending.class_id(change.job));
+    // Its class may be closed for jobs of lower priority than nominations that it outranks, or than jobs that may be
+    // stopped for it, or for which less is held.
+    const ClassId id = e.pending.class_id(change.job);
+    const PendingQueue::Class& job_class = e.pending.class_at(id);
+    const bool may_stop_more = e.profile->victim == VictimRule::kPriority && !job_class.jobs.empty() &&
+                               job_class.jobs.begin()->job == change.job;
+    if (!state.nominations().empty() || may_use_more_than_its_like(state, change.job, cycle.plan.at) || may_stop_more)
+      e.pending.activate(id);
   }
   Ledger(state).forget_backlog_changes();
 }
@@ -295,6 +301,18 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
   });
 }
 
+/// Those for which others may be stopped find more than what is free, or than what a limit leaves.
+void help_those_that_may_stop_others(const EngineData& e, const State& state, News& news) {
+  if (e.profile->victim != VictimRule::kPriority) return;
+  if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes) return;
+  const AnyCandidate candidates(state);
+  e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
+    const bool waits = job_class.waits_for_capacity() || e.pending.waiting_for_quota().contains(id);
+    if (waits && !job_class.jobs.empty() && candidates.exists_for(job_class.jobs.begin()->job))
+      news.activated.push_back(id);
+  });
+}
+
 }  // namespace
 
 void requeue(EngineData& e, State& state, Cycle& cycle) {
@@ -321,6 +339,7 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
   help_those_held(e, state, news);
   help_those_with_holds(e, state, news);
   help_those_that_outrank_a_nomination(e, state, news);
+  help_those_that_may_stop_others(e, state, news);
   find_possible(e, state, cycle, news.activated);
   // What outranks a nomination, or may use a hold, finds more than what is free.
   if (state.nominations().empty() && state.yielding().empty()) {

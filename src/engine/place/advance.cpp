@@ -17,6 +17,7 @@
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 #include "engine/reserve/held.h"
+#include "engine/victims/make_room.h"
 #include "state/holds/kept.h"
 #include "state/ledger.h"
 
@@ -49,13 +50,15 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   park(e, state, cycle, head.job_class, verdict);
 }
 
-/// Its queue does not admit the class's first job: it waits, or never runs, and the verdict gives the reason. False if
-/// the queue admits it.
+/// Its queue does not admit the class's first job: others are stopped for it, or it waits, or never runs, and the verdict
+/// gives the reason. False if the queue admits it.
 bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
-  const VerdictKind waits = refusal->code == ReasonCode::kQueueHeld ? VerdictKind::kWaits : VerdictKind::kOverQuota;
+  const bool is_held = refusal->code == ReasonCode::kQueueHeld;
+  const VerdictKind waits = is_held ? VerdictKind::kWaits : VerdictKind::kOverQuota;
+  if (!is_never && !is_held && make_room(e, state, cycle, head)) return true;
   if (!is_never && cycle.impossible.contains(head.job_class))
     park_for_shortage(e, state, cycle, head, false);
   else
@@ -136,6 +139,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     if (next) cycle.work.add(*next);
     return;
   }
+  if (make_room(e, state, cycle, head)) return;
   if (rule.passes_its_like)
     if (const auto higher = first_that_outranks_more(state, job_class, head.entry); higher) {
       cycle.work.add(e.pending.head_of(head.job_class, *higher));
@@ -208,8 +212,8 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     advance_job(e, state, cycle, head);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
-    // A nomination that fell, or a hold of which it is known now which devices it has, leaves more than the job takes,
-    // for jobs that are parked and ahead of those still to be looked at.
+    // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves
+    // more than the job takes, for jobs that are parked and ahead of those still to be looked at.
     if (state.freed_nodes().size() != freed_before) break;
     // Jobs that it holds no more come before those behind them. After a start they were woken already.
     if (was_holder && cycle.plan.actions.size() == actions_before) wake_held_by(e, state, cycle, head.entry.job);

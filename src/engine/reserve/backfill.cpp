@@ -183,4 +183,17 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
   return false;
 }
 
+std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state, const PendingQueue::Head& head,
+                                                   Millis now) {
+  std::vector<const Reservation*> ahead;
+  if (!backfill_rule(*e.profile).makes_reservations) return ahead;
+  const Millis end = state.job(head.entry.job).late_end_if_started(now);
+  for (const PendingQueue::Head& blocked : e.reservations.heads_ahead(state, e.pending, head).heads) {
+    const Reservation* reservation = e.reservations.find(blocked.entry.job);
+    if (reservation == nullptr || !reservation->concerns(state, head.queue)) continue;
+    if (reservation->at != Millis::max() && end > reservation->at) ahead.push_back(reservation);
+  }
+  return ahead;
+}
+
 }  // namespace ashlar

@@ -11,7 +11,7 @@ constexpr OrderPolicy kOrders[] = {
     {.name = "qssf-oracle", .waiting = qssf_oracle_waiting, .newcomers = qssf_newcomers},
     {.name = "srtf", .waiting = srtf_waiting, .running = srtf_running},
     {.name = "tiresias", .waiting = tiresias_waiting, .running = tiresias_running, .changes_at = tiresias_changes_at},
-    {.name = "priority-age", .waiting = priority_age_waiting},
+    {.name = "priority-age", .waiting = priority_age_waiting, .is_by_priority = true},
 };
 
 }  // namespace

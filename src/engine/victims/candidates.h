@@ -1,0 +1,40 @@
+// candidates: the running jobs that a waiting one may stop, in the order in which they give way.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "state/state.h"
+
+namespace ashlar {
+
+/// Why a running job may be stopped for another one.
+enum class StopRule : std::uint8_t {
+  kLowerPriority,  ///< it is of the same queue, and of lower priority
+  kReclaimed,      ///< its queue borrows what is guaranteed to the queue of the other
+};
+
+struct Candidate {
+  JobId job;
+  StopRule rule = StopRule::kLowerPriority;
+};
+
+/// Jobs that borrow come first, then those of the job's own queue; of each the lowest priority, and of these the one
+/// that started last. A queue is taken to borrow as long as the candidates before have left it more than its guarantee.
+/// Cost: O(running jobs).
+std::vector<Candidate> candidates_for(const State& state, JobId job);
+
+/// Whether there is any candidate, for many jobs of one state. Cost: O(running jobs + queues) once; for a job O(1), and
+/// O(queues x depth) where guarantees are stated.
+class AnyCandidate {
+ public:
+  explicit AnyCandidate(const State& state);
+  bool exists_for(JobId job) const;
+
+ private:
+  const State& state_;
+  std::vector<std::int64_t> lowest_;  ///< by queue, priority of a running job; kNobody = none runs
+};
+
+}  // namespace ashlar

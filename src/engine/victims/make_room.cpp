@@ -1,0 +1,184 @@
+#include "engine/victims/make_room.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/place/advance.h"
+#include "engine/place/placement.h"
+#include "engine/quota.h"
+#include "engine/reserve/backfill.h"
+#include "engine/victims/candidates.h"
+#include "state/holds/kept.h"
+#include "state/ledger.h"
+
+namespace ashlar {
+namespace {
+
+/// What is found: those that are stopped, and the place for which they are.
+struct Found {
+  std::vector<Candidate> victims;
+  std::vector<Trial::Placement> places;
+};
+
+class VictimSearch {
+ public:
+  VictimSearch(EngineData& e, State& state, const PendingQueue::Head& head, Millis now)
+      : e_(e), state_(state), job_(head.entry.job), now_(now), ahead_(reservations_ahead(e, state, head, now)) {}
+
+  /// Nothing of the state has changed after it; `places` empty: no place.
+  Found find() {
+    const std::vector<Candidate> candidates = candidates_for(state_, job_);
+    const std::size_t enough = fewest(candidates);
+    if (enough > candidates.size()) return {};
+    std::vector<Candidate> victims = those_in_the_way(std::span(candidates).first(enough));
+    return has_company(victims) ? without_the_needless(std::move(victims)) : with_those_that_may_stay(victims);
+  }
+
+ private:
+  /// Takes them off in the trial and places the job, beside the reservations ahead of it. False: the trial is empty.
+  bool place_without(Trial& trial, std::span<const Candidate> victims) const {
+    for (const Candidate& victim : victims) trial.evict(victim.job);
+    Rng draws(e_.draws.state());
+    const bool is_admitted =
+        !quota_refusal(state_, job_) && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
+          return reservation->spares_quota_for(state_, job_);
+        });
+    const auto place = [&] {
+      return place_job({trial, e_.fit_tables, *e_.profile, draws, members_within_quota(state_, job_), now_}, job_)
+          .is_placed;
+    };
+    const bool is_placed =
+        is_admitted && place() && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
+          return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
+        });
+    if (!is_placed) trial.rollback_to(0);
+    return is_placed;
+  }
+  bool is_enough(std::span<const Candidate> victims) const {
+    Trial trial(state_);
+    return place_without(trial, victims);
+  }
+  /// How many of them, from the first on, are enough; more than there are: all are not.
+  std::size_t fewest(std::span<const Candidate> candidates) const {
+    if (candidates.empty() || !is_enough(candidates)) return candidates.size() + 1;
+    std::size_t too_few = 0, enough = candidates.size();
+    while (enough - too_few > 1) {
+      const std::size_t middle = too_few + (enough - too_few) / 2;
+      (is_enough(candidates.first(middle)) ? enough : too_few) = middle;
+    }
+    return enough;
+  }
+  std::vector<Trial::Placement> places_of_job(const Trial& trial) const {
+    std::vector<Trial::Placement> places;
+    each_placement(trial.steps(), [&](const Trial::Placement& placed) {
+      if (state_.member(placed.member).job == job_) places.push_back(placed);
+    });
+    return places;
+  }
+  /// Those on the nodes where the job has its place without all of them, if they are enough.
+  std::vector<Candidate> those_in_the_way(std::span<const Candidate> victims) const {
+    std::vector<NodeId> nodes;
+    {
+      Trial trial(state_);
+      if (!place_without(trial, victims)) return {victims.begin(), victims.end()};
+      for (const Trial::Placement& placed : places_of_job(trial)) nodes.push_back(placed.node);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    const auto is_there = [&](const Candidate& victim) {
+      bool is_any = false;
+      state_.each_member(victim.job, [&](MemberId, const Member& m) {
+        is_any = is_any || (m.is_placed() && std::binary_search(nodes.begin(), nodes.end(), m.node));
+      });
+      return is_any;
+    };
+    std::vector<Candidate> there;
+    std::ranges::copy_if(victims, std::back_inserter(there), is_there);
+    if (there.size() < victims.size() && !is_enough(there)) return {victims.begin(), victims.end()};
+    return there;
+  }
+  bool has_company(std::span<const Candidate> victims) const {
+    const auto has_any = [&](JobId job) {
+      bool is_any = false;
+      state_.each_member(job, [&](MemberId, const Member& m) {
+        is_any = is_any || state_.cluster().constraint(m.constraint).has_company();
+      });
+      return is_any;
+    };
+    return has_any(job_) || std::ranges::any_of(victims, [&](const Candidate& v) { return has_any(v.job); });
+  }
+  /// Where rules about other pods are concerned, each is spared without which the job finds a place as well.
+  Found without_the_needless(std::vector<Candidate> victims) const {
+    for (std::size_t i = victims.size(); i-- > 0;) {
+      std::vector<Candidate> fewer = victims;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      if (is_enough(fewer)) victims = std::move(fewer);
+    }
+    Trial trial(state_);
+    if (!place_without(trial, victims)) return {};
+    return {std::move(victims), places_of_job(trial)};
+  }
+  /// Each stays that has room where it is, beside the job in its place.
+  Found with_those_that_may_stay(std::span<const Candidate> victims) const {
+    Trial trial(state_);
+    if (!place_without(trial, victims)) return {};
+    Found found{{}, places_of_job(trial)};
+    const std::vector<Trial::Step> steps = trial.steps();
+    for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
+      const std::size_t before = trial.checkpoint();
+      if (may_stay(trial, victim->job, steps)) continue;
+      trial.rollback_to(before);
+      found.victims.push_back(*victim);
+    }
+    std::reverse(found.victims.begin(), found.victims.end());
+    return found;
+  }
+  /// Puts the job back as `steps` have taken it off, if there is room for it.
+  bool may_stay(Trial& trial, JobId victim, std::span<const Trial::Step> steps) const {
+    for (const Trial::Step& step : steps) {
+      const auto* eviction = std::get_if<Trial::Eviction>(&step);
+      if (eviction == nullptr || state_.member(eviction->member).job != victim) continue;
+      if (!eviction->grants.is_none()) return false;  // it shares devices as only its node knows
+      trial.place(eviction->member, eviction->node, eviction->devices);
+      const Demand& demand = state_.demand(state_.member(eviction->member).demand);
+      if (is_overcommitted(state_, eviction->node, demand, eviction->devices)) return false;
+    }
+    return are_limits_kept();
+  }
+  /// Of the job's queue, and of those above it.
+  bool are_limits_kept() const {
+    const QueueTree& queues = state_.queues();
+    const QueueId queue = state_.job(job_).queue;
+    if (queues.refusal(queue, QuotaVector{})) return false;
+    for (std::size_t key = 0; key < queues.keys().size(); ++key)
+      if (queues.refusal(key, queue, 0)) return false;
+    return true;
+  }
+
+  EngineData& e_;
+  State& state_;
+  JobId job_;
+  Millis now_;
+  std::vector<const Reservation*> ahead_;
+};
+
+}  // namespace
+
+bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
+  const JobId job = head.entry.job;
+  if (e.profile->victim != VictimRule::kPriority || state.job(job).waits_for_surplus()) return false;
+  const Found found = VictimSearch(e, state, head, cycle.plan.at).find();
+  if (found.places.empty()) return false;
+  for (const Candidate& victim : found.victims) {
+    cycle.plan.actions.push_back(Evict{victim.job, e.profile->grace, {}, job});
+    Ledger(state).give_way(victim.job, cycle.plan.at);
+  }
+  Trial trial(state);
+  for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);
+  commit(e, state, cycle, trial, head.entry);
+  cycle.plan.look_again_at = cycle.plan.at;  // what the victims leave beside it
+  return true;
+}
+
+}  // namespace ashlar

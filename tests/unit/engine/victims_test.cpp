@@ -1,0 +1,214 @@
+// Victims by priority against a count of what could be stopped: nobody waits for whom others may be stopped, nobody is
+// stopped in vain, and evictions end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "../state/small_state.h"
+#include "engine/engine.h"
+
+namespace ashlar {
+namespace {
+
+constexpr std::uint32_t kNodes = 3, kJobs = 12, kSizes = 8;
+constexpr QueueId kLeft{1u}, kRight{2u};
+
+DemandId demand_of(std::uint32_t gpus) { return DemandId(20 + gpus); }
+
+Profile by_priority() {
+  Profile profile = *builtin_profile("ashlar");
+  profile.blocking = Blocking::kSkip;
+  profile.victim = VictimRule::kPriority;
+  return profile;
+}
+
+/// Jobs of one member on nodes of eight GPUs, in queues that may have guarantees.
+class World {
+ public:
+  explicit World(std::uint32_t seed, std::int64_t left = 0, std::int64_t right = 0)
+      : draws_(seed), state_(small_state(1 + seed % kNodes)), engine_(by_priority()) {
+    for (std::uint32_t gpus = 1; gpus <= kSizes; ++gpus)
+      tell(state_, DemandDefined{demand_of(gpus), {.amounts = {{resource::kPods, 1}},
+                                                   .devices = {static_cast<int>(gpus), MilliGpu(1000), MiB(0)}}});
+    define(kLeft, left);
+    define(kRight, right);
+  }
+
+  std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(draws_() % below); }
+  State& state() { return state_; }
+  std::int64_t guarantee(QueueId queue) const { return guarantees_.at(queue); }
+  std::int64_t used(QueueId queue) const { return state_.queues().used(queue)[0] / 1000; }
+  std::int64_t gpus(JobId job) const { return state_.job(job).devices_total; }
+  QueueId queue(JobId job) const { return state_.job(job).queue; }
+  std::int32_t priority(JobId job) const { return state_.job(job).priority; }
+  NodeId node(JobId job) const { return state_.member(state_.job(job).first).node; }
+  std::int64_t free(NodeId node) const { return state_.cluster().idle_devices()[node.row()]; }
+  std::vector<JobId> running() const { return those([&](JobId job) { return !node(job).is_none(); }); }
+  std::vector<JobId> waiting() const { return those([&](JobId job) { return node(job).is_none(); }); }
+
+  void submit(QueueId queue) {
+    Workload w = workload(jobs_, jobs_, 1, demand_of(1 + draw(kSizes)));
+    w.queue = queue;
+    w.priority = static_cast<std::int32_t>(draw(4));
+    tell(state_, Submitted{w}, at(++now_));
+    ++jobs_;
+  }
+  void end_one() {
+    const std::vector<JobId> running = this->running();
+    if (!running.empty()) tell(state_, Ended{running[draw(static_cast<std::uint32_t>(running.size()))]}, at(++now_));
+  }
+  Plan decide() {
+    Plan plan = engine_.decide(state_, at(now_));
+    for (const Action& action : plan.actions)
+      if (const auto* evict = std::get_if<Evict>(&action))
+        tell(state_, Evicted{evict->job, Millis::max(), {}}, at(now_));
+      else if (const auto* bind = std::get_if<Bind>(&action))
+        tell(state_, Bound{bind->member, bind->node, bind->devices}, at(now_));
+    return plan;
+  }
+
+ private:
+  static Millis at(std::int64_t second) { return Millis(second * 1000); }
+  template <class Is>
+  std::vector<JobId> those(Is&& is) const {
+    std::vector<JobId> jobs;
+    for (std::uint32_t job = 0; job < jobs_; ++job)
+      if (state_.is_live(JobId(job)) && is(JobId(job))) jobs.emplace_back(job);
+    return jobs;
+  }
+  void define(QueueId queue, std::int64_t guarantee) {
+    QueueDefined defined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+    if (guarantee > 0) defined.shares.push_back({.of = quota_key(0), .guarantee = guarantee * 1000});
+    tell(state_, defined);
+    guarantees_[queue] = guarantee;
+  }
+
+  std::mt19937 draws_;
+  State state_;
+  Engine engine_;
+  std::map<QueueId, std::int64_t> guarantees_;
+  std::uint32_t jobs_ = 0;
+  std::int64_t now_ = 0;
+};
+
+/// What is free on the node, and what lower priority has of it.
+std::int64_t room_for(World& world, JobId waiting, NodeId node) {
+  std::int64_t room = world.free(node);
+  for (const JobId job : world.running())
+    if (world.node(job) == node && world.queue(job) == world.queue(waiting) &&
+        world.priority(job) < world.priority(waiting))
+      room += world.gpus(job);
+  return room;
+}
+
+struct Before {
+  std::map<JobId, NodeId> nodes;
+  std::map<NodeId, std::int64_t> free;
+  explicit Before(World& world) {
+    for (const JobId job : world.running()) nodes[job] = world.node(job);
+    for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) free[NodeId(n)] = world.free(NodeId(n));
+  }
+};
+
+/// Of one decision that stops somebody: for whom, and whom.
+std::map<JobId, std::vector<JobId>> stopped_in(const Plan& plan) {
+  std::map<JobId, std::vector<JobId>> stopped;
+  for (const Action& action : plan.actions)
+    if (const auto* evict = std::get_if<Evict>(&action)) stopped[evict->for_job].push_back(evict->job);
+  return stopped;
+}
+
+NodeId bound_to(const Plan& plan, JobId job) {
+  for (const Action& action : plan.actions)
+    if (const auto* bind = std::get_if<Bind>(&action); bind != nullptr && bind->job == job) return bind->node;
+  return NodeId::none();
+}
+
+/// Decides until nothing is left to do. Each that was stopped was in the way of the one that started.
+void settle(World& world, std::uint32_t seed) {
+  for (int round = 0;; ++round) {
+    ASSERT_LT(round, 200) << "evictions do not end, seed " << seed;
+    const Before before(world);
+    const Plan plan = world.decide();
+    ASSERT_TRUE(world.state().is_consistent()) << seed;
+    if (plan.actions.empty() && plan.look_again_at == Millis::max()) return;
+    const auto stopped = stopped_in(plan);
+    for (const auto& [starter, victims] : stopped) {
+      const NodeId node = bound_to(plan, starter);
+      ASSERT_FALSE(node.is_none()) << "stopped in vain, seed " << seed;
+      std::int64_t room = before.free.at(node);
+      for (const Action& action : plan.actions) {  // what started there before those were stopped
+        if (const auto* evict = std::get_if<Evict>(&action); evict != nullptr && evict->for_job == starter) break;
+        if (const auto* bind = std::get_if<Bind>(&action); bind != nullptr && bind->node == node)
+          room -= world.gpus(bind->job);
+      }
+      for (const JobId victim : victims) {
+        const auto was = before.nodes.find(victim);
+        if (was != before.nodes.end()) EXPECT_EQ(was->second, node) << "not in the way, seed " << seed;
+        if (world.queue(victim) == world.queue(starter))
+          EXPECT_LT(world.priority(victim), world.priority(starter)) << seed;
+        else
+          EXPECT_LE(world.used(world.queue(starter)), world.guarantee(world.queue(starter))) << seed;
+        room += world.gpus(victim);
+      }
+      for (const JobId victim : victims)
+        EXPECT_LT(room - world.gpus(victim), world.gpus(starter)) << "more than needed, seed " << seed;
+    }
+  }
+}
+
+TEST(Victims, AreFoundExactlyWhereLowerPriorityIsInTheWay) {
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    World world(seed);
+    for (std::uint32_t step = 0; step < kJobs; ++step) {
+      if (world.draw(4) == 0)
+        world.end_one();
+      else
+        world.submit(kLeft);
+      settle(world, seed);
+      if (testing::Test::HasFatalFailure()) return;
+      for (const JobId waiting : world.waiting())
+        for (std::size_t n = 0; n < world.state().cluster().rows(); ++n)
+          ASSERT_LT(room_for(world, waiting, NodeId(n)), world.gpus(waiting))
+              << "job " << waiting.value << " waits though others may be stopped for it, seed " << seed;
+    }
+  }
+}
+
+/// Where only the other queue borrows: all its jobs on a node, as far as it has more than its guarantee without them.
+TEST(Victims, GiveBackWhatIsLentAndNoMore) {
+  std::size_t reclaims = 0;
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    const std::int64_t nodes = 1 + seed % kNodes;
+    World world(seed, 4 * nodes, 3 * nodes);
+    for (std::uint32_t step = 0; step < kJobs; ++step) {
+      if (world.draw(4) == 0)
+        world.end_one();
+      else
+        world.submit(world.draw(2) == 0 ? kLeft : kRight);
+      const std::map<QueueId, std::int64_t> used{{kLeft, world.used(kLeft)}, {kRight, world.used(kRight)}};
+      settle(world, seed);
+      if (testing::Test::HasFatalFailure()) return;
+      for (const JobId waiting : world.waiting()) {
+        const QueueId queue = world.queue(waiting), other = queue == kLeft ? kRight : kLeft;
+        if (world.used(queue) + world.gpus(waiting) > world.guarantee(queue)) continue;
+        for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) {
+          // Each of the others alone, if its queue borrows.
+          for (const JobId job : world.running())
+            if (world.node(job) == NodeId(n) && world.queue(job) == other &&
+                world.used(other) > world.guarantee(other))
+              ASSERT_LT(world.free(NodeId(n)) + world.gpus(job), world.gpus(waiting))
+                  << "job " << waiting.value << " waits for what job " << job.value << " borrows, seed " << seed;
+        }
+      }
+      for (const auto& [queue, before] : used) reclaims += world.used(queue) < before ? 1 : 0;
+    }
+  }
+  EXPECT_GT(reclaims, 50u);
+}
+
+}  // namespace
+}  // namespace ashlar
