@@ -53,6 +53,8 @@ constexpr Growing kQuantities[] = {
     {"unlike-groups", with_unlike_groups, 1000},
     {"waiting-groups", with_waiting_groups, 1000},
     {"gang-kinds", with_kinds_of_gangs, 10'000},
+    {"choice", with_members_of_a_choice, 1000},
+    {"choice-gangs", with_gangs_with_a_choice, 316},
     {"layouts", with_layouts, 5000},
     {"device-kinds", with_device_kinds, 16},
     {"searched-kinds", with_device_kinds_in_search, 16},

@@ -9,7 +9,7 @@ LINEAR = 3.2
 FLOOR_US = 50.0  # below, a cost counts as this: timer, caches and the state of a shared machine explain such differences
 QUANTITIES = [
     "kinds", "waiting", "held", "selectors", "levels", "queues", "holds", "later-holds", "owners", "owner-jobs", "holds-on-node", "parts", "beside-holds",
-    "beside-later", "groups", "unlike-groups", "waiting-groups", "gang-kinds", "layouts", "device-kinds", "searched-kinds", "depth", "limited-classes",
+    "beside-later", "groups", "unlike-groups", "waiting-groups", "gang-kinds", "choice", "choice-gangs", "layouts", "device-kinds", "searched-kinds", "depth", "limited-classes",
     "reservations"
 ]
 # Here no step may be known: a scheduler meets these quantities in every cluster.

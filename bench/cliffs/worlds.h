@@ -52,6 +52,8 @@ Subject with_groups(int size);
 Subject with_unlike_groups(int size);
 Subject with_waiting_groups(int size);
 Subject with_kinds_of_gangs(int size);
+Subject with_members_of_a_choice(int size);
+Subject with_gangs_with_a_choice(int size);
 
 // Nodes of unlike devices, and limits by their class: worlds_of_devices.cpp.
 Subject with_layouts(int size);

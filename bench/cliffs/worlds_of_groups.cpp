@@ -75,4 +75,43 @@ Subject with_kinds_of_gangs(int size) {
   return s;
 }
 
+namespace {
+
+/// A gang of unlike members of which nine in ten must start, rounded up.
+Workload gang_with_a_choice(World& w, const std::vector<DemandId>& demands) {
+  const auto members = static_cast<std::uint32_t>(demands.size());
+  Workload gang = w.workload({.demand = demands.front(), .members = members, .duration = kTwoDays});
+  for (std::size_t m = 0; m < gang.members.size(); ++m) gang.members[m].demand = demands[m];
+  gang.members_min = members - members / 10;
+  return gang;
+}
+
+}  // namespace
+
+/// Of a gang that waits before all others, each with another request, and of one that comes.
+Subject with_members_of_a_choice(int size) {
+  World w = full();
+  const std::vector<DemandId> demands = unlike(w, size);
+  w.submit(gang_with_a_choice(w, demands));
+  submit_waiting(w, demands.front());
+  Subject s{.world = std::move(w), .guest = {}};
+  s.guest = gang_with_a_choice(s.world, demands);
+  return s;
+}
+
+/// Of ten unlike members each, which wait, before all others.
+Subject with_gangs_with_a_choice(int size) {
+  World w = full();
+  std::vector<DemandId> demands;
+  for (int gang = 0; gang < size; ++gang) {
+    demands.clear();
+    for (int k = 0; k < 10; ++k) demands.push_back(demand_number(w, kDevices, 10 * gang + k));
+    w.submit(gang_with_a_choice(w, demands));
+  }
+  submit_waiting(w, demands.front());
+  Subject s{.world = std::move(w), .guest = {}};
+  s.guest = gang_with_a_choice(s.world, demands);
+  return s;
+}
+
 }  // namespace ashlar::bench

@@ -82,6 +82,8 @@ struct Profile {
   void lower_by_what_is_free(const NodeView& view, NodeRange rows, std::span<std::uint16_t> fits) const;
   /// Whether one of its policies scores by expected pods (`mix`).
   bool needs_mix() const;
+  /// Whether running jobs give way to a waiting one once its place is known.
+  bool stops_for_a_place() const { return victim == VictimRule::kPriority; }
   /// Whether the live scheduler may use it: not yet if it stops running jobs.
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -314,12 +313,6 @@ void State::settle_backlog(JobId id) {
   backlog_size_ += should ? 1 : std::uint64_t(-1);
   if (should) j.backlog_seq = next_seq_++;
   backlog_changes_.push_back({id, should});
-}
-
-void State::leave_backlog(JobId id) {
-  if (!std::exchange(jobs_[id.row()].is_in_backlog, false)) return;
-  --backlog_size_;
-  backlog_changes_.push_back({id, false});
 }
 
 void State::send_to_tail(JobId id) {

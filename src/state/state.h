@@ -241,7 +241,12 @@ class State {
   void charge_keys(QueueTree& queues, const Member& member, NodeId node, int sign) const;
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id);
-  void leave_backlog(JobId id);
+  void leave_backlog(JobId id) {
+    if (!jobs_[id.row()].is_in_backlog) return;
+    jobs_[id.row()].is_in_backlog = false;
+    --backlog_size_;
+    backlog_changes_.push_back({id, false});
+  }
   /// Leaves and enters again, behind all others.
   void send_to_tail(JobId id);
   /// Makes the engine re-evaluate a waiting job, without losing its turn.

@@ -68,8 +68,8 @@ void absorb_changes(EngineData& e, State& state, Cycle& cycle) {
     // stopped for it, or for which less is held.
     const ClassId id = e.pending.class_id(change.job);
     const PendingQueue::Class& job_class = e.pending.class_at(id);
-    const bool may_stop_more = e.profile->victim == VictimRule::kPriority && !job_class.jobs.empty() &&
-                               job_class.jobs.begin()->job == change.job;
+    const bool may_stop_more =
+        e.profile->stops_for_a_place() && !job_class.jobs.empty() && job_class.jobs.begin()->job == change.job;
     if (!state.nominations().empty() || may_use_more_than_its_like(state, change.job, cycle.plan.at) || may_stop_more)
       e.pending.activate(id);
   }
@@ -303,7 +303,7 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
 
 /// Those for which others may be stopped find more than what is free, or than what a limit leaves.
 void help_those_that_may_stop_others(const EngineData& e, const State& state, News& news) {
-  if (e.profile->victim != VictimRule::kPriority) return;
+  if (!e.profile->stops_for_a_place()) return;
   if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes) return;
   const AnyCandidate candidates(state);
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {

@@ -98,8 +98,8 @@ bool has_room_for_some(EngineData& e, const State& state, const EquivalenceClass
   return std::ranges::any_of(by_domain, [&](std::uint64_t members) { return members >= key.members_needed; });
 }
 
-/// Whether the devices of all nodes together have as much free as so many of these request, the smallest first: no table
-/// is needed to see that not.
+/// Whether the devices of all nodes together have as much free as that many of these request, the smallest first: no
+/// table is needed to see that not.
 bool are_devices_enough(const State& state, std::span<const MemberRun> needed, std::uint64_t members) {
   std::int64_t asked = 0, free = 0;
   std::vector<std::pair<std::int64_t, std::uint32_t>> by_size;

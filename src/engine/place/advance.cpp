@@ -50,8 +50,8 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   park(e, state, cycle, head.job_class, verdict);
 }
 
-/// Its queue does not admit the class's first job: others are stopped for it, or it waits, or never runs, and the verdict
-/// gives the reason. False if the queue admits it.
+/// Its queue does not admit the class's first job: others are stopped for it, or it waits, or never runs, and the
+/// verdict gives the reason. False if the queue admits it.
 bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;

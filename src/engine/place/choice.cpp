@@ -11,7 +11,7 @@ constexpr std::size_t kChoicesMax = 64, kMembersOfChoicesMax = 1024;
 /// Combinations that are looked at to find as many: of most the minima of groups are not made up.
 constexpr std::size_t kCombinationsMax = 1024, kMembersOfCombinationsMax = 65'536;
 
-/// As many of `members` each as come to no more than so many, one at least.
+/// As many of `members` each as come to at most that many, one at least.
 std::size_t as_many_as(std::size_t most, std::size_t members, std::size_t members_max) {
   return std::clamp<std::size_t>(members_max / std::max<std::size_t>(members, 1), 1, most);
 }

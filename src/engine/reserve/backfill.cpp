@@ -183,8 +183,8 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
   return false;
 }
 
-std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state, const PendingQueue::Head& head,
-                                                   Millis now) {
+std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state,
+                                                   const PendingQueue::Head& head, Millis now) {
   std::vector<const Reservation*> ahead;
   if (!backfill_rule(*e.profile).makes_reservations) return ahead;
   const Millis end = state.job(head.entry.job).late_end_if_started(now);

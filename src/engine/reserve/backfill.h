@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/cycle.h"
 #include "engine/data.h"
@@ -47,8 +48,8 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
                                RoomBeside room);
 
 /// The reservations of heads ahead of the job that it may break, since it lasts beyond them: all that there are, whether
-/// the job was found to be held by any.
-std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state, const PendingQueue::Head& head,
-                                                   Millis now);
+/// or not it was found to be held by any.
+std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state,
+                                                   const PendingQueue::Head& head, Millis now);
 
 }  // namespace ashlar

@@ -49,10 +49,9 @@ class VictimSearch {
       return place_job({trial, e_.fit_tables, *e_.profile, draws, members_within_quota(state_, job_), now_}, job_)
           .is_placed;
     };
-    const bool is_placed =
-        is_admitted && place() && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
-          return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
-        });
+    const bool is_placed = is_admitted && place() && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
+                             return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
+                           });
     if (!is_placed) trial.rollback_to(0);
     return is_placed;
   }
@@ -167,7 +166,7 @@ class VictimSearch {
 
 bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
-  if (e.profile->victim != VictimRule::kPriority || state.job(job).waits_for_surplus()) return false;
+  if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus()) return false;
   const Found found = VictimSearch(e, state, head, cycle.plan.at).find();
   if (found.places.empty()) return false;
   for (const Candidate& victim : found.victims) {

@@ -154,7 +154,7 @@ profile ashlar score=pack-tihgt
 profile ashlar placement=best
   16: unknown placement "best"; expected scored or consolidate
 profile ashlar victim=some
-  16: unknown victim "some"; expected none or by-quota-unverified
+  16: unknown victim "some"; expected none, by-quota-unverified or priority
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
 profile ashlar queue-order=fair

@@ -172,6 +172,8 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
       {"base: ashlar\nvictim: by-quota-unverified\n",
        "priority-age does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: "
        "none"},
+      {"base: sjf\nvictim: priority\n",
+       "victim: priority needs an order by priority, which sjf is not; choose priority-age"},
       {"base: ashlr\n", "did you mean \"ashlar\"?"},
       {"base: ashlar\nmix: {}\n", "mix takes either podList or classes"},
       {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "requires cards: 1"},

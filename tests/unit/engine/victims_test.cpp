@@ -31,8 +31,9 @@ class World {
   explicit World(std::uint32_t seed, std::int64_t left = 0, std::int64_t right = 0)
       : draws_(seed), state_(small_state(1 + seed % kNodes)), engine_(by_priority()) {
     for (std::uint32_t gpus = 1; gpus <= kSizes; ++gpus)
-      tell(state_, DemandDefined{demand_of(gpus), {.amounts = {{resource::kPods, 1}},
-                                                   .devices = {static_cast<int>(gpus), MilliGpu(1000), MiB(0)}}});
+      tell(state_, DemandDefined{demand_of(gpus),
+                                 {.amounts = {{resource::kPods, 1}},
+                                  .devices = {static_cast<int>(gpus), MilliGpu(1000), MiB(0)}}});
     define(kLeft, left);
     define(kRight, right);
   }
@@ -46,8 +47,12 @@ class World {
   std::int32_t priority(JobId job) const { return state_.job(job).priority; }
   NodeId node(JobId job) const { return state_.member(state_.job(job).first).node; }
   std::int64_t free(NodeId node) const { return state_.cluster().idle_devices()[node.row()]; }
-  std::vector<JobId> running() const { return those([&](JobId job) { return !node(job).is_none(); }); }
-  std::vector<JobId> waiting() const { return those([&](JobId job) { return node(job).is_none(); }); }
+  std::vector<JobId> running() const {
+    return those([&](JobId job) { return !node(job).is_none(); });
+  }
+  std::vector<JobId> waiting() const {
+    return those([&](JobId job) { return node(job).is_none(); });
+  }
 
   void submit(QueueId queue) {
     Workload w = workload(jobs_, jobs_, 1, demand_of(1 + draw(kSizes)));
@@ -198,8 +203,7 @@ TEST(Victims, GiveBackWhatIsLentAndNoMore) {
         for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) {
           // Each of the others alone, if its queue borrows.
           for (const JobId job : world.running())
-            if (world.node(job) == NodeId(n) && world.queue(job) == other &&
-                world.used(other) > world.guarantee(other))
+            if (world.node(job) == NodeId(n) && world.queue(job) == other && world.used(other) > world.guarantee(other))
               ASSERT_LT(world.free(NodeId(n)) + world.gpus(job), world.gpus(waiting))
                   << "job " << waiting.value << " waits for what job " << job.value << " borrows, seed " << seed;
         }
