@@ -47,8 +47,8 @@ RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle,
 bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
                                RoomBeside room);
 
-/// The reservations of heads ahead of the job that it may break, since it lasts beyond them: all that there are, whether
-/// or not it was found to be held by any.
+/// The reservations of heads ahead of the job that it may break, since it lasts beyond them: all that there are, also
+/// if it was not found to be held by any.
 std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state,
                                                    const PendingQueue::Head& head, Millis now);
 
