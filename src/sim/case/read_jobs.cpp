@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/grown.h"
 #include "sim/case/reading.h"
@@ -16,6 +15,7 @@ namespace ashlar::sim {
 namespace {
 
 constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8\"";
+constexpr std::string_view kBesideOthers = "groups in brackets beside others";
 constexpr std::string_view kBracketsForm = "groups such as \"(1 x cpu=8) + (4 x 8 gpu min 2 within rack)\"";
 
 constexpr std::string_view kJobOptions[] = {
@@ -28,20 +28,12 @@ constexpr std::string_view kJobOptionsForm =
     "needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, "
     "on, cards or at";
 
-std::int32_t signed_number(Words& words, std::string_view form) {
-  const std::string_view word = words.take(form);
-  std::int32_t value = 0;
-  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failure != std::errc() || end != word.data() + word.size())
-    words.fail(fmt::format("\"{}\" is not a number", word), form);
-  return value;
-}
-
 /// A job statement without its members.
 struct JobForm {
   Workload workload;
   std::vector<MemberRequest> groups;
   GangSpec spec;  ///< of a gang whose groups are in brackets
+  bool is_gang = false;
   Millis runs = Millis::max();
   NodeId on;
   GivenDevices given;
@@ -76,8 +68,11 @@ JobId take_new_job(CaseReading& c, Words& words) {
   return c.file.names.jobs.of(name);
 }
 
-void take_groups(CaseReading& c, Words& words, std::vector<MemberRequest>& groups) {
+/// Those of one pair of brackets, or of a statement without.
+void take_groups(CaseReading& c, Words& words, std::vector<MemberRequest>& groups, bool is_in_brackets = false) {
   do {
+    if (!groups.empty() && words.accept("("))
+      words.fail(is_in_brackets ? "the bracket before it is not closed" : kBesideOthers, kBracketsForm);
     MemberRequest request;
     request.count = static_cast<std::uint32_t>(words.take_count(kGroupsForm));
     if (request.count > 100'000) words.fail(fmt::format("{} members", request.count), "at most 100000");
@@ -95,18 +90,20 @@ void take_group_in_brackets(CaseReading& c, Words& words, JobForm& form) {
   const std::size_t first = form.groups.size();
   const auto number = static_cast<std::uint32_t>(form.spec.groups.size());
   GangGroup group;
-  take_groups(c, words, form.groups);
+  take_groups(c, words, form.groups, true);
   for (std::size_t g = first; g < form.groups.size(); ++g) form.groups[g].group = number;
   std::uint32_t members = 0;
   for (std::size_t g = first; g < form.groups.size(); ++g) members += form.groups[g].count;
   group.members_min = members;
+  std::vector<std::string_view> stated;
   while (!words.is_at_end() && words.peek() != ")") {
+    words.begin_option(stated);
     if (words.accept("within"))
       group.within = take_level(c, words);
     else if (words.accept("prefer"))
       group.prefer = take_level(c, words);
     else if (words.accept("min"))
-      group.members_min = static_cast<std::uint32_t>(words.take_number("the least number of members of the group"));
+      group.members_min = static_cast<std::uint32_t>(words.take_count("the least number of members of the group"));
     else {
       const std::string_view word = words.take("an option");
       words.fail(fmt::format("unknown option of a group \"{}\"", word), "min, within, prefer or \")\"");
@@ -131,7 +128,7 @@ void take_gang(CaseReading& c, Words& words, JobForm& form) {
   do {
     if (!words.accept("(")) {
       words.take(kBracketsForm);
-      words.fail("groups in brackets beside others", kBracketsForm);
+      words.fail(kBesideOthers, kBracketsForm);
     }
     if (!words.has_failed()) take_group_in_brackets(c, words, form);
   } while (words.accept("+"));
@@ -146,11 +143,13 @@ void refuse_early_p90(Words& words, const Estimate& stated) {
 
 void take_job_options(CaseReading& c, Words& words, JobForm& form) {
   Workload& w = form.workload;
+  std::vector<std::string_view> stated;
   while (!words.is_at_end() && words.peek() != "at") {
+    words.begin_option(stated);
     if (words.accept("queue"))
       w.queue = take_queue(c, words);
     else if (words.accept("priority"))
-      w.priority = signed_number(words, "a priority such as 100");
+      w.priority = words.take_signed("a priority such as 100");
     else if (words.accept("duration"))
       w.estimate.p50 = words.take_time();
     else if (words.accept("p90"))
@@ -170,6 +169,8 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
       form.on = take_node(c, words);
     else if (words.accept("cards"))
       form.given = take_given_devices(words);
+    else if (form.is_gang && words.accept("+"))
+      words.fail("options of the gang follow its last group; those of one group need brackets", kBracketsForm);
     else {
       const std::string_view word = words.take("an option");
       words.fail(fmt::format("unknown job option \"{}\"{}", word, suggestion(key_value(word).key, kJobOptions)),
@@ -264,11 +265,11 @@ void add_members(CaseReading& c, Words& words, JobId job, const std::vector<Memb
   }
 }
 
-/// What the groups need together; as Workload has it, at least one.
+/// What the groups need together.
 std::uint32_t minimum_of(const GangSpec& spec) {
   std::uint32_t sum = 0;
   for (const GangGroup& group : spec.groups) sum += group.members_min;
-  return std::max<std::uint32_t>(sum, 1);
+  return sum;
 }
 
 void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
@@ -310,6 +311,7 @@ void read_gang(CaseReading& c, Words& words) {
   JobForm form;
   form.workload.job = take_new_job(c, words);
   form.workload.members_min = 0;
+  form.is_gang = true;
   take_gang(c, words, form);
   take_job_options(c, words, form);
   finish_job(c, words, std::move(form), {});
@@ -402,7 +404,7 @@ void read_evict(CaseReading& c, Words& words) {
 
 void read_priority(CaseReading& c, Words& words) {
   const JobId job = take_job(c, words);
-  const std::int32_t priority = signed_number(words, "a priority such as 100");
+  const std::int32_t priority = words.take_signed("a priority such as 100");
   const Millis at = take_at(c, words);
   if (!words.has_failed()) add_event(c, at, EventBody(PriorityChanged{job, priority}));
 }
@@ -420,7 +422,7 @@ void read_estimate(CaseReading& c, Words& words) {
 void read_nominate(CaseReading& c, Words& words) {
   const std::vector<MemberId> members = take_members(c, words);
   const NodeId node = words.accept("none") ? NodeId::none() : take_node(c, words);
-  const std::int32_t priority = words.accept("priority") ? signed_number(words, "a priority such as 100") : 0;
+  const std::int32_t priority = words.accept("priority") ? words.take_signed("a priority such as 100") : 0;
   const Millis at = take_at(c, words);
   if (words.has_failed() || members.empty()) return;
   add_event(c, at, EventBody(Nominated{members.front(), node, priority}));

@@ -17,6 +17,7 @@ constexpr std::int64_t kSpreadMax = 1 << 28;  ///< what a decision log holds
 constexpr std::string_view kAmountForm =
     "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
 
+constexpr std::string_view kOneAmount = "one amount of each resource";
 constexpr std::string_view kExpressionForm =
     "a label rule such as zone=a, zone=a|b, zone!=a, zone, !zone, cores>8 or cores<8";
 
@@ -69,6 +70,7 @@ void take_devices(Words& words, MemberRequest& request) {
     return words.fail(fmt::format("\"{}\" is not a unit", unit), "\"4 gpu\" or \"500 milli\"");
   }
   words.take("gpu or milli");
+  if (request.demand.devices.count != 0) words.fail("GPUs are requested twice", kOneAmount);
   if (is_share && number >= kWholeDevice)
     words.fail(fmt::format("{} milli is not a fraction of one GPU", number),
                "1 to 999 milli, or whole GPUs as \"2 gpu\"");
@@ -203,13 +205,16 @@ void take_needs(Words& words, CaseNames& names, MemberRequest& request) {
     request.constraint.models.push_back(names.models.of(model));
 }
 
-void add_amount(Demand& demand, NamedAmount added) {
+/// False: it is stated already. Of pods each member has one unless it says otherwise.
+bool add_amount(Demand& demand, NamedAmount added) {
   const auto at = std::lower_bound(demand.amounts.begin(), demand.amounts.end(), added.resource,
                                    [](const ResourceAmount& a, ResourceId r) { return a.resource < r; });
-  if (at != demand.amounts.end() && at->resource == added.resource)
+  const bool is_there = at != demand.amounts.end() && at->resource == added.resource;
+  if (is_there && added.resource == resource::kPods)
     at->amount = added.amount;
-  else
+  else if (!is_there)
     demand.amounts.insert(at, {added.resource, added.amount});
+  return !is_there || added.resource == resource::kPods;
 }
 
 }  // namespace
@@ -271,11 +276,13 @@ void take_request(Words& words, CaseNames& names, MemberRequest& request) {
       take_devices(words, request);
     } else if (const NamedAmount named = take_amount(words, names); !named.resource.is_none()) {
       if (named.amount <= 0) words.fail("no resources requested", "an amount above 0");
-      add_amount(request.demand, named);
+      if (!add_amount(request.demand, named))
+        words.fail(fmt::format("{} is stated twice", key_value(word).key), kOneAmount);
     } else if (key_value(word).key == "card-memory" && key_value(word).has_value) {
       words.take(kAmountForm);
       const Result<MiB> memory = parse_gpu_memory(key_value(word).value);
       if (!memory) words.fail("card-memory " + memory.error().message);
+      if (request.demand.devices.memory_each.value > 0) words.fail("card-memory is stated twice", kOneAmount);
       request.demand.devices.memory_each = memory ? *memory : MiB(0);
     } else if (words.accept("needs")) {
       take_needs(words, names, request);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "sim/scenario/units.h"
@@ -65,6 +66,22 @@ std::int64_t Words::take_count(std::string_view form, std::int64_t most) {
   const std::int64_t value = take_number(form);
   if (!has_failed() && (value < 1 || value > most)) fail(fmt::format("{} is not within 1 to {}", value, most), form);
   return has_failed() ? 1 : value;
+}
+
+std::int32_t Words::take_signed(std::string_view form) {
+  const std::string_view word = take(form);
+  std::int32_t value = 0;
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (failure != std::errc() || end != word.data() + word.size())
+    fail(fmt::format("\"{}\" is not a number", word), form);
+  return value;
+}
+
+void Words::begin_option(std::vector<std::string_view>& stated) {
+  const std::string_view option = peek();
+  if (std::ranges::find(stated, option) == stated.end()) return stated.push_back(option);
+  take("an option");
+  fail(fmt::format("\"{}\" is stated twice", option), "each option once");
 }
 
 Millis Words::take_time() {

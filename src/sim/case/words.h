@@ -37,7 +37,11 @@ class Words {
   /// Numbers and amounts with their forms in the error. All are at least 0; take_count is from 1 to `most`.
   std::int64_t take_count(std::string_view form, std::int64_t most = INT32_MAX);
   std::int64_t take_number(std::string_view form);
+  /// Also below 0.
+  std::int32_t take_signed(std::string_view form);
   Millis take_time();
+  /// The next word begins an option, which is kept in `stated`; it is an error if it is there already.
+  void begin_option(std::vector<std::string_view>& stated);
 
   /// Records that the last word taken (or the end of the line) is invalid: "MESSAGE; expected FORM".
   void fail(std::string_view message, std::string_view form = {});

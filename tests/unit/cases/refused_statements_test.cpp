@@ -321,6 +321,26 @@ job a 1 gpu prefer shelf
   20: this cluster has no level "shelf"; known: rack; expected a level such as "rack" of "cluster 8 x h100x8 racks of 4"
 job a 1 gpu min 0
   17: 0 is not within 1 to 2147483647; expected the least number of members that may run
+job a 8 gpu 4 gpu
+  15: GPUs are requested twice; expected one amount of each resource
+job a 4 gpu 500 milli
+  17: GPUs are requested twice; expected one amount of each resource
+job a 4 gpu priority 5 4 gpu
+  26: GPUs are requested twice; expected one amount of each resource
+job a cpu=4 1 gpu cpu=8
+  19: cpu is stated twice; expected one amount of each resource
+job a 1 gpu card-memory=10Gi card-memory=20Gi
+  30: card-memory is stated twice; expected one amount of each resource
+job a 1 gpu priority 5 cpu=1 priority 5
+  30: "priority" is stated twice; expected each option once
+gang g 4 x 1 gpu min 1 min 2
+  24: "min" is stated twice; expected each option once
+gang g (4 x 1 gpu min 1 min 2)
+  25: "min" is stated twice; expected each option once
+gang g (4 x 8 gpu 4 gpu)
+  21: GPUs are requested twice; expected one amount of each resource
+job a 1 gpu + 1 gpu
+  13: unknown job option "+"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards or at
 job a 1 gpu min -1
   17: "-1" is not a number; expected the least number of members that may run
 job a 1 gpu on node7
@@ -423,6 +443,14 @@ gang g 2 x 1 gpu + 1 x 0 gpu
   24: 0 is not within 1 to 2147483647; expected a number of GPUs, "4 gpu", or a fraction of one, "500 milli"
 gang g (2 x 1 gpu
   18: the line ends too early; expected )
+gang g (2 x 1 gpu min 0)
+  23: 0 is not within 1 to 2147483647; expected the least number of members of the group
+gang g 1 x 8 gpu min 1 + 1 x 4 gpu min 1
+  24: options of the gang follow its last group; those of one group need brackets; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g (1 x 8 gpu + (2 x 4 gpu)
+  21: the bracket before it is not closed; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
+gang g 1 x 8 gpu + (2 x 4 gpu)
+  20: groups in brackets beside others; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
 gang g (2 x 1 gpu) + 1 x 1 gpu
   22: groups in brackets beside others; expected groups such as "(1 x cpu=8) + (4 x 8 gpu min 2 within rack)"
 gang g (2 x 1 gpu min 3)
