@@ -22,6 +22,7 @@
 #include "live/track/gangs/groups.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/node_trouble.h"
+#include "live/track/pods/awaits_resource.h"
 #include "text/amount_text.h"
 #include "text/short_list.h"
 
@@ -153,9 +154,9 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
                   (pod.bind_wait.empty() ? "" : "; waits: " + pod.bind_wait.str()),
               0};
     case PodRecord::Phase::kHeld: {
-      const bool is_never = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
-                            pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kQueueUnknown ||
-                            pod.hold == HoldReason::kQueueForbidden;
+      const bool is_never = (pod.hold == HoldReason::kUnsupported && !awaits_resource(pod)) ||
+                            pod.hold == HoldReason::kUnknownField || pod.hold == HoldReason::kMalformed ||
+                            pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQueueForbidden;
       return {is_never ? "Never" : "Held", std::string(hold_reason_name(pod.hold)) + ": " + hold_text(pod),
               is_never ? 5 : 4};
     }

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "live/track/gangs/gang_hold.h"
+#include "live/track/pods/awaits_resource.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::kube {
@@ -75,7 +76,8 @@ std::string hold_text(const PodRecord& pod) {
       return "the pod is being deleted";
     case HoldReason::kUnsupported:
       return detail +
-             " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
+             " is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler" +
+             (awaits_resource(pod) ? ", or wait until a node has it" : "");
     case HoldReason::kUnknownField:
       return "the pod's spec has what this release of Ashlar does not know (" + detail +
              "), so the pod is not placed: use a newer release or another scheduler; an administrator may list it in "

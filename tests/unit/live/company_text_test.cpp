@@ -125,6 +125,17 @@ TEST_F(CompanyTexts, AnAffinitySaysWhereThePodsAre) {
             "topology.kubernetes.io/zone whose nodes other rules exclude (b)");
 }
 
+TEST_F(CompanyTexts, AnAffinityThatNamesNoPodsIsCalledSo) {
+  see(in_zone("n0", "a"));
+  PodRules rules = near("db", kZone);
+  rules.required_pod_affinity.front().selector.present = false;
+  see(web("web-0", rules));
+  step();
+  EXPECT_EQ(text("web-0", ReasonCode::kPodAffinity),
+            "1 node is excluded by its pod affinity: it names no pods: a term has no labelSelector, or its terms have "
+            "no namespace in common");
+}
+
 TEST_F(CompanyTexts, AnAntiAffinityNamesAPodAndItsNode) {
   for (const char* name : {"n0", "n1"}) see(in_zone(name, "a"));
   see(on(web("web-0", apart_from("web", kHost)), "n0"));

@@ -28,6 +28,12 @@ TEST(TextForms, WordsAreTheSameWhereOnlyNumbersDiffer) {
   EXPECT_NE(condition_words("a", "x"), condition_words("b", "x"));
 }
 
+std::shared_ptr<const PodRules> of_a_refused_field() {
+  PodRules rules;
+  rules.unsupported = PooledString("X");
+  return std::make_shared<const PodRules>(std::move(rules));
+}
+
 TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   struct Case {
     HoldReason reason;
@@ -61,6 +67,7 @@ TEST(TextForms, EveryHoldHasItsTokenNameAndSentence) {
   };
   for (const Case& c : cases) {
     PodRecord pod;
+    pod.rules = of_a_refused_field();
     pod.hold = c.reason;
     pod.hold_detail = PooledString("X");
     EXPECT_EQ(hold_reason_token(c.reason), c.token) << c.name;
@@ -441,6 +448,13 @@ TEST_F(Texts, WhatNoNodeHasOfASelectorIsNamedWithWhatWasProbablyMeant) {
   const auto in = [](const std::string& key, std::vector<PooledString> values) {
     return kube::Requirement{.key = PooledString(key), .values = std::move(values)};
   };
+  const auto compares = [](const std::string& key, const std::string& value) {
+    return kube::Requirement{.key = PooledString(key), .op = kube::SelectorOp::kGt, .values = {PooledString(value)}};
+  };
+  EXPECT_EQ(trouble(selects("l/rack", "")), R"(: no node has l/rack=""; known: r0, r1)");
+  EXPECT_EQ(trouble(one_of({{compares("l/rack", "99999999999999999999")}})),
+            ": no node satisfies l/rack compared with what is no 64-bit number");
+  EXPECT_EQ(trouble(one_of({{}, {}})), ": no node satisfies an empty term");
   const PooledString r0("r0"), far("far"), farther("farther");
   EXPECT_EQ(trouble(selects("l/rack", "r00")), R"(: no node has l/rack=r00; did you mean "r0"?)");
   EXPECT_EQ(trouble(selects("l/rack", "elsewhere")), ": no node has l/rack=elsewhere; known: r0, r1");
@@ -572,6 +586,7 @@ TEST_F(Texts, OnlyHoldsThatTheOwnerCanEndAreSaidOnThePod) {
   for (const auto& [reason, message] : cases) {
     PodRecord pod;
     pod.phase = PodRecord::Phase::kHeld;
+    pod.rules = of_a_refused_field();
     pod.hold = reason;
     pod.hold_detail = PooledString("X");
     EXPECT_EQ(tracker.hold_condition(pod).message, message);

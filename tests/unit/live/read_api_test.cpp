@@ -703,6 +703,23 @@ TEST_F(Read, NodesAreToldWithDevicesDomainsTaintsAndWhatClosesThem) {
   EXPECT_EQ(nodes("gone"), document("NodeList", R"("nodes":[])"));
 }
 
+TEST_F(Read, APodThatWaitsForAResourceWhichADeviceClassServesIsHeldNotRefusedForGood) {
+  begin();
+  see(node("n0", 8));
+  DeviceClassObject accel;
+  accel.name = PooledString("accel");
+  accel.uid = PooledString("uid-accel");
+  accel.extended_resource = PooledString("example.com/accel");
+  see(accel);
+  Pod asking = pod("p", 0);
+  asking.requests.extended = {{PooledString("example.com/accel"), 1}};
+  see(asking);
+  leader_term->turn();
+  EXPECT_EQ(
+      headline("p"),
+      R"("state":"Held","headline":"FieldNotEvaluated: spec.containers[].resources.requests (example.com/accel, which no node has and DeviceClass accel serves) is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler, or wait until a node has it","exitStatus":4)");
+}
+
 TEST_F(Read, TheCapabilitiesOfDeviceClassesAreShownOfNodesAndOfGroups) {
   options.tracker.device_classes = {{"H100", {"H100-SXM"}, {"fp8", "nvlink"}}, {"A100", {}, {"mig"}}, {"L4", {}, {}}};
   begin();

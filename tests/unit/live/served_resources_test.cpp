@@ -8,7 +8,8 @@ namespace {
 constexpr const char* kAccel = "example.com/accel";
 constexpr const char* kHeld =
     "FieldNotEvaluated: spec.containers[].resources.requests (example.com/accel, which no node has and DeviceClass "
-    "accel serves) is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler";
+    "accel serves) is not evaluated by Ashlar, so the pod is not placed: remove the field or use another scheduler, "
+    "or wait until a node has it";
 
 class ServedResourcesTest : public TrackerBench {
  protected:
@@ -140,6 +141,7 @@ TEST_F(ServedResourcesTest, AFieldOfThePodItselfThatIsNotEvaluatedKeepsItHeld) {
   see(having("plugged", 1));
   step();
   EXPECT_TRUE(held("p").starts_with("FieldNotEvaluated: spec.resourceClaims is")) << held("p");
+  EXPECT_TRUE(held("p").ends_with("or use another scheduler")) << "no node helps: " << held("p");
 }
 
 TEST_F(ServedResourcesTest, AGangWithSuchAMemberIsHeldUntilANodeHasIt) {

@@ -52,6 +52,8 @@ class CompanyWords {
 
   std::string of_affinity(const CompanyTerm& term) const {
     const std::string pods = such_pods(term);
+    if (pods == kNoPods)
+      return "it names no pods: a term has no labelSelector, or its terms have no namespace in common";
     if (term.named.empty()) return "no domain of " + label(term) + " has " + pods;
     if (term.are_named_usable)
       return pods + " are in " + share_of(static_cast<std::uint32_t>(term.named.size()), term) + " (" + named(term) +
@@ -76,7 +78,8 @@ class CompanyWords {
   /// "pods with app=web", "pods".
   std::string such_pods(const CompanyTerm& term) const {
     const std::string text = selector_text(names_, c_.state.cluster().counts().index(), term.selector, ns_);
-    return text.starts_with("all pods") ? text.substr(4) : "pods with " + text;
+    if (text.starts_with("all pods")) return text.substr(4);
+    return text == kNoPods ? text : "pods with " + text;
   }
 
   /// ", e.g. ns/web-0 on n0".

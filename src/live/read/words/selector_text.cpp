@@ -5,13 +5,21 @@
 namespace ashlar::kube {
 namespace {
 
+std::string shown_value(const ObjectNames& names, LabelId label) {
+  const std::string value = value_text(names, label);
+  return value.empty() ? "\"\"" : value;
+}
+
 std::string expression_text(const ObjectNames& names, const LabelExpression& e) {
   const PooledString key = names.label_keys.name(e.key);
   const std::string name = key == names.node_name_key() ? "metadata.name" : key.str();
   std::string values;
-  for (const LabelId value : e.values) values += (values.empty() ? "" : ", ") + value_text(names, value);
+  for (const LabelId value : e.values) values += (values.empty() ? "" : ", ") + shown_value(names, value);
   switch (e.op) {
     case LabelExpression::Op::kIn:
+      // see Translator::expression() and term()
+      if (e.values.empty() && key == names.node_name_key()) return "an empty term";
+      if (e.values.empty()) return name + " compared with what is no 64-bit number";
       return e.values.size() == 1 ? name + "=" + values : name + " in (" + values + ")";
     case LabelExpression::Op::kNotIn:
       return name + " not in (" + values + ")";
@@ -44,7 +52,7 @@ std::string expressions_text(const ObjectNames& names, const std::vector<LabelEx
 std::string selector_text(const ObjectNames& names, const SelectorIndex& index, PodSelectorId selector,
                           NamespaceId own) {
   const PodSelector& s = index.selector(selector);
-  if (s.namespaces.empty() && !s.selects_namespaces) return "no pods";
+  if (s.namespaces.empty() && !s.selects_namespaces) return std::string(kNoPods);
   const std::string pods = s.all.empty() ? "all pods" : expressions_text(names, s.all);
   if (s.selects_namespaces)
     return pods + (s.of_namespace.empty() && s.also_within.empty() ? " of all namespaces" : " of selected namespaces");

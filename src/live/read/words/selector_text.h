@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "live/track/names.h"
@@ -14,6 +15,8 @@ namespace ashlar::kube {
 std::string value_text(const ObjectNames& names, LabelId label);
 /// "disktype=ssd, zone in (a, b)".
 std::string expressions_text(const ObjectNames& names, const std::vector<LabelExpression>& all);
+/// A selector that means none.
+inline constexpr std::string_view kNoPods = "no pods";
 /// "app=web", "all pods" or "no pods"; unless only those of `own` are meant, " of all", " of selected" or " of other
 /// namespaces".
 std::string selector_text(const ObjectNames& names, const SelectorIndex& index, PodSelectorId selector,

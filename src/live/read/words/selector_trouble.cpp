@@ -34,7 +34,7 @@ class Trouble {
 
   std::string of(const std::vector<const LabelExpression*>& unmet) const {
     const LabelExpression& first = *unmet.front();
-    const bool is_one = unmet.size() == 1, is_about_values = first.op == Op::kIn;
+    const bool is_one = unmet.size() == 1, is_about_values = first.op == Op::kIn && !first.values.empty();
     if (is_one && (is_about_values || first.op == Op::kExists) && values_of(first.key).empty()) {
       const std::string key = names_.label_keys.name(first.key).str();
       return ": no node has the label " + key + probable_label(c_.tables, key);
@@ -67,6 +67,7 @@ class Trouble {
     std::vector<std::string> known;
     for (const LabelId value : values) known.push_back(value_text(names_, value));
     std::sort(known.begin(), known.end());
+    if (!known.empty() && known.front().empty()) known.front() = "\"\"";
     return known;
   }
 

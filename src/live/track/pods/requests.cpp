@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "live/track/pods/awaits_resource.h"
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/pod_changes.h"
@@ -10,15 +11,6 @@
 namespace ashlar::kube {
 
 using Phase = PodRecord::Phase;
-
-namespace {
-
-/// Held by served_hold(), not for a field of its own.
-bool is_held_as_served(const PodRecord& r) {
-  return r.phase == Phase::kHeld && r.hold == HoldReason::kUnsupported && (!r.rules || r.rules->unsupported.empty());
-}
-
-}  // namespace
 
 void renew_demand(TrackerData& t, PodSlot slot, DemandId demand) {
   PodRecord& r = t.pods.edit(slot);
@@ -40,7 +32,7 @@ void renew_demands(TrackerData& t) {
     const PodRecord& r = t.pods[slot];
     if (r.phase == PodRecord::Phase::kFree || r.demand.is_none()) continue;
     const PooledString refused = t.translator.refused_in(r.demand);
-    if (!refused.empty() && (r.phase == Phase::kWaiting || is_held_as_served(r)))
+    if (!refused.empty() && (r.phase == Phase::kWaiting || awaits_resource(r)))
       hold_pod(t, slot, {HoldReason::kMalformed, refusal_text(refused)});
     else if (const DemandId renewed = t.translator.renewed(r.demand); renewed != r.demand)
       renew_demand(t, slot, renewed);
@@ -60,7 +52,7 @@ Hold served_hold(const TrackerData& t, const PodRecord& r) {
 void refresh_served(TrackerData& t) {
   for (PodSlot slot = 0; slot < t.pods.slots(); ++slot) {
     const PodRecord& r = t.pods[slot];
-    const bool is_held = is_held_as_served(r);
+    const bool is_held = awaits_resource(r);
     if (r.phase != Phase::kWaiting && !is_held) continue;
     const Hold hold = served_hold(t, r);
     if (hold.reason == HoldReason::kNone) {
