@@ -107,7 +107,7 @@ bool AnyCandidate::exists_for(JobId job) const {
   return false;
 }
 
-std::vector<Candidate> candidates_for(const State& state, JobId job) {
+Candidates candidates_for(const State& state, JobId job, JobId first) {
   const Job& waiting = state.job(job);
   std::vector<Candidate> own, lent;
   const bool has_guarantees = !state.queues().shares().is_empty();
@@ -121,21 +121,28 @@ std::vector<Candidate> candidates_for(const State& state, JobId job) {
     }
   }
   const auto gives_way_before = [&](const Candidate& a, const Candidate& b) {
-    const Job &first = state.job(a.job), &second = state.job(b.job);
-    return std::tuple(first.priority, second.start_seq) < std::tuple(second.priority, first.start_seq);
+    if (a.job == first || b.job == first) return a.job == first && b.job != first;
+    const Job &one = state.job(a.job), &other = state.job(b.job);
+    return std::tuple(one.priority, other.start_seq) < std::tuple(other.priority, one.start_seq);
   };
   std::sort(own.begin(), own.end(), gives_way_before);
-  if (lent.empty()) return own;
-  std::sort(lent.begin(), lent.end(), gives_way_before);
-  const Claim claim(state, job);
-  QueueTree left = state.queues();
-  std::vector<Candidate> candidates;
-  for (const Candidate& borrower : lent) {
-    if (!claim.is_lent(left, state.job(borrower.job).queue)) continue;
-    give_back(state, borrower.job, left);
-    candidates.push_back(borrower);
+  Candidates candidates;
+  if (!lent.empty()) {
+    std::sort(lent.begin(), lent.end(), gives_way_before);
+    const Claim claim(state, job);
+    QueueTree left = state.queues();
+    for (const Candidate& borrower : lent) {
+      const QueueId queue = state.job(borrower.job).queue;
+      if (!claim.is_lent(state.queues(), queue)) continue;
+      if (claim.is_lent(left, queue)) {
+        give_back(state, borrower.job, left);
+        candidates.all.push_back(borrower);
+      } else {
+        candidates.left_out.push_back(borrower);
+      }
+    }
   }
-  candidates.insert(candidates.end(), own.begin(), own.end());
+  candidates.all.insert(candidates.all.end(), own.begin(), own.end());
   return candidates;
 }
 

@@ -20,10 +20,14 @@ struct Candidate {
   StopRule rule = StopRule::kLowerPriority;
 };
 
+struct Candidates {
+  std::vector<Candidate> all;
+  std::vector<Candidate> left_out;  ///< their queues no longer borrow once all of those have stopped
+};
 /// Jobs that borrow come first, then those of the job's own queue; of each the lowest priority, and of these the one
 /// that started last. A queue is taken to borrow as long as the candidates before have left it more than its guarantee.
-/// Cost: O(running jobs).
-std::vector<Candidate> candidates_for(const State& state, JobId job);
+/// `first`, one that was left out, comes before all others. Cost: O(running jobs).
+Candidates candidates_for(const State& state, JobId job, JobId first = JobId::none());
 
 /// Whether there is any candidate, for many jobs of one state. Cost: O(running jobs + queues) once; for a job O(1), and
 /// O(queues x depth) where guarantees are stated.

@@ -29,14 +29,29 @@ class VictimSearch {
 
   /// Nothing of the state has changed after it; `places` empty: no place.
   Found find() {
-    const std::vector<Candidate> candidates = candidates_for(state_, job_);
-    const std::size_t enough = fewest(candidates);
-    if (enough > candidates.size()) return {};
-    std::vector<Candidate> victims = those_in_the_way(std::span(candidates).first(enough));
-    return has_company(victims) ? without_the_needless(std::move(victims)) : with_those_that_may_stay(victims);
+    const Candidates candidates = candidates_for(state_, job_);
+    Found found = find_among(candidates.all);
+    for (std::size_t i = 0; i < candidates.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
+      found = find_among(candidates_for(state_, job_, candidates.left_out[i].job).all);
+    return found;
   }
 
  private:
+  /// A queue that borrows little may give one job back: at most this many are each tried before all others.
+  static constexpr std::size_t kLeftOutTried = 64;
+  /// At most this many are each spared in a search of its own: on other devices the job may leave one where it is.
+  static constexpr std::size_t kLookedAtOneByOne = 16;
+
+  Found find_among(const std::vector<Candidate>& candidates) {
+    const std::size_t enough = fewest(candidates);
+    if (enough > candidates.size()) return {};
+    std::vector<Candidate> victims = those_in_the_way(std::span(candidates).first(enough));
+    if (has_company(victims)) return without_the_needless(std::move(victims));
+    Found found = with_those_that_may_stay(victims);
+    const std::size_t left = found.victims.size();
+    return left > 1 && left <= kLookedAtOneByOne ? without_the_needless(std::move(found.victims)) : found;
+  }
+
   /// Takes them off in the trial and places the job, beside the reservations ahead of it. False: the trial is empty.
   bool place_without(Trial& trial, std::span<const Candidate> victims) const {
     for (const Candidate& victim : victims) trial.evict(victim.job);
@@ -107,7 +122,7 @@ class VictimSearch {
     };
     return has_any(job_) || std::ranges::any_of(victims, [&](const Candidate& v) { return has_any(v.job); });
   }
-  /// Where rules about other pods are concerned, each is spared without which the job finds a place as well.
+  /// Each is spared without which the job finds a place as well, perhaps on other devices, or by other pods' rules.
   Found without_the_needless(std::vector<Candidate> victims) const {
     for (std::size_t i = victims.size(); i-- > 0;) {
       std::vector<Candidate> fewer = victims;

@@ -160,7 +160,9 @@ void settle(World& world, std::uint32_t seed) {
         room += world.gpus(victim);
       }
       for (const JobId victim : victims)
-        EXPECT_LT(room - world.gpus(victim), world.gpus(starter)) << "more than needed, seed " << seed;
+        EXPECT_LT(room - world.gpus(victim), world.gpus(starter))
+            << "more than needed, seed " << seed << " node " << node.value << " free " << before.free.at(node)
+            << " starter " << starter.value << " victims " << victims.size();
     }
   }
 }
