@@ -30,11 +30,7 @@ class SomeMembers {
     is_within_ = &is_within;
     return std::ranges::any_of(scopes_by_room(), [&](const Scope& scope) {
       const std::vector<MemberId> members = with_room(scope);
-      return are_enough(members) &&
-             (place_each_in_turn(scope, members) ||
-              std::ranges::any_of(minimum_.choices(state_, members).all, [&](const std::vector<MemberId>& chosen) {
-                return place_each_in_turn(scope, chosen);
-              }));
+      return are_enough(members) && place_each_in_turn(scope, members);
     });
   }
 

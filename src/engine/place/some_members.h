@@ -13,8 +13,7 @@ namespace ashlar {
 /// Places as many as must be placed together, or more; or nothing. The job has a choice (has_choice).
 bool place_some(RunPlacer& placer, const PlacementContext& context, JobId job);
 
-/// The same one by one, no more than must be placed together, of all of them or of a combination of kinds: each where
-/// `is_within()` holds once it is placed.
+/// The same one by one, no more than must be placed together, each where `is_within()` holds once it is placed.
 bool place_some_within(const PlacementContext& context, JobId job, const std::function<bool()>& is_within);
 
 }  // namespace ashlar
