@@ -167,6 +167,18 @@ TEST_F(VolumesTest, AClaimForAVolumeThatDoesNotExistSaysSo) {
   EXPECT_TRUE(waits("p").ends_with("\"data\" (is being bound to persistentvolume \"v\").")) << waits("p");
 }
 
+/// As kube-scheduler asks about all claims before it looks for the volumes of any.
+TEST_F(VolumesTest, AClaimThatIsNotBoundIsNamedBeforeAVolumeThatIsGone) {
+  zones();
+  see(bound_claim("data", "gone"));
+  see(claim("logs", "nosuch"));
+  see(user("p", {"data", "logs"}));
+  step();
+  EXPECT_EQ(waits("p"),
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims: \"logs\" (storage class "
+            "\"nosuch\" does not exist).");
+}
+
 TEST_F(VolumesTest, ClaimsThatArePendingAreNamedWithTheirClass) {
   zones();
   see(storage_class("fast", "driver", false));

@@ -82,13 +82,13 @@ TEST(KnownLives, WithReservations) {
             "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 297 "
             "InsufficientGPU 517 InsufficientResource 197 NeverFits 978 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
             "631 Placed 3360 PortTaken 120 QuotaExhausted 631 ReservationHeld 138 SelectorMismatch 8 TaintNotTolerated "
-            "6 TopologyFragmented 590 Waits 1881; plans 77a7aef9f4b2d2fa");
+            "6 TopologyFragmented 590 Waits 1881; plans b86e0a2fdeeca3fd");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20759 decisions, 5776 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 662 "
-      "InsufficientResource 205 NeverFits 555 NoMatchingDevice 3 NodesNotReady 1 Placed 3671 PortTaken 123 "
-      "ReservationHeld 91 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 702 Waits 2169; plans "
-      "f27be1f9c2d6b1fb");
+      "20760 decisions, 5775 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 662 "
+      "InsufficientResource 205 NeverFits 555 NoMatchingDevice 3 NodesNotReady 1 Placed 3672 PortTaken 123 "
+      "ReservationHeld 90 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 706 Waits 2172; plans "
+      "dd6dd4cc7bc2033d");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
@@ -96,15 +96,15 @@ TEST(KnownLives, WhereWhoeverFitsMayPass) {
             "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
             "InsufficientGPU 509 InsufficientResource 193 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "621 Placed 3376 PortTaken 114 QuotaExhausted 621 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 586 Waits 1703; plans d4ab104c678eb6c3");
+            "TopologyFragmented 586 Waits 1703; plans ca8abc8dabbef199");
 }
 
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20636 decisions, 4858 binds, 0 others; BehindHead 965 ExceedsClusterMax 465 ExceedsMaxQuota 425 "
-            "GangPartial 261 InsufficientGPU 372 InsufficientResource 161 NeverFits 890 NoMatchingDevice 2 "
-            "NodesNotReady 1 OverQuota 484 Placed 3091 PortTaken 103 QuotaExhausted 484 SelectorMismatch 6 "
-            "TaintNotTolerated 4 TopologyFragmented 470 Waits 2345; plans cb0824d8bc18a098");
+            "20638 decisions, 4860 binds, 0 others; BehindHead 963 ExceedsClusterMax 465 ExceedsMaxQuota 425 "
+            "GangPartial 260 InsufficientGPU 372 InsufficientResource 161 NeverFits 890 NoMatchingDevice 2 "
+            "NodesNotReady 1 OverQuota 486 Placed 3093 PortTaken 103 QuotaExhausted 486 SelectorMismatch 6 "
+            "TaintNotTolerated 4 TopologyFragmented 471 Waits 2343; plans 35ae2a4c5a5499ac");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
@@ -112,42 +112,42 @@ TEST(KnownLives, OfPublishedProfiles) {
             "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
             "InsufficientGPU 486 InsufficientResource 187 NeverFits 843 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
             "589 Placed 3437 PortTaken 134 QuotaExhausted 589 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 571 Waits 1671; plans 4b218c58a49ac947");
+            "TopologyFragmented 571 Waits 1671; plans 1015175ae45a9828");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 311 "
             "InsufficientGPU 526 InsufficientResource 189 NeverFits 1004 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
             "685 Placed 3365 PortTaken 129 QuotaExhausted 685 ReservationHeld 238 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 585 Waits 1999; plans aea9a0dfa651e1d3");
+            "6 TopologyFragmented 585 Waits 1999; plans ce6e58e37dba2531");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 284 "
             "InsufficientGPU 435 InsufficientResource 183 NeverFits 975 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
             "672 Placed 3335 PortTaken 120 QuotaExhausted 672 ReservationHeld 1162 SelectorMismatch 6 "
-            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans 1c6bdbc9f0d480f0");
+            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans bae75786dd5adc0f");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20713 decisions, 5243 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
+            "20714 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
             "InsufficientGPU 505 InsufficientResource 191 NeverFits 842 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "628 Placed 3415 PortTaken 123 QuotaExhausted 628 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 563 Waits 1699; plans 94867aa9e413f881");
+            "TopologyFragmented 564 Waits 1700; plans 6bd9e92536a59305");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20707 decisions, 5286 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
+            "20708 decisions, 5285 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
             "InsufficientGPU 494 InsufficientResource 199 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "625 Placed 3391 PortTaken 119 QuotaExhausted 625 SelectorMismatch 9 TaintNotTolerated 6 "
-            "TopologyFragmented 551 Waits 1684; plans 5daecb0078949086");
+            "TopologyFragmented 552 Waits 1685; plans 1f4d0b8df4a9bd6d");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20724 decisions, 5248 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
+            "20725 decisions, 5247 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
             "InsufficientGPU 515 InsufficientResource 183 NeverFits 847 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
             "645 Placed 3427 PortTaken 114 QuotaExhausted 645 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 568 Waits 1699; plans 0a8d9531b9573ef0");
+            "TopologyFragmented 569 Waits 1700; plans 2941f0f960491189");
   EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20688 decisions, 5264 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 481 GangPartial 296 "
-            "InsufficientGPU 487 InsufficientResource 191 NeverFits 861 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "587 Placed 3441 PortTaken 136 QuotaExhausted 587 SelectorMismatch 8 TaintNotTolerated 9 "
-            "TopologyFragmented 585 Waits 1720; plans 619e721901f5e2c3");
+            "20687 decisions, 5263 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 482 GangPartial 296 "
+            "InsufficientGPU 487 InsufficientResource 191 NeverFits 862 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
+            "587 Placed 3440 PortTaken 136 QuotaExhausted 587 SelectorMismatch 8 TaintNotTolerated 9 "
+            "TopologyFragmented 582 Waits 1717; plans 067edff4e45b678d");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {
   EXPECT_EQ(decided(*builtin_profile("srtf")),
-            "20100 decisions, 23986 binds, 11285 others; Placed 13992; plans 99ae517c5d35ad04");
+            "20100 decisions, 23987 binds, 11286 others; Placed 13995; plans f566e173a545785f");
   EXPECT_EQ(decided(*builtin_profile("tiresias")),
             "20100 decisions, 912 binds, 36 others; Placed 545; plans 163516e7adfba649");
 }

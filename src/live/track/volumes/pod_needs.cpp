@@ -76,10 +76,7 @@ std::string unbound_claims_text(const VolumeBook& book, const VolumeOwner& owner
 }
 
 /// kube-scheduler's words, and after a colon what they are about.
-std::string unbound_problem(const VolumeBook& book, const VolumeOwner& owner, const ClaimUse& use,
-                            const PersistentVolumeClaim& claim) {
-  if (is_unbound_immediate(book, claim))
-    return std::string(kUnboundImmediate) + ": " + unbound_claims_text(book, owner);
+std::string gone_problem(const VolumeBook& book, const ClaimUse& use, const PersistentVolumeClaim& claim) {
   if (!claim.is_bound() || book.volume(claim.volume_name) != nullptr) return {};
   return use.is_ephemeral ? std::string(kVolumesGone) + ": " + quoted(use.name) + " to " + quoted(claim.volume_name)
                           : "persistentvolume " + quoted(claim.volume_name) + " not found";
@@ -131,9 +128,9 @@ Hold hold_of(const VolumeBook& book, const VolumeOwner& owner) {
           [&](const ClaimUse&, const PersistentVolumeClaim* claim) { return unread_problem(book, owner, *claim); });
       !unread.empty())
     return {HoldReason::kVolumesUnreadable, unread};
-  text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
-    return unbound_problem(book, owner, use, *claim);
-  });
+  if (const std::string unbound = unbound_claims_text(book, owner); !unbound.empty())
+    return {HoldReason::kVolumes, std::string(kUnboundImmediate) + ": " + unbound};
+  text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) { return gone_problem(book, use, *claim); });
   if (text.empty())
     text = each([&](const ClaimUse& use, const PersistentVolumeClaim* claim) {
       const bool is_taken = !use.is_ephemeral && claim->is_for_one_pod() && owner.is_taken(use.name);
