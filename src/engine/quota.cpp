@@ -92,8 +92,7 @@ struct Usage {
 /// Whether the queue admits enough members if those come first that request the fewest devices.
 bool admits_the_smallest(const State& state, JobId job, const Minimum& minimum) {
   std::vector<MemberId> members(minimum.waiting().begin(), minimum.waiting().end());
-  std::ranges::stable_sort(members, {},
-                           [&](MemberId id) { return state.demand(state.member(id).demand).devices.milli_total(); });
+  sort_smallest_first(state, members);
   keep_within_quota(state, job, members);
   std::ranges::sort(members);
   return minimum.first_among(members).has_value();

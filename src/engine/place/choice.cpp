@@ -66,6 +66,11 @@ bool has_choice(const State& state, JobId job) {
   return !are_alike;
 }
 
+void sort_smallest_first(const State& state, std::vector<MemberId>& members) {
+  std::ranges::stable_sort(members, {},
+                           [&](MemberId id) { return state.demand(state.member(id).demand).devices.milli_total(); });
+}
+
 Minimum::Minimum(const State& state, JobId job) : needed_(state.job(job).members_needed()) {
   if (state.job(job).groups_lack > 0) lacking_ = state.gangs().lacking(job, state.job(job).spec);
   state.each_waiting(job, [&](MemberId id, const Member& m) {

@@ -14,6 +14,9 @@ namespace ashlar {
 /// Whether more members wait than must be placed together next, and they are not all of one kind.
 bool has_choice(const State& state, JobId job);
 
+/// Those that request the fewest devices first, else as they were.
+void sort_smallest_first(const State& state, std::vector<MemberId>& members);
+
 /// Members that would be enough together, by numbers of each kind.
 struct Choices {
   std::vector<std::vector<MemberId>> all;

@@ -100,8 +100,7 @@ class SomeMembers {
   /// By their ranks, else the smallest first.
   bool place_each_in_turn(const Scope& scope, std::vector<MemberId> members) {
     if (place_each(scope, members)) return true;
-    std::ranges::stable_sort(
-        members, {}, [&](MemberId id) { return state_.demand(state_.member(id).demand).devices.milli_total(); });
+    sort_smallest_first(state_, members);
     return place_each(scope, members);
   }
 

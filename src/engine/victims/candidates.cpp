@@ -109,20 +109,20 @@ bool AnyCandidate::exists_for(JobId job) const {
 
 Candidates candidates_for(const State& state, JobId job, JobId first) {
   const Job& waiting = state.job(job);
-  std::vector<Candidate> own, lent;
+  std::vector<JobId> own, lent;
   const bool has_guarantees = !state.queues().shares().is_empty();
   for (const Timeline::End& end : state.timeline().ends()) {
     const Job& running = state.job(end.job);
     if (!may_be_stopped(running) || end.job == job) continue;
     if (running.queue != waiting.queue) {
-      if (has_guarantees) lent.push_back({end.job, StopRule::kReclaimed});
+      if (has_guarantees) lent.push_back(end.job);
     } else if (running.priority < waiting.priority) {
-      own.push_back({end.job, StopRule::kLowerPriority});
+      own.push_back(end.job);
     }
   }
-  const auto gives_way_before = [&](const Candidate& a, const Candidate& b) {
-    if (a.job == first || b.job == first) return a.job == first && b.job != first;
-    const Job &one = state.job(a.job), &other = state.job(b.job);
+  const auto gives_way_before = [&](JobId a, JobId b) {
+    if (a == first || b == first) return a == first && b != first;
+    const Job &one = state.job(a), &other = state.job(b);
     return std::tuple(one.priority, other.start_seq) < std::tuple(other.priority, one.start_seq);
   };
   std::sort(own.begin(), own.end(), gives_way_before);
@@ -131,11 +131,11 @@ Candidates candidates_for(const State& state, JobId job, JobId first) {
     std::sort(lent.begin(), lent.end(), gives_way_before);
     const Claim claim(state, job);
     QueueTree left = state.queues();
-    for (const Candidate& borrower : lent) {
-      const QueueId queue = state.job(borrower.job).queue;
+    for (const JobId borrower : lent) {
+      const QueueId queue = state.job(borrower).queue;
       if (!claim.is_lent(state.queues(), queue)) continue;
       if (claim.is_lent(left, queue)) {
-        give_back(state, borrower.job, left);
+        give_back(state, borrower, left);
         candidates.all.push_back(borrower);
       } else {
         candidates.left_out.push_back(borrower);

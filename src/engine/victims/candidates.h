@@ -2,27 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "state/state.h"
 
 namespace ashlar {
 
-/// Why a running job may be stopped for another one.
-enum class StopRule : std::uint8_t {
-  kLowerPriority,  ///< it is of the same queue, and of lower priority
-  kReclaimed,      ///< its queue borrows what is guaranteed to the queue of the other
-};
-
-struct Candidate {
-  JobId job;
-  StopRule rule = StopRule::kLowerPriority;
-};
-
 struct Candidates {
-  std::vector<Candidate> all;
-  std::vector<Candidate> left_out;  ///< their queues no longer borrow once all of those have stopped
+  std::vector<JobId> all;
+  std::vector<JobId> left_out;  ///< their queues no longer borrow once all of those have stopped
 };
 /// Jobs that borrow come first, then those of the job's own queue; of each the lowest priority, and of these the one
 /// that started last. A queue is taken to borrow as long as the candidates before have left it more than its guarantee.

@@ -18,7 +18,7 @@ namespace {
 
 /// What is found: those that are stopped, and the place for which they are.
 struct Found {
-  std::vector<Candidate> victims;
+  std::vector<JobId> victims;
   std::vector<Trial::Placement> places;
 };
 
@@ -32,7 +32,7 @@ class VictimSearch {
     const Candidates candidates = candidates_for(state_, job_);
     Found found = find_among(candidates.all);
     for (std::size_t i = 0; i < candidates.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
-      found = find_among(candidates_for(state_, job_, candidates.left_out[i].job).all);
+      found = find_among(candidates_for(state_, job_, candidates.left_out[i]).all);
     return found;
   }
 
@@ -42,10 +42,10 @@ class VictimSearch {
   /// At most this many are each spared in a search of its own: on other devices the job may leave one where it is.
   static constexpr std::size_t kLookedAtOneByOne = 16;
 
-  Found find_among(const std::vector<Candidate>& candidates) {
+  Found find_among(const std::vector<JobId>& candidates) {
     const std::size_t enough = fewest(candidates);
     if (enough > candidates.size()) return {};
-    std::vector<Candidate> victims = those_in_the_way(std::span(candidates).first(enough));
+    std::vector<JobId> victims = those_in_the_way(std::span(candidates).first(enough));
     if (has_company(victims)) return without_the_needless(std::move(victims));
     Found found = with_those_that_may_stay(victims);
     const std::size_t left = found.victims.size();
@@ -53,8 +53,8 @@ class VictimSearch {
   }
 
   /// Takes them off in the trial and places the job, beside the reservations ahead of it. False: the trial is empty.
-  bool place_without(Trial& trial, std::span<const Candidate> victims) const {
-    for (const Candidate& victim : victims) trial.evict(victim.job);
+  bool place_without(Trial& trial, std::span<const JobId> victims) const {
+    for (const JobId victim : victims) trial.evict(victim);
     Rng draws(e_.draws.state());
     const bool is_admitted =
         !quota_refusal(state_, job_) && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
@@ -70,12 +70,12 @@ class VictimSearch {
     if (!is_placed) trial.rollback_to(0);
     return is_placed;
   }
-  bool is_enough(std::span<const Candidate> victims) const {
+  bool is_enough(std::span<const JobId> victims) const {
     Trial trial(state_);
     return place_without(trial, victims);
   }
   /// How many of them, from the first on, are enough; more than there are: all are not.
-  std::size_t fewest(std::span<const Candidate> candidates) const {
+  std::size_t fewest(std::span<const JobId> candidates) const {
     if (candidates.empty() || !is_enough(candidates)) return candidates.size() + 1;
     std::size_t too_few = 0, enough = candidates.size();
     while (enough - too_few > 1) {
@@ -92,7 +92,7 @@ class VictimSearch {
     return places;
   }
   /// Those on the nodes where the job has its place without all of them, if they are enough.
-  std::vector<Candidate> those_in_the_way(std::span<const Candidate> victims) const {
+  std::vector<JobId> those_in_the_way(std::span<const JobId> victims) const {
     std::vector<NodeId> nodes;
     {
       Trial trial(state_);
@@ -100,19 +100,19 @@ class VictimSearch {
       for (const Trial::Placement& placed : places_of_job(trial)) nodes.push_back(placed.node);
     }
     std::sort(nodes.begin(), nodes.end());
-    const auto is_there = [&](const Candidate& victim) {
+    const auto is_there = [&](JobId victim) {
       bool is_any = false;
-      state_.each_member(victim.job, [&](MemberId, const Member& m) {
+      state_.each_member(victim, [&](MemberId, const Member& m) {
         is_any = is_any || (m.is_placed() && std::binary_search(nodes.begin(), nodes.end(), m.node));
       });
       return is_any;
     };
-    std::vector<Candidate> there;
+    std::vector<JobId> there;
     std::ranges::copy_if(victims, std::back_inserter(there), is_there);
     if (there.size() < victims.size() && !is_enough(there)) return {victims.begin(), victims.end()};
     return there;
   }
-  bool has_company(std::span<const Candidate> victims) const {
+  bool has_company(std::span<const JobId> victims) const {
     const auto has_any = [&](JobId job) {
       bool is_any = false;
       state_.each_member(job, [&](MemberId, const Member& m) {
@@ -120,12 +120,12 @@ class VictimSearch {
       });
       return is_any;
     };
-    return has_any(job_) || std::ranges::any_of(victims, [&](const Candidate& v) { return has_any(v.job); });
+    return has_any(job_) || std::ranges::any_of(victims, has_any);
   }
   /// Each is spared without which the job finds a place as well, perhaps on other devices, or by other pods' rules.
-  Found without_the_needless(std::vector<Candidate> victims) const {
+  Found without_the_needless(std::vector<JobId> victims) const {
     for (std::size_t i = victims.size(); i-- > 0;) {
-      std::vector<Candidate> fewer = victims;
+      std::vector<JobId> fewer = victims;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       if (is_enough(fewer)) victims = std::move(fewer);
     }
@@ -134,14 +134,14 @@ class VictimSearch {
     return {std::move(victims), places_of_job(trial)};
   }
   /// Each stays that has room where it is, beside the job in its place.
-  Found with_those_that_may_stay(std::span<const Candidate> victims) const {
+  Found with_those_that_may_stay(std::span<const JobId> victims) const {
     Trial trial(state_);
     if (!place_without(trial, victims)) return {};
     Found found{{}, places_of_job(trial)};
     const std::vector<Trial::Step> steps = trial.steps();
     for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
       const std::size_t before = trial.checkpoint();
-      if (may_stay(trial, victim->job, steps)) continue;
+      if (may_stay(trial, *victim, steps)) continue;
       trial.rollback_to(before);
       found.victims.push_back(*victim);
     }
@@ -184,9 +184,9 @@ bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::He
   if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus()) return false;
   const Found found = VictimSearch(e, state, head, cycle.plan.at).find();
   if (found.places.empty()) return false;
-  for (const Candidate& victim : found.victims) {
-    cycle.plan.actions.push_back(Evict{victim.job, e.profile->grace, {}, job});
-    Ledger(state).give_way(victim.job, cycle.plan.at);
+  for (const JobId victim : found.victims) {
+    cycle.plan.actions.push_back(Evict{victim, e.profile->grace, {}, job});
+    Ledger(state).give_way(victim, cycle.plan.at);
   }
   Trial trial(state);
   for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);

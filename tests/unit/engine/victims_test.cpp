@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <set>
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
@@ -152,11 +151,14 @@ void settle(World& world, std::uint32_t seed) {
       }
       for (const JobId victim : victims) {
         const auto was = before.nodes.find(victim);
-        if (was != before.nodes.end()) EXPECT_EQ(was->second, node) << "not in the way, seed " << seed;
-        if (world.queue(victim) == world.queue(starter))
+        if (was != before.nodes.end()) {
+          EXPECT_EQ(was->second, node) << "not in the way, seed " << seed;
+        }
+        if (world.queue(victim) == world.queue(starter)) {
           EXPECT_LT(world.priority(victim), world.priority(starter)) << seed;
-        else
+        } else {
           EXPECT_LE(world.used(world.queue(starter)), world.guarantee(world.queue(starter))) << seed;
+        }
         room += world.gpus(victim);
       }
       for (const JobId victim : victims)
@@ -204,10 +206,13 @@ TEST(Victims, GiveBackWhatIsLentAndNoMore) {
         if (world.used(queue) + world.gpus(waiting) > world.guarantee(queue)) continue;
         for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) {
           // Each of the others alone, if its queue borrows.
-          for (const JobId job : world.running())
-            if (world.node(job) == NodeId(n) && world.queue(job) == other && world.used(other) > world.guarantee(other))
-              ASSERT_LT(world.free(NodeId(n)) + world.gpus(job), world.gpus(waiting))
-                  << "job " << waiting.value << " waits for what job " << job.value << " borrows, seed " << seed;
+          for (const JobId job : world.running()) {
+            const bool is_lent =
+                world.node(job) == NodeId(n) && world.queue(job) == other && world.used(other) > world.guarantee(other);
+            if (!is_lent) continue;
+            ASSERT_LT(world.free(NodeId(n)) + world.gpus(job), world.gpus(waiting))
+                << "job " << waiting.value << " waits for what job " << job.value << " borrows, seed " << seed;
+          }
         }
       }
       for (const auto& [queue, before] : used) reclaims += world.used(queue) < before ? 1 : 0;
