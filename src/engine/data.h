@@ -67,6 +67,12 @@ struct EngineData {
   /// Classes found never to fit, of which an added or changed node could take a member.
   std::set<ClassId> to_prove;
   std::function<void(JobId)> before_stop;  ///< see Engine::before_stop
+  /// When running jobs may be stopped for a waiting one that could not be before: their protected time ends, or their
+  /// queue borrows.
+  Millis more_victims_at = Millis::max();
+  /// The last decision ended at its limit of what it looks at: what has woken meanwhile waits until the jobs that were
+  /// not looked at have had their turn, or newcomers behind them might never have one.
+  bool is_cut = false;
   std::uint64_t unproven = 0;
   std::uint64_t cut_short = 0;  ///< decisions that ended at the limit of rounds in which held jobs are woken
   std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests

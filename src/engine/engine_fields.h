@@ -23,7 +23,8 @@ struct EngineFields {
     visit(a.classes_), visit(a.spare_), visit(a.moved_heads_), visit(a.newcomers_of_parked_), visit(a.head_changes_);
     visit(a.queue_keys_.keys_), visit(a.queue_keys_.tree_seen_);
     visit(a.queue_keys_.history_.step_), visit(a.queue_keys_.history_.pasts_);
-    visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen);
+    visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen), visit(d.more_victims_at),
+        visit(d.is_cut);
   }
   /// After the fields were read and found sound: what follows from them is made anew.
   static void rebuild(Engine& e) {

@@ -43,8 +43,7 @@ void PodBuilder::reset() {
 }
 
 std::int32_t spread_number(std::int64_t stated) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 28;
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 1, kMost));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(stated, 1, INT32_MAX));
 }
 
 std::int32_t preferred_weight(std::int64_t stated) {

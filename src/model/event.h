@@ -18,6 +18,7 @@
 #include "model/node.h"
 #include "model/pod_labels.h"
 #include "model/quota.h"
+#include "model/stop_rules.h"
 #include "model/workload.h"
 
 namespace ashlar {
@@ -43,7 +44,8 @@ struct QueueDefined {
   QueueRank rank = {};
   bool is_held = false;                ///< nothing of it, and of those below it, starts
   std::vector<QueueUsage> usage = {};  ///< what it is to have used so far, of these; of others it is as it was
-};                                     ///< first or changed; parent none only for the root (row 0)
+  StopRules stops = {};
+};  ///< first or changed; parent none only for the root (row 0)
 struct NodeSeen {
   NodeId node;
   NodeFacts facts;

@@ -68,6 +68,12 @@ std::string_view wake_name(const Verdict& verdict) {
   return "Unknown";
 }
 
+std::string_view stop_reason_name(StopReason reason) {
+  static constexpr std::string_view kNames[] = {"", "LowerPriority", "Newer", "Reclaimed",
+                                                            "WhileBorrowing"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
 std::string_view verdict_name(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kPending:

@@ -44,11 +44,16 @@ struct Bind {
   DeviceMask devices;
   DeviceShare each = {};  ///< what it holds of each of these devices
 };
+/// By which rule a job was stopped for another one.
+enum class StopReason : std::uint8_t { kNone, kLowerPriority, kNewer, kReclaimed, kWhileBorrowing };
+std::string_view stop_reason_name(StopReason reason);
+
 struct Evict {
   JobId job;
   Millis grace;  ///< for which its pods run on and keep their devices; binds for `for_job` wait until they are gone
   MemberId member = {};  ///< none: all placed members of the job
   JobId for_job = {};    ///< which gets the place; none: no one job
+  StopReason reason = StopReason::kNone;
 };
 using Action = std::variant<Bind, Evict>;
 
@@ -67,8 +72,8 @@ struct Plan {
   std::uint32_t examined = 0;  ///< jobs looked at, for metrics
 };
 
-/// A fingerprint of a plan: equal plans have equal digests on every machine. Without Bind::each, which follows from the
-/// request as long as no policy chooses it; replays compare plans by their bytes.
+/// A fingerprint of a plan: equal plans have equal digests on every machine. Without what follows from the rest:
+/// Bind::each as long as no policy chooses it, and Evict::reason; replays compare plans by their bytes.
 std::uint64_t digest_of(const Plan& plan);  // for tests
 
 }  // namespace ashlar

@@ -66,8 +66,7 @@ bool has_known_selectors(const Constraint& constraint, std::size_t rows) {
 }
 
 bool is_sound_company(const Constraint& constraint) {
-  constexpr std::int32_t kMost = 1 << 28;
-  const auto is_number = [](std::int32_t number) { return number >= 1 && number <= kMost; };
+  const auto is_number = [](std::int32_t number) { return number >= 1; };
   const auto are_spreads = [&](const std::vector<SpreadTerm>& terms) {
     return std::all_of(terms.begin(), terms.end(), [&](const SpreadTerm& t) {
       return is_in_bounds(t.topology) && is_number(t.skew_max) && is_number(t.domains_min);

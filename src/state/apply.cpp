@@ -36,7 +36,8 @@ struct Applier {
   void operator()(const QueueDefined& e) {
     const std::size_t keys = s.queues_.keys().size(), shares = s.queues_.shares().columns().size();
     const std::vector<NodeId> held = s.yielding_.nodes();
-    s.change_kept(held, [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.is_held); });
+    s.change_kept(held,
+                  [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.is_held, e.stops); });
     for (const QueueUsage& usage : e.usage) s.queues_.record_usage(e.id, usage);
     for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
@@ -165,9 +166,10 @@ struct Applier {
         s.note_freed(s.member(m).node);
         s.take_off(m);
       }
-    s.job_row(e.job).remaining = e.remaining;
-    s.job_row(e.job).queued_at = now;
-    ++s.job_row(e.job).evictions;
+    Job& j = s.job_row(e.job);
+    j.remaining = e.remaining;
+    if (!std::exchange(j.has_given_way, false)) j.queued_at = now;
+    ++j.evictions;
     s.send_to_tail(e.job);
   }
   void operator()(const EstimateChanged& e) {

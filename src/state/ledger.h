@@ -50,8 +50,11 @@ class Ledger {
   void run(JobId id, Millis now) const { state_->run(id, now); }
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now) const { state_->stop(id, now); }
-  /// A running job gives way: it has left its nodes, and waits again once its pods are reported gone (Evicted).
-  void give_way(JobId id, Millis now) const {
+  /// A running job gives way for another: it has left its nodes, and waits again, as old as it was, once its pods are
+  /// reported gone (Evicted).
+  void give_way(JobId id, JobId for_job, Millis now) const {
+    state_->gave_way_.note(id, for_job);
+    state_->job_row(id).has_given_way = true;
     state_->note_end(id, now);
     state_->stop(id, now);
     state_->each_member(id, [&](MemberId m, const Member& member) {

@@ -15,6 +15,7 @@
 #include "state/jobs/absent_devices.h"
 #include "state/jobs/device_grant_rows.h"
 #include "state/jobs/gangs.h"
+#include "state/jobs/gave_way.h"
 #include "state/jobs/jobs.h"
 #include "state/jobs/node_members.h"
 #include "state/queues/queue_tree.h"
@@ -46,6 +47,7 @@ class State {
 
   const Cluster& cluster() const { return cluster_; }
   const QueueTree& queues() const { return queues_; }
+  const GaveWay& gave_way() const { return gave_way_; }
   const Timeline& timeline() const { return timeline_; }
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
@@ -304,6 +306,7 @@ class State {
   std::vector<NodeId> freed_nodes_, changed_nodes_;
   std::vector<MemberId> nominations_;
   AbsentDevices absent_devices_;
+  GaveWay gave_way_;
   Holds holds_;
   HeldPlaces yielding_;  ///< derived; not in snapshots
   std::uint64_t unforeseen_frees_ = 0;

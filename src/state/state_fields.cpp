@@ -104,6 +104,10 @@ bool StateFields::are_numbers_sound(const State& s) {
          all_of(s.demand_quota_, [](const QuotaVector& q) { return all_of(q, is_amount); }) &&
          all_of(s.demands_, is_sound_demand) && all_of(s.jobs_, is_sound_job) &&
          all_of(s.nominations_, [&](MemberId m) { return m.row() < s.members_.size(); }) &&
+         all_of(s.gave_way_.to_,
+                [&](const auto& row) {
+                  return s.is_live(row.first) && all_of(row.second, [&](JobId other) { return s.is_live(other); });
+                }) &&
          all_of(s.absent_devices_.rows_,
                 [&](const auto& row) {
                   return s.is_live(row.first) && row.second.node.row() < s.cluster_.rows() &&
@@ -350,7 +354,9 @@ bool StateFields::are_sound(const State& s) {
         !all_of(q.key_used_[k], is_number))
       return false;
   }
-  if (q.ranks_.size() != queues || q.is_held_.size() != queues || !all_of(q.ranks_, is_rank) || !are_shares_sound(q))
+  if (q.ranks_.size() != queues || q.is_held_.size() != queues || q.stops_.size() != queues ||
+      !all_of(q.stops_, [](const StopRules& r) { return r.is_sound(); }) || !all_of(q.ranks_, is_rank) ||
+      !are_shares_sound(q))
     return false;
   const auto is_record = [&](const QueueTree::RecordedUsage& r) {
     return r.queue.row() < queues && r.amount >= 0 && is_number(r.amount);

@@ -21,12 +21,12 @@ struct StateFields {
         visit(s.queues_.is_known_), visit(s.queues_.change_count_), visit(s.queues_.used_sums_.beyond);
     visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_), visit(s.queues_.shares_.columns_);
     visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.is_held_),
-        visit(s.queues_.recorded_usage_);
+        visit(s.queues_.stops_), visit(s.queues_.recorded_usage_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),
         visit(s.freed_nodes_), visit(s.changed_nodes_), visit(s.unforeseen_frees_), visit(s.nominations_),
         visit(s.absent_devices_.rows_), visit(s.holds_.rows_), visit(s.gangs_.specs_), visit(s.gangs_.groups_),
-        visit(s.grants_.rows_);
+        visit(s.grants_.rows_), visit(s.gave_way_.to_);
     visit(s.placement_digest_), visit(s.backlog_size_), visit(s.next_seq_), visit(s.revision_), visit(s.now_);
   }
 
@@ -58,6 +58,7 @@ struct StateFields {
     s.constraint_uses_ = s.counted_constraint_uses();
     s.gangs_.uses_ = counted_gang_uses(s);
     s.grants_.rebuild(counted_grant_uses(s));
+    s.gave_way_.rebuild();
   }
 
   static std::size_t constraint_count(const State& s) { return s.cluster_.constraints_.size(); }

@@ -32,9 +32,9 @@ inline constexpr std::uint64_t kRowMax = 1u << 27;
 
 /// Signed numbers are within these bounds, or are one of the two extremes of 64 bits, which mean "unknown" and
 /// "unlimited". Times in milliseconds, bytes and milli-cores of any real cluster are far below; so sums of numbers from
-/// a corrupt file do not overflow.
+/// a corrupt file do not overflow. Numbers of 32 bits, such as priorities, may have any value; those that are added up
+/// are checked with what they belong to.
 inline constexpr std::int64_t kNumberMax = std::int64_t{1} << 60;
-inline constexpr std::int64_t kSmallNumberMax = std::int64_t{1} << 28;  ///< of 32 bits
 
 /// Last enumerator of every enum that is in the log; a larger value is corrupt. An enum without a line here does not
 /// compile.
@@ -56,6 +56,12 @@ template <>
 inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
 template <>
 inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kOverQuota;
+template <>
+inline constexpr StopRules::Own kLastOf<StopRules::Own> = StopRules::Own::kLowerOrNewer;
+template <>
+inline constexpr StopRules::Reclaims kLastOf<StopRules::Reclaims> = StopRules::Reclaims::kAny;
+template <>
+inline constexpr StopReason kLastOf<StopReason> = StopReason::kWhileBorrowing;
 template <>
 inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
 
@@ -150,9 +156,10 @@ void decode_id(ByteReader& in, T& id) {
 template <class T>
 void decode_signed(ByteReader& in, T& value) {
   const std::int64_t v = in.zigzag();
-  const std::int64_t bound = sizeof(T) == 8 ? kNumberMax : kSmallNumberMax;
-  const bool is_extreme = sizeof(T) == 8 && (v == INT64_MAX || v == INT64_MIN);
-  if ((v > bound || v < -bound) && !is_extreme) return in.fail("a number is out of range");
+  const bool is_extreme = v == INT64_MAX || v == INT64_MIN;
+  const bool is_in_range =
+      sizeof(T) == 8 ? (v <= kNumberMax && v >= -kNumberMax) || is_extreme : std::in_range<std::int32_t>(v);
+  if (!is_in_range) return in.fail("a number is out of range");
   value = static_cast<T>(v);
 }
 

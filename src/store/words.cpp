@@ -77,8 +77,10 @@ std::string action_in_words(const Action& action, const NameTable& names) {
   const auto& evict = std::get<Evict>(action);
   const std::string who = evict.member.is_none() ? "" : " " + names.of({NameKind::kMember, evict.member.value});
   const std::string for_whom = evict.for_job.is_none() ? "" : " for " + job_in_words(evict.for_job, names);
+  const std::string reason =
+      evict.reason == StopReason::kNone ? "" : ": " + std::string(stop_reason_name(evict.reason));
   return "evict " + job_in_words(evict.job, names) + who + " with " + std::to_string(evict.grace.value) +
-         " ms of grace" + for_whom;
+         " ms of grace" + for_whom + reason;
 }
 
 }  // namespace ashlar::store

@@ -1,5 +1,6 @@
 #include "engine/explain/verdicts.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/grown.h"
@@ -44,12 +45,26 @@ Verdict verdict_of(const EngineData& e, JobId job) {
   return reported.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
 }
 
+namespace {
+
+/// What the count of changes was before changes that were all undone is what it is now: a question changes no decision.
+void pass_over_undone_changes(EngineData& e, std::uint64_t before, std::uint64_t now) {
+  const auto pass = [&](std::uint64_t& seen) { seen = seen == before ? now : seen; };
+  pass(e.facts_seen);
+  pass(e.heads_walked_on);
+  std::ranges::for_each(e.judged_on, pass);
+}
+
+}  // namespace
+
 Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
   Verdict verdict = verdict_of(e, job);
   if (!e.pending.contains(job) || e.pending.class_at(e.pending.class_id(job)).is_active) return verdict;
   if (verdict.wake_on == WakeOn::kCapacity) {
     // Removed nodes did not cause a re-evaluation: whether it waits or never fits stays as reported.
+    const std::uint64_t before = state.cluster().facts_change_count();
     Verdict now = explain_shortage(state, e.fit_tables, *e.profile, job, verdict.at);
+    pass_over_undone_changes(e, before, state.cluster().facts_change_count());
     return now.kind == verdict.kind ? now : verdict;
   }
   if (verdict.wake_on != WakeOn::kQuota) return verdict;

@@ -302,9 +302,11 @@ void help_those_that_outrank_a_nomination(const EngineData& e, const State& stat
 }
 
 /// Those for which others may be stopped find more than what is free, or than what a limit leaves.
-void help_those_that_may_stop_others(const EngineData& e, const State& state, News& news) {
+void help_those_that_may_stop_others(EngineData& e, const State& state, News& news) {
   if (!e.profile->stops_for_a_place()) return;
-  if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes) return;
+  const bool has_victims = e.more_victims_at <= news.now;
+  if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes && !has_victims) return;
+  if (has_victims) e.more_victims_at = Millis::max();  // those that still wait for one look when
   const AnyCandidate candidates(state);
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits = job_class.waits_for_capacity() || e.pending.waiting_for_quota().contains(id);
@@ -316,6 +318,7 @@ void help_those_that_may_stop_others(const EngineData& e, const State& state, Ne
 }  // namespace
 
 void requeue(EngineData& e, State& state, Cycle& cycle) {
+  if (e.is_cut) return;
   News news{.now = cycle.plan.at,
             .freed_nodes = {},
             .has_quota = e.queue_changes_seen != state.queues().change_count(),
@@ -324,7 +327,9 @@ void requeue(EngineData& e, State& state, Cycle& cycle) {
             .with_room = {}};
   const bool is_company_concerned = !state.cluster().rules_concerned().empty();
   const bool are_none_helped = (state.freed_nodes().empty() && !is_company_concerned) || e.pending.size() == 0;
-  if (are_none_helped && !news.has_quota && !news.has_other_nodes && e.to_prove.empty())
+  const bool has_victims = e.more_victims_at <= news.now;
+  if (!has_victims) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.more_victims_at);
+  if (are_none_helped && !news.has_quota && !news.has_other_nodes && !has_victims && e.to_prove.empty())
     return Ledger(state).forget_news_of_nodes();
   news.freed_nodes.assign(state.freed_nodes().begin(), state.freed_nodes().end());
   if (is_company_concerned) help_those_with_company(e, state, news);

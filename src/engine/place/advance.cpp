@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/explain/explain.h"
@@ -17,6 +18,7 @@
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 #include "engine/reserve/held.h"
+#include "engine/victims/borrowing.h"
 #include "engine/victims/make_room.h"
 #include "state/holds/kept.h"
 #include "state/ledger.h"
@@ -180,6 +182,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
     Ledger(state).note_freed(placed.node);
     cycle.plan.look_again_at = cycle.plan.at;
   });
+  note_new_borrowers(e, state, cycle, job, steps);
   Ledger(state).start(job, cycle.plan.at);
   cycle.account(state, job);
   e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
@@ -194,6 +197,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
 }
 
 void advance(EngineData& e, State& state, Cycle& cycle) {
+  if (std::exchange(e.is_cut, false)) cycle.plan.look_again_at = cycle.plan.at;  // for what was not requeued
   if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads());
   cycle.has_begun = true;
   wake_in_turn(e, state, cycle);
@@ -201,6 +205,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const bool has_explained_enough = cycle.nodes_explained >= e.nodes_explained_max && !cycle.is_listed_whole;
     if (cycle.plan.actions.size() >= e.options.binds_per_step_max || has_explained_enough) {
       cycle.plan.look_again_at = cycle.plan.at;
+      e.is_cut = has_explained_enough;
       break;
     }
     const PendingQueue::Head head = cycle.work.take();

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/quota.h"
+#include "engine/victims/borrowing.h"
 
 namespace ashlar {
 namespace {
@@ -21,11 +22,33 @@ std::optional<Siblings> siblings_above(const QueueTree& queues, QueueId its, Que
   return Siblings{its, other};
 }
 
-/// Counters in which a queue has more than its guarantee: of a queue that names none, whatever it uses.
+/// What the job may ask of other queues: what is guaranteed to its own, or, while it borrows, what those borrow.
 class Claim {
  public:
-  Claim(const State& state, JobId job) : queue_(state.job(job).queue), needs_(quota_counters_needed(state, job)) {}
+  Claim(const State& state, JobId job)
+      : rules_(state.queues().stops(state.job(job).queue)),
+        queue_(state.job(job).queue),
+        priority_(state.job(job).priority),
+        needs_(quota_counters_needed(state, job)) {}
 
+  /// None: a job of that priority of that queue does not stop for this one.
+  StopReason reason(const QueueTree& queues, QueueId borrower, std::int32_t priority) const {
+    const bool is_lower = priority < priority_;
+    const bool may_reclaim =
+        rules_.reclaims == StopRules::Reclaims::kAny || (rules_.reclaims == StopRules::Reclaims::kLower && is_lower);
+    const bool may_while_borrowing = is_lower && priority <= rules_.while_borrowing;
+    if (!may_reclaim && !may_while_borrowing) return StopReason::kNone;
+    const auto siblings = siblings_above(queues, queue_, borrower);
+    if (!siblings) return StopReason::kNone;
+    const bool is_inside = stays_within(queues, siblings->its);
+    if (!(is_inside ? may_reclaim : may_while_borrowing)) return StopReason::kNone;
+    for (QueueId q = borrower;; q = queues.parent(q)) {
+      if (!has_more(queues, is_inside ? siblings->its : QueueId::none(), q)) return StopReason::kNone;
+      if (q == siblings->other) return is_inside ? StopReason::kReclaimed : StopReason::kWhileBorrowing;
+    }
+  }
+
+ private:
   /// Whether the queue, with the job, stays within all guarantees that it names, and names one of what the job needs.
   bool stays_within(const QueueTree& queues, QueueId queue) const {
     bool names_any = false;
@@ -37,37 +60,34 @@ class Claim {
     }
     return names_any;
   }
-  /// Whether the other queue has more than its guarantee of something that the job needs and this queue is sure to get.
-  bool exceeds(const QueueTree& queues, QueueId queue, QueueId other) const {
+  /// Whether the other queue has more than its guarantee of something that the job needs; and that this queue is sure
+  /// to get, if there is one.
+  bool has_more(const QueueTree& queues, QueueId queue, QueueId other) const {
     return std::ranges::any_of(queues.shares().columns(), [&](const QueueShares::Column& column) {
-      return is_named(column, queue) && needed_of(queues, column) > 0 &&
+      return (queue.is_none() || is_named(column, queue)) && needed_of(queues, column) > 0 &&
              queues.used(column.of, other) > QueueShares::guarantee(column, other);
     });
   }
-  /// Whether a job of that queue has what is lent to it by a queue of the job.
-  bool is_lent(const QueueTree& queues, QueueId borrower) const {
-    const auto siblings = siblings_above(queues, queue_, borrower);
-    if (!siblings || !stays_within(queues, siblings->its)) return false;
-    for (QueueId q = borrower;; q = queues.parent(q)) {
-      if (!exceeds(queues, siblings->its, q)) return false;
-      if (q == siblings->other) return true;
-    }
-  }
-
- private:
   static bool is_named(const QueueShares::Column& column, QueueId queue) {
     return QueueShares::guarantee(column, queue) > 0 || QueueShares::stated(column, queue) != QuotaShare::kNotNamed;
   }
   std::int64_t needed_of(const QueueTree& queues, const QueueShares::Column& column) const {
-    const auto number = static_cast<std::size_t>(quota_number(column.of));
-    if (number < kQuotaDimensions) return needs_[number];
-    const auto key = static_cast<std::size_t>(std::ranges::find(queues.keys(), column.of) - queues.keys().begin());
-    return kQuotaDimensions + key < needs_.size() ? needs_[kQuotaDimensions + key] : 0;
+    return amount_of_column(queues, column, needs_);
   }
 
+  const StopRules& rules_;
   QueueId queue_;
+  std::int32_t priority_;
   std::vector<std::int64_t> needs_;
 };
+
+/// Of a job of the same queue.
+StopReason own_reason(const StopRules& rules, const Job& waiting, const Job& running) {
+  if (rules.own == StopRules::Own::kNever) return StopReason::kNone;
+  if (running.priority < waiting.priority) return StopReason::kLowerPriority;
+  const bool is_newer = running.priority == waiting.priority && running.queued_at > waiting.queued_at;
+  return is_newer && rules.own == StopRules::Own::kLowerOrNewer ? StopReason::kNewer : StopReason::kNone;
+}
 
 /// Takes off what the job's placed members use.
 void give_back(const State& state, JobId job, QueueTree& queues) {
@@ -85,6 +105,12 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 bool may_be_stopped(const Job& running) { return running.is_ours && !running.is_hold; }
 
+/// From when on the running job may be stopped.
+Millis protected_until(const QueueTree& queues, const Job& running, bool is_own) {
+  return running.started_at +
+         (is_own ? queues.protected_from_own(running.queue) : queues.protected_from_others(running.queue));
+}
+
 }  // namespace
 
 AnyCandidate::AnyCandidate(const State& state) : state_(state), lowest_(state.queues().rows(), kNobody) {
@@ -98,52 +124,73 @@ AnyCandidate::AnyCandidate(const State& state) : state_(state), lowest_(state.qu
 
 bool AnyCandidate::exists_for(JobId job) const {
   const Job& waiting = state_.job(job);
+  const QueueTree& queues = state_.queues();
+  const StopRules::Own own = queues.stops(waiting.queue).own;
+  const std::int64_t below = waiting.priority + (own == StopRules::Own::kLowerOrNewer ? 1 : 0);
   const std::size_t row = waiting.queue.row();
-  if (row < lowest_.size() && lowest_[row] != kNobody && lowest_[row] < waiting.priority) return true;
-  if (state_.queues().shares().is_empty()) return false;
+  if (own != StopRules::Own::kNever && row < lowest_.size() && lowest_[row] < below) return true;
+  if (queues.shares().is_empty()) return false;
   const Claim claim(state_, job);
-  for (std::size_t other = 0; other < lowest_.size(); ++other)
-    if (lowest_[other] != kNobody && claim.is_lent(state_.queues(), QueueId(other))) return true;
+  for (std::size_t other = 0; other < lowest_.size(); ++other) {
+    if (lowest_[other] == kNobody) continue;
+    if (claim.reason(queues, QueueId(other), static_cast<std::int32_t>(lowest_[other])) != StopReason::kNone)
+      return true;
+  }
   return false;
 }
 
-Candidates candidates_for(const State& state, JobId job, JobId first) {
+StopReason stop_reason(const State& state, JobId job, JobId candidate) {
+  const Job &waiting = state.job(job), &running = state.job(candidate);
+  const QueueTree& queues = state.queues();
+  if (running.queue == waiting.queue) return own_reason(queues.stops(waiting.queue), waiting, running);
+  return Claim(state, job).reason(queues, running.queue, running.priority);
+}
+
+Candidates::Candidates(const State& state, JobId job, Millis now) : state_(state), job_(job) {
   const Job& waiting = state.job(job);
-  std::vector<JobId> own, lent;
-  const bool has_guarantees = !state.queues().shares().is_empty();
+  const QueueTree& queues = state.queues();
+  const StopRules& rules = queues.stops(waiting.queue);
+  const Claim claim(state, job);
+  const std::vector<JobId> spared = state.gave_way().ahead_of(job);
   for (const Timeline::End& end : state.timeline().ends()) {
     const Job& running = state.job(end.job);
-    if (!may_be_stopped(running) || end.job == job) continue;
-    if (running.queue != waiting.queue) {
-      if (has_guarantees) lent.push_back(end.job);
-    } else if (running.priority < waiting.priority) {
-      own.push_back(end.job);
-    }
+    if (!may_be_stopped(running) || end.job == job || std::ranges::binary_search(spared, end.job)) continue;
+    const bool is_own = running.queue == waiting.queue;
+    const StopReason reason = is_own                       ? own_reason(rules, waiting, running)
+                              : queues.shares().is_empty() ? StopReason::kNone
+                                                           : claim.reason(queues, running.queue, running.priority);
+    if (reason == StopReason::kNone) continue;
+    const Millis until = protected_until(queues, running, is_own);
+    if (until > now)
+      more_at_ = std::min(more_at_, until);
+    else
+      (is_own ? own_ : others_).push_back(end.job);
   }
   const auto gives_way_before = [&](JobId a, JobId b) {
-    if (a == first || b == first) return a == first && b != first;
     const Job &one = state.job(a), &other = state.job(b);
     return std::tuple(one.priority, other.start_seq) < std::tuple(other.priority, one.start_seq);
   };
-  std::sort(own.begin(), own.end(), gives_way_before);
-  Candidates candidates;
-  if (!lent.empty()) {
-    std::sort(lent.begin(), lent.end(), gives_way_before);
-    const Claim claim(state, job);
-    QueueTree left = state.queues();
-    for (const JobId borrower : lent) {
-      const QueueId queue = state.job(borrower).queue;
-      if (!claim.is_lent(state.queues(), queue)) continue;
-      if (claim.is_lent(left, queue)) {
-        give_back(state, borrower, left);
-        candidates.all.push_back(borrower);
-      } else {
-        candidates.left_out.push_back(borrower);
-      }
-    }
+  std::sort(own_.begin(), own_.end(), gives_way_before);
+  std::sort(others_.begin(), others_.end(), gives_way_before);
+}
+
+Candidates::Order Candidates::in_order(JobId first) const {
+  Order order;
+  if (!others_.empty()) {
+    const Claim claim(state_, job_);
+    QueueTree left = state_.queues();
+    const auto add = [&](JobId borrower) {
+      const Job& running = state_.job(borrower);
+      const bool is_left = claim.reason(left, running.queue, running.priority) == StopReason::kNone;
+      (is_left ? order.left_out : order.jobs).push_back(borrower);
+      if (!is_left) give_back(state_, borrower, left);
+    };
+    if (!first.is_none()) add(first);
+    for (const JobId borrower : others_)
+      if (borrower != first) add(borrower);
   }
-  candidates.all.insert(candidates.all.end(), own.begin(), own.end());
-  return candidates;
+  order.jobs.insert(order.jobs.end(), own_.begin(), own_.end());
+  return order;
 }
 
 }  // namespace ashlar

@@ -29,12 +29,16 @@ class VictimSearch {
 
   /// Nothing of the state has changed after it; `places` empty: no place.
   Found find() {
-    const Candidates candidates = candidates_for(state_, job_);
-    Found found = find_among(candidates.all);
-    for (std::size_t i = 0; i < candidates.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
-      found = find_among(candidates_for(state_, job_, candidates.left_out[i]).all);
+    const Candidates candidates(state_, job_, now_);
+    more_at_ = candidates.more_at();
+    const Candidates::Order order = candidates.in_order();
+    Found found = find_among(order.jobs);
+    for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
+      found = find_among(candidates.in_order(order.left_out[i]).jobs);
     return found;
   }
+  /// When others may be stopped that are protected now.
+  Millis more_at() const { return more_at_; }
 
  private:
   /// A queue that borrows little may give one job back: at most this many are each tried before all others.
@@ -164,9 +168,10 @@ class VictimSearch {
   bool are_limits_kept() const {
     const QueueTree& queues = state_.queues();
     const QueueId queue = state_.job(job_).queue;
-    if (queues.refusal(queue, QuotaVector{})) return false;
+    for (std::size_t d = 0; d < kQuotaDimensions; ++d)
+      if (queues.left(d, queue) < 0) return false;
     for (std::size_t key = 0; key < queues.keys().size(); ++key)
-      if (queues.refusal(key, queue, 0)) return false;
+      if (queues.left_by_key(key, queue) < 0) return false;
     return true;
   }
 
@@ -175,6 +180,7 @@ class VictimSearch {
   JobId job_;
   Millis now_;
   std::vector<const Reservation*> ahead_;
+  Millis more_at_ = Millis::max();
 };
 
 }  // namespace
@@ -182,12 +188,16 @@ class VictimSearch {
 bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
   if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus()) return false;
-  const Found found = VictimSearch(e, state, head, cycle.plan.at).find();
-  if (found.places.empty()) return false;
-  for (const JobId victim : found.victims) {
-    cycle.plan.actions.push_back(Evict{victim, e.profile->grace, {}, job});
-    Ledger(state).give_way(victim, cycle.plan.at);
+  VictimSearch search(e, state, head, cycle.plan.at);
+  const Found found = search.find();
+  if (found.places.empty()) {
+    e.more_victims_at = std::min(e.more_victims_at, search.more_at());
+    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, search.more_at());
+    return false;
   }
+  for (const JobId victim : found.victims)
+    cycle.plan.actions.push_back(Evict{victim, e.profile->grace, {}, job, stop_reason(state, job, victim)});
+  for (const JobId victim : found.victims) Ledger(state).give_way(victim, job, cycle.plan.at);
   Trial trial(state);
   for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);
   commit(e, state, cycle, trial, head.entry);

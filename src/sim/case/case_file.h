@@ -30,6 +30,7 @@ struct CaseShows {
   bool queues = false;    ///< usage and limits
   bool nodes = false;     ///< what is free
   bool examined = false;  ///< jobs looked at since the previous block
+  bool stops = false;     ///< evictions since then
 };
 
 struct CaseFile {

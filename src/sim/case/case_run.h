@@ -14,4 +14,7 @@ namespace ashlar::sim {
 /// Lines of every block, in order, already aligned. An Error if the engine never comes to rest.
 Result<std::vector<std::vector<std::string>>> play_case(const CaseFile& file);
 
+/// The fingerprint of all its plans; with `are_all_asked`, each job is asked about after every one, which changes none.
+Result<std::uint64_t> digest_of_case(const CaseFile& file, bool are_all_asked);  // for tests
+
 }  // namespace ashlar::sim

@@ -135,4 +135,18 @@ NodeId take_node_that_is_there(CaseReading& c, Words& words) {
   return node;
 }
 
+std::size_t take_choice(Words& words, const KeyValue& setting, std::span<const std::string_view> names) {
+  const auto it = std::ranges::find(names, setting.value);
+  if (it == names.end())
+    words.fail(fmt::format("unknown {} \"{}\"; expected {}{}", setting.key, setting.value, or_list(names),
+                           suggestion(setting.value, names)));
+  return it == names.end() ? 0 : static_cast<std::size_t>(it - names.begin());
+}
+
+Millis take_duration(Words& words, std::string_view text) {
+  const Result<Millis> duration = parse_duration(text);
+  if (!duration) words.fail(duration.error().message);
+  return duration ? *duration : Millis(0);
+}
+
 }  // namespace ashlar::sim

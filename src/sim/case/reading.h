@@ -2,6 +2,9 @@
 // the statements about nodes and jobs. Used by case_file.cpp, which lists them.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -68,6 +71,11 @@ JobOrMember take_member(CaseReading& c, Words& words);
 /// has failed.
 std::vector<MemberId> take_members(CaseReading& c, Words& words);
 
+/// The index of the setting's value among these; an error that lists them if it is none of them.
+std::size_t take_choice(Words& words, const KeyValue& setting, std::span<const std::string_view> names);
+/// The word as a duration: "30s".
+Millis take_duration(Words& words, std::string_view text);
+
 // read_cluster.cpp
 /// Levels must be known before the first node: looks through all lines for them.
 void find_levels(CaseReading& c);
@@ -82,6 +90,17 @@ void read_uncordon(CaseReading& c, Words& words);
 void read_device_health(CaseReading& c, Words& words);
 void read_lose(CaseReading& c, Words& words);
 void read_drain(CaseReading& c, Words& words);
+
+// read_queues.cpp
+void read_queue(CaseReading& c, Words& words);
+void read_quota(CaseReading& c, Words& words);
+void read_guarantee(CaseReading& c, Words& words);
+void read_weight(CaseReading& c, Words& words);
+void read_hold(CaseReading& c, Words& words);
+void read_release(CaseReading& c, Words& words);
+void read_usage(CaseReading& c, Words& words);
+/// The error of the first parent that has no statement.
+std::optional<CaseError> missing_parent(const CaseReading& c);
 
 // read_jobs.cpp
 void read_job(CaseReading& c, Words& words);

@@ -28,8 +28,10 @@ std::string held_devices(const State& state, const Member& m) {
   return device_ranges(m.devices) + (unknown > 0 ? fmt::format("{}{}?", m.devices.is_empty() ? "" : "+", unknown) : "");
 }
 
-/// Members in rank order, neighbours on one node together: "node0 gpu 0-3 4-7, node1 gpu 0-3, - x2".
-std::string placements(const CaseFile& file, const State& state, JobId job) {
+/// Members in rank order, neighbours on one node together: "node0 gpu 0-3 4-7, node1 gpu 0-3, - x2". `where(id, m)` is
+/// the member where it is.
+template <class Where>
+std::string placements(const CaseFile& file, const State& state, JobId job, Where&& where) {
   std::vector<std::string> parts;
   NodeId last;
   bool has_devices = false;  ///< the last part names devices of that node, more may follow
@@ -38,7 +40,8 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
     if (waiting > 0) parts.push_back(waiting == 1 ? std::string("-") : fmt::format("- x{}", waiting));
     waiting = 0;
   };
-  state.each_member(job, [&](MemberId, const Member& m) {
+  state.each_member(job, [&](MemberId id, const Member& as_decided) {
+    const Member m = where(id, as_decided);
     if (!m.is_placed()) {
       ++waiting;
       has_devices = false;
@@ -55,6 +58,16 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
   });
   flush_waiting();
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string placements(const CaseFile& file, const State& state, JobId job) {
+  return placements(file, state, job, [](MemberId, const Member& m) { return m; });
+}
+
+/// "  stopped for b  LowerPriority".
+std::string stop_text(const CaseFile& file, const CaseStop& stop) {
+  if (stop.reason == StopReason::kNone) return {};
+  return fmt::format("  stopped for {}  {}", file.names.jobs.name(stop.for_job), stop_reason_name(stop.reason));
 }
 
 std::int64_t idle_devices_in(const State& state, LevelId level, DomainId domain) {
@@ -158,13 +171,15 @@ std::string_view verdict_words(VerdictKind kind) {
   }
 }
 
-std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
+std::string verdict_text(const CaseFile& file, const State& state, JobId job, const Verdict& verdict,
+                         const CaseStop& stop) {
   const Job& j = state.job(job);
   if (!state.has_minimum_present(job) &&
       (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced))
     return fmt::format("pending  {} of {} members", j.members_present, j.members_min);
-  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return "pending";
-  std::string text(verdict_words(verdict.kind));
+  if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced)
+    return "pending" + stop_text(file, stop);
+  std::string text = std::string(verdict_words(verdict.kind)) + stop_text(file, stop);
   // A cluster that is too small as a whole is reported together with what is short.
   // So is what the best domain for a group has.
   std::size_t shown = file.shows.reasons ? verdict.reasons.size() : std::min<std::size_t>(verdict.reasons.size(), 1);
@@ -182,7 +197,7 @@ std::string verdict_text(const CaseFile& file, const State& state, JobId job, co
 
 }  // namespace
 
-CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict) {
+CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict, const CaseStop& stop) {
   CaseLine line{file.names.jobs.name(job), {}};
   if (!state.is_live(job)) return line;
   const Job& j = state.job(job);
@@ -196,8 +211,24 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   }
   if (j.members_placed > 0) line.rest = placements(file, state, job);
   if (j.members_placed == j.members_present && state.has_minimum_present(job) && j.members_placed > 0) return line;
-  line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict);
+  line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict, stop);
   return line;
+}
+
+CaseLine render_leaving(const CaseFile& file, const State& state, const World& world, JobId job, const CaseStop& stop) {
+  const auto where = [&](MemberId id, Member m) {
+    const World::Leaving leaving = world.leaving(job, id);
+    if (leaving.node.is_none()) return m;
+    m.node = leaving.node;
+    m.devices = leaving.devices;
+    m.phase = Member::Phase::kBound;
+    return m;
+  };
+  std::string rest = placements(file, state, job, where) + "  leaving  for " + file.names.jobs.name(stop.for_job) +
+                     "  " + std::string(stop_reason_name(stop.reason));
+  const bool is_by_a_queue = stop.reason == StopReason::kReclaimed || stop.reason == StopReason::kWhileBorrowing;
+  if (is_by_a_queue && state.is_live(stop.for_job)) rest += " " + file.names.queues.name(state.job(stop.for_job).queue);
+  return {file.names.jobs.name(job), std::move(rest)};
 }
 
 /// "guarantee=8", of GPUs, or "cpu-guarantee=64"; "guarantee=4/8" once it was lowered.

@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "sim/case/case_file.h"
+#include "sim/world/world.h"
 
 namespace ashlar::sim {
 
@@ -15,7 +16,16 @@ struct CaseLine {
   std::string rest;
 };
 
-CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict);
+/// For whom a job was last stopped, and by which rule; no reason: for none that is named.
+struct CaseStop {
+  JobId for_job;
+  StopReason reason = StopReason::kNone;
+};
+
+CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict,
+                    const CaseStop& stop = {});
+/// One whose pods run on in their grace, as `world` knows them.
+CaseLine render_leaving(const CaseFile& file, const State& state, const World& world, JobId job, const CaseStop& stop);
 CaseLine render_queue(const CaseFile& file, const State& state, QueueId queue);
 CaseLine render_node(const CaseFile& file, const State& state, NodeId node);
 /// Names padded to the same width, two spaces between the columns.

@@ -13,7 +13,7 @@
 namespace ashlar::sim {
 namespace {
 
-constexpr std::int64_t kSpreadMax = 1 << 28;  ///< what a decision log holds
+constexpr std::int64_t kSpreadMax = INT32_MAX;
 constexpr std::string_view kAmountForm =
     "an amount such as cpu=4, memory=8GiB, storage=10GiB, pods=110 or vendor.com/thing=2";
 

@@ -153,7 +153,9 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
   for (std::uint32_t q = 0; q < scenario.queues.size(); ++q) {
     const ScenarioQueue& queue = scenario.queues[q];
     const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));
-    run.opening_.push_back({Millis(0), QueueDefined{queue_row(q), parent, queue.quota, {}, queue.shares, queue.rank}});
+    run.opening_.push_back(
+        {Millis(0),
+         QueueDefined{queue_row(q), parent, queue.quota, {}, queue.shares, queue.rank, false, {}, queue.stops}});
   }
   for (std::size_t n = 0; n < run.facts_.size(); ++n)
     run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});

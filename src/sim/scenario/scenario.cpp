@@ -13,6 +13,7 @@
 #include "sim/scenario/name_pattern.h"
 #include "sim/scenario/node_gpus.h"
 #include "sim/scenario/scenario_parts.h"
+#include "sim/scenario/stop_rules.h"
 #include "sim/scenario/units.h"
 #include "sim/trace/text_source.h"
 #include "state/cluster/topology.h"
@@ -296,6 +297,7 @@ void read_queues(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
       map.reject("name", "expected every queue once, got \"" + builder.queue.name + "\" twice");
     builder.queue.quota = quota_below(map, mistake, "quota");
     read_shares(map, mistake, builder.queue);
+    builder.queue.stops = read_stop_rules(map, mistake);
     map.finish();
     names.push_back(builder.queue.name);
     builders.push_back(std::move(builder));

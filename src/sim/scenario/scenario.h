@@ -50,6 +50,7 @@ struct ScenarioQueue {
   QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
   std::vector<QuotaShare> shares = {};
   QueueRank rank = {};
+  StopRules stops = {};
 };
 
 /// The distribution of run times. Parameters in seconds.

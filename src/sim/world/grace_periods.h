@@ -27,6 +27,12 @@ class GracePeriods {
   void end(MemberId member) {
     std::erase_if(under_way_, [&](const UnderWay& e) { return e.what.member == member; });
   }
+  /// The one that stops this member; nullptr: none does, or its pod is gone.
+  const Evict* find(JobId job, MemberId member) const {
+    for (const UnderWay& e : under_way_)
+      if (e.what.job == job && (e.what.member.is_none() || e.what.member == member)) return &e.what;
+    return nullptr;
+  }
   /// The job is over: no room is made for it any more.
   void forget(JobId job) {
     for (UnderWay& e : under_way_)

@@ -302,6 +302,11 @@ void World::end_grace(const LateAnswer& answer, std::uint32_t row, Millis at, st
     answer_late(std::move(reported), at + answer.after);
 }
 
+World::Leaving World::leaving(JobId job, MemberId member) const {
+  const bool is_stopped = member.row() < placed_.size() && grace_.find(job, member) != nullptr;
+  return is_stopped ? Leaving{placed_[member.row()].node, placed_[member.row()].devices} : Leaving{};
+}
+
 bool World::holds(const Evict& eviction, NodeId node, const DeviceMask& devices) const {
   const auto has_one = [&](MemberId m) {
     return m.row() < placed_.size() && placed_[m.row()].node == node && placed_[m.row()].devices.overlaps(devices);
@@ -425,8 +430,11 @@ void World::lose_node(NodeId node, Millis at, std::vector<Event>& out) {
   for (std::size_t m = 0; m < placed_.size(); ++m) {
     if (placed_[m].node != node) continue;
     const JobId job = placed_[m].job;
+    const Evict* const stopped = grace_.find(job, MemberId(m));
+    const Evict eviction = stopped != nullptr ? *stopped : Evict{};
     unbind(MemberId(m), at);
     Live& live = live_[job.row()];
+    if (stopped != nullptr && (live.bound == 0 || !eviction.member.is_none())) out.push_back({at, evict(eviction, at)});
     if (rules_.keeps_going || live.is_running) continue;
     live.remaining = live.duration;
     out.push_back({at, EstimateChanged{job, live.estimate}});

@@ -101,6 +101,13 @@ class World final : public EventSource, public Actuator {
   void take(std::vector<Event>& out) override;
   void submit(const Plan& plan) override;
 
+  /// Where a member's pod is that runs on in the grace of an eviction; no node: none does.
+  struct Leaving {
+    NodeId node;
+    DeviceMask devices;
+  };
+  Leaving leaving(JobId job, MemberId member) const;
+
   std::int64_t preemptions() const { return preemptions_; }
   std::int64_t arrived() const { return arrived_; }
   /// When the first job of the feed arrived; Millis::max() before that.

@@ -31,6 +31,7 @@ void QueueTree::ensure_row(QueueId queue) {
   in_force_.resize(queue.row() + 1, kNoLimits);
   ranks_.resize(queue.row() + 1);
   is_held_.resize(queue.row() + 1, 0);
+  stops_.resize(queue.row() + 1);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
   is_usage_changed_.resize(queue.row() + 1, 0);
@@ -87,6 +88,12 @@ QueueId QueueTree::held_above(QueueId queue) const {
   return QueueId::none();
 }
 
+Millis QueueTree::protection(QueueId queue, Millis StopRules::*of) const {
+  for (QueueId q = queue; !q.is_none(); q = parent(q))
+    if (q.row() < stops_.size() && stops_[q.row()].*of != StopRules::kAsAbove) return stops_[q.row()].*of;
+  return Millis(0);
+}
+
 template <class LimitOf, class CountedOf>
 std::int64_t QueueTree::least_left(const QuotaKey& of, QueueId queue, LimitOf&& limit_of,
                                    CountedOf&& counted_of) const {
@@ -130,7 +137,7 @@ void QueueTree::add_capacity(std::size_t column, std::int64_t by) {
 }
 
 void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits,
-                       std::span<const QuotaShare> shares, QueueRank rank, bool is_held) {
+                       std::span<const QuotaShare> shares, QueueRank rank, bool is_held, const StopRules& stops) {
   ensure_row(queue);
   const bool is_new = std::exchange(is_known_[queue.row()], std::uint8_t{1}) == 0;
   for (std::vector<std::int64_t>& of_key : key_limits_)
@@ -143,6 +150,7 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, 
   quota_[queue.row()] = quota;
   ranks_[queue.row()] = rank;
   is_held_[queue.row()] = is_held ? 1 : 0;
+  stops_[queue.row()] = stops;
   for (const QuotaShare& share : shares)
     if (quota_number(share.of) >= static_cast<std::int64_t>(kQuotaDimensions)) key_row(share.of);
   shares_.define(queue, shares);
@@ -188,6 +196,7 @@ QueueDefined QueueTree::definition(QueueId queue) const {
   }
   defined.rank = ranks_[queue.row()];
   defined.is_held = is_held(queue);
+  defined.stops = stops(queue);
   return defined;
 }
 

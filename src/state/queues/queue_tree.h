@@ -31,7 +31,8 @@ class QueueTree {
   /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
   /// child of the root; it moves to its parent, with its usage, as soon as that is possible.
   void define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits = {},
-              std::span<const QuotaShare> shares = {}, QueueRank rank = {}, bool is_held = false);
+              std::span<const QuotaShare> shares = {}, QueueRank rank = {}, bool is_held = false,
+              const StopRules& stops = {});
   /// The nodes have so much more, or less, of that column of shares().
   void add_capacity(std::size_t column, std::int64_t by);
   bool is_known(QueueId queue) const { return queue.row() < is_known_.size() && is_known_[queue.row()] != 0; }
@@ -50,6 +51,15 @@ class QueueTree {
   const QueueShares& shares() const { return shares_; }
   const QueueRank& rank(QueueId queue) const { return ranks_[queue.row()]; }
   bool is_held(QueueId queue) const { return is_held_[queue.row()] != 0; }
+  /// Whom its jobs may stop. The times for which its own are protected are as stated.
+  const StopRules& stops(QueueId queue) const {
+    static constexpr StopRules kDefault;
+    return queue.row() < stops_.size() ? stops_[queue.row()] : kDefault;
+  }
+  /// For how long a job of the queue runs before one of its queue, or of others, may stop it: as stated by the first
+  /// queue, from its own upwards, that states it.
+  Millis protected_from_own(QueueId queue) const { return protection(queue, &StopRules::protected_from_own); }
+  Millis protected_from_others(QueueId queue) const { return protection(queue, &StopRules::protected_from_others); }
   /// The first, from the queue upwards, that is held; none.
   QueueId held_above(QueueId queue) const;
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
@@ -146,6 +156,7 @@ class QueueTree {
   static bool limits(const QuotaVector& quota) {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
   }
+  Millis protection(QueueId queue, Millis StopRules::*of) const;
   void ensure_row(QueueId queue);
   std::int64_t kept(const QuotaKey& of, QueueId queue) const {
     const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
@@ -188,6 +199,7 @@ class QueueTree {
   QueueShares shares_;
   std::vector<QueueRank> ranks_;
   std::vector<std::uint8_t> is_held_;
+  std::vector<StopRules> stops_;
   std::vector<QuotaVector> in_force_;  ///< quota_, or less by what the queue borrows
   std::vector<QuotaVector> used_;
   ExactSums used_sums_;  ///< of used_ and key_used_

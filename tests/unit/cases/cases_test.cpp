@@ -11,6 +11,7 @@
 
 #include "folders.h"
 #include "sim/case/case.h"
+#include "sim/case/case_run.h"
 
 namespace ashlar {
 namespace {
@@ -46,6 +47,15 @@ TEST_P(Cases, GoAsTheySay) {
   const Result<sim::CaseOutcome> outcome = sim::run_case(text_of(GetParam()), where);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_TRUE(outcome->is_as_expected()) << sim::diff_text(*outcome, where, false);
+}
+
+/// `ashlar why` asks the readers' replica, which must decide on as the scheduler does.
+TEST_P(Cases, GoOnAlikeWhenEachJobIsAskedAbout) {
+  const auto file = sim::read_case(text_of(GetParam()), GetParam());
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto asked = sim::digest_of_case(*file, true), not_asked = sim::digest_of_case(*file, false);
+  ASSERT_TRUE(asked.ok() && not_asked.ok());
+  EXPECT_EQ(*asked, *not_asked);
 }
 
 TEST_P(Cases, OpenWithASentenceThatSaysWhatTheyShow) {

@@ -188,13 +188,29 @@ binding soon
 binding 1s 2s
   12: unexpected word "2s" after the statement; expected a line such as "binding 1s"
 show
-  5: the line ends too early; expected reasons, queues, nodes or examined
+  5: the line ends too early; expected reasons, queues, nodes, examined or stops
 show costs
-  6: unknown word "costs"; expected reasons, queues, nodes or examined
+  6: unknown word "costs"; expected reasons, queues, nodes, examined or stops
 show reasons costs
-  14: unknown word "costs"; expected reasons, queues, nodes or examined
+  14: unknown word "costs"; expected reasons, queues, nodes, examined or stops
 queue
   6: the line ends too early; expected the name of a queue
+queue a stops
+  14: the line ends too early; expected whom its jobs stop, such as own=lower, reclaims=any or while-borrowing=lower
+queue a stops all=lower
+  15: unknown rule "all"; expected own, reclaims or while-borrowing
+queue a stops own=lowest
+  15: unknown own "lowest"; expected never, lower or lower-or-newer; did you mean "lower"?
+queue a stops reclaims=lower while-borrowing=lower<=many
+  30: "lower<=many" does not say whom jobs stop that borrow; expected never, lower or, with a highest priority, lower<=100
+queue a stops own=never reclaim=any
+  25: unknown rule "reclaim"; expected own, reclaims or while-borrowing; did you mean "reclaims"?
+queue a protected 5m
+  19: unknown time "5m"; expected preempt or reclaim
+queue a protected preempt=soon
+  19: "soon" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+queue a protected reclaim=400d
+  19: a job is protected for 366 days at most; expected a time such as preempt=5m or reclaim=10m
 queue team parent nosuch
   19: there is no queue "nosuch"; known: root, q, team
 queue team quota

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
@@ -28,7 +29,10 @@ Profile by_priority() {
 class World {
  public:
   explicit World(std::uint32_t seed, std::int64_t left = 0, std::int64_t right = 0)
-      : draws_(seed), state_(small_state(1 + seed % kNodes)), engine_(by_priority()) {
+      : draws_(seed),
+        priorities_(seed % 2 == 0 ? 4 : 2),
+        state_(small_state(1 + seed % kNodes)),
+        engine_(by_priority()) {
     for (std::uint32_t gpus = 1; gpus <= kSizes; ++gpus)
       tell(state_, DemandDefined{demand_of(gpus),
                                  {.amounts = {{resource::kPods, 1}},
@@ -53,11 +57,26 @@ class World {
     return those([&](JobId job) { return node(job).is_none(); });
   }
 
+  void set_rules(QueueId queue, const StopRules& rules) {
+    rules_[queue] = rules;
+    define(queue, guarantees_[queue]);
+  }
+  const StopRules& rules(QueueId queue) { return rules_[queue]; }
+  Millis now() const { return at(now_); }
+  /// Itself, or through others that are there.
+  bool has_given_way(JobId job, JobId for_job) {
+    return std::ranges::any_of(gave_way_[job], [&](JobId other) {
+      return state_.is_live(other) && (other == for_job || has_given_way(other, for_job));
+    });
+  }
+  void wait_until(Millis time) { now_ = std::max(now_, (time.value + 999) / 1000); }
+
   void submit(QueueId queue) {
     Workload w = workload(jobs_, jobs_, 1, demand_of(1 + draw(kSizes)));
     w.queue = queue;
-    w.priority = static_cast<std::int32_t>(draw(4));
-    tell(state_, Submitted{w}, at(++now_));
+    w.priority = static_cast<std::int32_t>(draw(priorities_));
+    w.submitted = at(++now_);
+    tell(state_, Submitted{w}, at(now_));
     ++jobs_;
   }
   void end_one() {
@@ -66,6 +85,8 @@ class World {
   }
   Plan decide() {
     Plan plan = engine_.decide(state_, at(now_));
+    for (const Action& action : plan.actions)
+      if (const auto* evict = std::get_if<Evict>(&action)) gave_way_[evict->job].insert(evict->for_job);
     for (const Action& action : plan.actions)
       if (const auto* evict = std::get_if<Evict>(&action))
         tell(state_, Evicted{evict->job, Millis::max(), {}}, at(now_));
@@ -86,14 +107,18 @@ class World {
   void define(QueueId queue, std::int64_t guarantee) {
     QueueDefined defined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
     if (guarantee > 0) defined.shares.push_back({.of = quota_key(0), .guarantee = guarantee * 1000});
-    tell(state_, defined);
+    defined.stops = rules_[queue];
+    tell(state_, defined, at(now_));
     guarantees_[queue] = guarantee;
   }
 
   std::mt19937 draws_;
+  std::uint32_t priorities_;
   State state_;
   Engine engine_;
   std::map<QueueId, std::int64_t> guarantees_;
+  std::map<QueueId, StopRules> rules_;
+  std::map<JobId, std::set<JobId>> gave_way_;
   std::uint32_t jobs_ = 0;
   std::int64_t now_ = 0;
 };
@@ -219,6 +244,103 @@ TEST(Victims, GiveBackWhatIsLentAndNoMore) {
     }
   }
   EXPECT_GT(reclaims, 50u);
+}
+
+/// The rule by which the waiting job may stop the running one at present; none: it may not.
+StopReason allowed(World& world, JobId waiting, JobId running) {
+  if (world.has_given_way(waiting, running)) return StopReason::kNone;
+  const QueueId queue = world.queue(waiting), other = world.queue(running);
+  const StopRules &rules = world.rules(queue), &its = world.rules(other);
+  const bool is_lower = world.priority(running) < world.priority(waiting);
+  const Millis protection = queue == other ? its.protected_from_own : its.protected_from_others;
+  if (world.now() < world.state().job(running).started_at + std::max(protection, Millis(0))) return StopReason::kNone;
+  if (queue == other) {
+    if (rules.own == StopRules::Own::kNever) return StopReason::kNone;
+    if (is_lower) return StopReason::kLowerPriority;
+    const bool is_newer = world.priority(running) == world.priority(waiting) &&
+                          world.state().job(running).queued_at > world.state().job(waiting).queued_at;
+    return rules.own == StopRules::Own::kLowerOrNewer && is_newer ? StopReason::kNewer : StopReason::kNone;
+  }
+  if (world.used(other) <= world.guarantee(other)) return StopReason::kNone;
+  if (world.used(queue) + world.gpus(waiting) > world.guarantee(queue))
+    return is_lower && world.priority(running) <= rules.while_borrowing ? StopReason::kWhileBorrowing
+                                                                        : StopReason::kNone;
+  const bool may =
+      rules.reclaims == StopRules::Reclaims::kAny || (rules.reclaims == StopRules::Reclaims::kLower && is_lower);
+  return may ? StopReason::kReclaimed : StopReason::kNone;
+}
+
+/// Decides until nothing is left to do now. What a decision stops first has a rule, and names it.
+void settle_by_rules(World& world, std::uint32_t seed, std::map<StopReason, std::size_t>& seen) {
+  for (int round = 0;; ++round) {
+    ASSERT_LT(round, 200) << "evictions do not end, seed " << seed;
+    std::map<std::pair<JobId, JobId>, StopReason> before;
+    for (const JobId waiting : world.waiting())
+      for (const JobId running : world.running()) before[{waiting, running}] = allowed(world, waiting, running);
+    const Plan plan = world.decide();
+    ASSERT_TRUE(world.state().is_consistent()) << seed;
+    const Evict* first = plan.actions.empty() ? nullptr : std::get_if<Evict>(&plan.actions.front());
+    if (first != nullptr) {
+      const StopReason reason = before[{first->for_job, first->job}];
+      ASSERT_EQ(stop_reason_name(first->reason), stop_reason_name(reason)) << "seed " << seed;
+      ASSERT_NE(stop_reason_name(reason), "") << "seed " << seed;
+      ++seen[reason];
+    }
+    if (plan.actions.empty() && plan.look_again_at > world.now()) return;
+  }
+}
+
+/// No node has room with all of its own queue that a waiting job may stop there, or with one of the other queue.
+void expect_none_left(World& world, std::uint32_t seed) {
+  for (const JobId waiting : world.waiting())
+    for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) {
+      std::int64_t own = 0, largest_other = 0;
+      for (const JobId running : world.running()) {
+        if (world.node(running) != NodeId(n) || allowed(world, waiting, running) == StopReason::kNone) continue;
+        if (world.queue(running) == world.queue(waiting))
+          own += world.gpus(running);
+        else
+          largest_other = std::max(largest_other, world.gpus(running));
+      }
+      ASSERT_LT(world.free(NodeId(n)) + std::max(own, largest_other), world.gpus(waiting))
+          << "job " << waiting.value << " waits though the rules let it stop others, seed " << seed;
+    }
+}
+
+StopRules drawn_rules(World& world) {
+  StopRules rules;
+  rules.own = static_cast<StopRules::Own>(world.draw(3));
+  rules.reclaims = static_cast<StopRules::Reclaims>(world.draw(3));
+  if (world.draw(2) == 0) rules.while_borrowing = static_cast<std::int32_t>(world.draw(4));
+  if (world.draw(2) == 0) rules.protected_from_own = Millis(1000 * static_cast<std::int64_t>(world.draw(20)));
+  if (world.draw(2) == 0) rules.protected_from_others = Millis(1000 * static_cast<std::int64_t>(world.draw(20)));
+  return rules;
+}
+
+TEST(Victims, AreThoseThatTheRulesOfQueuesAllow) {
+  std::map<StopReason, std::size_t> seen;
+  for (std::uint32_t seed = 1; seed <= 1600; ++seed) {
+    World world(seed, 2 + seed % 4, seed / 4 % 4);
+    for (const QueueId queue : {kLeft, kRight}) world.set_rules(queue, drawn_rules(world));
+    for (std::uint32_t step = 0; step < 2 * kJobs; ++step) {
+      const std::uint32_t what = world.draw(8);
+      if (what == 0)
+        world.end_one();
+      else if (what == 1)
+        world.set_rules(world.draw(2) == 0 ? kLeft : kRight, drawn_rules(world));
+      else if (what < 4)
+        world.wait_until(world.now() + Millis(1000 * static_cast<std::int64_t>(world.draw(15))));
+      else
+        world.submit(world.draw(2) == 0 ? kLeft : kRight);
+      settle_by_rules(world, seed, seen);
+      if (testing::Test::HasFatalFailure()) return;
+      expect_none_left(world, seed);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  for (const StopReason reason :
+       {StopReason::kLowerPriority, StopReason::kNewer, StopReason::kReclaimed, StopReason::kWhileBorrowing})
+    EXPECT_GT(seen[reason], 20u) << stop_reason_name(reason);
 }
 
 }  // namespace

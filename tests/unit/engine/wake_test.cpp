@@ -2,6 +2,7 @@
 // the jobs looked at.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "../state/small_state.h"
@@ -176,6 +177,69 @@ TEST(Wake, ADecisionThatHasExplainedManyKindsGoesOnInTheNext) {
   for (std::uint32_t k = 0; k < kKinds; ++k)
     EXPECT_EQ(engine.verdict_of(JobId(10 + k)).reasons.at(0).code, ReasonCode::kInsufficientGpu) << k;
   EXPECT_TRUE(engine.pending().active_heads().empty());
+}
+
+/// Elastic gangs of unlike members that keep each other off their nodes: one freed node seems enough, and is not.
+void submit_choices(State& s, std::uint32_t count) {
+  constexpr LabelKeyId kHost{9u}, kApp{5u};
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    NodeFacts facts = eight_devices();
+    facts.labels = {{kHost, LabelId(90 + n), NodeLabel::kNotANumber}};
+    tell(s, NodeSeen{NodeId(n), facts});
+  }
+  tell(s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {{kApp, LabelId(50u)}}}});
+  PodSelector alike;
+  alike.all = {{kApp, LabelExpression::Op::kIn, {LabelId(50u)}, 0}};
+  alike.namespaces = {NamespaceId(0u)};
+  tell(s, PodSelectorDefined{PodSelectorId(0u), alike});
+  Constraint apart;
+  apart.keeps_away = {{PodSelectorId(0u), kHost}};
+  apart.keeps_itself_away = true;
+  apart.seen_as = LabelSetId(0u);
+  tell(s, ConstraintDefined{ConstraintId(7u), apart});
+  for (std::uint32_t g = 0; g < count; ++g) {
+    Workload gang = workload(20 + g, 100 + 10 * g, 3, kWholeNode);
+    gang.members_min = 2;
+    for (std::uint32_t m = 0; m < 3; ++m) {
+      const DemandId demand(30 + 3 * g + m);
+      tell(s, DemandDefined{demand,
+                            {.amounts = {{resource::kCpu, 3 * g + m + 1}}, .devices = {2, MilliGpu(1000), MiB(0)}}});
+      gang.members[m].demand = demand;
+      gang.members[m].constraint = ConstraintId(7u);
+      gang.members[m].labels = LabelSetId(0u);
+    }
+    tell(s, Submitted{std::move(gang)});
+  }
+}
+
+/// A node is freed and taken again at each decision, which wakes more gangs than one decision looks at: a job behind
+/// them that has room has its turn all the same.
+TEST(Wake, WhatKeepsWakingThoseAheadKeepsNoNewcomerFromItsTurn) {
+  constexpr std::uint32_t kChoices = 30, kLookedAt = 5, kRounds = 60, kNewAt = 10;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_explained(std::size_t{kLookedAt} * 3 * (4 + 4096));
+  submit_choices(s, kChoices);
+  while (engine.decide(s, s.now()).look_again_at <= s.now()) continue;
+  std::uint32_t occupant = 3, examined_most = 0;
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    if (round % 2 == 0) {
+      tell(s, Ended{JobId(occupant)});
+    } else {
+      occupant = occupant == 3 ? 5 : 3;
+      tell(s, Submitted{workload(occupant, 10 + occupant, 1, kWholeNode)});
+      tell(s, Bound{MemberId(10 + occupant), NodeId(3u), {}});
+    }
+    if (round == kNewAt) tell(s, Submitted{workload(6, 16, 1, kNoDevices)});
+    const Plan plan = engine.decide(s, s.now());
+    examined_most = std::max(examined_most, plan.examined);
+    if (plan.actions.empty()) continue;
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(6u));
+    EXPECT_LE(round, kNewAt + 2 * kChoices / kLookedAt);
+    EXPECT_GE(examined_most, kLookedAt) << "gangs were woken";
+    return;
+  }
+  FAIL() << "the newcomer had no turn in " << kRounds << " decisions";
 }
 
 /// The first of each kind is compared with the others; those behind it in its kind follow once it has had its turn.

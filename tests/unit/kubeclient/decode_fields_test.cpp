@@ -159,10 +159,10 @@ TEST(DecodeFields, TolerationsCompareNumbers) {
   EXPECT_EQ(pod.rules->tolerations[1].value, "5");
 }
 
-TEST(DecodeFields, NumbersOfASpreadStayWithinWhatADecisionLogHolds) {
+TEST(DecodeFields, NumbersOfASpreadAreAtLeastOne) {
   const Pod pod = pod_with(R"("spec":{"topologySpreadConstraints":[{"maxSkew":2147483647,"minDomains":-3}]})");
   ASSERT_EQ(pod.rules->spread.size(), 1u);
-  EXPECT_EQ(pod.rules->spread[0].max_skew, 1 << 28);
+  EXPECT_EQ(pod.rules->spread[0].max_skew, INT32_MAX);
   EXPECT_EQ(pod.rules->spread[0].min_domains, 1);
 }
 

@@ -241,6 +241,16 @@ std::vector<QueueUsage> usage_of(const Move& move) {
   return {{quota_key(move.b % 2), std::int64_t{1000} * 60'000 * move.c}};
 }
 
+StopRules stop_rules_of(const Move& move) {
+  StopRules rules;
+  rules.own = static_cast<StopRules::Own>(move.a % 3);
+  rules.reclaims = static_cast<StopRules::Reclaims>(move.b % 3);
+  if (move.c % 2 == 0) rules.while_borrowing = move.b % 5;
+  if (move.a % 5 == 1) rules.protected_from_own = Millis(60'000 * (move.c % 10));
+  if (move.a % 5 == 2) rules.protected_from_others = Millis(60'000 * (move.b % 10));
+  return rules;
+}
+
 std::vector<QuotaLimit> limits_of(const Move& move) {
   std::vector<QuotaLimit> limits;
   if (move.a / 4 % 3 == 0)
@@ -490,7 +500,8 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
                                options_.has_shares ? shares_of(move) : std::vector<QuotaShare>(),
                                options_.has_shares ? QueueRank{1 + 500 * (move.b % 5), move.c % 2} : QueueRank(),
                                options_.has_shares && move.b % 7 == 3,
-                               options_.has_shares ? usage_of(move) : std::vector<QueueUsage>()});
+                               options_.has_shares ? usage_of(move) : std::vector<QueueUsage>(),
+                               options_.has_shares ? stop_rules_of(move) : StopRules()});
       break;
     case 33:
       if (!state.is_live(job)) break;

@@ -88,8 +88,11 @@ TEST_F(QueueTreeShares, AQueueSaysWhatItHasStated) {
       {{kOfAClass, 4000}},
       {{.of = quota_key(0), .guarantee = 2000, .borrows = 1000, .lends = 0}, {.of = kOfAClass, .borrows = 7}},
       {2500, -3},
-      true};
-  tree.define(stated.id, stated.parent, stated.quota, stated.limits, stated.shares, stated.rank, stated.is_held);
+      true,
+      {},
+      {.own = StopRules::Own::kNever, .reclaims = StopRules::Reclaims::kLower, .while_borrowing = -4}};
+  tree.define(stated.id, stated.parent, stated.quota, stated.limits, stated.shares, stated.rank, stated.is_held,
+              stated.stops);
   tree.define(kOther, kRoot, gpus(1));
   const QueueDefined said = tree.definition(kTeam), other = tree.definition(kOther);
   EXPECT_EQ(said.parent, stated.parent);
@@ -98,9 +101,26 @@ TEST_F(QueueTreeShares, AQueueSaysWhatItHasStated) {
   EXPECT_EQ(said.shares, stated.shares);
   EXPECT_EQ(said.rank, stated.rank);
   EXPECT_TRUE(said.is_held);
+  EXPECT_EQ(said.stops, stated.stops);
   EXPECT_TRUE(other.limits.empty());
   EXPECT_TRUE(other.shares.empty());
   EXPECT_FALSE(other.is_held);
+  EXPECT_EQ(other.stops, StopRules());
+}
+
+TEST_F(QueueTreeShares, AProtectedTimeIsThatOfTheFirstQueueUpwardsThatStatesOne) {
+  const auto define = [&](QueueId queue, QueueId parent, const StopRules& rules) {
+    tree.define(queue, parent, gpus(1), {}, {}, {}, false, rules);
+  };
+  define(kTeam, kRoot, {.protected_from_own = Millis(5), .protected_from_others = Millis(7)});
+  define(kOther, kTeam, {.protected_from_own = Millis(0)});
+  EXPECT_EQ(tree.protected_from_own(kTeam), Millis(5));
+  EXPECT_EQ(tree.protected_from_own(kOther), Millis(0));
+  EXPECT_EQ(tree.protected_from_others(kOther), Millis(7));
+  EXPECT_EQ(tree.protected_from_others(kRoot), Millis(0));
+  const QueueId unknown(77u);
+  EXPECT_EQ(tree.protected_from_own(unknown), Millis(0));
+  EXPECT_EQ(tree.stops(unknown), StopRules());
 }
 
 TEST_F(QueueTreeShares, WhatWasRecordedIsTheLatestUntilItIsForgotten) {

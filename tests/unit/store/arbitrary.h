@@ -16,9 +16,7 @@ void draw(T& value);
 
 template <class T>
 T arbitrary_integer() {
-  constexpr bool is_small_signed = std::signed_integral<T> && sizeof(T) == 4;
-  constexpr T greatest = is_small_signed ? static_cast<T>(kSmallNumberMax) : std::numeric_limits<T>::max();
-  constexpr T smallest = is_small_signed ? static_cast<T>(-kSmallNumberMax) : std::numeric_limits<T>::min();
+  constexpr T greatest = std::numeric_limits<T>::max(), smallest = std::numeric_limits<T>::min();
   constexpr T large = std::signed_integral<T> && sizeof(T) == 8 ? static_cast<T>(kNumberMax) : greatest;
   return *rc::gen::weightedOneOf<T>({{6, rc::gen::inRange<T>(0, 100)},
                                      {2, rc::gen::inRange<T>(0, large)},

@@ -176,9 +176,9 @@ TEST(Fields, what_no_event_says_is_told_with_its_place) {
   EXPECT_EQ(error_of_event(kGone, varint(kRowMax + 1)), "at byte 6: a row number is too large");
   EXPECT_EQ(error_of_event(kLevels, varint(UINT32_MAX) + varint(0)), "");
   EXPECT_EQ(error_of_event(kLevels, varint(1ull << 32) + varint(0)), "at byte 7: a number is out of range");
-  for (const std::int64_t bound : {kSmallNumberMax, -kSmallNumberMax})
+  for (const std::int64_t bound : {std::int64_t{INT32_MAX}, std::int64_t{INT32_MIN}})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(bound)), "");
-  for (const std::int64_t beyond : {kSmallNumberMax + 1, -kSmallNumberMax - 1})
+  for (const std::int64_t beyond : {std::int64_t{INT32_MAX} + 1, std::int64_t{INT32_MIN} - 1})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(beyond)), "at byte 8: a number is out of range") << beyond;
   for (const std::int64_t extreme : {INT64_MAX, INT64_MIN})
     EXPECT_EQ(error_of_event(kPriority, varint(1) + zigzag(extreme)), "at byte 4: a number is out of range")

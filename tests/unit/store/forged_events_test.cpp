@@ -52,7 +52,7 @@ class Forger {
     else if constexpr (std::unsigned_integral<T>)
       value = one_in(12) ? static_cast<T>(-1) : static_cast<T>(one_in(12) ? 1u << 20 : rng_.below(5));
     else if constexpr (std::signed_integral<T>)
-      value = static_cast<T>(sizeof(T) == 8 ? number() : std::clamp(number(), -kSmallNumberMax, kSmallNumberMax));
+      value = static_cast<T>(sizeof(T) == 8 ? number() : std::clamp<std::int64_t>(number(), INT32_MIN, INT32_MAX));
     else if constexpr (IsId<T>::value)
       value = one_in(6) ? T::none() : T(static_cast<std::uint32_t>(rng_.below(one_in(9) ? kFarRows : kRows)));
     else if constexpr (IsQuantity<T>::value)

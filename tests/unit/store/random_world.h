@@ -31,7 +31,8 @@ class RandomWorld {
                              {{.of = quota_key(0), .guarantee = 4000, .lends = 3000}},
                              {2000, 1},
                              false,
-                             {{quota_key(0), 3'600'000}}});
+                             {{quota_key(0), 3'600'000}},
+                             {.own = StopRules::Own::kNever, .while_borrowing = 7, .protected_from_own = Millis(5)}});
     for (std::uint32_t d = 0; d < kDemands; ++d) add(events, DemandDefined{DemandId(d), demand(d)});
     add(events, NamespaceSeen{NamespaceId(0), {true, {{LabelKeyId(6), LabelId(60)}}}});
     for (std::uint32_t i = 0; i < 2; ++i)
@@ -187,7 +188,8 @@ class RandomWorld {
                                         shares(),
                                         {1 + static_cast<std::int64_t>(draw(3000)), static_cast<std::int32_t>(draw(3))},
                                         draw(8) == 0,
-                                        usage()});
+                                        usage(),
+                                        stop_rules()});
       case 11:
         return add(events, ConstraintChanged{member, ConstraintId(draw(kConstraints))});
       case 12:
@@ -245,6 +247,14 @@ class RandomWorld {
   std::vector<QueueUsage> usage() {
     if (draw(4) != 0) return {};
     return {{quota_key(0), std::int64_t{36'000'000} * draw(100)}, {quota_key(1), std::int64_t{1000} * draw(1000)}};
+  }
+  StopRules stop_rules() {
+    if (draw(4) != 0) return {};
+    return {.own = static_cast<StopRules::Own>(draw(3)),
+            .reclaims = static_cast<StopRules::Reclaims>(draw(3)),
+            .while_borrowing = static_cast<std::int32_t>(draw(5)),
+            .protected_from_own = Millis(draw(4000)),
+            .protected_from_others = draw(2) == 0 ? StopRules::kAsAbove : Millis(draw(9000))};
   }
   void hold(const State& state, Hold hold, std::vector<Event>& events) {
     MemberSpec& member = hold.parts[0].member;

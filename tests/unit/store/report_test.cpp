@@ -152,6 +152,8 @@ TEST(Words, actions_are_named) {
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30)}, names()), "evict nlp/train with 30 ms of grace");
   EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30), MemberId(77), JobId(2)}, names()),
             "evict nlp/train member 77 with 30 ms of grace for nlp/train");
+  EXPECT_EQ(action_in_words(Evict{JobId(2), Millis(30), {}, JobId(2), StopReason::kWhileBorrowing}, names()),
+            "evict nlp/train with 30 ms of grace for nlp/train: WhileBorrowing");
 }
 
 TEST(Words, verdicts_have_their_reasons_and_what_they_are_about) {

@@ -334,12 +334,12 @@ TEST(Snapshot, is_refused_if_a_member_holds_a_device_that_its_node_does_not_have
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
-  EXPECT_EQ(sizeof(QueueTree), 488u);
+  EXPECT_EQ(sizeof(QueueTree), 512u);
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1912u);
-  EXPECT_EQ(sizeof(State), 3312u);
+  EXPECT_EQ(sizeof(State), 3432u);
   EXPECT_EQ(sizeof(PendingQueue), 1136u);
-  EXPECT_EQ(sizeof(EngineData), 1720u);
+  EXPECT_EQ(sizeof(EngineData), 1736u);
 }
 
 }  // namespace
