@@ -36,8 +36,8 @@ class Candidates {
 /// By which rule a candidate is stopped for the job. O(queues above both).
 StopReason stop_reason(const State& state, JobId job, JobId candidate);
 
-/// Whether there could be any candidate, for many jobs of one state; perhaps one that is protected. Cost: O(running jobs + queues) once; for a job O(1), and
-/// O(queues x depth) where guarantees are stated.
+/// Whether there could be any candidate, for many jobs of one state; perhaps one that is protected. Cost: O(running
+/// jobs + queues) once; for a job O(1), and O(queues x depth) where guarantees are stated.
 class AnyCandidate {
  public:
   explicit AnyCandidate(const State& state);

@@ -91,7 +91,7 @@ void read_device_health(CaseReading& c, Words& words);
 void read_lose(CaseReading& c, Words& words);
 void read_drain(CaseReading& c, Words& words);
 
-// read_queues.cpp
+// queue_statements.cpp
 void read_queue(CaseReading& c, Words& words);
 void read_quota(CaseReading& c, Words& words);
 void read_guarantee(CaseReading& c, Words& words);

@@ -1,6 +1,6 @@
-// GaveWay: which jobs have stopped for which. Nobody stops a job for which it gave way itself, or for which that one gave
-// way, and so on, as long as both are there: so no two stop each other in turn, and evictions end. Cost: O(log jobs) for
-// a job that never gave way.
+// GaveWay: which jobs have stopped for which. None stops a job for which it gave way itself, or for which that one
+// gave way, and so on, as long as both are there: so no two stop each other in turn, and evictions end. Cost: O(log
+// jobs) for a job that never gave way.
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// queue_statements: the statements of a case about queues: what they are sure of, lend and borrow, which jobs
+// theirs stop, and that they are held.
 #include <fmt/format.h>
 
 #include <algorithm>
