@@ -21,6 +21,8 @@ bool is_waiting(const State& state, JobId job, const std::set<JobId>& changed) {
          (changed.contains(job) || (state.job(job).is_in_backlog && !state.first_waiting_member(job).is_none()));
 }
 
+/// Devices of one job are added to those of others.
+constexpr std::int64_t kDevicesMax = std::int64_t{1} << 48;
 /// Queues index columns: beyond the known ones by so much at most.
 constexpr std::size_t kQueueLeapMax = 1u << 16;
 
@@ -67,6 +69,7 @@ bool EngineFields::are_sound(const PendingQueue& pending, const State& state) {
   for (const BacklogChange& change : state.backlog_changes()) changed.insert(change.job);
   std::set<EquivalenceClass> keys;
   for (const PendingQueue::Class& job_class : pending.classes_) {
+    if (job_class.devices < 0 || job_class.devices > kDevicesMax) return false;
     if (!has_sound_holders(job_class) || !has_sound_verdict(job_class.verdict, state)) return false;
     if (job_class.is_empty()) continue;
     bool are_its_jobs = has_sound_key(job_class.key, state) && keys.insert(job_class.key).second;

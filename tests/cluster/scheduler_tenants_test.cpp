@@ -358,5 +358,42 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
   proxy_->clear();
 }
 
+/// Gangs that choose among unlike members and cannot start are searched for a long time. They are woken whenever a pod
+/// ends, and one tenant may end one without pause.
+TEST_F(Tenants, GangsThatChooseAmongUnlikeMembersHoldUpNobodyElse) {
+  constexpr int kGangs = 40, kMembers = 40, kRounds = 40;
+  post_gpu_nodes(32);
+  kube::SchedulerOptions o = options();
+  o.is_listening = true;
+  auto scheduler = start(o);
+  ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
+  std::vector<kube::PodSpec> specs;
+  for (int g = 0; g < kGangs; ++g) {
+    const std::string gang = "greedy-" + std::to_string(g);
+    for (int m = 0; m < kMembers; ++m) {
+      kube::PodSpec& spec = specs.emplace_back(gpu_pod(gang + "-" + std::to_string(m), 0));
+      spec.requests = {{"cpu", std::to_string(100 + g * kMembers + m) + "m"}};
+      spec.labels = {{"ashlar.dev/gang", gang}, {"ashlar.dev/gang-size", std::to_string(kMembers - 2)}};
+      spec.extra_spec_json =
+          R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":)"
+          R"("kubernetes.io/hostname","labelSelector":{"matchLabels":{"ashlar.dev/gang":")" +
+          gang + R"("}}}]}})";
+    }
+  }
+  post_pods(specs);
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string churned = "churned-" + std::to_string(round);
+    kube::PodSpec pod = gpu_pod(churned, 0);
+    pod.node_name = node_name(round % 32);
+    pod.requests = {{"cpu", "1"}};
+    post_pods({pod, gpu_pod("honest-" + std::to_string(round), 1)});
+    must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", churned), 0, std::move(done)); });
+    if (round % 10 == 0) ask(*scheduler, "/api/v1/why?name=default/greedy-0-0");
+  }
+  EXPECT_TRUE(wait_bound(kRounds, "honest", std::chrono::seconds(6)));
+  EXPECT_EQ(bound_count("greedy"), 0u);
+  EXPECT_FALSE(has_logged("differs from the scheduler's own"));
+}
+
 }  // namespace
 }  // namespace ashlar::live_tests

@@ -416,6 +416,12 @@ class Glossary(unittest.TestCase):
         self.assertEqual(checks_of({**files, "docs/glossary.md": "| `Thing` | x, not `Gone` |\n"}), set())
 
 
+class Subranges(unittest.TestCase):
+    def test_what_clang_cannot_compile_is_found(self):
+        self.assertEqual(checks_of({"src/engine/x.cpp": source("auto f(V& v) { return std::ranges::unique(v); }\n")}), {"no subranges"})
+        self.assertEqual(checks_of({"src/engine/x.cpp": source("auto f(V& v) { return std::ranges::sort(v); }\n")}), set())
+
+
 class Drawing(unittest.TestCase):
     def test_the_drawing_names_folders_and_rooms(self):
         files = {"src/state/holds/kept.h": source("int a;\n"), "docs/explanation/house.md": "```\n core  state\n         holds\n```\nand more\n"}

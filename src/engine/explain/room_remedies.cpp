@@ -72,7 +72,7 @@ std::vector<Section> sections_of(Rehearsal& r) {
   }
   std::vector<Section> sections;
   for (auto& [group, section] : by_group) sections.push_back(std::move(section));
-  std::ranges::stable_partition(sections, [&](const Section& s) { return s.within != of_gang; });
+  std::stable_partition(sections.begin(), sections.end(), [&](const Section& s) { return s.within != of_gang; });
   return sections;
 }
 

@@ -29,8 +29,8 @@ std::vector<NodeId> nodes_with_devices(const State& state, const std::vector<Mem
 
 /// Those of the members, which are in the order of their nodes, that are placed on this one.
 std::span<const MemberId> on_node(const State& state, std::span<const MemberId> holds, NodeId node) {
-  const auto here = std::ranges::equal_range(holds, node, {}, [&](MemberId id) { return state.member(id).node; });
-  return {here.begin(), here.end()};
+  const auto node_of = [&](MemberId id) { return state.member(id).node; };
+  return {std::ranges::lower_bound(holds, node, {}, node_of), std::ranges::upper_bound(holds, node, {}, node_of)};
 }
 
 /// Takes the free devices of the node that are not held. Where it owes devices to holds nobody knows which these are.

@@ -73,8 +73,7 @@ void AvailabilityProfile::bring_up(const State& state, const PutOffEnds& put_off
     if (ends.by == EndsBy::kLate)
       for (const JobId job : put_off.moved_since(put_off_seen_)) touch(state, job);
     std::ranges::sort(touched_);
-    const auto repeated = std::ranges::unique(touched_);
-    touched_.erase(repeated.begin(), repeated.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     opens_.resize(cluster.rows() * stride_, Millis::max());
     for (const NodeId n : touched_)
       if (!update(state, n)) {

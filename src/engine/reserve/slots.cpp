@@ -21,8 +21,7 @@ void accept(SlotKind& kind, const std::vector<DeviceClassId>& classes, bool is_f
     kind.classes.insert(kind.classes.end(), classes.begin(), classes.end());
   }
   std::ranges::sort(kind.classes);
-  const auto repeated = std::ranges::unique(kind.classes);
-  kind.classes.erase(repeated.begin(), repeated.end());
+  kind.classes.erase(std::unique(kind.classes.begin(), kind.classes.end()), kind.classes.end());
 }
 
 /// Devices that nobody has and yet are not idle: those that the job may perhaps use.

@@ -38,7 +38,8 @@ class LabelledNodes {
     const Label& label = by(needed->key, facts);
     std::uint64_t count = 0;
     for (const LabelId value : needed->values) {
-      const auto [first, last] = std::ranges::equal_range(label.nodes, value, {}, &Row::first);
+      const auto first = std::ranges::lower_bound(label.nodes, value, {}, &Row::first);
+      const auto last = std::ranges::upper_bound(label.nodes, value, {}, &Row::first);
       for (auto at = first; at != last; ++at, ++count) visit(at->second);
     }
     return count;

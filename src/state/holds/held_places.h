@@ -22,8 +22,8 @@ class HeldPlaces {
  public:
   std::span<const HeldPlace> all() const { return places_; }
   std::span<const HeldPlace> on(NodeId node) const {
-    const auto here = std::ranges::equal_range(places_, node, {}, &HeldPlace::node);
-    return {here.begin(), here.end()};
+    return {std::ranges::lower_bound(places_, node, {}, &HeldPlace::node),
+            std::ranges::upper_bound(places_, node, {}, &HeldPlace::node)};
   }
   bool is_any_on(NodeId node) const { return !places_.empty() && !on(node).empty(); }
   /// Ascending.
@@ -35,7 +35,7 @@ class HeldPlaces {
   }
   void add(const HeldPlace& place) { places_.insert(std::ranges::lower_bound(places_, place), place); }
   void remove(const HeldPlace& place) {
-    const auto [first, last] = std::ranges::equal_range(places_, place);
+    const auto [first, last] = std::equal_range(places_.begin(), places_.end(), place);
     places_.erase(first, last);
   }
   void clear() {

@@ -168,7 +168,8 @@ TEST_F(GraceTest, ANodeThatIsLostTakesThePodsAndTheBindsThatWaitForThem) {
   const std::vector<NodeFacts> facts(1);
   w.set_node_changes({{.at = Millis(5000), .node = NodeId(0u), .is_there = false}}, facts);
   w.submit(plan);
-  EXPECT_EQ(kinds_at(w, 5), "Bound@0 NodeGone@5 EstimateChanged@5 BindRejected@5");
+  EXPECT_EQ(kinds_at(w, 5), "Bound@0 NodeGone@5 Evicted@5 EstimateChanged@5 BindRejected@5")
+      << "the stopped job waits again: nothing else will report its end";
   EXPECT_EQ(kinds_at(w, 7), "");
   EXPECT_EQ(w.next_event(), Millis::max());
 }

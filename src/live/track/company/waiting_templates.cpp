@@ -25,8 +25,7 @@ std::size_t WaitingTemplates::MarkHash::operator()(const Mark& m) const {
 
 void WaitingTemplates::sort_once(Slots& slots) {
   std::ranges::sort(slots);
-  const auto again = std::ranges::unique(slots);
-  slots.erase(again.begin(), again.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
 }
 
 void WaitingTemplates::list(Entry& entry) {

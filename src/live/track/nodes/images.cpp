@@ -18,8 +18,8 @@ constexpr std::int64_t kWorthLeast = std::int64_t{1} << 20;
 std::vector<NodeImage> without_repetition(std::vector<NodeImage> images) {
   const auto by_name = [](const NodeImage& image) { return image.name.hash(); };
   std::ranges::stable_sort(images, {}, by_name);
-  const auto repeated = std::ranges::unique(images, {}, &NodeImage::name);
-  images.erase(repeated.begin(), repeated.end());
+  const auto is_same = [](const NodeImage& a, const NodeImage& b) { return a.name == b.name; };
+  images.erase(std::unique(images.begin(), images.end(), is_same), images.end());
   return images;
 }
 

@@ -243,8 +243,7 @@ bool is_before(const NodeTerm& a, const NodeTerm& b) {
 template <class T, class IsLess>
 void sort_once(std::vector<T>& list, IsLess&& is_less) {
   std::ranges::sort(list, is_less);
-  const auto repeated = std::ranges::unique(list);
-  list.erase(repeated.begin(), repeated.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
 /// Terms that say the same are equal then.
