@@ -49,6 +49,7 @@ constexpr Stage kStartJobs[kVictimRules] = {
     {"start", advance, true},
     {"preempt and start by count", preempt_by_count, true},
     {"start", advance, true},
+    {"start", advance, true},
 };
 constexpr Stage kAfter[] = {
     {"end turns", end_turns},

@@ -36,7 +36,8 @@ constexpr std::string_view kKinds[] = {"Tick",
                                        "GangSpecDefined",
                                        "DeviceClassDefined",
                                        "LabelsChanged",
-                                       "ImageSeen"};
+                                       "ImageSeen",
+                                       "CheckpointSaved"};
 static_assert(std::size(kKinds) == std::variant_size_v<EventBody>, "every kind of event has a name");
 
 }  // namespace

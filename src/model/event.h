@@ -103,6 +103,10 @@ struct EstimateChanged {
   JobId job;
   Estimate estimate;
 };
+struct CheckpointSaved {
+  JobId job;
+  Millis at;
+};  ///< what it has run until then is not lost if it is stopped
 struct ConstraintChanged {
   MemberId member;
   ConstraintId constraint;
@@ -159,7 +163,7 @@ using EventBody =
                  MembersAdded, MemberGone, Ended, Bound, BindRejected, Evicted, EstimateChanged, ConstraintChanged,
                  PriorityChanged, Nominated, NodeCapacityChanged, NodeDevicesChanged, LabelSetDefined,
                  PodSelectorDefined, NamespaceSeen, HoldPlaced, DeviceHealthChanged, DeviceLayoutDefined,
-                 GangSpecDefined, DeviceClassDefined, LabelsChanged, ImageSeen>;
+                 GangSpecDefined, DeviceClassDefined, LabelsChanged, ImageSeen, CheckpointSaved>;
 
 struct Event {
   Millis at;

@@ -7,6 +7,7 @@
 
 #include "base/id.h"
 #include "base/quantity.h"
+#include "model/stop_terms.h"
 
 namespace ashlar {
 
@@ -42,7 +43,11 @@ struct Workload {
   LevelId prefer;   ///< soft: the same, if possible
   GangSpecId spec;  ///< its groups; none = one group without a domain of its own
   Millis submitted;
+  /// Since when it has run, if it ran before it was submitted here; max() = from when it is placed
+  Millis runs_since = Millis::max();
+  Millis saved_at = Millis::max();  ///< when its last checkpoint was complete; max() = it has none
   Estimate estimate;
+  StopTerms stopping;
   bool is_ours = true;  ///< false: another scheduler's, or a static pod; accounted, never decided
   /// free number for order policies that take one from the trace (QSSF's noisy estimate in ms)
   std::int64_t order_hint = 0;

@@ -161,9 +161,11 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
         "victim",
         "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
             " does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: none"};
-  if (profile.victim == VictimRule::kPriority && !profile.order->is_by_priority)
-    return ProfileProblem{"victim", "victim: priority needs an order by priority, which " +
-                                        std::string(profile.order->name) + " is not; choose priority-age"};
+  if (profile.stops_for_a_place() && !profile.order->is_by_priority)
+    return ProfileProblem{"victim",
+                          std::string(profile.stops_by_lost_work() ? "victim: lost-work" : "victim: priority") +
+                              " needs an order by priority, which " + std::string(profile.order->name) +
+                              " is not; choose priority-age"};
   if (is_by_quota && profile.queue_order->key != nullptr)
     return ProfileProblem{"queueOrder",
                           "victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the "

@@ -46,8 +46,10 @@ enum class VictimRule : std::uint8_t {
   /// jobs that borrow what is guaranteed to the waiting one's queue, then those of its queue with lower priority, for a
   /// place that is known
   kPriority,
+  /// the same, but of each those whose stop loses least (Job::lost_if_stopped)
+  kLostWork,
 };
-inline constexpr std::size_t kVictimRules = 3;
+inline constexpr std::size_t kVictimRules = 4;
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar
 /// sim queue); ignored elsewhere.
@@ -83,7 +85,9 @@ struct Profile {
   /// Whether one of its policies scores by expected pods (`mix`).
   bool needs_mix() const;
   /// Whether running jobs give way to a waiting one once its place is known.
-  bool stops_for_a_place() const { return victim == VictimRule::kPriority; }
+  bool stops_for_a_place() const { return victim == VictimRule::kPriority || stops_by_lost_work(); }
+  /// Whether those give way first whose stop loses least.
+  bool stops_by_lost_work() const { return victim == VictimRule::kLostWork; }
   /// Whether the live scheduler may use it: not yet if it stops running jobs.
   bool is_allowed_live() const { return victim == VictimRule::kNone; }
 };

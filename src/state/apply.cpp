@@ -105,6 +105,9 @@ struct Applier {
     j.estimate = w.estimate;
     j.remaining = w.estimate.p50;
     j.order_hint = w.order_hint;
+    j.runs_since = w.runs_since;
+    j.saved_at = w.saved_at;
+    j.stopping = w.stopping;
     if (!w.spec.is_none()) {
       j.spec = w.spec;
       s.gangs_.enter(w.job, w.spec);
@@ -184,6 +187,9 @@ struct Applier {
       ++s.unforeseen_frees_;
     }
     s.refresh_backlog(e.job);
+  }
+  void operator()(const CheckpointSaved& e) {
+    if (is_job(e.job)) s.job_row(e.job).saved_at = e.at;
   }
   void operator()(const ConstraintChanged& e) {
     if (!s.is_live(e.member)) return;

@@ -199,10 +199,10 @@ void State::start(JobId id, Millis now) {
 void State::run(JobId id, Millis now) {
   Job& j = jobs_[id.row()];
   j.is_started = true;
-  j.started_at = now;
+  j.started_at = std::min(now, std::exchange(j.runs_since, Millis::max()));
   j.start_seq = next_seq_++;
-  j.end_at = j.late_end_if_started(now);
-  expect_end(id, j.late_end_if_started(now), true);
+  j.end_at = j.late_end_if_started(j.started_at);
+  expect_end(id, j.end_at, true);
   timeline_.add_end({j.end_at, j.devices_total, id});
 }
 

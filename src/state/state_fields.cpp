@@ -73,6 +73,7 @@ bool take_range(std::vector<bool>& is_taken, std::size_t first, std::size_t coun
 
 bool is_sound_job(const Job& j) {
   return is_number(j.order_hint) && is_time(j.submitted) && is_time(j.queued_at) && is_time(j.started_at) &&
+         is_time_or_unknown(j.runs_since) && is_time_or_unknown(j.saved_at) && j.stopping.is_sound() &&
          is_time(j.served) && is_time_or_unknown(j.remaining) && is_time_or_unknown(j.end_at) &&
          is_time_or_unknown(j.ends_by) && is_time_or_unknown(j.estimate.p50) && is_time_or_unknown(j.estimate.p90) &&
          is_number(j.devices_total);

@@ -14,7 +14,7 @@ inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasyByCount;
 template <>
 inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
 template <>
-inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kByQuotaUnverified;
+inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kLostWork;
 
 namespace {
 

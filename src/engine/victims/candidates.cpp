@@ -33,6 +33,10 @@ class Claim {
 
   /// None: a job of that priority of that queue does not stop for this one.
   StopReason reason(const QueueTree& queues, QueueId borrower, std::int32_t priority) const {
+    return reason(queues, queues, borrower, priority);
+  }
+  /// The same, with other queues as they are in `others`.
+  StopReason reason(const QueueTree& queues, const QueueTree& others, QueueId borrower, std::int32_t priority) const {
     const bool is_lower = priority < priority_;
     const bool may_reclaim =
         rules_.reclaims == StopRules::Reclaims::kAny || (rules_.reclaims == StopRules::Reclaims::kLower && is_lower);
@@ -43,7 +47,7 @@ class Claim {
     const bool is_inside = stays_within(queues, siblings->its);
     if (!(is_inside ? may_reclaim : may_while_borrowing)) return StopReason::kNone;
     for (QueueId q = borrower;; q = queues.parent(q)) {
-      if (!has_more(queues, is_inside ? siblings->its : QueueId::none(), q)) return StopReason::kNone;
+      if (!has_more(others, is_inside ? siblings->its : QueueId::none(), q)) return StopReason::kNone;
       if (q == siblings->other) return is_inside ? StopReason::kReclaimed : StopReason::kWhileBorrowing;
     }
   }
@@ -83,7 +87,7 @@ class Claim {
 
 /// Of a job of the same queue.
 StopReason own_reason(const StopRules& rules, const Job& waiting, const Job& running) {
-  if (rules.own == StopRules::Own::kNever) return StopReason::kNone;
+  if (rules.own == StopRules::Own::kNever || running.stopping.is_unstoppable) return StopReason::kNone;
   if (running.priority < waiting.priority) return StopReason::kLowerPriority;
   const bool is_newer = running.priority == waiting.priority && running.queued_at > waiting.queued_at;
   return is_newer && rules.own == StopRules::Own::kLowerOrNewer ? StopReason::kNewer : StopReason::kNone;
@@ -107,9 +111,32 @@ bool may_be_stopped(const Job& running) { return running.is_ours && !running.is_
 
 /// From when on the running job may be stopped.
 Millis protected_until(const QueueTree& queues, const Job& running, bool is_own) {
-  return running.started_at +
-         (is_own ? queues.protected_from_own(running.queue) : queues.protected_from_others(running.queue));
+  const Millis by_queue =
+      is_own ? queues.protected_from_own(running.queue) : queues.protected_from_others(running.queue);
+  return running.started_at + std::max(by_queue, running.stopping.protected_for);
 }
+
+/// The order in which jobs give way that differ in nothing else.
+class GivesWayBefore {
+ public:
+  GivesWayBefore(const State& state, Millis now, Candidates::First first) : state_(state), now_(now), first_(first) {}
+  bool operator()(JobId a, JobId b) const {
+    const Job &one = state_.job(a), &other = state_.job(b);
+    return std::tuple(lost(one), one.priority, other.start_seq) <
+           std::tuple(lost(other), other.priority, one.start_seq);
+  }
+
+ private:
+  /// Zero where the order does not ask for it.
+  std::int64_t lost(const Job& job) const {
+    if (first_ == Candidates::First::kLowestPriority) return 0;
+    const bool is_by_device = first_ == Candidates::First::kLeastLostByDevice;
+    return is_by_device ? job.lost_if_stopped(now_).value : lost_device_time(job, now_);
+  }
+  const State& state_;
+  Millis now_;
+  Candidates::First first_;
+};
 
 }  // namespace
 
@@ -146,16 +173,24 @@ StopReason stop_reason(const State& state, JobId job, JobId candidate) {
   return Claim(state, job).reason(queues, running.queue, running.priority);
 }
 
-Candidates::Candidates(const State& state, JobId job, Millis now) : state_(state), job_(job) {
+std::int64_t lost_device_time(const Job& job, Millis now) {
+  std::int64_t product = 0;
+  const std::int64_t devices = std::max<std::int64_t>(job.devices_total, 1);
+  return __builtin_mul_overflow(job.lost_if_stopped(now).value, devices, &product) ? INT64_MAX : product;
+}
+
+Candidates::Candidates(const State& state, JobId job, Millis now, First first) : state_(state), job_(job) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
   const StopRules& rules = queues.stops(waiting.queue);
   const Claim claim(state, job);
   const std::vector<JobId> spared = state.gave_way().ahead_of(job);
+  const bool may_stop_its_own = first == First::kLowestPriority || spared.empty();
   for (const Timeline::End& end : state.timeline().ends()) {
     const Job& running = state.job(end.job);
     if (!may_be_stopped(running) || end.job == job || std::ranges::binary_search(spared, end.job)) continue;
     const bool is_own = running.queue == waiting.queue;
+    if (is_own && !may_stop_its_own) continue;
     const StopReason reason = is_own                       ? own_reason(rules, waiting, running)
                               : queues.shares().is_empty() ? StopReason::kNone
                                                            : claim.reason(queues, running.queue, running.priority);
@@ -164,30 +199,51 @@ Candidates::Candidates(const State& state, JobId job, Millis now) : state_(state
     if (until > now)
       more_at_ = std::min(more_at_, until);
     else
-      (is_own ? own_ : others_).push_back(end.job);
+      (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back(end.job);
   }
-  const auto gives_way_before = [&](JobId a, JobId b) {
-    const Job &one = state.job(a), &other = state.job(b);
-    return std::tuple(one.priority, other.start_seq) < std::tuple(other.priority, one.start_seq);
-  };
+  const GivesWayBefore gives_way_before(state, now, first);
   std::sort(own_.begin(), own_.end(), gives_way_before);
   std::sort(others_.begin(), others_.end(), gives_way_before);
 }
 
+/// Of the unstoppable ones those that are beyond what is guaranteed to their queues, with all such jobs that started no
+/// later: as if there were no others.
+void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& order) const {
+  const Claim claim(state_, job_);
+  QueueTree theirs = state_.queues();
+  std::vector<JobId> running;
+  for (const Timeline::End& end : state_.timeline().ends()) {
+    const Job& job = state_.job(end.job);
+    if (!may_be_stopped(job)) continue;
+    if (job.stopping.is_unstoppable)
+      running.push_back(end.job);
+    else
+      give_back(state_, end.job, theirs);
+  }
+  std::ranges::sort(running, std::ranges::greater{}, [&](JobId id) { return state_.job(id).start_seq; });
+  for (const JobId id : running) {
+    const Job& job = state_.job(id);
+    const bool is_candidate = std::ranges::find(unstoppable_, id) != unstoppable_.end();
+    if (is_candidate && claim.reason(left, theirs, job.queue, job.priority) != StopReason::kNone) order.push_back(id);
+    give_back(state_, id, theirs);
+  }
+}
+
 Candidates::Order Candidates::in_order(JobId first) const {
   Order order;
-  if (!others_.empty()) {
-    const Claim claim(state_, job_);
+  if (!others_.empty() || !unstoppable_.empty()) {
     QueueTree left = state_.queues();
-    const auto add = [&](JobId borrower) {
+    std::vector<JobId> borrowers = others_;
+    if (!first.is_none())
+      std::stable_partition(borrowers.begin(), borrowers.end(), [&](JobId borrower) { return borrower == first; });
+    const Claim claim(state_, job_);
+    for (const JobId borrower : borrowers) {
       const Job& running = state_.job(borrower);
       const bool is_left = claim.reason(left, running.queue, running.priority) == StopReason::kNone;
       (is_left ? order.left_out : order.jobs).push_back(borrower);
       if (!is_left) give_back(state_, borrower, left);
-    };
-    if (!first.is_none()) add(first);
-    for (const JobId borrower : others_)
-      if (borrower != first) add(borrower);
+    }
+    if (!unstoppable_.empty()) add_unstoppable(left, order.jobs);
   }
   order.jobs.insert(order.jobs.end(), own_.begin(), own_.end());
   return order;

@@ -10,28 +10,42 @@
 
 namespace ashlar {
 
-/// Without those for which the job gave way itself (GaveWay).
+/// Without those for which the job gave way itself (GaveWay). Where they go by what is lost, a job that gave way stops
+/// none of its own queue: more would be lost for one start.
 class Candidates {
  public:
+  /// In which order those of a queue give way that differ in nothing else.
+  enum class First {
+    kLowestPriority,  ///< of these the one that started last
+    kLeastLost,       ///< run time of all its devices, see Job::lost_if_stopped
+    kLeastLostByDevice,
+  };
   /// Cost: O(running jobs).
-  Candidates(const State& state, JobId job, Millis now);
+  Candidates(const State& state, JobId job, Millis now, First first);
   struct Order {
     std::vector<JobId> jobs;
     std::vector<JobId> left_out;  ///< their queues no longer borrow once all of those have stopped
   };
-  /// Jobs that borrow come first, then those of the job's own queue; of each the lowest priority, and of these the one
-  /// that started last. A queue is taken to borrow as long as the ones before have left it more than its guarantee.
-  /// `first`, one that was left out, comes before all others. Cost: O(candidates x queues above them).
+  /// Jobs that borrow come first, then those of the job's own queue. A queue is taken to borrow as long as the ones
+  /// before have left it more than its guarantee; unstoppable ones are stopped last, the newest of them first,
+  /// and those that their queue's guarantee covers are not. `first`, one that was left out, comes before all others.
+  /// Cost: O(candidates x queues above them), and O(running jobs) if any is unstoppable.
   Order in_order(JobId first = JobId::none()) const;
   /// When the first of those that are protected now may be stopped; Millis::max(): there are none.
   Millis more_at() const { return more_at_; }
 
  private:
+  void add_unstoppable(const QueueTree& left, std::vector<JobId>& order) const;
+
   const State& state_;
   JobId job_;
   std::vector<JobId> own_, others_;  ///< in the order in which they give way
+  std::vector<JobId> unstoppable_;   ///< of other queues
   Millis more_at_ = Millis::max();
 };
+
+/// What its stop would lose of the run time of all its devices; a job without devices counts as one.
+std::int64_t lost_device_time(const Job& job, Millis now);
 
 /// By which rule a candidate is stopped for the job. O(queues above both).
 StopReason stop_reason(const State& state, JobId job, JobId candidate);

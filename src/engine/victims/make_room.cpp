@@ -29,13 +29,12 @@ class VictimSearch {
 
   /// Nothing of the state has changed after it; `places` empty: no place.
   Found find() {
-    const Candidates candidates(state_, job_, now_);
-    more_at_ = candidates.more_at();
-    const Candidates::Order order = candidates.in_order();
-    Found found = find_among(order.jobs);
-    for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
-      found = find_among(candidates.in_order(order.left_out[i]).jobs);
-    return found;
+    using First = Candidates::First;
+    if (!e_.profile->stops_by_lost_work()) return find(First::kLowestPriority);
+    Found found = find(First::kLeastLostByDevice);
+    if (found.victims.empty()) return found;
+    Found other = find(First::kLeastLost);
+    return !other.victims.empty() && lost_by(other.victims) < lost_by(found.victims) ? other : found;
   }
   /// When others may be stopped that are protected now.
   Millis more_at() const { return more_at_; }
@@ -46,6 +45,21 @@ class VictimSearch {
   /// At most this many are each spared in a search of its own: on other devices the job may leave one where it is.
   static constexpr std::size_t kLookedAtOneByOne = 16;
 
+  Found find(Candidates::First first) {
+    const Candidates candidates(state_, job_, now_, first);
+    more_at_ = candidates.more_at();
+    const Candidates::Order order = candidates.in_order();
+    Found found = find_among(order.jobs);
+    for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
+      found = find_among(candidates.in_order(order.left_out[i]).jobs);
+    return found;
+  }
+  std::int64_t lost_by(std::span<const JobId> victims) const {
+    std::int64_t sum = 0;
+    for (const JobId victim : victims)
+      if (__builtin_add_overflow(sum, lost_device_time(state_.job(victim), now_), &sum)) return INT64_MAX;
+    return sum;
+  }
   Found find_among(const std::vector<JobId>& candidates) {
     const std::size_t enough = fewest(candidates);
     if (enough > candidates.size()) return {};

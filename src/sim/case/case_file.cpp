@@ -155,6 +155,7 @@ constexpr Statement kStatements[] = {
     {"evict", read_evict, "evict NAME at 1s"},
     {"priority", read_priority, "priority NAME 100 at 1s"},
     {"estimate", read_estimate, "estimate NAME 60s p90 90s at 1s"},
+    {"checkpoint", read_checkpoint, "checkpoint NAME at 1s"},
     {"nominate", read_nominate, "nominate NAME node0 at 1s"},
     {"reserve", read_reserve, "reserve NAME 4 gpu on node0 until 60s at 1s"},
     {"maintenance", read_maintenance, "maintenance node0 until 60s at 1s"},

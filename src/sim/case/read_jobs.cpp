@@ -1,5 +1,5 @@
-// The statements about jobs: job, gang, foreign, grow, end, reject, bind, evict, priority, estimate, nominate; and
-// about what is held from them: reserve, maintenance.
+// The statements that bring jobs: job, gang, foreign, grow; and those about what is held from them: reserve,
+// maintenance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include "base/grown.h"
 #include "sim/case/reading.h"
 #include "sim/scenario/units.h"
-#include "text/device_text.h"
 #include "text/duration_text.h"
 #include "text/nearest_name.h"
 
@@ -18,15 +17,43 @@ constexpr std::string_view kGroupsForm = "groups such as \"2 x 4 gpu + 1 x cpu=8
 constexpr std::string_view kBesideOthers = "groups in brackets beside others";
 constexpr std::string_view kBracketsForm = "groups such as \"(1 x cpu=8) + (4 x 8 gpu min 2 within rack)\"";
 
-constexpr std::string_view kJobOptions[] = {
-    "cpu=",      "memory=", "storage=",  "card-memory=", "queue",  "priority",     "duration",          "p90",
-    "runs",      "rank",    "within",    "prefer",       "min",    "needs",        "selector",          "affinity",
-    "volume-on", "wish",    "tolerates", "port",         "labels", "pod-affinity", "pod-anti-affinity", "max-skew",
-    "on",        "cards",   "at"};
+constexpr std::string_view kJobOptions[] = {"cpu=",
+                                            "memory=",
+                                            "storage=",
+                                            "card-memory=",
+                                            "queue",
+                                            "priority",
+                                            "duration",
+                                            "p90",
+                                            "runs",
+                                            "rank",
+                                            "within",
+                                            "prefer",
+                                            "min",
+                                            "needs",
+                                            "selector",
+                                            "affinity",
+                                            "volume-on",
+                                            "wish",
+                                            "tolerates",
+                                            "port",
+                                            "labels",
+                                            "pod-affinity",
+                                            "pod-anti-affinity",
+                                            "max-skew",
+                                            "on",
+                                            "cards",
+                                            "submitted",
+                                            "since",
+                                            "checkpoint",
+                                            "restart",
+                                            "protected",
+                                            "unstoppable",
+                                            "at"};
 constexpr std::string_view kJobOptionsForm =
     "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, "
     "needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, "
-    "on, cards or at";
+    "on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at";
 
 /// A job statement without its members.
 struct JobForm {
@@ -35,27 +62,10 @@ struct JobForm {
   GangSpec spec;  ///< of a gang whose groups are in brackets
   bool is_gang = false;
   Millis runs = Millis::max();
+  Millis submitted = Millis::max();
   NodeId on;
   GivenDevices given;
 };
-
-DeviceMask take_devices_of_node(Words& words) {
-  constexpr std::string_view kForm = "GPUs of the node such as 0-3 or 0,2,5";
-  const std::string_view word = words.take(kForm);
-  const DeviceMask mask = parse_devices(word);
-  if (mask.is_empty() && !words.has_failed()) words.fail(fmt::format("\"{}\" is not a list of GPUs", word), kForm);
-  return mask;
-}
-
-/// "0-3", or with what is held of each "0-3:1000" or "3:500:40960".
-GivenDevices take_given_devices(Words& words) {
-  if (words.peek().find(':') == std::string_view::npos) return {take_devices_of_node(words), {}};
-  constexpr std::string_view kForm = "GPUs with what is held of each such as 0-3:1000 or 3:500:40960";
-  Result<DeviceGrants> grants = parse_grants(words.take(kForm));
-  if (grants) return {devices_of(*grants), *grants};
-  words.fail(grants.error().message, kForm);
-  return {};
-}
 
 JobId take_new_job(CaseReading& c, Words& words) {
   const std::string_view name = words.take("a name for the job");
@@ -134,11 +144,30 @@ void take_gang(CaseReading& c, Words& words, JobForm& form) {
   } while (words.accept("+"));
 }
 
-/// What is not stated yet is Millis::max().
-void refuse_early_p90(Words& words, const Estimate& stated) {
-  if (stated.is_known() && stated.p90 < stated.p50)
-    words.fail("nine of ten jobs cannot end earlier than half of them",
-               fmt::format("a \"p90\" of at least {}", seconds_text(stated.p50)));
+Millis take_stop_time(Words& words) {
+  const Millis time = words.take_time();
+  if (time > StopTerms::kTimeMax) words.fail("that is more than a year", "at most 366d");
+  return time;
+}
+
+/// What a job says about being stopped, and since when it has been there. False: another option.
+bool take_stop_option(Words& words, JobForm& form) {
+  Workload& w = form.workload;
+  if (words.accept("unstoppable"))
+    w.stopping.is_unstoppable = true;
+  else if (words.accept("protected"))
+    w.stopping.protected_for = take_stop_time(words);
+  else if (words.accept("restart"))
+    w.stopping.restart = take_stop_time(words);
+  else if (words.accept("checkpoint"))
+    w.saved_at = words.take_past_time();
+  else if (words.accept("since"))
+    w.runs_since = words.take_past_time();
+  else if (words.accept("submitted"))
+    form.submitted = words.take_past_time();
+  else
+    return false;
+  return true;
 }
 
 void take_job_options(CaseReading& c, Words& words, JobForm& form) {
@@ -169,6 +198,8 @@ void take_job_options(CaseReading& c, Words& words, JobForm& form) {
       form.on = take_node(c, words);
     else if (words.accept("cards"))
       form.given = take_given_devices(words);
+    else if (take_stop_option(words, form))
+      continue;
     else if (form.is_gang && words.accept("+"))
       words.fail("options of the gang follow its last group; those of one group need brackets", kBracketsForm);
     else {
@@ -272,11 +303,29 @@ std::uint32_t minimum_of(const GangSpec& spec) {
   return sum;
 }
 
+/// What was before the statement has an order.
+void refuse_impossible_past(Words& words, const JobForm& form, Millis at) {
+  const Workload& w = form.workload;
+  const auto refuse_later = [&](Millis time, Millis than, std::string_view what, std::string_view form_of_it) {
+    if (time != Millis::max() && time > than) words.fail(what, form_of_it);
+  };
+  refuse_later(w.submitted, at, "the job was submitted after its statement", "\"submitted\" with an earlier time");
+  refuse_later(w.runs_since, at, "the job runs since a time after its statement", "\"since\" with an earlier time");
+  refuse_later(w.saved_at, at, "the checkpoint is from after the statement",
+               "an earlier time, or the statement \"checkpoint NAME at T\"");
+  if (w.runs_since == Millis::max()) return;
+  refuse_later(w.submitted, w.runs_since, "the job was submitted after it began to run",
+               "\"submitted\" with an earlier time");
+  if (form.on.is_none()) words.fail("a job that has run before is on a node", "\"on NODE\"");
+}
+
 void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
   Workload& w = form.workload;
-  w.submitted = at;
+  w.submitted = form.submitted == Millis::max() ? std::min(at, w.runs_since) : form.submitted;
+  refuse_impossible_past(words, form, at);
+  if (words.has_failed()) return;
   add_members(c, words, w.job, form.groups, w.members);
   if (w.members_min == 0) w.members_min = static_cast<std::uint32_t>(w.members.size());
   if (!form.spec.groups.empty()) {
@@ -287,10 +336,13 @@ void finish_job(CaseReading& c, Words& words, JobForm form, std::string_view) {
   const JobId job = w.job;
   const std::vector<MemberSpec> members = w.members;
   if (form.runs == Millis::max()) form.runs = w.estimate.p50;
+  const Millis already = w.runs_since == Millis::max() ? Millis(0) : at - w.runs_since;
+  if (already >= form.runs) words.fail("the job would have ended before its statement", "\"since\" with a later time");
+  if (words.has_failed()) return;
   if (w.estimate.p90 == Millis::max()) w.estimate.p90 = w.estimate.p50;
   if (!w.estimate.is_known()) w.estimate.p50 = w.estimate.p90;
   add_event(c, at, EventBody(Submitted{std::move(w)}));
-  if (form.runs != Millis::max()) add_event(c, at, RunsFor{job, form.runs});
+  if (form.runs != Millis::max()) add_event(c, at, RunsFor{job, form.runs, already});
   if (!form.on.is_none())
     for (const MemberSpec& m : members)
       add_event(c, at, EventBody(Bound{m.member, form.on, form.given.devices, form.given.grants}));
@@ -350,82 +402,6 @@ void read_grow(CaseReading& c, Words& words) {
   add_members(c, words, job, groups, added.members);
   added.members_min = least != 0 ? least : static_cast<std::uint32_t>(c.file.names.members[job.row()].size());
   add_event(c, at, EventBody(std::move(added)));
-}
-
-/// The API server has marked its pods as being deleted; they run on until they end.
-void read_leaving(CaseReading& c, Words& words) {
-  const std::vector<MemberId> members = take_members(c, words);
-  const Millis at = take_at(c, words);
-  if (words.has_failed()) return;
-  for (const MemberId member : members) {
-    const LabelSetId labels = value_at(c.labels_of, member.row());
-    if (labels.is_none()) continue;
-    LabelSet set = c.file.names.label_sets.value(labels);
-    set.is_leaving = true;
-    add_event(c, at, EventBody(LabelsChanged{member, row_of<LabelSetDefined>(c, at, c.file.names.label_sets, set)}));
-  }
-}
-
-void read_end(CaseReading& c, Words& words) {
-  const JobOrMember which = take_member(c, words);
-  const Millis at = take_at(c, words);
-  if (words.has_failed()) return;
-  if (which.member.is_none())
-    add_event(c, at, EventBody(Ended{which.job}));
-  else
-    add_event(c, at, EventBody(MemberGone{which.member}));
-}
-
-void read_reject(CaseReading& c, Words& words) {
-  const std::vector<MemberId> members = take_members(c, words);
-  const Millis at = take_at(c, words);
-  if (words.has_failed()) return;
-  for (const MemberId member : members) add_event(c, at, RejectNext{member});
-}
-
-void read_bind(CaseReading& c, Words& words) {
-  const std::vector<MemberId> members = take_members(c, words);
-  const NodeId node = take_node(c, words);
-  GivenDevices given;
-  if (words.accept("cards")) given = take_given_devices(words);
-  const Millis at = take_at(c, words);
-  if (words.has_failed()) return;
-  for (const MemberId member : members) add_event(c, at, EventBody(Bound{member, node, given.devices, given.grants}));
-}
-
-void read_evict(CaseReading& c, Words& words) {
-  const JobOrMember which = take_member(c, words);
-  if (!words.has_failed()) refuse_hold(c, words, which.job);
-  Millis remaining = Millis::max();
-  if (words.accept("remaining")) remaining = words.take_time();
-  const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(Evicted{which.job, remaining, which.member}));
-}
-
-void read_priority(CaseReading& c, Words& words) {
-  const JobId job = take_job(c, words);
-  const std::int32_t priority = words.take_signed("a priority such as 100");
-  const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(PriorityChanged{job, priority}));
-}
-
-void read_estimate(CaseReading& c, Words& words) {
-  const JobId job = take_job(c, words);
-  const Millis median = words.take_time();
-  const Millis late = words.accept("p90") ? words.take_time() : median;
-  refuse_early_p90(words, {median, late});
-  const Millis at = take_at(c, words);
-  if (!words.has_failed()) add_event(c, at, EventBody(EstimateChanged{job, {median, late}}));
-}
-
-/// Another scheduler reserves a node for its pod; "none" when it no longer does.
-void read_nominate(CaseReading& c, Words& words) {
-  const std::vector<MemberId> members = take_members(c, words);
-  const NodeId node = words.accept("none") ? NodeId::none() : take_node(c, words);
-  const std::int32_t priority = words.accept("priority") ? words.take_signed("a priority such as 100") : 0;
-  const Millis at = take_at(c, words);
-  if (words.has_failed() || members.empty()) return;
-  add_event(c, at, EventBody(Nominated{members.front(), node, priority}));
 }
 
 namespace {

@@ -107,6 +107,10 @@ void read_job(CaseReading& c, Words& words);
 void read_gang(CaseReading& c, Words& words);
 void read_foreign(CaseReading& c, Words& words);
 void read_grow(CaseReading& c, Words& words);
+void read_reserve(CaseReading& c, Words& words);
+void read_maintenance(CaseReading& c, Words& words);
+
+// job_changes.cpp
 void read_leaving(CaseReading& c, Words& words);
 void read_end(CaseReading& c, Words& words);
 void read_reject(CaseReading& c, Words& words);
@@ -114,8 +118,7 @@ void read_bind(CaseReading& c, Words& words);
 void read_evict(CaseReading& c, Words& words);
 void read_priority(CaseReading& c, Words& words);
 void read_estimate(CaseReading& c, Words& words);
+void read_checkpoint(CaseReading& c, Words& words);
 void read_nominate(CaseReading& c, Words& words);
-void read_reserve(CaseReading& c, Words& words);
-void read_maintenance(CaseReading& c, Words& words);
 
 }  // namespace ashlar::sim

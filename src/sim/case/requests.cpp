@@ -8,6 +8,8 @@
 #include "model/pod_labels.h"
 #include "sim/scenario/units.h"
 #include "text/amount_text.h"
+#include "text/device_text.h"
+#include "text/duration_text.h"
 #include "text/nearest_name.h"
 
 namespace ashlar::sim {
@@ -265,6 +267,29 @@ NamedAmount take_amount(Words& words, CaseNames& names) {
   if (named.resource.row() >= resource::kColumnsMax)
     words.fail("too many kinds of resources", fmt::format("at most {}", resource::kColumnsMax));
   return named;
+}
+
+DeviceMask take_devices_of_node(Words& words) {
+  constexpr std::string_view kForm = "GPUs of the node such as 0-3 or 0,2,5";
+  const std::string_view word = words.take(kForm);
+  const DeviceMask mask = parse_devices(word);
+  if (mask.is_empty() && !words.has_failed()) words.fail(fmt::format("\"{}\" is not a list of GPUs", word), kForm);
+  return mask;
+}
+
+GivenDevices take_given_devices(Words& words) {
+  if (words.peek().find(':') == std::string_view::npos) return {take_devices_of_node(words), {}};
+  constexpr std::string_view kForm = "GPUs with what is held of each such as 0-3:1000 or 3:500:40960";
+  Result<DeviceGrants> grants = parse_grants(words.take(kForm));
+  if (grants) return {devices_of(*grants), *grants};
+  words.fail(grants.error().message, kForm);
+  return {};
+}
+
+void refuse_early_p90(Words& words, const Estimate& stated) {
+  if (stated.is_known() && stated.p90 < stated.p50)
+    words.fail("nine of ten jobs cannot end earlier than half of them",
+               fmt::format("a \"p90\" of at least {}", seconds_text(stated.p50)));
 }
 
 void take_request(Words& words, CaseNames& names, MemberRequest& request) {

@@ -7,6 +7,8 @@
 
 #include "model/constraint.h"
 #include "model/demand.h"
+#include "model/device_grant.h"
+#include "model/workload.h"
 #include "sim/case/names.h"
 #include "sim/case/words.h"
 
@@ -52,6 +54,12 @@ NamedAmount take_amount(Words& words, CaseNames& names);
 std::vector<std::string> take_names(Words& words, std::string_view form);
 /// "64GiB" in bytes.
 std::int64_t bytes_of(Words& words, std::string_view text);
+/// "0-3" or "0,2,5".
+DeviceMask take_devices_of_node(Words& words);
+/// "0-3", or with what is held of each "0-3:1000" or "3:500:40960".
+GivenDevices take_given_devices(Words& words);
+/// An error where nine of ten jobs would end earlier than half of them. What is not stated yet is Millis::max().
+void refuse_early_p90(Words& words, const Estimate& stated);
 /// A label of a node, number included.
 NodeLabel label_of(CaseNames& names, std::string_view key, std::string_view value);
 TaintEffect effect_of(Words& words, std::string_view name);

@@ -91,6 +91,15 @@ Millis Words::take_time() {
   return time ? *time : Millis(0);
 }
 
+Millis Words::take_past_time() {
+  const std::string_view word = take(kDurationForm);
+  const bool is_before_zero = word.starts_with('-');
+  const Result<Millis> time = parse_duration(word.substr(is_before_zero ? 1 : 0));
+  if (!time && !word.empty()) fail(time.error().message);
+  if (!time) return Millis(0);
+  return is_before_zero ? Millis(0) - *time : *time;
+}
+
 void Words::fail(std::string_view message, std::string_view form) {
   if (error_) return;
   const int column = at_ == 0 || words_.empty() ? 1 : words_[at_ - 1].column;

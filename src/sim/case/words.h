@@ -40,6 +40,8 @@ class Words {
   /// Also below 0.
   std::int32_t take_signed(std::string_view form);
   Millis take_time();
+  /// Also one before the case begins: "-10m".
+  Millis take_past_time();
   /// The next word begins an option, which is kept in `stated`; it is an error if it is there already.
   void begin_option(std::vector<std::string_view>& stated);
 

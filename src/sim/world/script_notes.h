@@ -31,8 +31,13 @@ struct ScriptNotes {
     live.waiting_since = at;
     live.submit = w.submitted;
     live.estimate = w.estimate;
+    live.saved_at = w.saved_at;
+    live.restart = w.stopping.restart;
     add(w.job, w.members);
     ++world.arrived_;
+  }
+  void operator()(const CheckpointSaved& e) {
+    if (e.job.row() < world.live_.size()) world.live_[e.job.row()].saved_at = e.at;
   }
   void operator()(const MembersAdded& e) {
     if (e.job.row() >= world.live_.size()) return;

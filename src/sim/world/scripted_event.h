@@ -14,10 +14,11 @@ namespace ashlar::sim {
 struct RejectNext {
   MemberId member;
 };
-/// The real run time of this job once it is bound.
+/// The real run time of this job once it is bound, and how much of that it has run before.
 struct RunsFor {
   JobId job;
   Millis duration;
+  Millis already{0};
 };
 
 struct ScriptedEvent {

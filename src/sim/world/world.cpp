@@ -103,7 +103,9 @@ void World::happen(const ScriptedEvent& scripted_event, std::vector<Event>& out)
     refused_next_.insert(reject->member);
   } else if (const auto* runs = std::get_if<RunsFor>(&scripted_event.what)) {
     Live& live = grown(live_, runs->job.row());
-    live.remaining = live.duration = runs->duration;
+    live.duration = runs->duration;
+    live.remaining = runs->duration - runs->already;
+    live.ran_before = runs->already;
     start_if_ready(runs->job, scripted_event.at);
   }
 }
@@ -212,6 +214,7 @@ void World::start_job(JobId id, Millis at) {
 /// It no longer runs, for whatever reason.
 void World::stop_job(Live& live, Millis at) {
   live.is_running = false;
+  live.ran_before = Millis(0);
   ++live.run;
   live.remaining -= std::min(live.remaining, at - live.started_at);
   live.waiting_since = at;
@@ -221,8 +224,12 @@ void World::stop_job(Live& live, Millis at) {
 
 void World::evict_job(JobId id, Millis at) {
   Live& live = live_[id.row()];
-  if (live.is_running) stop_job(live, at);
-  if (live.remaining != Millis::max()) live.remaining += rules_.restart_of(devices_of(live));
+  if (live.is_running) {
+    const Millis lost = live.lost_if_stopped(at);
+    stop_job(live, at);
+    live.remaining += lost;
+  }
+  if (live.remaining != Millis::max()) live.remaining += rules_.restart_of(devices_of(live)) + live.restart;
   forget_nodes(live);
   drop_binds(live);
   live.bound = 0;

@@ -4,6 +4,7 @@
 // jobs that are present.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
@@ -130,8 +131,17 @@ class World final : public EventSource, public Actuator {
     std::uint32_t min = 1;    ///< it starts with this many
     /// incremented at each stop, so that an outdated end is recognised; never reset when the row is reused
     std::uint32_t run = 0;
-    bool is_running = false;  ///< never set for a job that does not end by itself
+    Millis ran_before{0};             ///< of its first run, before the script began
+    Millis saved_at = Millis::max();  ///< its last checkpoint; max() = it goes on where it was stopped
+    Millis restart{0};                ///< run time that each stop costs
+    bool is_running = false;          ///< never set for a job that does not end by itself
     boost::container::small_vector<MemberId, 2> members;
+
+    /// What it has run since its last checkpoint.
+    Millis lost_if_stopped(Millis at) const {
+      return saved_at == Millis::max() ? Millis(0)
+                                       : std::clamp(at - saved_at, Millis(0), at - (started_at - ran_before));
+    }
   };
   /// The end of a run, or, if `job` is none, the answer in row `run` of late_answers_.
   struct Due {

@@ -60,6 +60,9 @@ struct Job {
   Estimate estimate;            ///< of the whole run
   std::int64_t order_hint = 0;  ///< see Workload::order_hint
   Millis started_at;
+  Millis runs_since = Millis::max();  ///< until it starts first, see Workload::runs_since
+  Millis saved_at = Millis::max();    ///< its last checkpoint; max() = none
+  StopTerms stopping;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
   /// entry on the timeline while started: by when it will have ended in nine of ten cases, in the past if it outlasts
@@ -95,6 +98,12 @@ struct Job {
   Millis expected_end(Millis now) const {
     const Millis median = end_if_started(started_at);
     return median > now ? median : late_end(now);
+  }
+  /// Run time that is lost if it is stopped now: what it has run since its last checkpoint, and its restart.
+  Millis lost_if_stopped(Millis now) const {
+    const Millis ran = std::max(now - started_at, Millis(0));
+    const Millis since_saved = saved_at == Millis::max() ? ran : std::clamp(now - saved_at, Millis(0), ran);
+    return since_saved + std::min(stopping.restart, served + ran);
   }
   /// By when a started job will have ended in nine of ten cases, always after `now`: put off if it outlasts that.
   Millis late_end(Millis now) const { return end_at > now ? end_at : put_off(end_at, now); }

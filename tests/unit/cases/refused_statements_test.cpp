@@ -154,7 +154,7 @@ profile ashlar score=pack-tihgt
 profile ashlar placement=best
   16: unknown placement "best"; expected scored or consolidate
 profile ashlar victim=some
-  16: unknown victim "some"; expected none, by-quota-unverified or priority
+  16: unknown victim "some"; expected none, by-quota-unverified, priority or lost-work
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
 profile ashlar queue-order=fair
@@ -356,7 +356,7 @@ gang g (4 x 1 gpu min 1 min 2)
 gang g (4 x 8 gpu 4 gpu)
   21: GPUs are requested twice; expected one amount of each resource
 job a 1 gpu + 1 gpu
-  13: unknown job option "+"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards or at
+  13: unknown job option "+"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at
 job a 1 gpu min -1
   17: "-1" is not a number; expected the least number of members that may run
 job a 1 gpu on node7
@@ -376,11 +376,11 @@ job a 1 gpu on node0 cards 0,,1
 job a 1 gpu on node0 cards
   27: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu colour red
-  13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards or at
+  13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at
 job a 1 gpu priorty 5
-  13: unknown job option "priorty"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards or at; did you mean "priority"?
+  13: unknown job option "priorty"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at; did you mean "priority"?
 job a 1 gpu pod-anti-afinity app=w per node
-  13: unknown job option "pod-anti-afinity"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards or at; did you mean "pod-anti-affinity"?
+  13: unknown job option "pod-anti-afinity"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at; did you mean "pod-anti-affinity"?
 job a cpu=0
   7: no resources requested; expected an amount above 0
 job a cpu=x
@@ -572,7 +572,37 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain, quota and 6 more
+  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, checkpoint, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain and 7 more
+job x 1 gpu since -5m
+  19: a job that has run before is on a node; expected "on NODE"
+job x 1 gpu on node0 since 5s at 1s
+  34: the job runs since a time after its statement; expected "since" with an earlier time
+job x 1 gpu on node0 since -5x
+  28: "5x" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+job x 1 gpu on node0 since
+  27: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+job x 1 gpu submitted 5s at 1s
+  29: the job was submitted after its statement; expected "submitted" with an earlier time
+job x 1 gpu on node0 submitted -1m since -5m
+  42: the job was submitted after it began to run; expected "submitted" with an earlier time
+job x 1 gpu on node0 since -5m duration 1m
+  41: the job would have ended before its statement; expected "since" with a later time
+job x 1 gpu checkpoint 5s at 1s
+  30: the checkpoint is from after the statement; expected an earlier time, or the statement "checkpoint NAME at T"
+job x 1 gpu restart -5s
+  21: "-5s" is not a duration; write for example 90s, 500ms, 1h30m or 2d
+job x 1 gpu protected
+  22: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
+job x 1 gpu unstoppable unstoppable
+  25: "unstoppable" is stated twice; expected each option once
+checkpoint z
+  12: there is no job "z" at this point; known: j
+checkpoint
+  11: the line ends too early; expected the name of a job
+job x 1 gpu restart 367d
+  21: that is more than a year; expected at most 366d
+job x 1 gpu protected 367d
+  23: that is more than a year; expected at most 366d
 )refused";
 
 TEST(CaseLanguage, EveryStatementSaysWhatIsWrongWithIt) {

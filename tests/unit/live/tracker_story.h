@@ -79,6 +79,7 @@ class TrackerStory : public TrackerBench {
   static std::string words(const LabelSetDefined& e) {
     return "label set " + row(e.id) + (e.set.ns.is_none() ? " given back" : "");
   }
+  static std::string words(const CheckpointSaved& e) { return "checkpoint of job " + row(e.job); }
   static std::string words(const ImageSeen& e) { return "image " + row(e.id); }
   static std::string words(const LabelsChanged& e) {
     return "member " + row(e.member) + " has label set " + row(e.labels);

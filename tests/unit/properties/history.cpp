@@ -392,6 +392,7 @@ void Outside::submit(const Move& move, const State& state, std::vector<Event>& o
   if (members > 2 && move.c % 16 == 5) w.members_min = members + 1;
   if (move.b % 4 == 1) w.estimate = {Millis(10'000 * (1 + move.c)), Millis(15'000 * (1 + move.c))};
   w.order_hint = move.b;
+  if (options_.has_shares) w.stopping = {Millis(60'000 * (move.a % 4)), Millis(1000 * move.c), move.b % 9 == 5};
   std::vector<std::uint8_t> promised;
   const bool is_mixed = members > 1 && move.a % 5 >= 3;
   for (std::uint32_t m = 0; m < members; ++m) {
@@ -483,6 +484,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
       break;
     case 29:
       tell(out, EstimateChanged{job, {Millis(move.c * 1000), Millis(move.c * 1500)}});
+      if (options_.has_shares && move.a % 2 == 0) tell(out, CheckpointSaved{job, now_});
       break;
     case 30:
       if (!member.is_none())

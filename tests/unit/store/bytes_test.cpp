@@ -166,7 +166,7 @@ std::string seen_node(std::string_view is_ready, std::string_view labels_on) {
 TEST(Fields, what_no_event_says_is_told_with_its_place) {
   using std::string_literals::operator""s;
   constexpr std::uint8_t kTick = 0, kLevels = 1, kSeen = 5, kGone = 6, kAdded = 8, kPriority = 16, kNominated = 17,
-                         kLast = 29;
+                         kLast = 30;
   EXPECT_EQ(event_of("").error().message, "at byte 0: the bytes end early");
   EXPECT_EQ(error_of_event(kTick, ""), "");
   EXPECT_EQ(error_of_event(kTick, "x"), "at byte 2: there are bytes left over");

@@ -32,7 +32,7 @@ class EveryProfileLogged : public ::testing::TestWithParam<std::string_view> {};
 TEST_P(EveryProfileLogged, replays_byte_for_byte) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Folder folder;
-    const std::uint64_t steps = record_life(folder.str(), GetParam(), seed, 260);
+    const std::uint64_t steps = record_life(folder.str(), GetParam(), seed, 320);
     const auto report = replay_file(folder.str());
     ASSERT_TRUE(report.ok()) << report.error().message;
     EXPECT_TRUE(report->is_identical()) << report_text(*report);
@@ -303,12 +303,12 @@ TEST(DecisionLog, one_of_another_format_is_refused_by_its_number) {
   const Folder folder;
   record_life(folder.str(), "ashlar", 3, 12);
   std::string bytes = read_bytes(first_file(folder));
-  ASSERT_EQ(bytes.substr(4, 4), std::string("\x13\0\0\0", 4));
-  for (const int other : {18, 20}) {
+  ASSERT_EQ(bytes.substr(4, 4), std::string("\x14\0\0\0", 4));
+  for (const int other : {19, 21}) {
     bytes[4] = static_cast<char>(other);
     write_bytes(first_file(folder), bytes);
     const std::string message = replay_file(first_file(folder)).error().message;
-    EXPECT_NE(message.find("has format version " + std::to_string(other) + "; this build reads version 19; replay it"),
+    EXPECT_NE(message.find("has format version " + std::to_string(other) + "; this build reads version 20; replay it"),
               std::string::npos)
         << message;
   }

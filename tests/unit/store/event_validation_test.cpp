@@ -228,10 +228,13 @@ TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
   for (const Millis t : {Millis(0), Millis(kNumberMax), Millis::max()}) {
     EXPECT_EQ(refusal(Evicted{JobId(0), t}), "");
     EXPECT_EQ(refusal(EstimateChanged{JobId(0), {t, t}}), "");
+    EXPECT_EQ(refusal(CheckpointSaved{JobId(0), t}), "");
   }
   for (const Millis t : {Millis(-1), Millis(kNumberMax + 1)}) {
     EXPECT_EQ(refusal(Evicted{JobId(0), t}), "a remaining time is impossible");
     EXPECT_EQ(refusal(EstimateChanged{JobId(0), {t, Millis(1)}}), "an estimate is impossible");
+    if (t.value > 0 || t.value < -kNumberMax)
+      EXPECT_EQ(refusal(CheckpointSaved{JobId(0), t}), "the time of a checkpoint is impossible");
     EXPECT_EQ(refusal(EstimateChanged{JobId(0), {Millis(1), t}}), "an estimate is impossible");
   }
 }
@@ -383,7 +386,8 @@ TEST_F(Guarded, jobs_are_possible) {
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.job = JobId(1 + kLeap); }), "a job's row is out of bounds");
   EXPECT_EQ(refusal_of_job([&](Workload& w) { w.queue = QueueId(queues + kLeap); }), "a job's queue is out of bounds");
   const std::string times = "a job's times are impossible";
-  EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis(-1); }), times);
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis(-kNumberMax - 1); }), times);
+  EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = w.runs_since = w.saved_at = Millis(-kNumberMax); }), "");
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.submitted = Millis::max(); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p50 = Millis(-1); }), times);
   EXPECT_EQ(refusal_of_job([](Workload& w) { w.estimate.p90 = Millis(-1); }), times);
@@ -391,6 +395,16 @@ TEST_F(Guarded, jobs_are_possible) {
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), "") << rank;
   for (const std::int64_t rank : {kNumberMax + 1, -kNumberMax - 2, INT64_MAX, INT64_MIN})
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.order_hint = rank; }), times) << rank;
+  const std::string stop = "what a job says about being stopped is impossible";
+  for (Millis Workload::*since : {&Workload::runs_since, &Workload::saved_at}) {
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*since = Millis(-kNumberMax - 1); }), stop);
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*since = Millis(kNumberMax + 1); }), stop);
+  }
+  for (Millis StopTerms::*time : {&StopTerms::protected_for, &StopTerms::restart}) {
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.stopping.*time = StopTerms::kTimeMax; }), "");
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.stopping.*time = StopTerms::kTimeMax + Millis(1); }), stop);
+    EXPECT_EQ(refusal_of_job([&](Workload& w) { w.stopping.*time = Millis(-1); }), stop);
+  }
   for (LevelId Workload::*level : {&Workload::within, &Workload::prefer}) {
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(2); }), "");
     EXPECT_EQ(refusal_of_job([&](Workload& w) { w.*level = LevelId(3); }), "a job names a level that does not exist");

@@ -136,6 +136,9 @@ class RandomWorld {
     w.submitted = now_;
     w.order_hint = draw(1000);
     w.is_ours = draw(12) != 0;
+    if (draw(8) == 0) w.runs_since = now_ - Millis(draw(9000));
+    if (draw(4) == 0) w.saved_at = now_ - Millis(draw(9000));
+    if (draw(3) == 0) w.stopping = {Millis(draw(5000)), Millis(draw(3000)), draw(3) == 0};
     if (draw(2) == 0) w.estimate = {Millis(1000 + draw(20'000)), Millis(2000 + draw(40'000))};
     if (draw(4) == 0) w.within = LevelId(draw(3));
     if (draw(4) == 0) w.prefer = LevelId(draw(2));
@@ -162,7 +165,7 @@ class RandomWorld {
     const JobId job(draw(kJobs));
     const MemberId member(draw(kMembers));
     const std::uint32_t node = draw(kNodes);
-    switch (draw(26)) {
+    switch (draw(27)) {
       case 0:
         return add(events, NodeGone{NodeId(node)});
       case 1:
@@ -210,6 +213,8 @@ class RandomWorld {
       case 24:
         return add(events,
                    ImageSeen{ImageId(0), std::int64_t(1 + draw(4)) << 30, {NodeId(node)}, {NodeId(draw(kNodes))}});
+      case 26:
+        return add(events, CheckpointSaved{job, now_});
       case 25:  // with and without the capability that a constraint names
         return add(events, DeviceClassDefined{
                                DeviceClassId(draw(2)),
