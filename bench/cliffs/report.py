@@ -30,8 +30,6 @@ KNOWN_STEPS = {
     ("gang-kinds", "unrelated-node", 10000): "each kind is asked, 0.3 us; 10,000 no longer lie in the processor's cache",
     ("gang-kinds", "node-label", 10000): "each kind is asked, 0.3 us; 10,000 no longer lie in the processor's cache",
     ("gang-kinds", "ends", 10000): "each kind is asked, 0.3 us; 10,000 no longer lie in the processor's cache",
-    ("choice", "unrelated-node", 3): "a single member is no choice: only of more is it proven anew for each that it may ever fit",
-    ("choice", "node-label", 3): "a single member is no choice: only of more is it proven anew for each that it may ever fit",
     ("groups", "guest", 316): GROUPS,
     ("groups", "guest", 1000): GROUPS,
     ("unlike-groups", "guest", 100): "each group has a table of its own kind, which follows the places of all groups before it",

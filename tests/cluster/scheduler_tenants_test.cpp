@@ -361,13 +361,18 @@ TEST_F(Tenants, SlowBindingsInOneNamespaceHoldUpNobodyElse) {
 /// Gangs that choose among unlike members and cannot start are searched for a long time. They are woken whenever a pod
 /// ends, and one tenant may end one without pause.
 TEST_F(Tenants, GangsThatChooseAmongUnlikeMembersHoldUpNobodyElse) {
-  constexpr int kGangs = 40, kMembers = 40, kRounds = 40;
-  post_gpu_nodes(32);
+  constexpr int kGangs = 60, kMembers = 40, kHonest = 20;
+  post_gpu_nodes(kMembers);
+  std::vector<kube::PodSpec> specs;
+  for (int full = 0; full < 3; ++full) {  // one more than the gangs can do without
+    kube::PodSpec& spec = specs.emplace_back(gpu_pod("full-" + std::to_string(full), 0));
+    spec.node_name = node_name(static_cast<std::size_t>(full));
+    spec.requests = {{"cpu", "96"}};
+  }
   kube::SchedulerOptions o = options();
   o.is_listening = true;
   auto scheduler = start(o);
   ASSERT_TRUE(wait([&] { return has_logged("caches are synced"); }));
-  std::vector<kube::PodSpec> specs;
   for (int g = 0; g < kGangs; ++g) {
     const std::string gang = "greedy-" + std::to_string(g);
     for (int m = 0; m < kMembers; ++m) {
@@ -381,16 +386,19 @@ TEST_F(Tenants, GangsThatChooseAmongUnlikeMembersHoldUpNobodyElse) {
     }
   }
   post_pods(specs);
-  for (int round = 0; round < kRounds; ++round) {
-    const std::string churned = "churned-" + std::to_string(round);
-    kube::PodSpec pod = gpu_pod(churned, 0);
-    pod.node_name = node_name(round % 32);
-    pod.requests = {{"cpu", "1"}};
-    post_pods({pod, gpu_pod("honest-" + std::to_string(round), 1)});
-    must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", churned), 0, std::move(done)); });
-    if (round % 10 == 0) ask(*scheduler, "/api/v1/why?name=default/greedy-0-0");
-  }
-  EXPECT_TRUE(wait_bound(kRounds, "honest", std::chrono::seconds(6)));
+  int round = 0;
+  const auto churn = [&] {
+    kube::PodSpec churned = gpu_pod("churned-" + std::to_string(round), 0);
+    churned.node_name = node_name(static_cast<std::size_t>(3 + round % 32));
+    churned.requests = {{"cpu", "1"}};
+    post_pod(churned);
+    must([&](OnAnswer done) { kube::remove(*api_, kube::pod_path("default", churned.name), 0, std::move(done)); });
+    if (round < kHonest) post_pod(gpu_pod("honest-" + std::to_string(round), 1));
+    if (round++ % 10 == 0) ask(*scheduler, "/api/v1/why?name=default/greedy-0-0");
+    return round > kHonest && bound_count("honest") == kHonest;
+  };
+  EXPECT_TRUE(wait(churn, std::chrono::seconds(20)))
+      << bound_count("honest") << " of " << kHonest << " have their place";
   EXPECT_EQ(bound_count("greedy"), 0u);
   EXPECT_FALSE(has_logged("differs from the scheduler's own"));
 }

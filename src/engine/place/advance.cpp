@@ -183,6 +183,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
     cycle.plan.look_again_at = cycle.plan.at;
   });
   note_new_borrowers(e, state, cycle, job, steps);
+  note_nothing_kept(e, state, cycle, job, steps);
   Ledger(state).start(job, cycle.plan.at);
   cycle.account(state, job);
   e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);

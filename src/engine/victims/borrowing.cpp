@@ -46,4 +46,20 @@ void note_new_borrowers(EngineData& e, const State& state, Cycle& cycle, JobId j
     }
 }
 
+void note_nothing_kept(EngineData& e, const State& state, Cycle& cycle, JobId job, std::span<const Trial::Step> steps) {
+  const QueueTree& queues = state.queues();
+  if (!queues.shares().keeps_any()) return;
+  const std::vector<std::int64_t> placed = amounts_placed(state, steps);
+  for (const QueueShares::Column& column : queues.shares().columns()) {
+    if (!column.keeps_any || QueueShares::kept(column, QueueTree::kRoot) > 0) continue;
+    const std::int64_t amount = amount_of_column(queues, column, placed);
+    for (QueueId q = state.job(job).queue; q != QueueTree::kRoot; q = queues.parent(q)) {
+      if (queues.idle_without(column.of, q, amount, 0) == 0) continue;
+      e.queue_changes_seen = queues.change_count() - 1;
+      cycle.plan.look_again_at = cycle.plan.at;
+      return;
+    }
+  }
+}
+
 }  // namespace ashlar

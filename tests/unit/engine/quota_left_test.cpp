@@ -4,6 +4,7 @@
 
 #include "../state/small_state.h"
 #include "base/rng.h"
+#include "engine/engine.h"
 #include "engine/pending/quota_news.h"
 #include "engine/quota.h"
 
@@ -179,6 +180,31 @@ TEST(QuotaNews, OfAQueueThatHasMovedAreNotToldByTheFormerLimit) {
   tell(state, QueueDefined{kTeam, QueueId(0u), devices_and_cores(-1, -1)});
   EXPECT_FALSE(is_refused_as_before(state, parked)) << "the other queue is still full";
   EXPECT_TRUE(is_quota_news_for(state, parked));
+}
+
+/// Four devices of the first node are gone, so that the sums show fewer free ones than there are.
+TEST(QuotaNews, OfTheLastThatIsKeptAreToldWhenAStartTakesIt) {
+  State state = small_state(2);
+  const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 4000, .lends = 0}};
+  tell(state, QueueDefined{kTeam, QueueId(0u), devices_and_cores(-1, -1), {}, keeps});
+  tell(state, Submitted{workload(0, 0, 1, kFourDevices)});
+  tell(state, Bound{MemberId(0u), NodeId(0u), {}});
+  tell(state, NodeDevicesChanged{NodeId(0u), {}});
+  tell(state, Submitted{workload(1, 1, 1, kHalfADevice)});
+  Engine engine(*builtin_profile("ashlar"));
+  const Plan refused = engine.decide(state, state.now());
+  ASSERT_EQ(refused.verdicts.size(), 1u);
+  EXPECT_EQ(refused.verdicts[0].verdict.reasons.at(0).code, ReasonCode::kKeptByGuarantees);
+  Workload keeper = workload(2, 2, 1, kFourDevices);
+  keeper.queue = kTeam;
+  tell(state, Submitted{keeper});
+  std::vector<JobId> started;
+  Plan plan;
+  do {
+    plan = engine.decide(state, state.now());
+    for (const Action& action : plan.actions) started.push_back(std::get<Bind>(action).job);
+  } while (plan.look_again_at <= state.now());
+  EXPECT_EQ(started, (std::vector{JobId(2u), JobId(1u)}));
 }
 
 }  // namespace
