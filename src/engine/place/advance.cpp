@@ -91,6 +91,17 @@ bool stays_behind_head(EngineData& e, const State& state, Cycle& cycle, const Pe
   return true;
 }
 
+/// The trial has a place for the job: it starts, also where others are stopped for it, or is held.
+void start_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
+                               RoomBeside room) {
+  const Reservation* broken =
+      room == RoomBeside::kPlaced ? nullptr : place_beside_reservations(e, state, cycle, head, trial, room);
+  if (broken == nullptr)
+    commit(e, state, cycle, trial, head.entry);
+  else if (!make_room(e, state, cycle, head))
+    hold_behind(e, cycle, head, *broken);
+}
+
 void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
   const BackfillRule& rule = backfill_rule(*e.profile);
@@ -134,10 +145,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   const bool is_over_nominations =
       !outcome.is_placed && place_over_nominations(e, state, trial, head.entry.job, cycle.plan.at);
   if (outcome.is_placed || is_over_nominations) {
-    const bool may_start =
-        room == RoomBeside::kPlaced ||
-        place_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
-    if (may_start) commit(e, state, cycle, trial, head.entry);
+    start_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
     if (next) cycle.work.add(*next);
     return;
   }

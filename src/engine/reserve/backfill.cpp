@@ -157,10 +157,10 @@ RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle,
   return RoomBeside::kUnknown;
 }
 
-bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
-                               RoomBeside room) {
+const Reservation* place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
+                                             Trial& trial, RoomBeside room) {
   const Reservation* broken = broken_reservation(e, state, cycle, trial, Beside::kItsDevices);
-  if (broken == nullptr) return true;
+  if (broken == nullptr) return nullptr;
   const bool has_shares = std::any_of(cycle.binding.begin(), cycle.binding.end(), [&](const auto& holder) {
     return e.reservations.find(holder.job)->has_shares();
   });
@@ -176,11 +176,14 @@ bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const 
                                      head.entry.job)
                                .is_placed;
     trial.unblock();
-    if (is_placed && broken_reservation(e, state, cycle, trial, beside) == nullptr) return true;
+    if (is_placed && broken_reservation(e, state, cycle, trial, beside) == nullptr) return nullptr;
   }
   trial.rollback_to(0);
-  hold(e, cycle, head, cycle.binding, *broken);
-  return false;
+  return broken;
+}
+
+void hold_behind(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Reservation& broken) {
+  hold(e, cycle, head, cycle.binding, broken);
 }
 
 std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state,

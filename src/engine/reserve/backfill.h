@@ -41,11 +41,12 @@ FitsLimit limit_of(const Reservations& reservations, std::span<const PendingQueu
 enum class RoomBeside : std::uint8_t { kUnknown, kNone, kPlaced };
 /// Places the job where nodes have room beside them. Unless the result is kPlaced, the trial is empty.
 RoomBeside place_in_room_beside(EngineData& e, State& state, const Cycle& cycle, JobId job, Trial& trial);
-/// Whether these reservations hold with the job as the trial has placed it, or else placed with the reserved capacity
-/// blocked, which is not tried if there is no room beside them. If not, the trial is empty and the verdict states until
-/// when the job is held.
-bool place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head, Trial& trial,
-                               RoomBeside room);
+/// One of these reservations that would not hold with the job as the trial has placed it, nor placed with the reserved
+/// capacity blocked, which is not tried if there is no room beside them: then the trial is empty. nullptr: all hold.
+const Reservation* place_beside_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
+                                             Trial& trial, RoomBeside room);
+/// Sets the job aside because of those in cycle.binding; the verdict states until when that one holds it.
+void hold_behind(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Reservation& broken);
 
 /// The reservations of heads ahead of the job that it may break, since it lasts beyond them: all that there are, also
 /// if it was not found to be held by any.

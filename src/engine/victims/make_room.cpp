@@ -70,7 +70,8 @@ class VictimSearch {
     return left > 1 && left <= kLookedAtOneByOne ? without_the_needless(std::move(found.victims)) : found;
   }
 
-  /// Takes them off in the trial and places the job, beside the reservations ahead of it. False: the trial is empty.
+  /// Takes them off in the trial and places the job, beside the reservations ahead of it, if need be with what they
+  /// reserve blocked. False: the trial is empty.
   bool place_without(Trial& trial, std::span<const JobId> victims) const {
     for (const JobId victim : victims) trial.evict(victim);
     Rng draws(e_.draws.state());
@@ -82,9 +83,20 @@ class VictimSearch {
       return place_job({trial, e_.fit_tables, *e_.profile, draws, members_within_quota(state_, job_), now_}, job_)
           .is_placed;
     };
-    const bool is_placed = is_admitted && place() && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
-                             return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
-                           });
+    const auto are_kept = [&] {
+      return std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
+        return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
+      });
+    };
+    const std::size_t without_them = trial.checkpoint();
+    bool is_placed = is_admitted && place() && are_kept();
+    if (!is_placed && is_admitted && !ahead_.empty()) {
+      trial.rollback_to(without_them);
+      for (const Reservation* reservation : ahead_) reservation->block(trial, job_, Beside::kItsDevices);
+      is_placed = place();
+      trial.unblock();
+      is_placed = is_placed && are_kept();
+    }
     if (!is_placed) trial.rollback_to(0);
     return is_placed;
   }
