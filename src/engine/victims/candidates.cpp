@@ -109,6 +109,20 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 bool may_be_stopped(const Job& running) { return running.is_ours && !running.is_hold; }
 
+/// Whether a member of the running job is on a node that a member of the other may use by its rules.
+bool is_on_node_for(const State& state, JobId running, JobId job) {
+  bool is_any = false;
+  ConstraintId seen;
+  state.each_needed(job, [&](MemberId, const Member& needed) {
+    if (is_any || needed.constraint == seen) return;
+    seen = needed.constraint;
+    const auto& allowed = state.cluster().allowed(seen, kNodeRules);
+    state.each_member(
+        running, [&](MemberId, const Member& m) { is_any = is_any || (m.is_placed() && allowed.test(m.node.row())); });
+  });
+  return is_any;
+}
+
 /// From when on the running job may be stopped.
 Millis protected_until(const QueueTree& queues, const Job& running, bool is_own) {
   const Millis by_queue =
@@ -122,8 +136,8 @@ class GivesWayBefore {
   GivesWayBefore(const State& state, Millis now, Candidates::First first) : state_(state), now_(now), first_(first) {}
   bool operator()(JobId a, JobId b) const {
     const Job &one = state_.job(a), &other = state_.job(b);
-    return std::tuple(lost(one), one.priority, other.start_seq) <
-           std::tuple(lost(other), other.priority, one.start_seq);
+    return std::tuple(lost(one), one.priority, other.started_at, other.start_seq) <
+           std::tuple(lost(other), other.priority, one.started_at, one.start_seq);
   }
 
  private:
@@ -179,7 +193,7 @@ std::int64_t lost_device_time(const Job& job, Millis now) {
   return __builtin_mul_overflow(job.lost_if_stopped(now).value, devices, &product) ? INT64_MAX : product;
 }
 
-Candidates::Candidates(const State& state, JobId job, Millis now, First first) : state_(state), job_(job) {
+Candidates::Candidates(const State& state, JobId job, Millis now, First first, Among among) : state_(state), job_(job) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
   const StopRules& rules = queues.stops(waiting.queue);
@@ -195,6 +209,7 @@ Candidates::Candidates(const State& state, JobId job, Millis now, First first) :
                               : queues.shares().is_empty() ? StopReason::kNone
                                                            : claim.reason(queues, running.queue, running.priority);
     if (reason == StopReason::kNone) continue;
+    if (among == Among::kOnItsNodes && !is_on_node_for(state, end.job, job)) continue;
     const Millis until = protected_until(queues, running, is_own);
     if (until > now)
       more_at_ = std::min(more_at_, until);
@@ -220,7 +235,8 @@ void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& orde
     else
       give_back(state_, end.job, theirs);
   }
-  std::ranges::sort(running, std::ranges::greater{}, [&](JobId id) { return state_.job(id).start_seq; });
+  std::ranges::sort(running, std::ranges::greater{},
+                    [&](JobId id) { return std::tuple(state_.job(id).started_at, state_.job(id).start_seq); });
   for (const JobId id : running) {
     const Job& job = state_.job(id);
     const bool is_candidate = std::ranges::find(unstoppable_, id) != unstoppable_.end();

@@ -20,8 +20,11 @@ class Candidates {
     kLeastLost,       ///< run time of all its devices, see Job::lost_if_stopped
     kLeastLostByDevice,
   };
-  /// Cost: O(running jobs).
-  Candidates(const State& state, JobId job, Millis now, First first);
+  /// Which of them: those that have a pod on a node that the job may use, or, for what limits leave, all.
+  enum class Among { kOnItsNodes, kAll };
+  /// Cost: O(running jobs), and of those on its nodes O(their members).
+  Candidates(const State& state, JobId job, Millis now, First first, Among among);
+  std::size_t size() const { return own_.size() + others_.size() + unstoppable_.size(); }
   struct Order {
     std::vector<JobId> jobs;
     std::vector<JobId> left_out;  ///< their queues no longer borrow once all of those have stopped

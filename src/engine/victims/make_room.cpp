@@ -45,9 +45,17 @@ class VictimSearch {
   /// At most this many are each spared in a search of its own: on other devices the job may leave one where it is.
   static constexpr std::size_t kLookedAtOneByOne = 16;
 
+  /// First among those on nodes that the job may use: others give back what their queue borrows in vain.
   Found find(Candidates::First first) {
-    const Candidates candidates(state_, job_, now_, first);
-    more_at_ = candidates.more_at();
+    using Among = Candidates::Among;
+    const Candidates all(state_, job_, now_, first, Among::kAll);
+    more_at_ = all.more_at();
+    const Candidates on_its_nodes(state_, job_, now_, first, Among::kOnItsNodes);
+    Found found;
+    if (on_its_nodes.size() < all.size()) found = find_among(on_its_nodes);
+    return found.places.empty() ? find_among(all) : found;
+  }
+  Found find_among(const Candidates& candidates) {
     const Candidates::Order order = candidates.in_order();
     Found found = find_among(order.jobs);
     for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
@@ -63,6 +71,8 @@ class VictimSearch {
   Found find_among(const std::vector<JobId>& candidates) {
     const std::size_t enough = fewest(candidates);
     if (enough > candidates.size()) return {};
+    if (e_.profile->stops_by_lost_work() && enough <= kLookedAtOneByOne)  // a limit may need one that comes late
+      return without_the_needless({candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(enough)});
     std::vector<JobId> victims = those_in_the_way(std::span(candidates).first(enough));
     if (has_company(victims)) return without_the_needless(std::move(victims));
     Found found = with_those_that_may_stay(victims);
