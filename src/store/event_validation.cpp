@@ -25,8 +25,9 @@ bool is_near(Id<Tag> id, std::size_t rows) {
 /// Amounts are added up: the extremes, which mean "unlimited" and "unknown", are no amounts.
 bool is_amount(std::int64_t v) { return v >= 0 && v <= kNumberMax; }
 bool is_time_or_unknown(Millis t) { return t == Millis::max() || is_amount(t.value); }
-/// Before the clock of a simulation begins.
-bool is_past(Millis t) { return t.value < 0 && t.value >= -kNumberMax; }
+/// Also one before the clock of a simulation begins.
+bool is_moment(Millis t) { return t.value >= -kNumberMax && t.value <= kNumberMax; }
+bool is_moment_or_none(Millis t) { return t == Millis::max() || is_moment(t); }
 bool is_estimate(const Estimate& e) { return is_time_or_unknown(e.p50) && is_time_or_unknown(e.p90); }
 
 struct Guard {
@@ -94,7 +95,7 @@ struct Guard {
     return is_estimate(e.estimate) ? nullptr : "an estimate is impossible";
   }
   const char* operator()(const CheckpointSaved& e) const {
-    return is_time_or_unknown(e.at) || is_past(e.at) ? nullptr : "the time of a checkpoint is impossible";
+    return is_moment_or_none(e.at) ? nullptr : "the time of a checkpoint is impossible";
   }
   const char* operator()(const QueueDefined& e) const {
     if (s.queues().keys().size() + e.limits.size() + e.shares.size() + e.usage.size() > kQuotaKeysMax)
@@ -136,10 +137,9 @@ struct Guard {
     const Workload& w = e.workload;
     if (!is_near(w.job, s.job_rows())) return "a job's row is out of bounds";
     if (!is_near(w.queue, s.queues().rows())) return "a job's queue is out of bounds";
-    const auto is_time = [](Millis t) { return is_time_or_unknown(t) || is_past(t); };
-    if (!is_time(w.runs_since) || !is_time(w.saved_at) || !w.stopping.is_sound())
+    if (!is_moment_or_none(w.runs_since) || !is_moment_or_none(w.saved_at) || !w.stopping.is_sound())
       return "what a job says about being stopped is impossible";
-    if (!(is_amount(w.submitted.value) || is_past(w.submitted)) || !is_estimate(w.estimate) ||
+    if (!is_moment(w.submitted) || !is_estimate(w.estimate) ||
         !is_amount(w.order_hint < 0 ? -(w.order_hint + 1) : w.order_hint))
       return "a job's times are impossible";
     for (const LevelId level : {w.within, w.prefer})

@@ -109,20 +109,6 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 bool may_be_stopped(const Job& running) { return running.is_ours && !running.is_hold; }
 
-/// Whether a member of the running job is on a node that a member of the other may use by its rules.
-bool is_on_node_for(const State& state, JobId running, JobId job) {
-  bool is_any = false;
-  ConstraintId seen;
-  state.each_needed(job, [&](MemberId, const Member& needed) {
-    if (is_any || needed.constraint == seen) return;
-    seen = needed.constraint;
-    const auto& allowed = state.cluster().allowed(seen, kNodeRules);
-    state.each_member(
-        running, [&](MemberId, const Member& m) { is_any = is_any || (m.is_placed() && allowed.test(m.node.row())); });
-  });
-  return is_any;
-}
-
 /// From when on the running job may be stopped.
 Millis protected_until(const QueueTree& queues, const Job& running, bool is_own) {
   const Millis by_queue =
@@ -193,7 +179,7 @@ std::int64_t lost_device_time(const Job& job, Millis now) {
   return __builtin_mul_overflow(job.lost_if_stopped(now).value, devices, &product) ? INT64_MAX : product;
 }
 
-Candidates::Candidates(const State& state, JobId job, Millis now, First first, Among among) : state_(state), job_(job) {
+Candidates::Candidates(const State& state, JobId job, Millis now, First first) : state_(state), job_(job) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
   const StopRules& rules = queues.stops(waiting.queue);
@@ -209,7 +195,6 @@ Candidates::Candidates(const State& state, JobId job, Millis now, First first, A
                               : queues.shares().is_empty() ? StopReason::kNone
                                                            : claim.reason(queues, running.queue, running.priority);
     if (reason == StopReason::kNone) continue;
-    if (among == Among::kOnItsNodes && !is_on_node_for(state, end.job, job)) continue;
     const Millis until = protected_until(queues, running, is_own);
     if (until > now)
       more_at_ = std::min(more_at_, until);
@@ -219,6 +204,26 @@ Candidates::Candidates(const State& state, JobId job, Millis now, First first, A
   const GivesWayBefore gives_way_before(state, now, first);
   std::sort(own_.begin(), own_.end(), gives_way_before);
   std::sort(others_.begin(), others_.end(), gives_way_before);
+}
+
+Candidates Candidates::on_its_nodes() const {
+  std::vector<ConstraintId> constraints;
+  state_.each_needed(job_, [&](MemberId, const Member& m) {
+    if (std::ranges::find(constraints, m.constraint) == constraints.end()) constraints.push_back(m.constraint);
+  });
+  const auto is_elsewhere = [&](JobId running) {
+    bool is_any = false;
+    state_.each_member(running, [&](MemberId, const Member& m) {
+      is_any = is_any || (m.is_placed() && std::ranges::any_of(constraints, [&](ConstraintId id) {
+                            return state_.cluster().allowed(id, kNodeRules).test(m.node.row());
+                          }));
+    });
+    return !is_any;
+  };
+  Candidates there = *this;
+  for (std::vector<JobId>* jobs : {&there.own_, &there.others_, &there.unstoppable_})
+    std::erase_if(*jobs, is_elsewhere);
+  return there;
 }
 
 /// Of the unstoppable ones those that are beyond what is guaranteed to their queues, with all such jobs that started no

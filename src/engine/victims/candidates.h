@@ -20,10 +20,11 @@ class Candidates {
     kLeastLost,       ///< run time of all its devices, see Job::lost_if_stopped
     kLeastLostByDevice,
   };
-  /// Which of them: those that have a pod on a node that the job may use, or, for what limits leave, all.
-  enum class Among { kOnItsNodes, kAll };
-  /// Cost: O(running jobs), and of those on its nodes O(their members).
-  Candidates(const State& state, JobId job, Millis now, First first, Among among);
+  /// Cost: O(running jobs).
+  Candidates(const State& state, JobId job, Millis now, First first);
+  /// Those of them that have a pod on a node that the job may use by its rules. Cost: O(their members x constraints of
+  /// the job).
+  Candidates on_its_nodes() const;
   std::size_t size() const { return own_.size() + others_.size() + unstoppable_.size(); }
   struct Order {
     std::vector<JobId> jobs;

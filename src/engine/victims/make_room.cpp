@@ -47,10 +47,9 @@ class VictimSearch {
 
   /// First among those on nodes that the job may use: others give back what their queue borrows in vain.
   Found find(Candidates::First first) {
-    using Among = Candidates::Among;
-    const Candidates all(state_, job_, now_, first, Among::kAll);
+    const Candidates all(state_, job_, now_, first);
     more_at_ = all.more_at();
-    const Candidates on_its_nodes(state_, job_, now_, first, Among::kOnItsNodes);
+    const Candidates on_its_nodes = all.on_its_nodes();
     Found found;
     if (on_its_nodes.size() < all.size()) found = find_among(on_its_nodes);
     return found.places.empty() ? find_among(all) : found;
