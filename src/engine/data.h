@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "engine/pending/pending_queue.h"
+#include "engine/place/costly_turns.h"
 #include "engine/place/tables/fit_table.h"
 #include "engine/reserve/reservations.h"
 #include "policy/profile.h"
@@ -73,6 +74,7 @@ struct EngineData {
   /// The last decision ended at its limit of what it looks at: what has woken meanwhile waits until the jobs that were
   /// not looked at have had their turn, or newcomers behind them might never have one.
   bool is_cut = false;
+  CostlyTurns costly;
   std::uint64_t unproven = 0;
   std::uint64_t cut_short = 0;  ///< decisions that ended at the limit of rounds in which held jobs are woken
   std::uint32_t wake_rounds_max = UINT32_MAX;  ///< a lower limit, for tests
@@ -81,6 +83,9 @@ struct EngineData {
   /// A decision ends after it has looked at this many nodes for reasons, as for those of 512 classes on 5,000 nodes,
   /// and goes on in the next one: in between the lease is renewed and new jobs get their turn. Fewer for tests.
   std::size_t nodes_explained_max = 2'560'000;
+  /// Nodes that gangs of unlike members may be looked at on in vain at once; one that exceeds it is looked at whole. Fewer
+  /// for tests.
+  std::size_t costly_at_once_max = 640'000;
   std::vector<Reported> reported;  ///< by job
 };
 

@@ -23,6 +23,8 @@ bool is_waiting(const State& state, JobId job, const std::set<JobId>& changed) {
 
 /// Devices of one job are added to those of others.
 constexpr std::int64_t kDevicesMax = std::int64_t{1} << 48;
+/// What a search costs is added up.
+constexpr std::int64_t kNodesLookedAtMax = std::int64_t{1} << 48;
 /// Queues index columns: beyond the known ones by so much at most.
 constexpr std::size_t kQueueLeapMax = 1u << 16;
 
@@ -105,7 +107,8 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const auto is_sound = [&](const Reservation& p) { return EngineFields::is_sound(p, state); };
   const Reservations& book = engine.data_.reservations;
-  return are_sound(engine.data_.pending, state) &&
+  const std::int64_t left = engine.data_.costly.left_;
+  return are_sound(engine.data_.pending, state) && left >= -kNodesLookedAtMax && left <= kNodesLookedAtMax &&
          std::all_of(book.reservations_.begin(), book.reservations_.end(), is_sound);
 }
 

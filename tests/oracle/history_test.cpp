@@ -117,6 +117,11 @@ TEST(Histories, WhereADecisionExplainsOneKindKeepEveryRuleAndAreTheSameTwice) {
   play_all_twice_with([](Story& story) { story.nodes_explained_max = 1; }, counts);
 }
 
+TEST(Histories, WhereGangsOfUnlikeMembersArePutOffKeepEveryRuleAndAreTheSameTwice) {
+  Counts counts;
+  play_all_twice_with([](Story& story) { story.costly_at_once_max = 1; }, counts);
+}
+
 TEST(Histories, OfGangsOfGroupsKeepEveryRuleAndAreTheSameTwice) {
   Counts counts;
   const StoryOptions options{.has_groups = true};

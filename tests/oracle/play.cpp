@@ -74,6 +74,7 @@ class Player {
     engine.limit_wake_rounds(story_.wake_rounds_max);
     if (story_.woken_at_once_max) engine.limit_woken_at_once(*story_.woken_at_once_max);
     if (story_.nodes_explained_max) engine.limit_explained(*story_.nodes_explained_max);
+    if (story_.costly_at_once_max) engine.limit_costly(*story_.costly_at_once_max);
   }
 
   sim::Fate fate_of(const Action& action) {
@@ -130,7 +131,8 @@ class Player {
     fail(mirror_.difference(*state_));
     const Profile& profile = story_.profile;
     const bool has_plain_order = profile.order == find_order("priority-age") && profile.victim == VictimRule::kNone;
-    if (has_plain_order && profile.blocking != Blocking::kEasy)
+    const bool may_overtake = story_.costly_at_once_max.has_value() && profile.blocking != Blocking::kStrict;
+    if (has_plain_order && profile.blocking != Blocking::kEasy && !may_overtake)
       fail(mirror_.passed_over(plan, profile.blocking == Blocking::kStrict));
     if (!state_->is_consistent()) fail("the state's columns differ from a recount");
   }

@@ -25,7 +25,8 @@ struct Story {
   bool has_faulty_binds = true;
   EngineOptions options;
   std::uint32_t wake_rounds_max = UINT32_MAX;
-  std::optional<std::size_t> woken_at_once_max, nodes_explained_max;  ///< the engine's own limits if not set
+  std::optional<std::size_t> woken_at_once_max, nodes_explained_max,
+      costly_at_once_max;  ///< the engine's own limits if not set
 };
 
 struct StoryOptions {

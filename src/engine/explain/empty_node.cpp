@@ -87,17 +87,26 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
 
 EmptyFits::Kind& EmptyFits::kind(DemandId demand, ConstraintId constraint) {
   const Cluster& cluster = state_.cluster();
-  return kinds_.try_emplace({demand, constraint}, state_.demand(demand), cluster.constraint(constraint), cluster.rows())
+  Open& open = open_.try_emplace(constraint, cluster.rows(), kUnknown).first->second;
+  return kinds_
+      .try_emplace({demand, constraint}, state_.demand(demand), cluster.constraint(constraint), open, cluster.rows())
       .first->second;
+}
+
+bool EmptyFits::is_open(Kind& kind, NodeId n) const {
+  std::int8_t& is_open = kind.is_open_[n.row()];
+  const Cluster& cluster = state_.cluster();
+  if (is_open == kUnknown)
+    is_open = cluster.is_live(n) && is_meant_for(kind.constraint_, cluster.facts(n), cluster.context()) ? 1 : 0;
+  return is_open == 1;
 }
 
 std::uint64_t EmptyFits::on(Kind& kind, NodeId n) const {
   std::int32_t& fits = kind.fits_[n.row()];
-  if (fits != Kind::kUnknown) return static_cast<std::uint64_t>(fits);
-  const Cluster& cluster = state_.cluster();
-  const bool is_open = cluster.is_live(n) && is_meant_for(kind.constraint_, cluster.facts(n), cluster.context());
-  fits =
-      is_open ? static_cast<std::int32_t>(fits_when_empty(cluster, kind.demand_, kind.constraint_, n, held_on(n))) : 0;
+  if (fits == kUnknown)
+    fits = is_open(kind, n) ? static_cast<std::int32_t>(
+                                  fits_when_empty(state_.cluster(), kind.demand_, kind.constraint_, n, held_on(n)))
+                            : 0;
   return static_cast<std::uint64_t>(fits);
 }
 

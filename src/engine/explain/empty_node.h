@@ -31,23 +31,26 @@ std::uint64_t fits_when_empty(const Cluster& cluster, const Demand& demand, cons
                               const HeldOfNode& held);
 
 /// The same for many questions about one state, of kinds of members and by labels and taints too: each kind is counted
-/// once on each node. Cost: of one that is known, O(log kinds).
+/// once on each node, and labels and taints are compared once for all kinds of one constraint. Cost: of one that is
+/// known, O(log kinds).
 class EmptyFits {
  public:
   /// Of a job that keeps this; `held` outlives it.
   EmptyFits(const State& state, const HeldByNode& held) : state_(state), held_(held) {}
 
+  /// Whether nodes are meant for a constraint's members, as far as it was asked for: kUnknown, 0 or 1.
+  using Open = std::vector<std::int8_t>;
   /// Of one kind, by node as far as it was asked for.
   class Kind {
    public:
-    Kind(const Demand& demand, const Constraint& constraint, std::size_t nodes)
-        : demand_(demand), constraint_(constraint), fits_(nodes, kUnknown) {}
+    Kind(const Demand& demand, const Constraint& constraint, Open& open, std::size_t nodes)
+        : demand_(demand), constraint_(constraint), is_open_(open), fits_(nodes, kUnknown) {}
 
    private:
     friend class EmptyFits;
-    static constexpr std::int32_t kUnknown = -1;
     const Demand& demand_;
     const Constraint& constraint_;
+    Open& is_open_;
     std::vector<std::int32_t> fits_;
   };
   Kind& kind(DemandId demand, ConstraintId constraint);
@@ -56,8 +59,12 @@ class EmptyFits {
   const HeldOfNode& held_on(NodeId n) const;
 
  private:
+  static constexpr std::int8_t kUnknown = -1;
+  bool is_open(Kind& kind, NodeId n) const;
+
   const State& state_;
   const HeldByNode& held_;
+  std::map<ConstraintId, Open> open_;
   std::map<std::pair<DemandId, ConstraintId>, Kind> kinds_;
 };
 

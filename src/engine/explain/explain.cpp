@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "engine/explain/never_fits.h"
 #include "engine/explain/refusals.h"
@@ -60,13 +61,13 @@ Room room_of(State& state, FitTables& fit_tables, const std::vector<MemberNeed>&
 /// Each kind of unlike members may fit by itself while all of them together do not: counts the needed members that do
 /// find a place, one after the other, in the domain or anywhere. Never all of them, since the search has found no place
 /// for all. `refused`, unless it is null: why the nodes refuse the first that finds none. Leaves the state unchanged.
-std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job, DomainId domain,
-                               std::vector<Reason>* refused) {
+std::uint64_t members_together(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
+                               std::span<const MemberId> judged, DomainId domain, std::vector<Reason>* refused) {
   Trial trial(state);
   std::uint64_t placed = 0;
   const Job& j = state.job(job);
   const std::uint32_t needed = j.members_needed();
-  for (const MemberId id : members_judged(state, job)) {
+  for (const MemberId id : judged) {
     const Member& m = state.member(id);
     FitTable& view = fit_tables.counted(state, m.demand, m.constraint, 0);
     const NodeId best = domain.is_none()
@@ -86,13 +87,13 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
 /// The first group that finds no domain of its own level inside the gang's domain, where its groups are placed one
 /// after the other; and the domain with capacity for most of its members then. Nothing if another thing is short.
 std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const Profile& profile, JobId job,
-                                    const Scope& scope) {
+                                    std::span<const MemberId> judged, const Scope& scope) {
   if (state.job(job).spec.is_none()) return {};
   Trial trial(state);
   Rng draws(1);
   const PlacementContext context{trial, fit_tables, profile, draws};
   RunPlacer placer(context, job);
-  for (const Part& part : parts_of(state, job, runs_of(state, members_judged(state, job)))) {
+  for (const Part& part : parts_of(state, job, runs_of(state, judged))) {
     if (placer.place_part(scope, part)) continue;
     if (part.within.is_none()) return {};
     if (!has_nodes(state.cluster(), part.within)) return {{ReasonCode::kNoSuchDomain, part.within.value, {}}};
@@ -177,7 +178,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   Trial lifting(state);  // what is held for the job is free for it
   const LiftedHolds lifted(lifting, usable_holds(state, job, late_end_of(state, job, std::max(now, state.now()))));
   const Job& j = state.job(job);
-  const std::vector<MemberNeed> needs = needs_of(state, job);
+  const std::vector<MemberId> judged = members_judged(state, job);
+  const std::vector<MemberNeed> needs = needs_of(state, judged);
   const Room room = room_of(state, fit_tables, needs, j.within);
   const MemberNeed& short_need = needs[room.shortest];
   FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
@@ -195,7 +197,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     if (is_exact || room.needed == 1) return static_cast<std::int64_t>(alone);
     std::vector<Reason> refused;
     const std::uint64_t placed =
-        members_together(state, fit_tables, profile, job, domain, are_apart ? nullptr : &refused);
+        members_together(state, fit_tables, profile, job, judged, domain, are_apart ? nullptr : &refused);
     if (!refused.empty()) {  // beside those that found a place
       std::sort(refused.begin(), refused.end(), is_reported_first);
       tally.reasons = std::move(refused);
@@ -208,8 +210,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const std::size_t best = has_domain ? best_domain(state, job, room.by_domain) : 0;
   std::vector<Reason> of_groups;
   if (j.within.is_none() || has_domain)
-    of_groups =
-        groups_shortage(state, fit_tables, profile, job, has_domain ? Scope{j.within, DomainId(best)} : Scope{});
+    of_groups = groups_shortage(state, fit_tables, profile, job, judged,
+                                has_domain ? Scope{j.within, DomainId(best)} : Scope{});
   const bool is_short_as_a_whole = (has_domain ? room.by_domain[best] : room.everywhere) < room.needed;
   const bool is_of_a_group = !of_groups.empty() && !is_short_as_a_whole;  // then that is all there is to say
   if (!j.within.is_none() && !is_of_a_group) {

@@ -58,7 +58,8 @@ struct Remedy {
 };
 
 /// Placements tried for one answer: enough for each binary search, some 100 ms on 5,000 nodes. A gang of thousands may
-/// need more; then the last search ends early, and its remedy is missing or is sufficient but not the smallest.
+/// need more, and one of many kinds on many nodes has fewer; then the last search ends early, and its remedy is missing
+/// or is sufficient but not the smallest.
 inline constexpr int kRemedyTriesMax = 96;
 
 struct RemedyOptions {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "engine/explain/empty_node.h"
@@ -266,19 +267,6 @@ std::vector<NodeId> all_nodes(const State& state) {
   return nodes;
 }
 
-std::vector<MemberNeed> by_kind(const State& state, std::span<const MemberId> members) {
-  std::vector<MemberNeed> needs;
-  for (const MemberId id : members) {
-    const Member& m = state.member(id);
-    auto it = std::find_if(needs.begin(), needs.end(), [&](const MemberNeed& a) {
-      return a.demand == m.demand && a.constraint == m.constraint && a.group == m.group;
-    });
-    if (it == needs.end()) it = needs.insert(needs.end(), {m.demand, m.constraint, 0, m.group});
-    ++it->members;
-  }
-  return needs;
-}
-
 }  // namespace
 
 std::vector<MemberId> members_judged(const State& state, JobId job) {
@@ -309,7 +297,17 @@ std::vector<MemberId> members_judged(const State& state, JobId job) {
   return members;
 }
 
-std::vector<MemberNeed> needs_of(const State& state, JobId job) { return by_kind(state, members_judged(state, job)); }
+std::vector<MemberNeed> needs_of(const State& state, std::span<const MemberId> members) {
+  std::vector<MemberNeed> needs;
+  std::map<std::tuple<DemandId, ConstraintId, std::uint32_t>, std::size_t> index;
+  for (const MemberId id : members) {
+    const Member& m = state.member(id);
+    const auto [at, is_new] = index.try_emplace({m.demand, m.constraint, m.group}, needs.size());
+    if (is_new) needs.push_back({m.demand, m.constraint, 0, m.group});
+    ++needs[at->second].members;
+  }
+  return needs;
+}
 
 namespace {
 /// The domain of a broken gang's running members, or of those of one group, which the rest must join; none if nothing
@@ -394,7 +392,7 @@ EverFits ever_fits(const State& state, JobId job) {
   // Surplus may wait for members of its own job too: when they end it can take their place.
   const HeldByNode nothing, held = state.job(job).waits_for_surplus() ? HeldByNode{} : held_by(state, job);
   EmptyFits beside(state, held);
-  if (!has_choice(state, job)) return ever_fit(state, job, needs_of(state, job), beside, steps);
+  if (!has_choice(state, job)) return ever_fit(state, job, needs_of(state, members_judged(state, job)), beside, steps);
   const Minimum minimum(state, job);
   EmptyFits empty(state, nothing);
   if (!may_some_fit(state, job, minimum, held.empty() ? beside : empty)) return EverFits::kNo;
@@ -402,7 +400,7 @@ EverFits ever_fits(const State& state, JobId job) {
   bool are_shown = choices.are_complete;
   for (const std::vector<MemberId>& members : choices.all) {
     if (exceed_quota(state, job, members)) continue;
-    const EverFits verdict = ever_fit(state, job, by_kind(state, members), beside, steps);
+    const EverFits verdict = ever_fit(state, job, needs_of(state, members), beside, steps);
     if (verdict == EverFits::kYes) return verdict;
     are_shown = are_shown && verdict == EverFits::kNo;
   }

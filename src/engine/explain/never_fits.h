@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "state/state.h"
@@ -21,8 +22,8 @@ struct MemberNeed {
 /// The waiting members for which the job is judged where it finds no place: those that must be placed together next; of
 /// those with a choice, the first that the nodes could take if they were empty, and that the queue admits now.
 std::vector<MemberId> members_judged(const State& state, JobId job);
-/// The same kind by kind, in the order of their first ranks.
-std::vector<MemberNeed> needs_of(const State& state, JobId job);
+/// The same kind by kind, in the order of their first ranks. O(members log kinds).
+std::vector<MemberNeed> needs_of(const State& state, std::span<const MemberId> members);
 
 /// members put on a node while a proof is searched: about 2 ms
 inline constexpr std::uint32_t kProofStepsMax = 10'000;

@@ -1,22 +1,40 @@
 #include "engine/explain/rehearsal.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 
 namespace ashlar {
+namespace {
+
+/// Nodes looked at for all tries of an answer together, each kind of members on each; some seconds.
+constexpr std::size_t kNodesLookedAtMax = 48'000'000;
+constexpr std::size_t kTriesMin = 4;
+
+/// By the kinds of its members.
+int tries_max(const State& state, std::size_t kinds) {
+  const std::size_t of_one = std::max<std::size_t>(kinds * state.cluster().live_count(), 1);
+  return static_cast<int>(std::clamp<std::size_t>(kNodesLookedAtMax / of_one, kTriesMin, kRemedyTriesMax));
+}
+
+}  // namespace
 
 Rehearsal::Rehearsal(const State& state, const Engine& engine, JobId job, ResourceId counts_devices)
     : state_(state), engine_(engine), fit_tables_(engine.profile()), job_(job), counts_devices_(counts_devices) {
   state.each_member(job, [&](MemberId id, const Member& m) {
     if (m.is_placed()) placed_.emplace_back(id, m);
   });
+  std::set<std::tuple<DemandId, ConstraintId, std::uint32_t>> kinds;
   state.each_waiting(job, [&](MemberId id, const Member& m) {
     waiting_.emplace_back(id, m);
+    kinds.insert({m.demand, m.constraint, m.group});
     return true;
   });
+  tries_max_ = tries_max(state, kinds.size());
   changed_spec_ = GangSpecId(state.gangs().rows());
   const Job& j = state.job(job);
   if (engine.pending().contains(job)) entry_ = engine.pending().entry_of(job);

@@ -34,7 +34,7 @@ class Rehearsal {
   JobId job() const { return job_; }
   std::uint32_t needed() const { return needed_; }
   const Workload& original() const { return original_; }
-  bool is_used_up() const { return tries_ >= kRemedyTriesMax; }
+  bool is_used_up() const { return tries_ >= tries_max_; }
   int tries() const { return tries_; }
   std::size_t placed() const { return placed_.size(); }
   /// Of one group of a gang.
@@ -82,7 +82,7 @@ class Rehearsal {
   Members placed_, waiting_;
   std::uint32_t needed_ = 0;
   std::map<std::pair<DemandId, std::int32_t>, DemandId> fewer_;
-  int tries_ = 0;
+  int tries_ = 0, tries_max_ = 0;
 };
 
 }  // namespace ashlar

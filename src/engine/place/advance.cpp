@@ -30,12 +30,9 @@ namespace {
 /// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
-/// Nodes that are looked at for its place and for the reason that there is none, for each kind of its members; where
-/// some of them are enough, in the search through several choices what costs as much.
-std::size_t looked_at_for(const State& state, const EquivalenceClass& key) {
-  constexpr std::size_t kOfChoices = 4096;
-  const std::size_t kinds = std::max<std::size_t>(key.runs.size(), 1);
-  return (state.cluster().live_count() + (key.has_choice() ? kOfChoices : 0)) * kinds;
+/// Whether searches for the class have a share of the time: no job of a strict queue passes one that is put off.
+bool has_share(const EngineData& e, const Cycle& cycle, const EquivalenceClass& key) {
+  return CostlyTurns::is_costly(key) && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
 }
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
@@ -44,7 +41,8 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
-    cycle.nodes_explained += looked_at_for(state, e.pending.class_at(head.job_class).key);
+    const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
+    if (!has_share(e, cycle, key)) cycle.nodes_explained += looked_at_for(state, key);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
     for (const Reason& reason : verdict.reasons)
       e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
@@ -127,13 +125,16 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     return;
   }
   if (rule.is_strict && stays_behind_head(e, state, cycle, head, queue)) return;
+  if (has_share(e, cycle, job_class.key) && !e.costly.take_turn(job)) return;
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
+  cycle.has_searched = rule.may_start != nullptr;
   if (rule.may_start != nullptr && !rule.may_start(e, state, cycle, head)) {
     if (const auto other = next ? hold_its_like(e, state, cycle, head) : std::nullopt) cycle.work.add(*other);
     return;
   }
   if (stays_parked(e, state, cycle, head.job_class)) return;
+  cycle.has_searched = true;
   Trial trial(state);
   PlacementOutcome outcome;
   const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);
@@ -209,6 +210,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
   if (std::exchange(e.is_cut, false)) cycle.plan.look_again_at = cycle.plan.at;  // for what was not requeued
   if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads());
   cycle.has_begun = true;
+  e.costly.refill(cycle.plan.at, e.costly_at_once_max);
   wake_in_turn(e, state, cycle);
   while (!cycle.work.is_empty()) {
     const bool has_explained_enough = cycle.nodes_explained >= e.nodes_explained_max && !cycle.is_listed_whole;
@@ -223,7 +225,12 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const std::size_t actions_before = cycle.plan.actions.size();
     const std::size_t freed_before = state.freed_nodes().size();
     const bool was_holder = e.pending.holders().contains(head.entry.job);
+    const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
+    const std::size_t cost = has_share(e, cycle, key) ? looked_at_for(state, key) : 0;
+    cycle.has_searched = false;
     advance_job(e, state, cycle, head);
+    if (cost > 0 && cycle.has_searched && cycle.plan.actions.size() == actions_before)
+      e.costly.note_failed(head.entry.job, cost);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
     // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves
@@ -236,6 +243,8 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed
   }
+  if (cycle.work.is_empty())
+    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.costly.next_turn(cycle.plan.at));
 }
 
 }  // namespace ashlar

@@ -112,8 +112,7 @@ bool OneByOne::list_choices(std::span<const OwnRun> runs, std::span<const Choice
                             std::uint32_t& steps) {
   bool has_too_many = false;
   const Topology& topology = state_.cluster().topology();
-  const auto looked_at = static_cast<std::uint32_t>(
-      hard_.is_everywhere() ? state_.cluster().rows() : topology.nodes_of(hard_.level, hard_.domain).size());
+  const auto looked_at = static_cast<std::uint32_t>(nodes_looked_at());
   for (std::uint32_t r = 0; r < runs.size(); ++r) {
     const auto is_of_run = [&](const Choice& choice) { return choice.run == r; };
     const auto members = static_cast<std::size_t>(std::count_if(placed.begin(), placed.end(), is_of_run));
@@ -147,6 +146,18 @@ bool OneByOne::list_choices(std::span<const OwnRun> runs, std::span<const Choice
   return !out.empty() || !has_too_many;
 }
 
+/// Whether what all members cost in the best case, if each choice is right, is more than these steps.
+bool OneByOne::is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps) const {
+  const std::size_t listed = std::min(runs.size(), members);  // a member more, at most a run less to look at
+  const std::size_t lists = listed * (2 * runs.size() - listed + 1) / 2;
+  return members + lists * nodes_looked_at() / kNodesOfAStep > steps;
+}
+
+std::size_t OneByOne::nodes_looked_at() const {
+  return hard_.is_everywhere() ? state_.cluster().rows()
+                               : state_.cluster().topology().nodes_of(hard_.level, hard_.domain).size();
+}
+
 bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
   struct Turn {
     std::vector<Choice> choices;
@@ -155,6 +166,10 @@ bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
   };
   std::size_t members = 0;
   for (const OwnRun& own : runs) members += own.run.members.size();
+  if (is_beyond(runs, members, steps)) {
+    steps = 0;
+    return false;
+  }
   std::vector<Choice> placed;
   // What was placed before, in whatever order: nodes, runs, and labels, since rules tell members of one run apart.
   std::set<std::vector<std::array<std::uint32_t, 3>>> tried;

@@ -43,11 +43,13 @@ class OneByOne {
     DomainId domain = {};  ///< where the group is; none: all of it is in the search, which chooses
   };
   /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
-  /// step for each member put on a node, and for each few thousand nodes looked at.
+  /// step for each member put on a node, and for each few thousand nodes looked at; with too few for all of them none.
   bool search(std::span<const OwnRun> runs, std::uint32_t& steps);
 
  private:
   struct Choice;
+  bool is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps) const;
+  std::size_t nodes_looked_at() const;
   bool list_choices(std::span<const OwnRun> runs, std::span<const Choice> placed, std::vector<Choice>& out,
                     std::uint32_t& steps);
   /// The domain that the run's group is in by now.

@@ -47,6 +47,8 @@ class RunPlacer {
 
   /// The job's one member that comes after all others.
   void is_last_of_its_job(bool is_so) { is_last_of_its_job_ = is_so; }
+  /// Nothing more is tried.
+  void stop_at_limit() { runs_left_ = 0; }
   bool is_limit_reached() const { return runs_left_ == 0 || exact_steps_ == 0; }
 
  private:

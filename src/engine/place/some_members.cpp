@@ -17,6 +17,8 @@ namespace {
 
 /// Domains in which members are placed one by one; each costs a search for each of them.
 constexpr std::size_t kDomainsTriedMax = 8;
+/// Nodes that are looked at for members placed one by one, in all domains and orders together; about half a second.
+constexpr std::size_t kNodesLookedAtMax = 8'000'000;
 
 class SomeMembers {
  public:
@@ -131,7 +133,7 @@ class SomeMembers {
     std::vector<MemberId> placed;
     for (bool has_placed = true; std::exchange(has_placed, false);)
       for (const MemberId id : members) {
-        if (placed.size() == context_.members_max) break;
+        if (placed.size() == context_.members_max || !is_left_to_look()) break;
         if (state_.member(id).is_placed() || !place_one(scope, id)) continue;
         placed.push_back(id);
         has_placed = true;
@@ -140,6 +142,12 @@ class SomeMembers {
     if (are_enough(placed)) return true;
     context_.trial.rollback_to(before);
     return false;
+  }
+
+  bool is_left_to_look() {
+    looked_at_ += state_.cluster().rows();
+    if (looked_at_ > kNodesLookedAtMax) placer_.stop_at_limit();
+    return looked_at_ <= kNodesLookedAtMax;
   }
 
   bool place_one(const Scope& scope, MemberId id) {
@@ -195,6 +203,7 @@ class SomeMembers {
   State& state_;
   JobId job_;
   Minimum minimum_;
+  std::size_t looked_at_ = 0;
   const std::function<bool()>* is_within_ = nullptr;
   std::map<std::uint32_t, std::optional<Scope>> domains_;  ///< by group with a level of its own; none: there is none
 };

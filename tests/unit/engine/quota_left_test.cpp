@@ -121,7 +121,7 @@ TEST(QuotaNews, AreNoneWhereTheLimitThatRefusedRefusesStill) {
   EXPECT_GT(news, 1000);
 }
 
-constexpr QueueId kOrg{1u}, kTeam{2u};
+constexpr QueueId kOrg{1u}, kTeamOfOrg{2u};
 
 /// A team below a full organization: a job of it runs, and one waits.
 struct FullOrganization {
@@ -130,10 +130,10 @@ struct FullOrganization {
 
   FullOrganization() {
     tell(state, QueueDefined{kOrg, QueueId(0u), devices_and_cores(4, -1)});
-    tell(state, QueueDefined{kTeam, kOrg, devices_and_cores(8, -1)});
+    tell(state, QueueDefined{kTeamOfOrg, kOrg, devices_and_cores(8, -1)});
     for (std::uint32_t job = 0; job < 2; ++job) {
       Workload w = workload(job, job, 1, kFourDevices);
-      w.queue = kTeam;
+      w.queue = kTeamOfOrg;
       tell(state, Submitted{w});
     }
     tell(state, Bound{MemberId(0u), NodeId(0u), {}});
@@ -156,7 +156,7 @@ TEST(QuotaNews, OfAQueueThatIsHeldAreNotSparedByTheLimit) {
 TEST(QuotaNews, OfWhatIsKeptBelowTheLimitAreNotSparedByIt) {
   FullOrganization full;
   const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 4000, .lends = 0}};
-  tell(full.state, QueueDefined{QueueId(3u), kTeam, devices_and_cores(-1, -1), {}, keeps});
+  tell(full.state, QueueDefined{QueueId(3u), kTeamOfOrg, devices_and_cores(-1, -1), {}, keeps});
   EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be reported";
   EXPECT_TRUE(is_quota_news_for(full.state, full.parked));
 }
@@ -164,10 +164,10 @@ TEST(QuotaNews, OfWhatIsKeptBelowTheLimitAreNotSparedByIt) {
 TEST(QuotaNews, OfAQueueThatHasMovedAreNotToldByTheFormerLimit) {
   State state = small_state(2);
   tell(state, QueueDefined{kOrg, QueueId(0u), devices_and_cores(4, -1)});
-  tell(state, QueueDefined{kTeam, kOrg, devices_and_cores(-1, -1)});
+  tell(state, QueueDefined{kTeamOfOrg, kOrg, devices_and_cores(-1, -1)});
   for (std::uint32_t job = 0; job < 3; ++job) {
     Workload w = workload(job, job, 1, kFourDevices);
-    w.queue = job < 2 ? kTeam : kOrg;
+    w.queue = job < 2 ? kTeamOfOrg : kOrg;
     tell(state, Submitted{w});
   }
   tell(state, Bound{MemberId(0u), NodeId(0u), {}});
@@ -177,7 +177,7 @@ TEST(QuotaNews, OfAQueueThatHasMovedAreNotToldByTheFormerLimit) {
   parked.verdict = {VerdictKind::kOverQuota, WakeOn::kQuota, Millis(0), {*quota_refusal(state, JobId(1u))}};
   EXPECT_TRUE(is_refused_as_before(state, parked));
   tell(state, Bound{MemberId(2u), NodeId(1u), {}});
-  tell(state, QueueDefined{kTeam, QueueId(0u), devices_and_cores(-1, -1)});
+  tell(state, QueueDefined{kTeamOfOrg, QueueId(0u), devices_and_cores(-1, -1)});
   EXPECT_FALSE(is_refused_as_before(state, parked)) << "the other queue is still full";
   EXPECT_TRUE(is_quota_news_for(state, parked));
 }
@@ -186,7 +186,7 @@ TEST(QuotaNews, OfAQueueThatHasMovedAreNotToldByTheFormerLimit) {
 TEST(QuotaNews, OfTheLastThatIsKeptAreToldWhenAStartTakesIt) {
   State state = small_state(2);
   const std::vector<QuotaShare> keeps = {{.of = quota_key(0), .guarantee = 4000, .lends = 0}};
-  tell(state, QueueDefined{kTeam, QueueId(0u), devices_and_cores(-1, -1), {}, keeps});
+  tell(state, QueueDefined{kTeamOfOrg, QueueId(0u), devices_and_cores(-1, -1), {}, keeps});
   tell(state, Submitted{workload(0, 0, 1, kFourDevices)});
   tell(state, Bound{MemberId(0u), NodeId(0u), {}});
   tell(state, NodeDevicesChanged{NodeId(0u), {}});
@@ -196,7 +196,7 @@ TEST(QuotaNews, OfTheLastThatIsKeptAreToldWhenAStartTakesIt) {
   ASSERT_EQ(refused.verdicts.size(), 1u);
   EXPECT_EQ(refused.verdicts[0].verdict.reasons.at(0).code, ReasonCode::kKeptByGuarantees);
   Workload keeper = workload(2, 2, 1, kFourDevices);
-  keeper.queue = kTeam;
+  keeper.queue = kTeamOfOrg;
   tell(state, Submitted{keeper});
   std::vector<JobId> started;
   Plan plan;

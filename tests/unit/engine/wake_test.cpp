@@ -242,6 +242,41 @@ TEST(Wake, WhatKeepsWakingThoseAheadKeepsNoNewcomerFromItsTurn) {
   FAIL() << "the newcomer had no turn in " << kRounds << " decisions";
 }
 
+/// The same gangs, woken at each decision, of which it looks at a few: each of them is judged anew in its turn.
+TEST(Wake, WhatWakesManyGangsAgainAndAgainLeavesEachItsTurn) {
+  constexpr std::uint32_t kChoices = 30, kLookedAt = 5;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly(std::size_t{kLookedAt} * 3 * (4 + 4096));
+  submit_choices(s, kChoices);
+  Millis now;
+  const auto round = [&](bool ends) {
+    now = now + Millis(1000);
+    if (ends) {
+      tell(s, Ended{JobId(3u)}, now);
+    } else {
+      tell(s, Submitted{workload(3, 13, 1, kWholeNode)}, now);
+      tell(s, Bound{MemberId(13u), NodeId(3u), {}}, now);
+    }
+    EXPECT_TRUE(engine.decide(s, now).actions.empty());
+  };
+  std::vector<std::uint32_t> turns(kChoices, 0);
+  std::vector<Millis> judged_at(kChoices);
+  for (std::uint32_t r = 0; r < 8 * kChoices / kLookedAt; ++r) {
+    round(r % 2 == 0);
+    std::size_t of_this = 0;
+    for (std::uint32_t g = 0; g < kChoices; ++g)
+      if (const Millis at = engine.verdict_of(JobId(20 + g)).at; at != judged_at[g]) {
+        judged_at[g] = at;
+        ++turns[g];
+        ++of_this;
+      }
+    EXPECT_LE(of_this, kLookedAt + 1);
+  }
+  EXPECT_GE(*std::ranges::min_element(turns), 3u);
+  EXPECT_LE(*std::ranges::max_element(turns), *std::ranges::min_element(turns) + 3);
+}
+
 /// The first of each kind is compared with the others; those behind it in its kind follow once it has had its turn.
 TEST(Wake, ClassesOfOneKindAreWokenOneAfterTheOtherInTheOrderOfJobs) {
   constexpr std::uint32_t kQueues = 100;

@@ -27,11 +27,13 @@ bool lacks_room_for_volumes(const TextContext& c, const Reason& r) {
 
 std::string counted_volumes_text(const TextContext& c, JobId job) {
   if (job.is_none()) return {};
-  for (const MemberNeed& need : needs_of(c.state, job))
-    for (const ResourceAmount& a : c.state.demand(need.demand).amounts)
-      if (a.amount > 0 && a.resource.row() >= resource::kFirstExtended && is_room(c, a.resource))
-        return c.tables.names.resource_text(a.resource).str();
-  return {};
+  ResourceId room = ResourceId::none();
+  c.state.each_waiting(job, [&](MemberId, const Member& m) {
+    for (const ResourceAmount& a : c.state.demand(m.demand).amounts)
+      if (a.amount > 0 && a.resource.row() >= resource::kFirstExtended && is_room(c, a.resource)) room = a.resource;
+    return room.is_none();
+  });
+  return room.is_none() ? std::string() : c.tables.names.resource_text(room).str();
 }
 
 }  // namespace ashlar::kube
