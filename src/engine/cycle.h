@@ -37,6 +37,7 @@ struct Cycle {
   WokenInTurn in_turn;                 ///< classes that are looked at again for it too, not yet awake
   std::size_t explained_again = 0;     ///< of these, whose room was taken
   bool has_searched = false;           ///< for the current job, not only looked at what it waits for
+  std::size_t search_cost = 0;         ///< of that besides a look at each node, counted in nodes
   std::size_t nodes_explained = 0;     ///< looked at for the reasons of classes, which need a look at every node
   std::set<ClassId> impossible;        ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending

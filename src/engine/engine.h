@@ -47,8 +47,11 @@ class Engine {
   std::uint64_t cut_short_count() const { return data_.cut_short; }
   void limit_wake_rounds(std::uint32_t rounds_max) { data_.wake_rounds_max = rounds_max; }      // for tests
   void limit_woken_at_once(std::size_t classes_max) { data_.woken_at_once_max = classes_max; }  // for tests
-  void limit_costly(std::size_t nodes_max) { data_.costly_at_once_max = nodes_max; }            // for tests
-  void limit_explained(std::size_t nodes_max) { data_.nodes_explained_max = nodes_max; }        // for tests
+  void limit_costly(std::size_t nodes_max, std::size_t kinds_min) {                             // for tests
+    data_.costly_at_once_max = nodes_max;
+    data_.costly_kinds_min = kinds_min;
+  }
+  void limit_explained(std::size_t nodes_max) { data_.nodes_explained_max = nodes_max; }  // for tests
   const PendingQueue& pending() const { return data_.pending; }
   /// Reservations made so far (blocking: easy).
   std::span<const Reservation> reservations() const { return data_.reservations.all(); }

@@ -104,11 +104,17 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
   return state.is_live(p.entry.job) && are_nodes && are_queues && are_places;
 }
 
+bool EngineFields::are_sound(const CostlyTurns& turns) {
+  return turns.left_ >= -kNodesLookedAtMax && turns.left_ <= kNodesLookedAtMax &&
+         std::ranges::all_of(turns.queues_, [](const auto& of) {
+           return of.second.spent >= 0 && of.second.spent <= kNodesLookedAtMax;
+         });
+}
+
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
   const auto is_sound = [&](const Reservation& p) { return EngineFields::is_sound(p, state); };
   const Reservations& book = engine.data_.reservations;
-  const std::int64_t left = engine.data_.costly.left_;
-  return are_sound(engine.data_.pending, state) && left >= -kNodesLookedAtMax && left <= kNodesLookedAtMax &&
+  return are_sound(engine.data_.pending, state) && are_sound(engine.data_.costly) &&
          std::all_of(book.reservations_.begin(), book.reservations_.end(), is_sound);
 }
 

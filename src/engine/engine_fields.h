@@ -25,7 +25,8 @@ struct EngineFields {
     visit(a.queue_keys_.history_.step_), visit(a.queue_keys_.history_.pasts_);
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen), visit(d.more_victims_at),
         visit(d.is_cut);
-    visit(d.costly.left_), visit(d.costly.at_), visit(d.costly.is_short_), visit(d.costly.had_turn_);
+    visit(d.costly.left_), visit(d.costly.at_), visit(d.costly.is_short_), visit(d.costly.searched_at_),
+        visit(d.costly.queues_);
   }
   /// After the fields were read and found sound: what follows from them is made anew.
   static void rebuild(Engine& e) {
@@ -42,6 +43,7 @@ struct EngineFields {
   static bool are_sound(const PendingQueue& pending, const State& state);
   static bool is_sound(const UsageHistory& history, const State& state);
   static bool is_sound(const Reservation& reservation, const State& state);
+  static bool are_sound(const CostlyTurns& turns);
 };
 
 }  // namespace ashlar

@@ -61,6 +61,7 @@ void absorb_changes(EngineData& e, State& state, Cycle& cycle) {
   for (const BacklogChange& change : state.backlog_changes()) {
     e.pending.leave(change.job);
     if (change.job.row() < e.reported.size()) e.reported[change.job.row()] = {};
+    if (!state.is_live(change.job)) e.costly.forget(change.job);
     // A row may have been reused or updated since; only the latest value counts, and it is read from the state.
     if (!change.has_entered || !state.is_live(change.job) || !state.job(change.job).is_in_backlog) continue;
     e.pending.enter(state, change.job);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "engine/explain/explain.h"
+#include "engine/explain/never_fits.h"
 #include "engine/explain/verdicts.h"
 #include "engine/pending/impossible_heads.h"
 #include "engine/pending/rekey.h"
@@ -32,20 +33,28 @@ constexpr std::size_t kActiveBehindHeads = 64;
 
 /// Whether searches for the class have a share of the time: no job of a strict queue passes one that is put off.
 bool has_share(const EngineData& e, const Cycle& cycle, const EquivalenceClass& key) {
-  return CostlyTurns::is_costly(key) && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
+  return key.runs.size() >= e.costly_kinds_min && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
 }
+
+/// A step of an exact search, and the use of a table of nodes, cost as much as a look at that many nodes.
+constexpr std::size_t kNodesOfAStep = 4, kNodesOfATable = 16;
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
                        bool is_limit_reached) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
+    const std::uint64_t asked_before = e.fit_tables.asked();
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
+    cycle.search_cost += kNodesOfATable * (e.fit_tables.asked() - asked_before);
     const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
     if (!has_share(e, cycle, key)) cycle.nodes_explained += looked_at_for(state, key);
     if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
-    for (const Reason& reason : verdict.reasons)
-      e.unproven += reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof ? 1 : 0;
+    for (const Reason& reason : verdict.reasons) {
+      if (reason.code != ReasonCode::kLimitReached || reason.subject != kLimitOfProof) continue;
+      ++e.unproven;
+      cycle.search_cost += kNodesOfAStep * kProofStepsMax;
+    }
   }
   park(e, state, cycle, head.job_class, verdict);
 }
@@ -125,7 +134,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     return;
   }
   if (rule.is_strict && stays_behind_head(e, state, cycle, head, queue)) return;
-  if (has_share(e, cycle, job_class.key) && !e.costly.take_turn(job)) return;
+  if (has_share(e, cycle, job_class.key) && !e.costly.take_turn(state, job)) return;
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   cycle.has_searched = rule.may_start != nullptr;
@@ -138,11 +147,13 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   Trial trial(state);
   PlacementOutcome outcome;
   const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);
+  const std::uint64_t asked_before = e.fit_tables.asked();
   if (room != RoomBeside::kPlaced)
     outcome =
         place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job), cycle.plan.at}, job);
   else
     outcome.is_placed = true;
+  cycle.search_cost += kNodesOfATable * (e.fit_tables.asked() - asked_before);
   const bool is_over_nominations =
       !outcome.is_placed && place_over_nominations(e, state, trial, head.entry.job, cycle.plan.at);
   if (outcome.is_placed || is_over_nominations) {
@@ -194,6 +205,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   note_new_borrowers(e, state, cycle, job, steps);
   note_nothing_kept(e, state, cycle, job, steps);
   Ledger(state).start(job, cycle.plan.at);
+  e.costly.forget(job);
   cycle.account(state, job);
   e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
   rekey(e, state, cycle);
@@ -228,9 +240,10 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
     const std::size_t cost = has_share(e, cycle, key) ? looked_at_for(state, key) : 0;
     cycle.has_searched = false;
+    cycle.search_cost = 0;
     advance_job(e, state, cycle, head);
     if (cost > 0 && cycle.has_searched && cycle.plan.actions.size() == actions_before)
-      e.costly.note_failed(head.entry.job, cost);
+      e.costly.note_failed(state, head.entry.job, cost + cycle.search_cost);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
     // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves
@@ -243,8 +256,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     cycle.set_aside.clear();
     wake_held(e, state, cycle);  // behind heads that have changed
   }
-  if (cycle.work.is_empty())
-    cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.costly.next_turn(cycle.plan.at));
+  if (cycle.work.is_empty()) cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, e.costly.next_turn());
 }
 
 }  // namespace ashlar

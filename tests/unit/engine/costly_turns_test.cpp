@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -14,79 +14,142 @@
 namespace ashlar {
 namespace {
 
-constexpr DemandId kHalfNode{20u};
-constexpr std::size_t kAtOnce = 100;
+constexpr DemandId kHalfOfANode{20u};
+constexpr std::size_t kCostAtOnce = 100;
+constexpr QueueId kOurs{1u}, kTheirs{2u};
+using JobRows = std::vector<std::uint32_t>;
 
-CostlyTurns refilled(Millis now) {
+/// JobRows 1 to 50 wait in one queue, 51 in another. All were searched for once, and all that was due is spent.
+struct SearchedForOnce {
+  SearchedForOnce() : state(small_state(1)) {
+    for (const QueueId queue : {kOurs, kTheirs})
+      tell(state, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+    for (std::uint32_t job = 1; job <= 51; ++job) submit(job, job == 51 ? kTheirs : kOurs, Millis(0));
+    turns.refill(Millis(0), kCostAtOnce);
+    for (std::uint32_t job = 1; job <= 51; ++job) turns.note_failed(state, JobId(job), 0);
+    turns.next_turn();
+  }
+  void submit(std::uint32_t job, QueueId queue, Millis at) {
+    Workload w = workload(job, 100 + job, 1, kOneDevice);
+    w.queue = queue;
+    w.submitted = at;
+    tell(state, Submitted{std::move(w)});
+  }
+  /// Those of them that had a turn, each at that cost.
+  JobRows look(Millis now, const JobRows& jobs, std::size_t cost = kCostAtOnce) {
+    JobRows had;
+    turns.refill(now, kCostAtOnce);
+    for (const std::uint32_t job : jobs) {
+      if (!turns.take_turn(state, JobId(job))) continue;
+      turns.note_failed(state, JobId(job), cost);
+      had.push_back(job);
+    }
+    next = turns.next_turn();
+    return had;
+  }
+
+  State state;
   CostlyTurns turns;
-  turns.refill(now, kAtOnce);
-  return turns;
+  Millis next;
+};
+
+TEST(CostlyTurns, OneThatIsOverWhatIsLeftIsLookedAtWhole) {
+  SearchedForOnce w;
+  EXPECT_EQ(w.look(Millis(0), {1, 2}, kCostAtOnce - 1), (JobRows{1, 2})) << "something is left for the second";
+  EXPECT_EQ(w.next, Millis::max());
+  EXPECT_EQ(w.look(Millis(1), {3, 4}, 5'000 * 7), JobRows{3});
+  EXPECT_EQ(w.next, Millis(1 + 7)) << "5,000 nodes are due each millisecond";
+  EXPECT_EQ(w.look(Millis(7), {4}), JobRows{});
+  EXPECT_EQ(w.look(Millis(8), {4}), JobRows{4});
 }
 
-TEST(CostlyTurns, BeginWithWhatADecisionMaySpendAndStopWhenItIsSpent) {
-  CostlyTurns turns = refilled(Millis(0));
-  ASSERT_TRUE(turns.take_turn(JobId(1u)));
-  turns.note_failed(JobId(1u), kAtOnce - 1);
-  ASSERT_TRUE(turns.take_turn(JobId(2u))) << "something is left";
-  turns.note_failed(JobId(2u), 5'000 * 7);  // one over it is looked at whole
-  EXPECT_FALSE(turns.take_turn(JobId(3u)));
-  EXPECT_EQ(turns.next_turn(Millis(0)), Millis(7)) << "5,000 nodes are due each millisecond";
-}
-
-TEST(CostlyTurns, OfARoundGoToThoseThatHadNone) {
-  CostlyTurns turns = refilled(Millis(0));
-  ASSERT_TRUE(turns.take_turn(JobId(1u)));
-  turns.note_failed(JobId(1u), kAtOnce);
-  ASSERT_FALSE(turns.take_turn(JobId(2u)));
-  turns.next_turn(Millis(0));
-  turns.refill(Millis(1000), kAtOnce);
-  EXPECT_FALSE(turns.take_turn(JobId(1u))) << "it had its turn, another has not";
-  EXPECT_TRUE(turns.take_turn(JobId(2u)));
-  turns.note_failed(JobId(2u), 1);
-  EXPECT_EQ(turns.next_turn(Millis(1000)), Millis(1000)) << "a new round begins at once";
-  turns.refill(Millis(1000), kAtOnce);
-  EXPECT_TRUE(turns.take_turn(JobId(1u)));
-  EXPECT_EQ(turns.next_turn(Millis(1000)), Millis::max());
+TEST(CostlyTurns, OfAQueueAreForThoseThatHadNoneInTheRound) {
+  SearchedForOnce w;
+  EXPECT_EQ(w.look(Millis(0), {1, 2, 3}), JobRows{1});
+  EXPECT_EQ(w.look(Millis(1000), {1, 2, 3}), JobRows{2});
+  EXPECT_EQ(w.look(Millis(2000), {1, 2, 3}), JobRows{3});
+  EXPECT_EQ(w.next, Millis(2001));
+  EXPECT_EQ(w.look(Millis(3000), {1, 2, 3}), JobRows{1}) << "the next round";
+  EXPECT_EQ(w.look(Millis(4000), {1, 2}), JobRows{2});
+  EXPECT_EQ(w.look(Millis(5000), {1, 2}), JobRows{1}) << "one that waits no more keeps no round open";
+  EXPECT_EQ(w.look(Millis(6000), {2}), JobRows{2});
+  EXPECT_EQ(w.next, Millis::max());
 }
 
 TEST(CostlyTurns, WhereNothingIsPutOffEachMayBeLookedAtTwice) {
-  CostlyTurns turns = refilled(Millis(0));
-  for (int look = 0; look < 3; ++look) {
-    EXPECT_TRUE(turns.take_turn(JobId(1u)));
-    turns.note_failed(JobId(1u), 1);
+  SearchedForOnce w;
+  EXPECT_EQ(w.look(Millis(0), {1, 1, 1}, 1), (JobRows{1, 1, 1}));
+  EXPECT_EQ(w.next, Millis::max());
+}
+
+TEST(CostlyTurns, OfEachQueueAreAsManyHoweverManyJobsItHas) {
+  SearchedForOnce w;
+  std::size_t of_one = 0, of_other = 0;
+  for (int decision = 0; decision < 100; ++decision) {
+    JobRows jobs(50);
+    std::iota(jobs.begin(), jobs.end(), 1);
+    if (decision >= 20) jobs.push_back(51);  // it comes later, and has nothing coming for that
+    for (const std::uint32_t job : w.look(Millis(1000 * (decision + 1)), jobs)) ++(job == 51 ? of_other : of_one);
   }
-  EXPECT_EQ(turns.next_turn(Millis(0)), Millis::max());
+  EXPECT_EQ(of_one + of_other, 100u);
+  EXPECT_GE(of_other, 38u);
+  EXPECT_LE(of_other, 41u);
+}
+
+TEST(CostlyTurns, AreDueAtOnceToAJobThatWasNotSearchedForYet) {
+  SearchedForOnce w;
+  EXPECT_EQ(w.look(Millis(10), {1, 2}, 3 * kCostAtOnce), JobRows{1});
+  w.submit(52, kOurs, Millis(10));
+  EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{52}) << "though nothing is left";
+  EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{}) << "once";
+  tell(w.state, Ended{JobId(52u)});
+  w.submit(52, kOurs, Millis(11));  // another in its row, which came since
+  EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{52});
+  w.turns.forget(JobId(2u));
+  EXPECT_EQ(w.look(Millis(10), {2, 3}, 1), JobRows{2});
+}
+
+TEST(CostlyTurns, OfNewJobsAreAsManyAtOnceAndUntilTooMuchIsSpent) {
+  SearchedForOnce w;
+  for (std::uint32_t job = 60; job < 80; ++job) w.submit(job, kOurs, Millis(10));
+  JobRows jobs(20);
+  std::iota(jobs.begin(), jobs.end(), 60);
+  EXPECT_EQ(w.look(Millis(10), jobs, kCostAtOnce / 2), (JobRows{60, 61}));
+  EXPECT_EQ(w.next, Millis(10));
+  for (std::uint32_t decision = 0; decision < 7; ++decision)
+    EXPECT_EQ(w.look(Millis(10), jobs), JobRows{62 + decision}) << decision;
+  EXPECT_EQ(w.look(Millis(10), jobs, 5'000 * 7), JobRows{69});
+  EXPECT_EQ(w.look(Millis(10), jobs), JobRows{});
+  EXPECT_EQ(w.next, Millis(10 + 7));
 }
 
 TEST(CostlyTurns, AreRefilledByTheTimeHoweverOftenThatIsAsked) {
-  CostlyTurns rarely = refilled(Millis(0)), often = rarely;
-  for (CostlyTurns* turns : {&rarely, &often}) turns->note_failed(JobId(1u), 5'000 * 10);
-  for (int at = 1; at <= 9; ++at) often.refill(Millis(at), kAtOnce);
-  rarely.refill(Millis(9), kAtOnce);
-  EXPECT_FALSE(often.take_turn(JobId(2u)));
-  EXPECT_FALSE(rarely.take_turn(JobId(2u)));
-  EXPECT_EQ(often.next_turn(Millis(9)), rarely.next_turn(Millis(9)));
-  often.refill(Millis(10), kAtOnce);
-  EXPECT_TRUE(often.take_turn(JobId(2u)));
-  often.refill(Millis(3), kAtOnce);  // a clock that was set back takes nothing away
-  EXPECT_TRUE(often.take_turn(JobId(2u)));
+  SearchedForOnce rarely, often;
+  for (SearchedForOnce* w : {&rarely, &often}) EXPECT_EQ(w->look(Millis(0), {1}, 5'000 * 10 + kCostAtOnce), JobRows{1});
+  for (int at = 1; at <= 9; ++at) EXPECT_EQ(often.look(Millis(at), {2}), JobRows{});
+  EXPECT_EQ(rarely.look(Millis(9), {2}), JobRows{});
+  EXPECT_EQ(often.next, rarely.next);
+  EXPECT_EQ(often.next, Millis(11));
+  EXPECT_EQ(often.look(Millis(3), {2}), JobRows{}) << "a clock that was set back gives nothing";
+  EXPECT_EQ(often.look(Millis(11), {2}), JobRows{2});
 }
 
-/// Four nodes, each half taken by one of jobs 0 to 3, and gangs of two unlike members that need a whole node each,
+/// Five nodes, each half taken by one of jobs 0 to 4, and gangs of five unlike members that need a whole node each,
 /// from job 20 and member row 100 on.
 State with_gangs(std::uint32_t count) {
-  State s = small_state(4);
-  tell(s, DemandDefined{kHalfNode, {.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}}});
-  for (std::uint32_t n = 0; n < 4; ++n) {
-    tell(s, Submitted{workload(n, n, 1, kHalfNode)});
+  constexpr std::uint32_t kMembers = 5;
+  State s = small_state(kMembers);
+  tell(s, DemandDefined{kHalfOfANode, {.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+  for (std::uint32_t n = 0; n < kMembers; ++n) {
+    tell(s, Submitted{workload(n, n, 1, kHalfOfANode)});
     tell(s, Bound{MemberId(n), NodeId(n), {}});
   }
   for (std::uint32_t g = 0; g < count; ++g) {
-    Workload gang = workload(20 + g, 100 + 2 * g, 2, kHalfNode);
-    for (std::uint32_t m = 0; m < 2; ++m) {
-      const DemandId demand(30 + 2 * g + m);
-      tell(s, DemandDefined{demand,
-                            {.amounts = {{resource::kCpu, 2 * g + m + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    Workload gang = workload(20 + g, 100 + kMembers * g, kMembers, kHalfOfANode);
+    for (std::uint32_t m = 0; m < kMembers; ++m) {
+      const DemandId demand(30 + kMembers * g + m);
+      const ResourceAmount cores{resource::kCpu, kMembers * g + m + 1};
+      tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {8, MilliGpu(1000), MiB(0)}}});
       gang.members[m].demand = demand;
     }
     tell(s, Submitted{std::move(gang)});
@@ -94,29 +157,28 @@ State with_gangs(std::uint32_t count) {
   return s;
 }
 
-constexpr std::size_t kOfAGang = 2 * 4;  ///< kinds and nodes
-
-/// Twelve gangs come at once, of which four are looked at in a decision, and behind them a job that fits.
+/// Twelve gangs come at once, of which one is looked at in a decision, and behind them a job that fits.
 TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   constexpr std::uint32_t kGangs = 12;
   State s = with_gangs(kGangs);
   Engine engine(*builtin_profile("ashlar"));
-  engine.limit_costly(4 * kOfAGang);
-  tell(s, Submitted{workload(6, 16, 1, kHalfNode)});
+  engine.limit_costly(1, 5);
+  tell(s, Submitted{workload(6, 16, 1, kHalfOfANode)});
   Plan plan = engine.decide(s, s.now());
   ASSERT_EQ(plan.actions.size(), 1u);
   EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(6u));
   std::set<JobId> judged;
-  for (int decision = 0; decision < 4; ++decision) {
+  for (std::uint32_t decision = 0; decision < kGangs; ++decision) {
     std::size_t of_this = 0;
-    for (const VerdictChange& report : plan.verdicts)
-      if (report.job.value >= 20) of_this += judged.insert(report.job).second ? 1 : 0;
-    EXPECT_LE(of_this, 4u);
-    if (plan.look_again_at == Millis::max()) break;
+    for (const VerdictChange& change : plan.verdicts)
+      if (change.job.value >= 20) of_this += judged.insert(change.job).second ? 1 : 0;
+    EXPECT_EQ(of_this, 1u);
     EXPECT_GE(plan.look_again_at, s.now());
+    if (plan.look_again_at == Millis::max()) break;
     plan = engine.decide(s, plan.look_again_at);
   }
   EXPECT_EQ(judged.size(), kGangs);
+  EXPECT_EQ(plan.look_again_at, Millis::max());
 }
 
 }  // namespace

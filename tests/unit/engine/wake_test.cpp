@@ -247,7 +247,7 @@ TEST(Wake, WhatWakesManyGangsAgainAndAgainLeavesEachItsTurn) {
   constexpr std::uint32_t kChoices = 30, kLookedAt = 5;
   State s = full_cluster();
   Engine engine(*builtin_profile("ashlar"));
-  engine.limit_costly(std::size_t{kLookedAt} * 3 * (4 + 4096));
+  engine.limit_costly(std::size_t{kLookedAt} * 3 * (4 + 4096), 3);
   submit_choices(s, kChoices);
   Millis now;
   const auto round = [&](bool ends) {
@@ -262,7 +262,7 @@ TEST(Wake, WhatWakesManyGangsAgainAndAgainLeavesEachItsTurn) {
   };
   std::vector<std::uint32_t> turns(kChoices, 0);
   std::vector<Millis> judged_at(kChoices);
-  for (std::uint32_t r = 0; r < 8 * kChoices / kLookedAt; ++r) {
+  for (std::uint32_t r = 0; r < 16 * kChoices / kLookedAt; ++r) {
     round(r % 2 == 0);
     std::size_t of_this = 0;
     for (std::uint32_t g = 0; g < kChoices; ++g)

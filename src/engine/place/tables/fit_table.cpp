@@ -165,6 +165,7 @@ void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since)
 }
 
 FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
+  ++asked_;
   const Kind kind{demand, constraint, limit_ != nullptr};
   auto it = tables_.find(kind);
   if (it == tables_.end()) {

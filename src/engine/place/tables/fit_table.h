@@ -122,6 +122,8 @@ class FitTables {
   /// Drops tables of rows that were reassigned. Cost: O(tables).
   void forget_outdated(const State& state);
   std::size_t size() const { return tables_.size(); }
+  /// How often a table was asked for.
+  std::uint64_t asked() const { return asked_; }
 
  private:
   struct Kind {
@@ -149,6 +151,7 @@ class FitTables {
   std::shared_ptr<GroupChanges> changes_ = std::make_shared<GroupChanges>();
   Tables tables_;
   std::list<Kind> uses_;  ///< the last used first
+  std::uint64_t asked_ = 0;
 };
 
 }  // namespace ashlar
