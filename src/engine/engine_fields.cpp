@@ -105,7 +105,8 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
 }
 
 bool EngineFields::are_sound(const CostlyTurns& turns) {
-  return turns.left_ >= -kNodesLookedAtMax && turns.left_ <= kNodesLookedAtMax &&
+  const auto is_sum = [](std::int64_t nodes) { return nodes >= -kNodesLookedAtMax && nodes <= kNodesLookedAtMax; };
+  return is_sum(turns.first_.left) && is_sum(turns.further_.left) &&
          std::ranges::all_of(turns.queues_, [](const auto& of) {
            return of.second.spent >= 0 && of.second.spent <= kNodesLookedAtMax;
          });

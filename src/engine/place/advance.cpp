@@ -33,7 +33,8 @@ constexpr std::size_t kActiveBehindHeads = 64;
 
 /// Whether searches for the class have a share of the time: no job of a strict queue passes one that is put off.
 bool has_share(const EngineData& e, const Cycle& cycle, const EquivalenceClass& key) {
-  return key.runs.size() >= e.costly_kinds_min && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
+  return key.runs.size() >= e.costly_kinds_min && has_kinds(key, e.costly_kinds_min) && !cycle.is_listed_whole &&
+         !backfill_rule(*e.profile).is_strict;
 }
 
 /// A step of an exact search, and the use of a table of nodes, cost as much as a look at that many nodes.

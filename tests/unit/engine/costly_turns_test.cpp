@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../state/small_state.h"
+#include "base/rng.h"
 #include "engine/engine.h"
 
 namespace ashlar {
@@ -57,8 +58,8 @@ TEST(CostlyTurns, OneThatIsOverWhatIsLeftIsLookedAtWhole) {
   SearchedForOnce w;
   EXPECT_EQ(w.look(Millis(0), {1, 2}, kCostAtOnce - 1), (JobRows{1, 2})) << "something is left for the second";
   EXPECT_EQ(w.next, Millis::max());
-  EXPECT_EQ(w.look(Millis(1), {3, 4}, 5'000 * 7), JobRows{3});
-  EXPECT_EQ(w.next, Millis(1 + 7)) << "5,000 nodes are due each millisecond";
+  EXPECT_EQ(w.look(Millis(1), {3, 4}, 2'500 * 7), JobRows{3});
+  EXPECT_EQ(w.next, Millis(1 + 7)) << "2,500 nodes are due each millisecond";
   EXPECT_EQ(w.look(Millis(7), {4}), JobRows{});
   EXPECT_EQ(w.look(Millis(8), {4}), JobRows{4});
 }
@@ -96,11 +97,11 @@ TEST(CostlyTurns, OfEachQueueAreAsManyHoweverManyJobsItHas) {
   EXPECT_LE(of_other, 41u);
 }
 
-TEST(CostlyTurns, AreDueAtOnceToAJobThatWasNotSearchedForYet) {
+TEST(CostlyTurns, OfAJobThatWasNotSearchedForYetHaveAShareOfTheirOwn) {
   SearchedForOnce w;
   EXPECT_EQ(w.look(Millis(10), {1, 2}, 3 * kCostAtOnce), JobRows{1});
   w.submit(52, kOurs, Millis(10));
-  EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{52}) << "though nothing is left";
+  EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{52}) << "though nothing is left of the other";
   EXPECT_EQ(w.look(Millis(10), {2, 52}, 1), JobRows{}) << "once";
   tell(w.state, Ended{JobId(52u)});
   w.submit(52, kOurs, Millis(11));  // another in its row, which came since
@@ -109,23 +110,74 @@ TEST(CostlyTurns, AreDueAtOnceToAJobThatWasNotSearchedForYet) {
   EXPECT_EQ(w.look(Millis(10), {2, 3}, 1), JobRows{2});
 }
 
-TEST(CostlyTurns, OfNewJobsAreAsManyAtOnceAndUntilTooMuchIsSpent) {
+TEST(CostlyTurns, OfNewJobsAreAsManyInADecisionAndEightTimesAsManyInABurst) {
   SearchedForOnce w;
   for (std::uint32_t job = 60; job < 80; ++job) w.submit(job, kOurs, Millis(10));
   JobRows jobs(20);
   std::iota(jobs.begin(), jobs.end(), 60);
   EXPECT_EQ(w.look(Millis(10), jobs, kCostAtOnce / 2), (JobRows{60, 61}));
   EXPECT_EQ(w.next, Millis(10));
-  for (std::uint32_t decision = 0; decision < 7; ++decision)
-    EXPECT_EQ(w.look(Millis(10), jobs), JobRows{62 + decision}) << decision;
-  EXPECT_EQ(w.look(Millis(10), jobs, 5'000 * 7), JobRows{69});
-  EXPECT_EQ(w.look(Millis(10), jobs), JobRows{});
-  EXPECT_EQ(w.next, Millis(10 + 7));
+  jobs.erase(jobs.begin(), jobs.begin() + 2);
+  for (std::uint32_t job = 62; job < 68; ++job, jobs.erase(jobs.begin()))
+    EXPECT_EQ(w.look(Millis(10), jobs), JobRows{job});
+  EXPECT_EQ(w.look(Millis(10), jobs, 5'000 * 7), JobRows{68});
+  EXPECT_EQ(w.look(Millis(10), {69, 70}), JobRows{});
+  EXPECT_EQ(w.next, Millis(10 + 7)) << "5,000 nodes are due each millisecond";
+}
+
+TEST(CostlyTurns, OfAQueueWithoutAnyBeforeComeFirst) {
+  SearchedForOnce w;
+  EXPECT_EQ(w.look(Millis(0), {1, 2}), JobRows{1});
+  EXPECT_EQ(w.look(Millis(1000), {51, 2}), JobRows{51});
+}
+
+/// Nor the other way round: old ones that come first in order take nothing from a new one.
+TEST(CostlyTurns, OfOldJobsLeaveANewOneItsFirst) {
+  SearchedForOnce w;
+  w.submit(52, kOurs, Millis(10));
+  EXPECT_EQ(w.look(Millis(10), {1, 2, 52}), (JobRows{1, 52}));
+}
+
+/// One queue has new jobs all the time, as many as may be searched for; another has an old one.
+TEST(CostlyTurns, OfNewJobsLeaveOldOnesTheirsInTheSameQueueAndInAnother) {
+  for (const std::uint32_t old : {2u, 51u}) {
+    SearchedForOnce w;
+    EXPECT_EQ(w.look(Millis(0), {1, old}), JobRows{1});
+    std::size_t of_old = 0, of_new = 0;
+    for (std::uint32_t decision = 1; decision <= 100; ++decision) {
+      JobRows jobs{old};
+      for (std::uint32_t job = 100 + 10 * decision; job < 110 + 10 * decision; ++job) {
+        w.submit(job, kOurs, Millis(decision));
+        jobs.insert(jobs.begin(), job);
+      }
+      for (const std::uint32_t job : w.look(Millis(decision), jobs, 5'000)) ++(job == old ? of_old : of_new);
+    }
+    EXPECT_GE(of_old, 30u) << old;
+    EXPECT_GE(of_new, 30u) << old;
+  }
+}
+
+/// However it comes that something was put off: the next decision is not at once unless it looks at something.
+TEST(CostlyTurns, AreNeverWaitedForWithoutEnd) {
+  Rng rng(1);
+  for (int world = 0; world < 200; ++world) {
+    SearchedForOnce w;
+    Millis now;
+    for (int step = 0; step < 100; ++step) {
+      JobRows jobs;
+      for (std::uint32_t job = 1; job <= 51; ++job)
+        if (rng.below(10) == 0) jobs.push_back(job);
+      if (rng.below(4) == 0) w.turns.forget(JobId(1 + static_cast<std::uint32_t>(rng.below(51))));
+      for (int same = 0; w.look(now, jobs, 1 + rng.below(20'000)).empty() && w.next == now; ++same)
+        ASSERT_LT(same, 2) << "world " << world << " step " << step;
+      now = w.next == Millis::max() || rng.below(2) == 0 ? now + Millis(1) : std::max(now, w.next);
+    }
+  }
 }
 
 TEST(CostlyTurns, AreRefilledByTheTimeHoweverOftenThatIsAsked) {
   SearchedForOnce rarely, often;
-  for (SearchedForOnce* w : {&rarely, &often}) EXPECT_EQ(w->look(Millis(0), {1}, 5'000 * 10 + kCostAtOnce), JobRows{1});
+  for (SearchedForOnce* w : {&rarely, &often}) EXPECT_EQ(w->look(Millis(0), {1}, 2'500 * 10 + kCostAtOnce), JobRows{1});
   for (int at = 1; at <= 9; ++at) EXPECT_EQ(often.look(Millis(at), {2}), JobRows{});
   EXPECT_EQ(rarely.look(Millis(9), {2}), JobRows{});
   EXPECT_EQ(often.next, rarely.next);
@@ -134,27 +186,37 @@ TEST(CostlyTurns, AreRefilledByTheTimeHoweverOftenThatIsAsked) {
   EXPECT_EQ(often.look(Millis(11), {2}), JobRows{2});
 }
 
-/// Five nodes, each half taken by one of jobs 0 to 4, and gangs of five unlike members that need a whole node each,
-/// from job 20 and member row 100 on.
+constexpr std::uint32_t kMembers = 5;
+
+/// Of that many unlike members that need a whole node each: job 20 + `g`, from member row 100 on.
+void submit_gang(State& s, std::uint32_t g, QueueId queue = QueueId(0u)) {
+  Workload gang = workload(20 + g, 100 + kMembers * g, kMembers, kHalfOfANode);
+  gang.queue = queue;
+  for (std::uint32_t m = 0; m < kMembers; ++m) {
+    const DemandId demand(30 + kMembers * g + m);
+    const ResourceAmount cores{resource::kCpu, kMembers * g + m + 1};
+    tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    gang.members[m].demand = demand;
+  }
+  tell(s, Submitted{std::move(gang)});
+}
+
+/// Five nodes, each half taken by one of jobs 0 to 4, and that many such gangs.
 State with_gangs(std::uint32_t count) {
-  constexpr std::uint32_t kMembers = 5;
   State s = small_state(kMembers);
   tell(s, DemandDefined{kHalfOfANode, {.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}}});
   for (std::uint32_t n = 0; n < kMembers; ++n) {
     tell(s, Submitted{workload(n, n, 1, kHalfOfANode)});
     tell(s, Bound{MemberId(n), NodeId(n), {}});
   }
-  for (std::uint32_t g = 0; g < count; ++g) {
-    Workload gang = workload(20 + g, 100 + kMembers * g, kMembers, kHalfOfANode);
-    for (std::uint32_t m = 0; m < kMembers; ++m) {
-      const DemandId demand(30 + kMembers * g + m);
-      const ResourceAmount cores{resource::kCpu, kMembers * g + m + 1};
-      tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {8, MilliGpu(1000), MiB(0)}}});
-      gang.members[m].demand = demand;
-    }
-    tell(s, Submitted{std::move(gang)});
-  }
+  for (std::uint32_t g = 0; g < count; ++g) submit_gang(s, g);
   return s;
+}
+
+Engine engine_blocking_by(Blocking blocking) {
+  Profile profile = *builtin_profile("ashlar");
+  profile.blocking = blocking;
+  return Engine(std::move(profile));
 }
 
 /// Twelve gangs come at once, of which one is looked at in a decision, and behind them a job that fits.
@@ -179,6 +241,78 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   }
   EXPECT_EQ(judged.size(), kGangs);
   EXPECT_EQ(plan.look_again_at, Millis::max());
+}
+
+TEST(CostlyTurns, OfGangsThatStartCostNothing) {
+  State s = small_state(3 * kMembers);
+  for (std::uint32_t g = 0; g < 3; ++g) submit_gang(s, g);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly(1, 5);
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 3 * kMembers);
+}
+
+TEST(CostlyTurns, AreChargedUnderEachBlockingRuleThatLetsJobsPass) {
+  for (const Blocking blocking : {Blocking::kSkip, Blocking::kEasy}) {
+    State s = with_gangs(3);
+    Engine engine = engine_blocking_by(blocking);
+    engine.limit_costly(1, 5);
+    EXPECT_EQ(engine.decide(s, s.now()).verdicts.size(), 1u);
+  }
+}
+
+TEST(CostlyTurns, LetNoJobOfAStrictQueuePassItsHead) {
+  State s = with_gangs(0);
+  for (const QueueId queue : {kOurs, kTheirs})
+    tell(s, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  submit_gang(s, 0, kOurs);
+  submit_gang(s, 1, kTheirs);
+  Workload behind = workload(40, 200, 1, kHalfOfANode);
+  behind.queue = kTheirs;
+  tell(s, Submitted{behind});
+  Engine engine = engine_blocking_by(Blocking::kStrict);
+  engine.limit_costly(1, 5);
+  EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
+}
+
+TEST(CostlyTurns, EndNoDecisionAtItsLimitOfNodesExplained) {
+  State s = with_gangs(12);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_explained(1);
+  tell(s, Submitted{workload(6, 16, 1, kHalfOfANode)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 1u);
+}
+
+/// A job that is touched again and again is searched for within the share of those that were searched for before; only
+/// one that ended and comes anew counts as new.
+TEST(CostlyTurns, OfAJobThatIsTouchedAreNoFirstOnes) {
+  const auto searches = [](bool ends) {
+    State s = with_gangs(1);
+    Engine engine(*builtin_profile("ashlar"));
+    engine.limit_costly(2000, 5);
+    std::size_t judged = 0;
+    for (int touch = 0; touch < 1000; ++touch) {
+      if (ends) {
+        tell(s, Ended{JobId(20u)});
+        engine.decide(s, s.now());
+        submit_gang(s, 0);
+      } else {
+        tell(s, PriorityChanged{JobId(20u), touch % 2});
+      }
+      judged += engine.decide(s, s.now()).verdicts.size();
+    }
+    return judged;
+  };
+  EXPECT_GT(searches(false), 1u);
+  EXPECT_GT(searches(true), 4 * searches(false));
+}
+
+TEST(CostlyTurns, AreCountedByKindsInWhateverOrder) {
+  EquivalenceClass key;
+  for (std::uint32_t run = 0; run < 9; ++run) key.runs.push_back({DemandId(run % 3), ConstraintId(0u), 1});
+  EXPECT_TRUE(has_kinds(key, 3));
+  EXPECT_FALSE(has_kinds(key, 4));
+  key.runs.push_back({DemandId(0u), ConstraintId(1u), 1});
+  EXPECT_TRUE(has_kinds(key, 4));
 }
 
 }  // namespace
