@@ -30,7 +30,8 @@ std::string counted_volumes_text(const TextContext& c, JobId job) {
   ResourceId room = ResourceId::none();
   c.state.each_waiting(job, [&](MemberId, const Member& m) {
     for (const ResourceAmount& a : c.state.demand(m.demand).amounts)
-      if (a.amount > 0 && a.resource.row() >= resource::kFirstExtended && is_room(c, a.resource)) room = a.resource;
+      if (room.is_none() && a.amount > 0 && a.resource.row() >= resource::kFirstExtended && is_room(c, a.resource))
+        room = a.resource;
     return room.is_none();
   });
   return room.is_none() ? std::string() : c.tables.names.resource_text(room).str();
