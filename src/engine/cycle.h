@@ -36,10 +36,11 @@ struct Cycle {
   std::vector<ClassId> woken_by_room;  ///< ascending
   WokenInTurn in_turn;                 ///< classes that are looked at again for it too, not yet awake
   std::size_t explained_again = 0;     ///< of these, whose room was taken
-  bool has_searched = false;           ///< for the current job, not only looked at what it waits for
-  std::size_t search_cost = 0;         ///< of that besides a look at each node, counted in nodes
-  std::size_t nodes_explained = 0;     ///< looked at for the reasons of classes, which need a look at every node
-  std::set<ClassId> impossible;        ///< found in this round to fit no empty cluster, whatever else they wait for
+  // of the current job
+  bool has_share = false;           ///< searches for it have a share of the time
+  bool has_searched = false;        ///< it was searched for, not only looked at what it waits for
+  std::size_t nodes_explained = 0;  ///< looked at for the reasons of classes, which need a look at every node
+  std::set<ClassId> impossible;     ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending
   bool is_beyond_limit = false;               ///< more heads wait ahead of it than may have a reservation
   /// The current job is held for quota: until a job starts or a reservation changes, so is each of its class behind it

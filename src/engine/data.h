@@ -83,12 +83,8 @@ struct EngineData {
   /// A decision ends after it has looked at this many nodes for reasons, as for those of 512 classes on 5,000 nodes,
   /// and goes on in the next one: in between the lease is renewed and new jobs get their turn. Fewer for tests.
   std::size_t nodes_explained_max = 2'560'000;
-  /// What gangs of many kinds of members may cost in vain at once, in nodes looked at; one that exceeds it is looked at
-  /// whole. Fewer for tests.
-  std::size_t costly_at_once_max = 640'000;
-  /// That is counted for gangs of at least this many kinds: a launcher with its workers, or a few roles, never wait for
-  /// their turn. Fewer for tests.
-  std::size_t costly_kinds_min = 5;
+  /// What searches for gangs may cost in vain. Fewer for tests.
+  CostlyLimits costly_limits;
   std::vector<Reported> reported;  ///< by job
 };
 

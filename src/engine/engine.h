@@ -43,15 +43,13 @@ class Engine {
   Verdict verdict_with_numbers_of_now(State& state, JobId job);
   /// Number of times it was not settled whether a waiting job could run on the empty cluster.
   std::uint64_t unproven_count() const { return data_.unproven; }
+  std::size_t put_off_count() const { return data_.costly.put_off_count(); }
   /// Number of decisions that ended at the limit of rounds in which held jobs are woken, and went on a second later.
   std::uint64_t cut_short_count() const { return data_.cut_short; }
   void limit_wake_rounds(std::uint32_t rounds_max) { data_.wake_rounds_max = rounds_max; }      // for tests
   void limit_woken_at_once(std::size_t classes_max) { data_.woken_at_once_max = classes_max; }  // for tests
-  void limit_costly(std::size_t nodes_max, std::size_t kinds_min) {                             // for tests
-    data_.costly_at_once_max = nodes_max;
-    data_.costly_kinds_min = kinds_min;
-  }
-  void limit_explained(std::size_t nodes_max) { data_.nodes_explained_max = nodes_max; }  // for tests
+  void limit_costly(const CostlyLimits& limits) { data_.costly_limits = limits; }               // for tests
+  void limit_explained(std::size_t nodes_max) { data_.nodes_explained_max = nodes_max; }        // for tests
   const PendingQueue& pending() const { return data_.pending; }
   /// Reservations made so far (blocking: easy).
   std::span<const Reservation> reservations() const { return data_.reservations.all(); }

@@ -107,7 +107,8 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
 bool EngineFields::are_sound(const CostlyTurns& turns) {
   const auto is_sum = [](std::int64_t nodes) { return nodes >= -kNodesLookedAtMax && nodes <= kNodesLookedAtMax; };
   return is_sum(turns.first_.left) && is_sum(turns.further_.left) &&
-         std::ranges::all_of(turns.queues_, [](const auto& of) {
+         std::ranges::all_of(turns.own_, [&](const auto& of) { return is_sum(of.second.left); }) &&
+         std::ranges::all_of(turns.payers_, [](const auto& of) {
            return of.second.spent >= 0 && of.second.spent <= kNodesLookedAtMax;
          });
 }

@@ -26,7 +26,7 @@ struct EngineFields {
     visit(d.reservations.former_), visit(d.reservations.next_edition_), visit(d.held_seen), visit(d.more_victims_at),
         visit(d.is_cut);
     visit(d.costly.first_), visit(d.costly.further_), visit(d.costly.at_), visit(d.costly.is_short_),
-        visit(d.costly.searched_at_), visit(d.costly.queues_);
+        visit(d.costly.searched_at_), visit(d.costly.payers_), visit(d.costly.own_);
   }
   /// After the fields were read and found sound: what follows from them is made anew.
   static void rebuild(Engine& e) {

@@ -199,6 +199,9 @@ constexpr ReasonRow kRows[] = {
      .name = "QueueHeld",
      .subject = Subject::kQueue,
      .english = "queue {subject} is held: nothing of it starts until it is released"},
+    {.code = ReasonCode::kSearchPutOff,
+     .name = "SearchPutOff",
+     .english = "searches for gangs of its namespace take long, and it waits for its turn"},
 };
 
 constexpr bool are_in_order() {

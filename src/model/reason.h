@@ -45,12 +45,13 @@ enum class ReasonCode : std::uint8_t {
   kFeatureMissing,
   kKeptByGuarantees,  ///< as kQuotaExhausted: with what queues below keep of their guarantees
   kQueueHeld,
+  kSearchPutOff,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kQueueHeld;
+inline constexpr ReasonCode kLastReason = ReasonCode::kSearchPutOff;
 
-/// The object of kLimitReached: the search for a place, or for a proof that the job could or could not run on the empty
-/// cluster.
-inline constexpr std::uint32_t kLimitOfSearch = 0, kLimitOfProof = 1;
+/// The object of kLimitReached: of the search for a place the kinds of members placed, the steps of exact search or the
+/// nodes looked at; or the search for a proof that the job could or could not run on the empty cluster.
+inline constexpr std::uint32_t kLimitOfKinds = 0, kLimitOfProof = 1, kLimitOfSteps = 2, kLimitOfLooks = 3;
 
 /// One reason with its numbers; their meaning is in the code's row.
 struct Reason {

@@ -39,6 +39,9 @@ struct Workload {
   QueueId queue{0u};
   std::int32_t priority = 0;
   std::uint32_t members_min = 1;
+  /// Whose it is, a hash of the name of a namespace for example; 0: not known. Searches in vain for jobs of one tenant
+  /// have a part of the time.
+  std::uint32_t tenant = 0;
   LevelId within;   ///< hard: all members in one domain of this level; none = anywhere
   LevelId prefer;   ///< soft: the same, if possible
   GangSpecId spec;  ///< its groups; none = one group without a domain of its own

@@ -108,6 +108,7 @@ struct Applier {
     j.runs_since = w.runs_since;
     j.saved_at = w.saved_at;
     j.stopping = w.stopping;
+    j.tenant = w.tenant;
     if (!w.spec.is_none()) {
       j.spec = w.spec;
       s.gangs_.enter(w.job, w.spec);

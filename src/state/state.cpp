@@ -223,6 +223,7 @@ void State::end(JobId id, Millis now) {
   holds_.forget_parts(id);
   while (!job(id).first.is_none()) remove_member(job(id).first, now);
   holds_.remove(id);
+  for (const JobId other : gave_way_.behind(id)) refresh_backlog(other);  // they may stop others of their own now
   gave_way_.forget(id);
   holds_.end_of_owner(id, now);  // what is held for this job alone is of no use any more
   jobs_[id.row()].is_live = false;

@@ -74,7 +74,7 @@ class Player {
     engine.limit_wake_rounds(story_.wake_rounds_max);
     if (story_.woken_at_once_max) engine.limit_woken_at_once(*story_.woken_at_once_max);
     if (story_.nodes_explained_max) engine.limit_explained(*story_.nodes_explained_max);
-    if (story_.costly_at_once_max) engine.limit_costly(*story_.costly_at_once_max, 1);
+    if (story_.costly_at_once_max) engine.limit_costly({*story_.costly_at_once_max, 0});
   }
 
   sim::Fate fate_of(const Action& action) {

@@ -74,8 +74,10 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
                             ? view.best(state)
                             : view.best_among(state, state.cluster().topology().nodes_of(j.within, domain));
     if (best.is_none()) {
-      if (refused != nullptr && refused->empty())
+      if (refused != nullptr && refused->empty()) {
         *refused = refusals(state, profile, view, {m.demand, m.constraint, {}}).reasons;
+        fit_tables.note_looks(looks_of_refusals(state));
+      }
       continue;
     }
     trial.place(id, best, profile.device->choose(view.node_view(state), best));
@@ -184,6 +186,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const MemberNeed& short_need = needs[room.shortest];
   FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
   Tally tally = refusals(state, profile, view, {short_need.demand, short_need.constraint, {}});
+  fit_tables.note_looks(looks_of_refusals(state));
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
     tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
   if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.reasons.push_back(held);
@@ -229,6 +232,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
   verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
   const EverFits on_empty_cluster = ever_fits(state, job);
+  fit_tables.note_looks(kLooksOfAStep * (on_empty_cluster == EverFits::kUnproven ? kProofStepsMax : 0));
   if (on_empty_cluster == EverFits::kNo) {
     verdict.kind = VerdictKind::kNeverFits;
     verdict.reasons.insert(verdict.reasons.begin(), Reason{ReasonCode::kExceedsCluster, 0, {everywhere, members, 0}});

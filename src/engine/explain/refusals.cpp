@@ -159,4 +159,9 @@ Tally refusals(const State& state, const Profile& profile, const FitTable& view,
   return tally;
 }
 
+std::uint64_t looks_of_refusals(const State& state) {
+  constexpr std::uint64_t kOfANode = 2;
+  return kOfANode * state.cluster().live_count();
+}
+
 }  // namespace ashlar

@@ -29,5 +29,7 @@ struct Tally {
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally);
 /// Of all nodes on which no such member fits.
 Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally);
+/// What that costs, in looks (FitTables::looks).
+std::uint64_t looks_of_refusals(const State& state);
 
 }  // namespace ashlar

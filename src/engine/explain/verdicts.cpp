@@ -38,8 +38,9 @@ Verdict verdict_of(const EngineData& e, JobId job) {
   const PendingQueue::Class& job_class = e.pending.class_at(e.pending.class_id(job));
   if (!job_class.is_active) return job_class.verdict;
   const EngineData::Reported reported = value_at(e.reported, job.row());
-  for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead}) {
-    Verdict held{VerdictKind::kWaits, WakeOn::kHeadOfQueue, reported.at, {{code, 0, {reported.number, 0, 0}}}};
+  for (const ReasonCode code : {ReasonCode::kReservationHeld, ReasonCode::kBehindHead, ReasonCode::kSearchPutOff}) {
+    const WakeOn wake_on = code == ReasonCode::kSearchPutOff ? WakeOn::kTime : WakeOn::kHeadOfQueue;
+    Verdict held{VerdictKind::kWaits, wake_on, reported.at, {{code, 0, {reported.number, 0, 0}}}};
     if (reported.mark == mark_of(held)) return held;
   }
   return reported.mark == mark_of(job_class.verdict) ? job_class.verdict : Verdict{};  // woken, and not looked at since
@@ -92,6 +93,15 @@ void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Ver
   const std::uint16_t mark = mark_of(verdict);
   if (verdict.wake_on != WakeOn::kHeadOfQueue && e.pending.are_all_reported(id, mark)) return;
   for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs) tell(e, cycle, entry.job, verdict);
+  e.pending.note_reported(id, mark);
+}
+
+void report_put_off(EngineData& e, Cycle& cycle, ClassId id) {
+  const Verdict put_off{VerdictKind::kWaits, WakeOn::kTime, cycle.plan.at, {{ReasonCode::kSearchPutOff, 0, {0, 0, 0}}}};
+  const std::uint16_t mark = mark_of(put_off);
+  if (!e.options.has_verdicts || e.pending.are_all_reported(id, mark)) return;
+  for (const PendingQueue::Entry& entry : e.pending.class_at(id).jobs)
+    if (value_at(e.reported, entry.job.row()).mark == 0) tell(e, cycle, entry.job, put_off);
   e.pending.note_reported(id, mark);
 }
 

@@ -15,6 +15,10 @@ void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict);
 /// Parks the class, and reports the verdict to all its jobs.
 void park(EngineData& e, const State& state, Cycle& cycle, ClassId id, const Verdict& verdict);
 
+/// The search for the class's jobs is put off: those without a verdict get this one, and the others keep theirs, since
+/// each may be put off and searched for again and again.
+void report_put_off(EngineData& e, Cycle& cycle, ClassId id);
+
 /// Stage: jobs that entered a parked class get the verdict of its other jobs.
 void report_newcomers(EngineData& e, State& state, Cycle& cycle);
 

@@ -76,6 +76,7 @@ EquivalenceClass class_of(const State& state, JobId id) {
     return true;
   });
   if (j.members_placed > 0) key.only = id;
+  if (key.is_gang()) key.tenant = j.tenant;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
   key.meant = meant_by_rules(state, id, key);
   return key;

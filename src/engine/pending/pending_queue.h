@@ -46,6 +46,7 @@ struct EquivalenceClass {
   std::uint32_t members_needed = 0;  ///< at least this many must be placed together
   LevelId within, prefer;
   GangSpecId spec;              ///< its groups
+  std::uint32_t tenant = 0;     ///< of gangs: each pays for the searches for its own
   DomainId anchor;              ///< domain of members already placed (then the job is its own class)
   JobId only;                   ///< set for jobs that are placed in part
   std::vector<MemberRun> runs;  ///< of the waiting members if they differ, or are in groups
@@ -55,6 +56,7 @@ struct EquivalenceClass {
   std::vector<std::uint32_t> meant;
   /// Any of unlike members may be among those that start.
   bool has_choice() const { return !runs.empty() && members_needed < members_waiting; }
+  bool is_gang() const { return members_waiting > 1 || !only.is_none(); }
   friend auto operator<=>(const EquivalenceClass&, const EquivalenceClass&) = default;
 };
 EquivalenceClass class_of(const State& state, JobId job);

@@ -33,29 +33,28 @@ constexpr std::size_t kActiveBehindHeads = 64;
 
 /// Whether searches for the class have a share of the time: no job of a strict queue passes one that is put off.
 bool has_share(const EngineData& e, const Cycle& cycle, const EquivalenceClass& key) {
-  return key.runs.size() >= e.costly_kinds_min && has_kinds(key, e.costly_kinds_min) && !cycle.is_listed_whole &&
-         !backfill_rule(*e.profile).is_strict;
+  return key.is_gang() && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
 }
 
-/// A step of an exact search, and the use of a table of nodes, cost as much as a look at that many nodes.
-constexpr std::size_t kNodesOfAStep = 4, kNodesOfATable = 16;
+/// It was not settled whether the job could run on the empty cluster.
+bool is_unproven(const Reason& reason) {
+  return reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof;
+}
+
+/// What a search and its reason look at besides what is noted: each kind of members is compared with each node.
+std::size_t looked_at_for(const State& state, const EquivalenceClass& key) {
+  return state.cluster().live_count() * std::max<std::size_t>(key.runs.size(), 1);
+}
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
-                       bool is_limit_reached) {
+                       const std::optional<Reason>& limit) {
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
-    const std::uint64_t asked_before = e.fit_tables.asked();
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
-    cycle.search_cost += kNodesOfATable * (e.fit_tables.asked() - asked_before);
-    const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
-    if (!has_share(e, cycle, key)) cycle.nodes_explained += looked_at_for(state, key);
-    if (is_limit_reached) verdict.reasons.push_back({ReasonCode::kLimitReached, kLimitOfSearch, {kRunsTriedMax, 0, 0}});
-    for (const Reason& reason : verdict.reasons) {
-      if (reason.code != ReasonCode::kLimitReached || reason.subject != kLimitOfProof) continue;
-      ++e.unproven;
-      cycle.search_cost += kNodesOfAStep * kProofStepsMax;
-    }
+    if (!cycle.has_share) cycle.nodes_explained += looked_at_for(state, e.pending.class_at(head.job_class).key);
+    if (limit) verdict.reasons.push_back(*limit);
+    e.unproven += std::ranges::any_of(verdict.reasons, is_unproven) ? 1 : 0;
   }
   park(e, state, cycle, head.job_class, verdict);
 }
@@ -70,7 +69,7 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   const VerdictKind waits = is_held ? VerdictKind::kWaits : VerdictKind::kOverQuota;
   if (!is_never && !is_held && make_room(e, state, cycle, head)) return true;
   if (!is_never && cycle.impossible.contains(head.job_class))
-    park_for_shortage(e, state, cycle, head, false);
+    park_for_shortage(e, state, cycle, head, std::nullopt);
   else
     park(e, state, cycle, head.job_class,
          {is_never ? VerdictKind::kNeverFits : waits, WakeOn::kQuota, cycle.plan.at, {*refusal}});
@@ -135,7 +134,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     return;
   }
   if (rule.is_strict && stays_behind_head(e, state, cycle, head, queue)) return;
-  if (has_share(e, cycle, job_class.key) && !e.costly.take_turn(state, job)) return;
+  if (cycle.has_share && !e.costly.take_turn(state, job)) return report_put_off(e, cycle, head.job_class);
   // Jobs of a class need the same, so the quota that was enough for another one is enough for this one too.
   if (!is_unchanged && close_for_quota(e, state, cycle, head)) return;
   cycle.has_searched = rule.may_start != nullptr;
@@ -148,13 +147,11 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   Trial trial(state);
   PlacementOutcome outcome;
   const RoomBeside room = place_in_room_beside(e, state, cycle, job, trial);
-  const std::uint64_t asked_before = e.fit_tables.asked();
   if (room != RoomBeside::kPlaced)
     outcome =
         place_job({trial, e.fit_tables, *e.profile, e.draws, members_within_quota(state, job), cycle.plan.at}, job);
   else
     outcome.is_placed = true;
-  cycle.search_cost += kNodesOfATable * (e.fit_tables.asked() - asked_before);
   const bool is_over_nominations =
       !outcome.is_placed && place_over_nominations(e, state, trial, head.entry.job, cycle.plan.at);
   if (outcome.is_placed || is_over_nominations) {
@@ -177,7 +174,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
     park(e, state, cycle, head.job_class,
          {VerdictKind::kOverQuota, WakeOn::kQuota, cycle.plan.at, {*outcome.over_quota}});
   else
-    park_for_shortage(e, state, cycle, head, outcome.is_limit_reached);
+    park_for_shortage(e, state, cycle, head, outcome.limit);
 }
 
 }  // namespace
@@ -223,7 +220,7 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
   if (std::exchange(e.is_cut, false)) cycle.plan.look_again_at = cycle.plan.at;  // for what was not requeued
   if (!list_newcomers(e, state, cycle)) cycle.work.assign(e.pending.active_heads());
   cycle.has_begun = true;
-  e.costly.refill(cycle.plan.at, e.costly_at_once_max);
+  e.costly.refill(cycle.plan.at, e.costly_limits);
   wake_in_turn(e, state, cycle);
   while (!cycle.work.is_empty()) {
     const bool has_explained_enough = cycle.nodes_explained >= e.nodes_explained_max && !cycle.is_listed_whole;
@@ -238,13 +235,14 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const std::size_t actions_before = cycle.plan.actions.size();
     const std::size_t freed_before = state.freed_nodes().size();
     const bool was_holder = e.pending.holders().contains(head.entry.job);
+    const std::uint64_t looks_before = e.fit_tables.looks();
     const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
-    const std::size_t cost = has_share(e, cycle, key) ? looked_at_for(state, key) : 0;
+    cycle.has_share = has_share(e, cycle, key);
+    e.fit_tables.note_looks(looked_at_for(state, key));
     cycle.has_searched = false;
-    cycle.search_cost = 0;
     advance_job(e, state, cycle, head);
-    if (cost > 0 && cycle.has_searched && cycle.plan.actions.size() == actions_before)
-      e.costly.note_failed(state, head.entry.job, cost + cycle.search_cost);
+    if (cycle.has_share && cycle.has_searched && cycle.plan.actions.size() == actions_before)
+      e.costly.note_failed(state, head.entry.job, e.fit_tables.looks() - looks_before);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
     // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves

@@ -262,7 +262,7 @@ PlacementOutcome keep_elsewhere(const PlacementContext& context, JobId job, std:
     const auto place = [&](std::uint32_t members_max) {
       const PlacementContext rest{trial, context.fit_tables, context.profile, context.draws, members_max};
       const PlacementOutcome placed = members_max == 0 ? PlacementOutcome{} : place_anywhere(rest, job);
-      outcome.is_limit_reached = outcome.is_limit_reached || placed.is_limit_reached;
+      if (placed.limit) outcome.limit = placed.limit;
       return placed.is_placed;
     };
     if (place(context.members_max - std::min(kept, context.members_max))) continue;

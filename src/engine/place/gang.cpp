@@ -41,7 +41,7 @@ class GangSearch {
     }
     if (!is_placed && has_choice(state_, job_)) is_placed = place_some(placer_, context_, job_);
     if (is_placed && minimum_) give_back_surplus(before);
-    return {.is_placed = is_placed, .is_limit_reached = !is_placed && placer_.is_limit_reached()};
+    return {.is_placed = is_placed, .limit = is_placed ? std::nullopt : placer_.limit()};
   }
 
  private:

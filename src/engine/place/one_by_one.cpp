@@ -119,6 +119,7 @@ bool OneByOne::list_choices(std::span<const OwnRun> runs, std::span<const Choice
     const Run& run = runs[r].run;
     if (members == run.members.size()) continue;
     looked_at_ += looked_at;
+    context_.fit_tables.note_looks(looked_at / 16);
     steps -= std::min(steps, looked_at_ / kNodesOfAStep);
     looked_at_ %= kNodesOfAStep;
     const Kind next = {run.members[members], run.demand, run.constraint};

@@ -18,6 +18,9 @@ namespace ashlar {
 /// work to some ms.
 inline constexpr std::uint32_t kRunsTriedMax = 4096;
 
+/// A step of an exact search costs as much as a look at that many nodes.
+inline constexpr std::uint64_t kLooksOfAStep = 4;
+
 struct PlacementContext {
   Trial& trial;
   FitTables& fit_tables;
@@ -29,7 +32,7 @@ struct PlacementContext {
 
 struct PlacementOutcome {
   bool is_placed = false;
-  bool is_limit_reached = false;  ///< a work budget ended the search
+  std::optional<Reason> limit = std::nullopt;  ///< kLimitReached: at this one the search ended
   /// a place was found, but it would exceed this limit, which depends on the node
   std::optional<Reason> over_quota = std::nullopt;
 };

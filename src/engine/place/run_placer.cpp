@@ -166,6 +166,21 @@ bool RunPlacer::place_parts(const Scope& hard, const std::vector<Part>& parts) {
   });
 }
 
+void RunPlacer::stop_after_looks(std::size_t nodes) {
+  looks_ = nodes;
+  runs_left_ = 0;
+}
+
+std::optional<Reason> RunPlacer::limit() const {
+  const auto reached = [](std::uint32_t which, std::size_t most) {
+    return Reason{ReasonCode::kLimitReached, which, {static_cast<std::int64_t>(most), 0, 0}};
+  };
+  if (looks_ > 0) return reached(kLimitOfLooks, looks_);
+  if (runs_left_ == 0) return reached(kLimitOfKinds, kRunsTriedMax);
+  if (exact_steps_ == 0) return reached(kLimitOfSteps, kExactStepsMax);
+  return std::nullopt;
+}
+
 /// Each run after the other, the largest device requests first.
 bool RunPlacer::place_runs(const Scope& hard, const Scope& soft, const Part& part) {
   return place_in_some_order(part.runs,
@@ -247,7 +262,10 @@ bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts
     }
     for (const Run& run : part.runs) runs.push_back({run, part.within, domain});
   }
-  return OneByOne(context_, hard).search(runs, exact_steps_);
+  const std::uint32_t steps_before = exact_steps_;
+  const bool is_found = OneByOne(context_, hard).search(runs, exact_steps_);
+  context_.fit_tables.note_looks(kLooksOfAStep * std::uint64_t{steps_before - exact_steps_});
+  return is_found;
 }
 
 bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {
@@ -284,7 +302,10 @@ bool RunPlacer::place_exactly(const Scope& hard, std::span<const Part> parts) {
     choices += has_domain ? 1 : 0;
   }
   SmallPacking packing(std::move(free), groups);
-  return packing.search(exact_steps_) == SmallPacking::Outcome::kFound && carry_out(nodes, packing, parts);
+  const std::uint32_t steps_before = exact_steps_;
+  const bool is_found = packing.search(exact_steps_) == SmallPacking::Outcome::kFound;
+  context_.fit_tables.note_looks(kLooksOfAStep * std::uint64_t{steps_before - exact_steps_});
+  return is_found && carry_out(nodes, packing, parts);
 }
 
 bool RunPlacer::carry_out(const std::vector<NodeId>& nodes, const SmallPacking& packing, std::span<const Part> parts) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,9 +48,10 @@ class RunPlacer {
 
   /// The job's one member that comes after all others.
   void is_last_of_its_job(bool is_so) { is_last_of_its_job_ = is_so; }
-  /// Nothing more is tried.
-  void stop_at_limit() { runs_left_ = 0; }
-  bool is_limit_reached() const { return runs_left_ == 0 || exact_steps_ == 0; }
+  /// Nothing more is tried: the search has looked at that many nodes.
+  void stop_after_looks(std::size_t nodes);
+  /// The one at which the search ended, if it did.
+  std::optional<Reason> limit() const;
 
  private:
   /// By domain: members that nodes could take which affinity or spread closes to them now; empty: there are none.
@@ -82,6 +84,7 @@ class RunPlacer {
   bool is_last_of_its_job_ = false;
   std::uint32_t runs_left_ = kRunsTriedMax;
   std::uint32_t exact_steps_ = kExactStepsMax;
+  std::size_t looks_ = 0;  ///< after which it was stopped
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> room_inside_;
 

@@ -146,7 +146,8 @@ class SomeMembers {
 
   bool is_left_to_look() {
     looked_at_ += state_.cluster().rows();
-    if (looked_at_ > kNodesLookedAtMax) placer_.stop_at_limit();
+    context_.fit_tables.note_looks(state_.cluster().rows() / 16);
+    if (looked_at_ > kNodesLookedAtMax) placer_.stop_after_looks(kNodesLookedAtMax);
     return looked_at_ <= kNodesLookedAtMax;
   }
 

@@ -7,6 +7,7 @@
 
 #include "engine/quota.h"
 #include "engine/victims/borrowing.h"
+#include "engine/victims/lost_work.h"
 
 namespace ashlar {
 namespace {
@@ -119,23 +120,30 @@ Millis protected_until(const QueueTree& queues, const Job& running, bool is_own)
 /// The order in which jobs give way that differ in nothing else.
 class GivesWayBefore {
  public:
-  GivesWayBefore(const State& state, Millis now, Candidates::First first) : state_(state), now_(now), first_(first) {}
-  bool operator()(JobId a, JobId b) const {
-    const Job &one = state_.job(a), &other = state_.job(b);
-    return std::tuple(lost(one), one.priority, other.started_at, other.start_seq) <
-           std::tuple(lost(other), other.priority, one.started_at, one.start_seq);
+  GivesWayBefore(const State& state, Millis now, Candidates::First first)
+      : state_(state), now_(now), first_(first), lost_work_(state, now) {}
+  void sort(std::vector<JobId>& jobs) const {
+    std::vector<std::pair<Key, JobId>> keyed;
+    for (const JobId id : jobs) {
+      const Job& job = state_.job(id);
+      keyed.push_back({{lost(id), job.priority, -job.started_at.value, ~job.start_seq}, id});
+    }
+    std::ranges::sort(keyed);
+    std::ranges::transform(keyed, jobs.begin(), [](const auto& of) { return of.second; });
   }
 
  private:
+  using Key = std::tuple<std::int64_t, std::int32_t, std::int64_t, std::uint64_t>;
   /// Zero where the order does not ask for it.
-  std::int64_t lost(const Job& job) const {
+  std::int64_t lost(JobId job) const {
     if (first_ == Candidates::First::kLowestPriority) return 0;
     const bool is_by_device = first_ == Candidates::First::kLeastLostByDevice;
-    return is_by_device ? job.lost_if_stopped(now_).value : lost_device_time(job, now_);
+    return is_by_device ? state_.job(job).lost_if_stopped(now_).value : lost_work_.of(job);
   }
   const State& state_;
   Millis now_;
   Candidates::First first_;
+  LostWork lost_work_;
 };
 
 }  // namespace
@@ -173,12 +181,6 @@ StopReason stop_reason(const State& state, JobId job, JobId candidate) {
   return Claim(state, job).reason(queues, running.queue, running.priority);
 }
 
-std::int64_t lost_device_time(const Job& job, Millis now) {
-  std::int64_t product = 0;
-  const std::int64_t devices = std::max<std::int64_t>(job.devices_total, 1);
-  return __builtin_mul_overflow(job.lost_if_stopped(now).value, devices, &product) ? INT64_MAX : product;
-}
-
 Candidates::Candidates(const State& state, JobId job, Millis now, First first) : state_(state), job_(job) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
@@ -201,9 +203,9 @@ Candidates::Candidates(const State& state, JobId job, Millis now, First first) :
     else
       (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back(end.job);
   }
-  const GivesWayBefore gives_way_before(state, now, first);
-  std::sort(own_.begin(), own_.end(), gives_way_before);
-  std::sort(others_.begin(), others_.end(), gives_way_before);
+  const GivesWayBefore order(state, now, first);
+  order.sort(own_);
+  order.sort(others_);
 }
 
 Candidates Candidates::on_its_nodes() const {

@@ -16,9 +16,9 @@ class Candidates {
  public:
   /// In which order those of a queue give way that differ in nothing else.
   enum class First {
-    kLowestPriority,  ///< of these the one that started last
-    kLeastLost,       ///< run time of all its devices, see Job::lost_if_stopped
-    kLeastLostByDevice,
+    kLowestPriority,     ///< of these the one that started last
+    kLeastLost,          ///< by all its devices, see LostWork
+    kLeastLostByDevice,  ///< by one of them, see Job::lost_if_stopped
   };
   /// Cost: O(running jobs).
   Candidates(const State& state, JobId job, Millis now, First first);
@@ -47,9 +47,6 @@ class Candidates {
   std::vector<JobId> unstoppable_;   ///< of other queues
   Millis more_at_ = Millis::max();
 };
-
-/// What its stop would lose of the run time of all its devices; a job without devices counts as one.
-std::int64_t lost_device_time(const Job& job, Millis now);
 
 /// By which rule a candidate is stopped for the job. O(queues above both).
 StopReason stop_reason(const State& state, JobId job, JobId candidate);

@@ -10,6 +10,7 @@
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 #include "engine/victims/candidates.h"
+#include "engine/victims/lost_work.h"
 #include "state/holds/kept.h"
 #include "state/ledger.h"
 
@@ -34,7 +35,8 @@ class VictimSearch {
     Found found = find(First::kLeastLostByDevice);
     if (found.victims.empty()) return found;
     Found other = find(First::kLeastLost);
-    return !other.victims.empty() && lost_by(other.victims) < lost_by(found.victims) ? other : found;
+    const LostWork lost(state_, now_);
+    return !other.victims.empty() && lost.of(other.victims) < lost.of(found.victims) ? other : found;
   }
   /// When others may be stopped that are protected now.
   Millis more_at() const { return more_at_; }
@@ -60,12 +62,6 @@ class VictimSearch {
     for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
       found = find_among(candidates.in_order(order.left_out[i]).jobs);
     return found;
-  }
-  std::int64_t lost_by(std::span<const JobId> victims) const {
-    std::int64_t sum = 0;
-    for (const JobId victim : victims)
-      if (__builtin_add_overflow(sum, lost_device_time(state_.job(victim), now_), &sum)) return INT64_MAX;
-    return sum;
   }
   Found find_among(const std::vector<JobId>& candidates) {
     const std::size_t enough = fewest(candidates);

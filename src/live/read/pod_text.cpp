@@ -38,6 +38,21 @@ std::map<std::string, std::int64_t> untolerated(const TextContext& c, Constraint
   return counts;
 }
 
+/// At which limit a search ended.
+std::string limit_text(const Reason& r) {
+  const std::string limit = std::to_string(r.numbers[0]);
+  switch (r.subject) {
+    case kLimitOfProof:
+      return "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps";
+    case kLimitOfSteps:
+      return "the search for a place ended at its limit of " + limit + " steps of exact search";
+    case kLimitOfLooks:
+      return "the search for a place ended at its limit of " + limit + " nodes looked at";
+    default:
+      return "the search for a place ended at its limit of " + limit + " kinds of members placed";
+  }
+}
+
 /// By name: if no node has a device, no column counts devices.
 std::string gpu_resource_of(const TextContext& c, DemandId demand) {
   const auto is_milli = [&](const ResourceAmount& a) {
@@ -114,10 +129,7 @@ class NamesOf final : public ReasonNames {
     }
     if (r.code == ReasonCode::kNoSuchDomain) return label_of_level(r);
     if (r.code == ReasonCode::kLimitReached) {
-      const std::string limit = std::to_string(r.numbers[0]);
-      return r.subject == kLimitOfProof
-                 ? "whether it would fit an otherwise empty cluster could not be determined in " + limit + " steps"
-                 : "the search stopped at its limit of " + limit;
+      return limit_text(r);
     }
     if (r.code == ReasonCode::kCapacityHeld) {
       const Millis until(r.numbers[1]);

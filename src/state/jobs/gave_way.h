@@ -20,21 +20,9 @@ class GaveWay {
     from_[for_job].push_back(job);
   }
   /// Those for which the job has given way, and those for which they have, ascending; without itself.
-  std::vector<JobId> ahead_of(JobId job) const {
-    std::vector<JobId> ahead, next{job};
-    while (!next.empty()) {
-      const auto of_job = to_.find(next.back());
-      next.pop_back();
-      if (of_job == to_.end()) continue;
-      for (const JobId other : of_job->second) {
-        const auto at = std::ranges::lower_bound(ahead, other);
-        if (at != ahead.end() && *at == other) continue;
-        ahead.insert(at, other);
-        next.push_back(other);
-      }
-    }
-    return ahead;
-  }
+  std::vector<JobId> ahead_of(JobId job) const { return reached(to_, job); }
+  /// Those that have given way for the job, and those that have for them, likewise.
+  std::vector<JobId> behind(JobId job) const { return reached(from_, job); }
   /// It is over: what it gave way for, and what gave way for it, counts no more.
   void forget(JobId job) {
     if (to_.empty()) return;
@@ -45,6 +33,21 @@ class GaveWay {
  private:
   friend struct StateFields;
   using Lists = std::map<JobId, std::vector<JobId>>;
+  static std::vector<JobId> reached(const Lists& lists, JobId job) {
+    std::vector<JobId> found, next{job};
+    while (!next.empty()) {
+      const auto of_job = lists.find(next.back());
+      next.pop_back();
+      if (of_job == lists.end()) continue;
+      for (const JobId other : of_job->second) {
+        const auto at = std::ranges::lower_bound(found, other);
+        if (at != found.end() && *at == other) continue;
+        found.insert(at, other);
+        next.push_back(other);
+      }
+    }
+    return found;
+  }
   static void drop(Lists& of, Lists& others, JobId job) {
     const auto its = of.find(job);
     if (its == of.end()) return;

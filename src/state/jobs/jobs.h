@@ -63,6 +63,7 @@ struct Job {
   Millis runs_since = Millis::max();  ///< until it starts first, see Workload::runs_since
   Millis saved_at = Millis::max();    ///< its last checkpoint; max() = none
   StopTerms stopping;
+  std::uint32_t tenant = 0;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
   /// entry on the timeline while started: by when it will have ended in nine of ten cases, in the past if it outlasts

@@ -26,20 +26,21 @@ struct SearchedForOnce {
     for (const QueueId queue : {kOurs, kTheirs})
       tell(state, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
     for (std::uint32_t job = 1; job <= 51; ++job) submit(job, job == 51 ? kTheirs : kOurs, Millis(0));
-    turns.refill(Millis(0), kCostAtOnce);
+    turns.refill(Millis(0), {kCostAtOnce, 0});
     for (std::uint32_t job = 1; job <= 51; ++job) turns.note_failed(state, JobId(job), 0);
     turns.next_turn();
   }
-  void submit(std::uint32_t job, QueueId queue, Millis at) {
+  void submit(std::uint32_t job, QueueId queue, Millis at, std::uint32_t tenant = 0) {
     Workload w = workload(job, 100 + job, 1, kOneDevice);
     w.queue = queue;
     w.submitted = at;
+    w.tenant = tenant;
     tell(state, Submitted{std::move(w)});
   }
   /// Those of them that had a turn, each at that cost.
   JobRows look(Millis now, const JobRows& jobs, std::size_t cost = kCostAtOnce) {
     JobRows had;
-    turns.refill(now, kCostAtOnce);
+    turns.refill(now, {kCostAtOnce, 0});
     for (const std::uint32_t job : jobs) {
       if (!turns.take_turn(state, JobId(job))) continue;
       turns.note_failed(state, JobId(job), cost);
@@ -201,11 +202,11 @@ void submit_gang(State& s, std::uint32_t g, QueueId queue = QueueId(0u)) {
   tell(s, Submitted{std::move(gang)});
 }
 
-/// Five nodes, each half taken by one of jobs 0 to 4, and that many such gangs.
-State with_gangs(std::uint32_t count) {
-  State s = small_state(kMembers);
+/// Five nodes or more, each half taken by one of jobs 0 to 4 and so on, and that many such gangs.
+State with_gangs(std::uint32_t count, std::uint32_t nodes = kMembers) {
+  State s = small_state(nodes);
   tell(s, DemandDefined{kHalfOfANode, {.amounts = {{resource::kPods, 1}}, .devices = {4, MilliGpu(1000), MiB(0)}}});
-  for (std::uint32_t n = 0; n < kMembers; ++n) {
+  for (std::uint32_t n = 0; n < nodes; ++n) {
     tell(s, Submitted{workload(n, n, 1, kHalfOfANode)});
     tell(s, Bound{MemberId(n), NodeId(n), {}});
   }
@@ -219,12 +220,21 @@ Engine engine_blocking_by(Blocking blocking) {
   return Engine(std::move(profile));
 }
 
+/// Of these jobs something else is known than that they wait for their turn.
+std::vector<JobId> judged_in(const Plan& plan) {
+  std::vector<JobId> judged;
+  for (const VerdictChange& change : plan.verdicts)
+    if (change.verdict.reasons.empty() || change.verdict.reasons.front().code != ReasonCode::kSearchPutOff)
+      judged.push_back(change.job);
+  return judged;
+}
+
 /// Twelve gangs come at once, of which one is looked at in a decision, and behind them a job that fits.
 TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   constexpr std::uint32_t kGangs = 12;
   State s = with_gangs(kGangs);
   Engine engine(*builtin_profile("ashlar"));
-  engine.limit_costly(1, 5);
+  engine.limit_costly({1, 0});
   tell(s, Submitted{workload(6, 16, 1, kHalfOfANode)});
   Plan plan = engine.decide(s, s.now());
   ASSERT_EQ(plan.actions.size(), 1u);
@@ -232,8 +242,8 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   std::set<JobId> judged;
   for (std::uint32_t decision = 0; decision < kGangs; ++decision) {
     std::size_t of_this = 0;
-    for (const VerdictChange& change : plan.verdicts)
-      if (change.job.value >= 20) of_this += judged.insert(change.job).second ? 1 : 0;
+    for (const JobId job : judged_in(plan))
+      if (job.value >= 20) of_this += judged.insert(job).second ? 1 : 0;
     EXPECT_EQ(of_this, 1u);
     EXPECT_GE(plan.look_again_at, s.now());
     if (plan.look_again_at == Millis::max()) break;
@@ -247,7 +257,7 @@ TEST(CostlyTurns, OfGangsThatStartCostNothing) {
   State s = small_state(3 * kMembers);
   for (std::uint32_t g = 0; g < 3; ++g) submit_gang(s, g);
   Engine engine(*builtin_profile("ashlar"));
-  engine.limit_costly(1, 5);
+  engine.limit_costly({1, 0});
   EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 3 * kMembers);
 }
 
@@ -255,9 +265,31 @@ TEST(CostlyTurns, AreChargedUnderEachBlockingRuleThatLetsJobsPass) {
   for (const Blocking blocking : {Blocking::kSkip, Blocking::kEasy}) {
     State s = with_gangs(3);
     Engine engine = engine_blocking_by(blocking);
-    engine.limit_costly(1, 5);
-    EXPECT_EQ(engine.decide(s, s.now()).verdicts.size(), 1u);
+    engine.limit_costly({1, 0});
+    EXPECT_EQ(judged_in(engine.decide(s, s.now())).size(), 1u);
   }
+}
+
+/// A gang that is put off says so until its first search; then the reason of that stays, however often it is put off.
+TEST(CostlyTurns, AreAwaitedWithAReasonOfTheirOwn) {
+  const Verdict put_off{VerdictKind::kWaits, WakeOn::kTime, Millis(0), {{ReasonCode::kSearchPutOff, 0, {0, 0, 0}}}};
+  State s = with_gangs(3, kMembers + 1);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly({1, 0});
+  EXPECT_EQ(engine.decide(s, Millis(0)).verdicts.size(), 3u);
+  EXPECT_EQ(engine.put_off_count(), 2u);
+  EXPECT_NE(engine.verdict_of(JobId(20u)), put_off);
+  for (const std::uint32_t gang : {21u, 22u}) EXPECT_EQ(engine.verdict_of(JobId(gang)), put_off);
+  EXPECT_TRUE(engine.decide(s, Millis(0)).verdicts.empty()) << "it is said once";
+  for (Millis now(1000); now < Millis(10'000); now = now + Millis(1000)) engine.decide(s, now);
+  EXPECT_EQ(engine.put_off_count(), 0u);
+  std::vector<Verdict> searched;
+  for (const std::uint32_t gang : {20u, 21u, 22u}) searched.push_back(engine.verdict_of(JobId(gang)));
+  for (const Verdict& verdict : searched) EXPECT_EQ(verdict.wake_on, WakeOn::kCapacity);
+  for (const std::uint32_t job : {0u, 1u, 2u, 3u}) tell(s, Ended{JobId(job)}, Millis(10'000));  // four whole nodes
+  EXPECT_TRUE(engine.decide(s, Millis(10'000)).verdicts.empty());
+  EXPECT_EQ(engine.put_off_count(), 2u);
+  for (const std::uint32_t gang : {21u, 22u}) EXPECT_EQ(engine.verdict_of(JobId(gang)), searched[gang - 20]);
 }
 
 TEST(CostlyTurns, LetNoJobOfAStrictQueuePassItsHead) {
@@ -270,7 +302,7 @@ TEST(CostlyTurns, LetNoJobOfAStrictQueuePassItsHead) {
   behind.queue = kTheirs;
   tell(s, Submitted{behind});
   Engine engine = engine_blocking_by(Blocking::kStrict);
-  engine.limit_costly(1, 5);
+  engine.limit_costly({1, 0});
   EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
 }
 
@@ -288,7 +320,7 @@ TEST(CostlyTurns, OfAJobThatIsTouchedAreNoFirstOnes) {
   const auto searches = [](bool ends) {
     State s = with_gangs(1);
     Engine engine(*builtin_profile("ashlar"));
-    engine.limit_costly(2000, 5);
+    engine.limit_costly({2000, 0});
     std::size_t judged = 0;
     for (int touch = 0; touch < 1000; ++touch) {
       if (ends) {
@@ -298,7 +330,7 @@ TEST(CostlyTurns, OfAJobThatIsTouchedAreNoFirstOnes) {
       } else {
         tell(s, PriorityChanged{JobId(20u), touch % 2});
       }
-      judged += engine.decide(s, s.now()).verdicts.size();
+      judged += judged_in(engine.decide(s, s.now())).size();
     }
     return judged;
   };
@@ -306,13 +338,44 @@ TEST(CostlyTurns, OfAJobThatIsTouchedAreNoFirstOnes) {
   EXPECT_GT(searches(true), 4 * searches(false));
 }
 
-TEST(CostlyTurns, AreCountedByKindsInWhateverOrder) {
-  EquivalenceClass key;
-  for (std::uint32_t run = 0; run < 9; ++run) key.runs.push_back({DemandId(run % 3), ConstraintId(0u), 1});
-  EXPECT_TRUE(has_kinds(key, 3));
-  EXPECT_FALSE(has_kinds(key, 4));
-  key.runs.push_back({DemandId(0u), ConstraintId(1u), 1});
-  EXPECT_TRUE(has_kinds(key, 4));
+/// Where tenants are known they have the parts, whatever their queues are.
+TEST(CostlyTurns, OfEachTenantAreAsManyHoweverManyJobsAndQueuesItHas) {
+  SearchedForOnce w;
+  for (std::uint32_t job = 60; job < 80; ++job) w.submit(job, job % 2 == 0 ? kOurs : kTheirs, Millis(10), 7);
+  w.submit(80, kOurs, Millis(10), 8);
+  JobRows jobs(21);
+  std::iota(jobs.begin(), jobs.end(), 60);
+  for (int decision = 0; decision < 40; ++decision)
+    w.look(Millis(1000 * (decision + 1)), jobs);  // each was searched for
+  std::size_t of_one = 0, of_other = 0;
+  for (int decision = 50; decision < 150; ++decision)
+    for (const std::uint32_t job : w.look(Millis(1000 * decision), jobs)) ++(job == 80 ? of_other : of_one);
+  EXPECT_GE(of_other, of_one * 4 / 5);
+  EXPECT_GE(of_one, of_other * 4 / 5);
+}
+
+/// A tenant may spend a little whatever others have spent.
+TEST(CostlyTurns, OfATenantThatHasSpentLittleWaitForNoOther) {
+  constexpr CostlyLimits kLimits{kCostAtOnce, 50};
+  SearchedForOnce w;
+  w.submit(60, kOurs, Millis(0), 7);
+  w.submit(61, kOurs, Millis(0), 8);
+  CostlyTurns& turns = w.turns;
+  turns.refill(Millis(0), kLimits);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u)));
+  turns.note_failed(w.state, JobId(60u), 1'000'000);  // by one search all of its own, for two seconds
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u))) << "first searches have their share";
+  turns.note_failed(w.state, JobId(60u), 1'000'000);
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(61u)));
+  turns.note_failed(w.state, JobId(61u), 49);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(61u)));
+  turns.note_failed(w.state, JobId(61u), 1);
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(61u)));
+  EXPECT_EQ(turns.next_turn(), Millis(1)) << "500 looks are due each millisecond";
+  turns.refill(Millis(1), kLimits);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(61u)));
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
                    "ashlar_binds_waiting 0",
                    "ashlar_cards_overclaimed 0",
                    "ashlar_cards_unhealthy 0",
+                   "ashlar_gangs_put_off 0",
                    "ashlar_gangs_without_level 0",
                    "ashlar_never_fits_unproven_total 0",
                    "ashlar_nodes 5",

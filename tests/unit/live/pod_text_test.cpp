@@ -199,8 +199,13 @@ TEST_F(Texts, SentencesAboutQueuesAndTurns) {
   EXPECT_EQ(text(ReasonCode::kBehindHead), "a job ahead of it in its queue must start first");
   EXPECT_EQ(text(ReasonCode::kExceedsCluster), "it would not fit this cluster even if it were empty");
   EXPECT_EQ(text(ReasonCode::kNoNodes), "there are no nodes");
+  EXPECT_EQ(text(ReasonCode::kSearchPutOff),
+            "searches for gangs of its namespace take long, and it waits for its turn");
   EXPECT_EQ(text(ReasonCode::kNone), "");
-  EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfSearch), "the search stopped at its limit of 70");
+  const std::string ended = "the search for a place ended at its limit of 70 ";
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfKinds), ended + "kinds of members placed");
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfSteps), ended + "steps of exact search");
+  EXPECT_EQ(text(ReasonCode::kLimitReached, {70}, kLimitOfLooks), ended + "nodes looked at");
   EXPECT_EQ(text(ReasonCode::kLimitReached, {80}, kLimitOfProof),
             "whether it would fit an otherwise empty cluster could not be determined in 80 steps");
 }
@@ -252,7 +257,8 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
       {ReasonCode::kNoSuchDomain, "0/1 nodes are available. No node has the label l/block."},
       {ReasonCode::kExceedsCluster, "0/1 nodes are available. It would not fit this cluster even if it were empty."},
       {ReasonCode::kNoNodes, "0/1 nodes are available."},
-      {ReasonCode::kLimitReached, "0/1 nodes are available. The search stopped at its limit of 1."},
+      {ReasonCode::kLimitReached,
+       "0/1 nodes are available. The search for a place ended at its limit of 1 kinds of members placed."},
       {ReasonCode::kNone, "0/1 nodes are available."},
   };
   for (const auto& [code, message] : about_nodes) {

@@ -132,6 +132,7 @@ class RandomWorld {
     w.job = JobId(draw(kJobs));
     if (state.is_live(w.job)) return;
     w.queue = QueueId(draw(3));
+    w.tenant = static_cast<std::uint32_t>(draw(4));
     w.priority = static_cast<std::int32_t>(draw(3));
     w.submitted = now_;
     w.order_hint = draw(1000);

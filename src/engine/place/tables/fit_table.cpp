@@ -17,6 +17,13 @@ std::size_t bytes_of_a_table(const Cluster& cluster) {
   return sizeof(FitTable) + of_a_node * cluster.rows() + 64 * cluster.topology().group_count();
 }
 
+/// To find it and bring it up to date; rules and preferences about other pods are followed on all nodes.
+std::uint64_t looks_of_a_table(const Cluster& cluster, ConstraintId constraint) {
+  constexpr std::uint64_t kOfAny = 16;
+  return kOfAny + (cluster.has_company(constraint) ? cluster.rows() / 32 : 0) +
+         (cluster.has_pod_preferences(constraint) ? cluster.rows() / 8 : 0);
+}
+
 PreferenceColumns columns_of(const PodPreferences& preferences) {
   PreferenceColumns columns{
       preferences.affinity(), preferences.weights_held(), preferences.soft_taints(), preferences.images(), {}};
@@ -165,7 +172,7 @@ void FitTable::pass_over_undone_changes(const State& state, std::uint64_t since)
 }
 
 FitTable& FitTables::get(const State& state, DemandId demand, ConstraintId constraint, std::uint64_t draw) {
-  ++asked_;
+  looks_ += looks_of_a_table(state.cluster(), constraint);
   const Kind kind{demand, constraint, limit_ != nullptr};
   auto it = tables_.find(kind);
   if (it == tables_.end()) {

@@ -81,10 +81,10 @@ void NodeRating::count(const State& state, NodeRange rows, std::span<std::uint16
   fill_allowed(about_pods == AboutPods::kRules ? cluster.allowed(constraint_, kNodeRules)
                                                : cluster.allowed_alone(constraint_, kNodeRules),
                rows, fits.first(rows.count));
-  if (const Constraint& c = state.cluster().constraint(constraint_); c.keeps_itself_away)
+  profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
+  if (const Constraint& c = state.cluster().constraint(constraint_); c.keeps_itself_away)  // a look at labels: last
     for (std::size_t i = 0; i < rows.count; ++i)
       if (fits[i] > 1 && takes_one_of_its_like(c, state.cluster().facts(NodeId(rows.first + i)))) fits[i] = 1;
-  profile_->lower_by_what_is_free(view(state, 0), rows, fits.first(rows.count));
   if (limit_ != nullptr) limit_->lower(view(state, 0), rows, fits.first(rows.count));
 }
 

@@ -299,6 +299,7 @@ void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
     w.spec = t.owners[g.job.row()].spec;
     w.submitted = g.submitted;
     w.estimate = g.estimate;
+    w.tenant = tenant_of(g.ns);
     w.members = std::move(members);
     t.out.add(Submitted{std::move(w)});
   } else {

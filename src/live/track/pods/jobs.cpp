@@ -26,6 +26,8 @@ Millis eligible_since(const TrackerData& t, const PodRecord& r) {
   return r.created.value > 0 && r.created < t.opened ? r.created : t.out.now();
 }
 
+std::uint32_t tenant_of(const PooledString& ns) { return static_cast<std::uint32_t>(ns.content_hash()) | 1; }
+
 JobId add_job(TrackerData& t, JobOwner owner) {
   const JobId job = t.job_rows.add();
   t.owners.edit(job.row()) = owner;
@@ -45,6 +47,7 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();
   w.estimate = r.estimate;
   w.is_ours = r.is_ours;
+  w.tenant = tenant_of(r.ns);
   w.members.push_back({r.member, r.demand, r.constraint, r.label_set});
   t.out.add(Submitted{std::move(w)});
 }

@@ -8,6 +8,8 @@ namespace ashlar::kube {
 /// The time from which its age counts.
 Millis eligible_since(const TrackerData& t, const PodRecord& r);
 /// A new row for the owner.
+/// See Workload::tenant: tenants are namespaces.
+std::uint32_t tenant_of(const PooledString& ns);
 JobId add_job(TrackerData& t, JobOwner owner);
 /// A job of one pod.
 void submit_single(TrackerData& t, PodSlot slot);
