@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,6 +122,39 @@ void read_rank(YamlReader& reader, const YAML::Node& item, QueueRank& rank) {
   rank.priority = static_cast<std::int32_t>(reader.integer(item, "priority", 0, INT32_MIN, INT32_MAX));
 }
 
+/// Whom its jobs stop, with a profile whose victim rule asks for it.
+void read_stops(YamlReader& reader, const YAML::Node& item, StopRules& rules) {
+  constexpr std::string_view kOwn[] = {"never", "lower", "lower-or-newer"};
+  constexpr std::string_view kReclaims[] = {"never", "lower", "any"};
+  constexpr std::string_view kWhileBorrowing[] = {"never", "lower"};
+  if (const YAML::Node stops = item["stops"]; reader.is_ok() && stops.IsDefined()) {
+    if (!reader.is_map(stops, "stops", {"own", "reclaims", "whileBorrowing", "whileBorrowingMost"}))
+      return reader.fail(stops, "stops must be a map");
+    const auto choose = [&](const char* key, auto fallback, std::span<const std::string_view> names) {
+      return static_cast<decltype(fallback)>(reader.choice(stops, key, static_cast<std::size_t>(fallback), names));
+    };
+    rules.own = choose("own", rules.own, kOwn);
+    rules.reclaims = choose("reclaims", rules.reclaims, kReclaims);
+    const bool may_while_borrowing = reader.choice(stops, "whileBorrowing", 0, kWhileBorrowing) != 0;
+    const bool has_most = stops["whileBorrowingMost"].IsDefined();
+    if (reader.is_ok() && has_most && !may_while_borrowing)
+      return reader.fail(stops["whileBorrowingMost"], "whileBorrowingMost goes only with whileBorrowing: lower");
+    const std::int64_t most = reader.integer(stops, "whileBorrowingMost", INT32_MAX, INT32_MIN + 1, INT32_MAX);
+    if (may_while_borrowing) rules.while_borrowing = static_cast<std::int32_t>(most);
+  }
+  const YAML::Node times = item["protected"];
+  if (!reader.is_ok() || !times.IsDefined()) return;
+  if (!reader.is_map(times, "protected", {"preempt", "reclaim"})) return reader.fail(times, "protected must be a map");
+  const auto read_time = [&](const char* key, Millis& time) {
+    if (!times[key].IsDefined()) return;
+    const Millis stated = reader.duration(times, key, Millis(0));
+    if (stated > StopRules::kProtectedMax) return reader.fail(times[key], std::string(key) + ": at most 366 days");
+    time = stated;
+  };
+  read_time("preempt", rules.protected_from_own);
+  read_time("reclaim", rules.protected_from_others);
+}
+
 void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
   if (!reader.is_list(list, "queues")) return;
   // The root is one level of QueueTree, the deepest queue's own level another.
@@ -128,13 +162,14 @@ void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent,
     return reader.fail(list, "queues are nested more than " + std::to_string(QueueTree::kDepthMax - 1) + " deep");
   for (const auto& item : list) {
     if (!reader.is_map(item, "a queue",
-                       {"name", "quota", "guarantee", "borrowLimit", "lendLimit", "weight", "priority", "hold",
-                        "namespaces", "queues"}))
+                       {"name", "quota", "guarantee", "borrowLimit", "lendLimit", "weight", "priority", "stops",
+                        "protected", "hold", "namespaces", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
     read_quota(reader, item["quota"], config.device_classes, queue);
     read_shares(reader, item, config.device_classes, queue);
     read_rank(reader, item, queue.rank);
+    read_stops(reader, item, queue.stops);
     queue.is_held = reader.boolean(item, "hold", false);
     queue.namespaces = reader.texts(item, "namespaces");
     if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())

@@ -84,10 +84,10 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   }
   if (!reader.is_ok()) return;
   if (const Result<void> checked = config.profile.check_mix(); !checked) reader.fail(node, checked.error().message);
-  if (config.profile.profile.victim != VictimRule::kNone)
-    reader.fail(node,
-                "profile \"" + config.profile.profile.name +
-                    "\" preempts running jobs, which the live scheduler does not do; choose one without preemption");
+  if (!config.profile.profile.is_allowed_live())
+    reader.fail(node, "profile \"" + config.profile.profile.name +
+                          "\" stops running jobs before a place is known, which the live scheduler does not do; "
+                          "choose one with victim none, priority or lost-work");
 }
 
 /// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).

@@ -183,6 +183,8 @@ inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      
 inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 /// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
 inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
+/// The annotation of a pod that was stopped for another: by which rule.
+inline constexpr std::string_view kStoppedAnnotation = "ashlar.dev/stopped";
 
 /// A claim of the pod's namespace that it uses, or that is made for one of its generic ephemeral volumes.
 struct ClaimUse {
@@ -230,6 +232,7 @@ struct Pod {
   std::int32_t priority = 0;
   PodPhase phase = PodPhase::kPending;
   std::uint8_t scheduling_gates = 0;  ///< their number, at most 255
+  bool never_preempts = false;        ///< its preemptionPolicy
   PooledString gate_names;            ///< "example.com/a, example.com/b", cut off where it is long
   Millis created, deletion_requested;
   Resources requests;  ///< effective request by Kubernetes' rules, see resources.h
@@ -304,9 +307,10 @@ struct PodGroup {
   PooledString topology_key;    ///< schedulingConstraints.topology[0].key; empty: none
   PooledString priority_class;
   std::optional<std::int32_t> priority;
-  Labels labels, annotations;  ///< annotations: only keys with the prefix ashlar.dev/
-  Condition scheduled;         ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
-  PooledString unsupported;    ///< path of the first hard field that Ashlar does not evaluate; empty: none
+  bool never_preempts = false;  ///< its preemptionPolicy
+  Labels labels, annotations;   ///< annotations: only keys with the prefix ashlar.dev/
+  Condition scheduled;          ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
+  PooledString unsupported;     ///< path of the first hard field that Ashlar does not evaluate; empty: none
   /// fields of the spec that no known version has: "PodGroupSpec.newField"
   std::vector<PooledString> unknown_spec_fields;
   PooledString unknown_fields;  ///< the same of the rest of the object, as of Pod

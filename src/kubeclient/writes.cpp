@@ -221,6 +221,40 @@ http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpd
                uid_mismatch_is_conflict(std::move(on_answer)), std::move(may_send));
 }
 
+http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendGuard may_send) {
+  JsonWriter w;
+  w.begin_object().member("apiVersion", "policy/v1").member("kind", "Eviction");
+  w.key("metadata").begin_object().member("name", pod.name.view()).member("namespace", pod.ns.view()).end_object();
+  w.key("deleteOptions").begin_object().key("preconditions").begin_object();
+  w.member("uid", pod.uid.view()).end_object().end_object().end_object();
+  const auto told_apart = [on_answer = std::move(on_answer)](Answer answer) {
+    const bool is_by_budget =
+        answer.status == 429 && answer.result.error().message.find("disruption budget") != std::string::npos;
+    if (is_by_budget) {
+      answer.status = 403;
+      answer.reason = kDisruptionBudget;
+      answer.retry_after = Millis(0);
+    }
+    on_answer(std::move(answer));
+  };
+  return post(api, pod_path(pod.ns, pod.name) + "/eviction", w.take(), told_apart, std::move(may_send));
+}
+
+http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view rule, Millis now, OnAnswer on_answer,
+                             SendGuard may_send) {
+  const std::string message = "stopped for another job (" + std::string(rule) + ")";
+  JsonWriter w;
+  w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
+  w.key("annotations").begin_object().member(kStoppedAnnotation, rule).end_object().end_object();
+  w.key("status").begin_object().key("conditions").begin_array();
+  write_condition(
+      w, "DisruptionTarget",
+      {.is_true = true, .reason = "PreemptionByScheduler", .message = message, .now = now, .is_transition = true});
+  w.end_object().end_array().end_object().end_object();
+  return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, std::move(on_answer),
+               std::move(may_send));
+}
+
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
                                           const ConditionUpdate& update, OnAnswer on_answer, SendGuard may_send) {
   JsonWriter w;

@@ -36,6 +36,19 @@ std::string binding_body(const Binding& binding, Encoding encoding = Encoding::k
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding = Encoding::kJson,
                      SendGuard may_send = {});
 
+struct PodRef {
+  PooledString ns, name, uid;
+};
+/// POST pods/NAME/eviction (policy/v1) with uid precondition; the pod's own grace period. 201; 404 if gone; 409 if
+/// another uid. A refusal by a budget of disruption (429) is given as 403 with reason kDisruptionBudget: it is no
+/// trouble of the server's.
+inline constexpr std::string_view kDisruptionBudget = "DisruptionBudget";
+http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendGuard may_send = {});
+/// Strategic-merge PATCH of pods/NAME/status: the condition DisruptionTarget as kube-scheduler's preemption sets it,
+/// and kStoppedAnnotation with the rule.
+http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view rule, Millis now, OnAnswer on_answer,
+                             SendGuard may_send = {});
+
 /// Condition to set, with the caller's reason and message.
 struct ConditionUpdate {
   std::string_view type = "PodScheduled";

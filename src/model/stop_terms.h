@@ -14,6 +14,8 @@ struct StopTerms {
   Millis restart{0};
   /// Jobs of its own queue do not stop it, and others only for what all such jobs have beyond what is guaranteed.
   bool is_unstoppable = false;
+  /// It waits rather than that others are stopped for it.
+  bool stops_none = false;
 
   bool is_sound() const {
     const auto is_time = [](Millis time) { return time >= Millis(0) && time <= kTimeMax; };

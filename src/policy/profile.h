@@ -88,8 +88,8 @@ struct Profile {
   bool stops_for_a_place() const { return victim == VictimRule::kPriority || stops_by_lost_work(); }
   /// Whether those give way first whose stop loses least.
   bool stops_by_lost_work() const { return victim == VictimRule::kLostWork; }
-  /// Whether the live scheduler may use it: not yet if it stops running jobs.
-  bool is_allowed_live() const { return victim == VictimRule::kNone; }
+  /// Whether the live scheduler may use it: not if it stops jobs before a place is known.
+  bool is_allowed_live() const { return victim == VictimRule::kNone || stops_for_a_place(); }
 };
 
 /// Adds the missing rules, facts of the node first: every profile has them all, since a pod placed against one would be

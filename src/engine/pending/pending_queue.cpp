@@ -77,6 +77,7 @@ EquivalenceClass class_of(const State& state, JobId id) {
   });
   if (j.members_placed > 0) key.only = id;
   if (key.is_gang()) key.tenant = j.tenant;
+  key.stops_none = j.stopping.stops_none;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
   key.meant = meant_by_rules(state, id, key);
   return key;

@@ -159,6 +159,7 @@ AnyCandidate::AnyCandidate(const State& state) : state_(state), lowest_(state.qu
 
 bool AnyCandidate::exists_for(JobId job) const {
   const Job& waiting = state_.job(job);
+  if (waiting.stopping.stops_none) return false;
   const QueueTree& queues = state_.queues();
   const StopRules::Own own = queues.stops(waiting.queue).own;
   const std::int64_t below = waiting.priority + (own == StopRules::Own::kLowerOrNewer ? 1 : 0);

@@ -218,7 +218,8 @@ class VictimSearch {
 
 bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const JobId job = head.entry.job;
-  if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus()) return false;
+  if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus() || state.job(job).stopping.stops_none)
+    return false;
   VictimSearch search(e, state, head, cycle.plan.at);
   const Found found = search.find();
   if (found.places.empty()) {

@@ -96,6 +96,8 @@ void read_group_spec(Value value, PodGroup& group, Names& unknown) {
       group.priority_class = text_of(member);
     else if (key == "priority" && !is_null(member))
       group.priority = static_cast<std::int32_t>(integer_of(member));
+    else if (key == "preemptionPolicy")
+      group.never_preempts = text_of(member) == "Never";
     else if (key == "parentCompositePodGroupName" && !is_null(member))
       refuse(group, "spec.parentCompositePodGroupName");
     else if (key == "resourceClaims")

@@ -181,6 +181,7 @@ void read_spec(const pb::PodSpec& spec, PodBuilder& builder, std::string& proble
   pod.scheduler_name = spec.schedulername();
   pod.priority = spec.priority();
   pod.priority_class = spec.priorityclassname();
+  pod.never_preempts = spec.preemptionpolicy() == "Never";
   pod.group_name = spec.schedulinggroup().podgroupname();
   read_gates(spec, pod);
   for (const pb::Container& container : spec.containers()) read_container(container, false, builder, problem);

@@ -36,7 +36,8 @@ std::int64_t monotonic_micros() {
 Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
     return invalid("profile \"" + profile.name +
-                   "\" preempts running jobs, which the live scheduler does not do; choose one without preemption");
+                   "\" stops running jobs before a place is known, which the live scheduler does not do; choose one "
+                   "with victim none, priority or lost-work");
   add_mandatory_rules(profile.feasible);
   return profile;
 }
@@ -57,6 +58,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
                       status_writer_.want_scheduled_event(slot);
                     },
                 .on_volumes_changed = [this](PodSlot slot) { binder_.look_again(slot); },
+                .on_left = [this] { evictions_.note_left(); },
                 .on_devices_changed = [this](PodSlot slot) { devices_due_[slot] = tracker_.pods()[slot].generation; },
                 .log = options_.log}),
       state_(std::make_unique<State>()),
@@ -64,8 +66,14 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
               {.may_write = may_write,
                .on_plan = [this](const Plan& plan) { take_plan(plan); },
                .state_now = [this]() -> const State& { return state_now(); },
-               .work_of = [this](PodSlot slot) { return volume_work_of(tracker_, slot); },
+               .work_of = [this](PodSlot slot) { return evictions_.work_of(slot, volume_work_of(tracker_, slot)); },
+               .on_evict = [this](const Evict& evict) { evictions_.stop(evict); },
                .log = options_.log}),
+      evictions_(api, tracker_,
+                 {.may_write = may_write,
+                  .state = [this]() -> const State& { return *state_; },
+                  .look_again = [this](PodSlot slot) { binder_.look_again(slot); },
+                  .log = options_.log}),
       status_writer_(api, tracker_, options_.status_writer,
                      {.may_write = may_write,
                       .is_quiet = [this] { return binder_.is_idle(); },
@@ -125,6 +133,7 @@ bool LeaderTerm::should_step(Millis now) {
 
 Millis LeaderTerm::turn() {
   binder_.pump();
+  evictions_.pump();
   const Millis now = clock_.now();
   if (next_tick_ <= now) next_tick_ = tracker_.tick(now);
   pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
@@ -167,7 +176,7 @@ void LeaderTerm::step() {
     next_.decided_at = plan.at;
     next_.digest = state_->digest();
   }
-  tracker_.note_taken();
+  if (!has_news()) tracker_.note_taken();  // jobs that the plan has stopped end with the next one
   ++steps_;
   say_overfull_devices();
   look_again_at_ = plan.look_again_at;
@@ -177,6 +186,7 @@ void LeaderTerm::step() {
 
 TermNumbers LeaderTerm::numbers() const {
   return {.binder = binder_.counters(),
+          .evictions = evictions_.counters(),
           .status_writer = status_writer_.counters(),
           .binds_held = binder_.held(),
           .binds_in_flight = binder_.in_flight(),
@@ -214,6 +224,7 @@ std::unique_ptr<ReadReplica> LeaderTerm::copy_replica(std::function<Millis()> no
 }
 
 void LeaderTerm::take_plan(const Plan& plan) {
+  evictions_.end_plan();
   text_key_ = 0;
   for (const VerdictChange& change : plan.verdicts) {
     if (change.verdict.kind == VerdictKind::kPlaced)

@@ -18,6 +18,7 @@
 #include "live/track/tracker.h"
 #include "live/watch/watched_change.h"
 #include "live/write/binder.h"
+#include "live/write/evictions.h"
 #include "live/write/status_writer.h"
 #include "state/state.h"
 
@@ -137,6 +138,7 @@ class LeaderTerm {
   std::unique_ptr<State> state_;
   std::unique_ptr<Engine> engine_;
   Binder binder_;
+  Evictions evictions_;
   StatusWriter status_writer_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Driver> driver_;

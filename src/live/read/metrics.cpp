@@ -173,6 +173,10 @@ void add_writes(Snapshot& out, const TermNumbers& numbers) {
   for (std::size_t i = 1; i < kBindOutcomes; ++i)
     out.count("ashlar_bind_errors_total", "Bindings that failed",
               {{"reason", std::string(name_of(static_cast<BindOutcome>(i)))}}, static_cast<double>(a.by_outcome[i]));
+  const EvictionCounters& e = numbers.evictions;
+  for (const auto& [outcome, pods] : {std::pair("accepted", e.accepted), {"refused", e.refused}, {"late", e.late}})
+    out.count("ashlar_evictions_total", "Pods stopped for others, by what became of their eviction",
+              {{"outcome", outcome}}, static_cast<double>(pods));
   out.count("ashlar_binds_given_up_total", "Bindings given up; the conditions of their pods state the reason", {},
             static_cast<double>(a.given_up));
   out.count("ashlar_binds_undone_total",

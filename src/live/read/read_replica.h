@@ -26,6 +26,7 @@ namespace ashlar::kube {
 /// Numbers of a leadership that are in no table.
 struct TermNumbers {
   CommitCounters binder;
+  EvictionCounters evictions;
   StatusWriterCounters status_writer;
   std::size_t binds_held = 0, binds_in_flight = 0, binds_waiting = 0, binds_slow = 0;
   std::size_t status_writes_waiting = 0, status_refreshes_waiting = 0;  ///< the former without the latter

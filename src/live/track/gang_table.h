@@ -72,6 +72,7 @@ struct GangRecord {
   std::uint32_t foreign_pods = 0;  ///< pods of other schedulers that name this PodGroup
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
+  bool stops_none = false;                      ///< its preemption policy
   PooledString priority_class;                  ///< of the PodGroup
   Estimate estimate;                            ///< the longest of its pods
   Millis first_seen;

@@ -86,6 +86,7 @@ struct PodRecord {
     kBound,          ///< confirmed by the API server, on a node that we know
     kOnUnknownNode,  ///< bound to a node that we do not know (yet, or any more): holds nothing
     kNominated,      ///< another scheduler's, with a place reserved by nomination
+    kLeaving,        ///< stopped for others, and not gone yet: still on `node_name`, and not in the engine
   };
   PooledString ns, name, uid;
   PooledString node_name;  ///< as reported by the API server; empty while not bound
@@ -119,6 +120,8 @@ struct PodRecord {
   HeldGrantsPtr grants;         ///< what it holds of them; null: as much of each as it requests
   Millis created;
   Millis seen;        ///< when we first saw it eligible
+  Millis placed;      ///< when it was bound, as the server says it; 0: not known
+  Millis leaves_by;   ///< is_leaving: by when its grace is over; kLeaving: the same, or when it was decided
   Estimate estimate;  ///< as it states
   /// of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
   std::uint64_t owner_hash = 0;
@@ -145,6 +148,7 @@ struct PodRecord {
   bool has_charged_queue = false;    ///< its queue is the one that its binding names
   bool is_leaving = false;           ///< it is being deleted
   bool has_lost_claim = false;       ///< kAssumed: another pod has a claim of it that is for one pod
+  bool stops_none = false;           ///< its preemption policy: no others are stopped for it
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve
@@ -152,6 +156,8 @@ struct PodRecord {
   /// What the pod itself names: a PodGroup, or a gang.
   GangSlot named_gang() const { return group != kNoGang ? group : gang; }
   bool is_in_engine() const { return !member.is_none(); }
+  /// Its gang does without it now.
+  bool is_apart() const { return phase == Phase::kHeld || phase == Phase::kOnUnknownNode || phase == Phase::kLeaving; }
   const Labels& its_labels() const {
     static const Labels kNone;
     return labels ? *labels : kNone;

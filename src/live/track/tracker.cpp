@@ -13,6 +13,7 @@
 #include "live/track/nodes/node_trouble.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/bound_pods.h"
+#include "live/track/pods/leaving_pods.h"
 #include "live/track/pods/pod_changes.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
@@ -66,8 +67,15 @@ void Tracker::open() {
     const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
     const QueueId id = data_.names.queues.of(PooledString(queue.name));
     grown(data_.queue_namespaces, id.row()).assign(queue.namespaces.begin(), queue.namespaces.end());
-    data_.out.add(QueueDefined{id, is_root ? QueueId::none() : parent, queue.quota, limits_of(data_.names, queue),
-                               shares_of(data_.names, queue), queue.rank, queue.is_held});
+    data_.out.add(QueueDefined{id,
+                               is_root ? QueueId::none() : parent,
+                               queue.quota,
+                               limits_of(data_.names, queue),
+                               shares_of(data_.names, queue),
+                               queue.rank,
+                               queue.is_held,
+                               {},
+                               queue.stops});
   }
   if (!has_default)
     data_.out.add(QueueDefined{
@@ -185,6 +193,20 @@ Millis Tracker::tick(Millis now) {
 void Tracker::note_gone(PodSlot slot) { forget_pod(data_, slot); }
 bool Tracker::serves(const PooledString& scheduler_name) const {
   return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size();
+}
+std::vector<PodSlot> Tracker::stop_job(JobId job) { return kube::stop_job(data_, job); }
+void Tracker::stay(PodSlot slot) {
+  data_.out.stamp();
+  kube::stay(data_, slot);
+}
+bool Tracker::awaits_departure(PodSlot slot, const State& state) const {
+  return kube::awaits_departure(data_, slot, state);
+}
+std::vector<PodSlot> Tracker::leaving_pods() const {
+  std::vector<PodSlot> all;
+  for (const auto& [node, pods] : data_.leaving) all.insert(all.end(), pods.begin(), pods.end());
+  std::sort(all.begin(), all.end());
+  return all;
 }
 void Tracker::choose_anew(PodSlot slot) { kube::choose_anew(data_, slot); }
 void Tracker::end_bind_hold(const BindHold& hold) { kube::end_bind_hold(data_, hold); }

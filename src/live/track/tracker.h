@@ -114,6 +114,12 @@ class Tracker {
   bool is_gang_held(PodSlot slot) const;
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot);
+  /// See pods/leaving_pods.h.
+  std::vector<PodSlot> stop_job(JobId job);
+  void stay(PodSlot slot);
+  bool awaits_departure(PodSlot slot, const State& state) const;
+  bool has_leaving() const { return !data_.leaving.empty(); }
+  std::vector<PodSlot> leaving_pods() const;
 
   // ---- reading ------------------------------------------------------------------------------------------------------
   const TrackerOptions& options() const { return data_.options; }

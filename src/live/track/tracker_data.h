@@ -55,6 +55,7 @@ struct QueueSettings {
   };
   std::vector<Share> shares = {};
   QueueRank rank = {};
+  StopRules stops = {};
   bool is_held = false;
   std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
 };
@@ -89,6 +90,7 @@ struct TrackerListeners {
   std::function<void(GangSlot)> on_group_condition_due;
   std::function<void(PodSlot)> on_bound;            ///< a binding that this process requested is confirmed
   std::function<void(PodSlot)> on_volumes_changed;  ///< of a pod that has a place and is not bound yet
+  std::function<void()> on_left;                    ///< a pod that was stopped for others is gone, or stays
   std::function<void(PodSlot)> on_devices_changed;  ///< another writer changed the devices of a bound pod of ours
   OnLog log;
 };
@@ -163,6 +165,7 @@ struct TrackerData : Tables {
   std::uint64_t level_searches = 0;   ///< for an unused one, in total
   bool has_level_news = false;        ///< gangs whose label was no level may have one now
   boost::unordered_flat_map<PooledString, OnUnknownNode, std::hash<PooledString>> on_unknown_node;
+  ByName<std::vector<PodSlot>> leaving;  ///< see Phase::kLeaving; by the name of the node
   /// other schedulers' pods that were nominated to nodes not known yet, by namespace and name
   std::map<std::pair<PooledString, PooledString>, Pod> nominated_early;
   boost::unordered_flat_map<PooledString, Namespace, std::hash<PooledString>> namespaces;

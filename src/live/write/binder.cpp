@@ -32,8 +32,8 @@ Binder::~Binder() { api_.cancel_timer(timer_); }
 void Binder::submit(const Plan& plan) {
   std::vector<CommitTicket> lost;
   for (const Action& action : plan.actions) {
+    if (const Evict* evict = std::get_if<Evict>(&action)) hooks_.on_evict(*evict);
     const Bind* bind = std::get_if<Bind>(&action);
-    // the profiles that the live scheduler accepts evict nothing; reservations live in the engine
     if (bind == nullptr) continue;
     const PodSlot slot = tracker_.pods().of_member(bind->member);
     ASHLAR_CHECK(slot != kNoPod);

@@ -28,8 +28,9 @@ class Binder final : public Actuator {
     std::function<void(const Plan&)> on_plan;  ///< verdicts, for conditions
     /// The state with everything seen so far; called for a binding that waited while nodes changed.
     std::function<const State&()> state_now;
-    CommitWorkOf work_of;  ///< empty: no pod has any
-    OnLog log;             ///< bindings (debug) and errors
+    CommitWorkOf work_of;                        ///< empty: no pod has any
+    std::function<void(const Evict&)> on_evict;  ///< before the places for which it was stopped
+    OnLog log;                                   ///< bindings (debug) and errors
   };
   Binder(Api& api, Tracker& tracker, CommitOptions options, Hooks hooks);
   /// Cancels what is under way.

@@ -53,6 +53,7 @@ struct Job {
   /// placed members that are missing to the minima of its groups; 0 without groups, or if each member is needed
   std::uint32_t groups_lack = 0;
   std::uint32_t evictions = 0;
+  std::uint32_t tenant = 0;       ///< see Workload::tenant
   std::uint64_t backlog_seq = 0;  ///< order of entering the backlog, monotonic
   std::uint64_t start_seq = 0;    ///< order of starting, monotonic
   Millis submitted;
@@ -63,7 +64,6 @@ struct Job {
   Millis runs_since = Millis::max();  ///< until it starts first, see Workload::runs_since
   Millis saved_at = Millis::max();    ///< its last checkpoint; max() = none
   StopTerms stopping;
-  std::uint32_t tenant = 0;
   Millis remaining = Millis::max();  ///< still to run when it last started or stopped; max = unknown
   Millis served;                     ///< time run before the last start
   /// entry on the timeline while started: by when it will have ended in nine of ten cases, in the past if it outlasts

@@ -217,6 +217,14 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"queues: [{name: a, weight: heavy}]\n", "weight: expected a number from 0.001 to 1000000"},
       {"queues: [{name: a, priority: 1.5}]\n", "priority"},
       {"queues: [{name: a, hold: maybe}]\n", "hold"},
+      {"queues: [{name: a, stops: never}]\n", "stops must be a map"},
+      {"queues: [{name: a, stops: {own: higher}}]\n", "own"},
+      {"queues: [{name: a, stops: {owns: never}}]\n", "unknown key \"owns\" in stops; did you mean \"own\"?"},
+      {"queues: [{name: a, stops: {whileBorrowingMost: 5}}]\n",
+       "whileBorrowingMost goes only with whileBorrowing: lower"},
+      {"queues: [{name: a, protected: 5m}]\n", "protected must be a map"},
+      {"queues: [{name: a, protected: {preempt: 9000h}}]\n", "preempt: at most 366 days"},
+      {"queues: [{name: a, protected: {reclaim: soon}}]\n", "reclaim"},
       {"queues: [{name: a}, {name: b, queues: [{name: a}]}]\n", "two queues \"a\""},
       {"queues: [{name: a, quota: {memory: 4TB}}]\n", "memory: quantity \"4TB\" has an unknown suffix"},
       {"queues: {a: 1}\n", "queues must be a list"},
@@ -245,8 +253,9 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"profile: ashlr\n", "unknown profile \"ashlr\"; did you mean \"ashlar\"?"},
       {"profile: fgd\n", "needs a mix"},
       {"profile: tiresias\n",
-       "a.yaml:3:10: profile \"tiresias\" preempts running jobs, which the live scheduler does not do; choose one "
-       "without preemption"},
+       "a.yaml:3:10: profile \"tiresias\" stops running jobs before a place is known, which the live scheduler does "
+       "not "
+       "do; choose one with victim none, priority or lost-work"},
       {"queues: [{name: a\n", "not valid YAML: end of map flow not found; check the brackets"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
       {"topology: {levels: [a, a]}\n", "listed twice"},
@@ -399,6 +408,33 @@ TEST(Config, QueuesShareWhatTheyAreGuaranteed) {
   EXPECT_TRUE(b.shares.empty());
   EXPECT_EQ(b.rank, QueueRank());
   EXPECT_FALSE(b.is_held);
+}
+
+TEST(Config, QueuesSayWhomTheirJobsStop) {
+  const Result<SchedulerConfig> c = parse_config(
+      kHead +
+          "profile: {name: preempting, base: ashlar, victim: lost-work}\n"
+          "queues:\n"
+          "  - name: a\n"
+          "    stops: {own: lower-or-newer, reclaims: lower, whileBorrowing: lower, whileBorrowingMost: 7}\n"
+          "    protected: {preempt: 5m, reclaim: 10m}\n"
+          "  - name: b\n"
+          "    stops: {whileBorrowing: lower}\n"
+          "  - name: c\n",
+      "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->profile.profile.victim, VictimRule::kLostWork);
+  StopRules a;
+  a.own = StopRules::Own::kLowerOrNewer;
+  a.reclaims = StopRules::Reclaims::kLower;
+  a.while_borrowing = 7;
+  a.protected_from_own = Millis(300'000);
+  a.protected_from_others = Millis(600'000);
+  EXPECT_EQ(c->queues[1].stops, a);
+  StopRules b;
+  b.while_borrowing = INT32_MAX;
+  EXPECT_EQ(c->queues[2].stops, b);
+  EXPECT_EQ(c->queues[3].stops, StopRules());
 }
 
 }  // namespace

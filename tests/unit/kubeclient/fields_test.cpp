@@ -86,6 +86,7 @@ const char* const kWaiting = R"pb(
     tolerations { key: "k" operator: "Exists" value: "v" effect: "NoSchedule" }
     priorityClassName: "high"
     priority: 3
+    preemptionPolicy: "Never"
     overhead {
       key: "cpu"
       value { string: "10m" }
@@ -238,7 +239,7 @@ const std::vector<std::string> kGroups{
     R"({"metadata":{"name":"g","namespace":"ns","uid":"u","resourceVersion":"7","generation":2,)"
     R"("creationTimestamp":"1970-01-01T00:00:05Z","labels":{"a":"1"},"annotations":{"ashlar.dev/gang":"w"}},)"
     R"("spec":{"schedulingPolicy":{"gang":{"minCount":3}},"schedulingConstraints":{"topology":[{"key":"rack"}]},)"
-    R"("priorityClassName":"high","priority":5},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
+    R"("priorityClassName":"high","priority":5,"preemptionPolicy":"Never"},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
     R"("status":"False","reason":"r","message":"m","lastTransitionTime":"1970-01-01T00:00:06Z"}]}})",
     R"({"metadata":{"name":"g","deletionTimestamp":"1970-01-01T00:00:07Z"},"spec":{}})"};
 
@@ -310,9 +311,9 @@ Kept kept_of_pod(const std::string& bytes) {
   Words all;
   all << p.ns << p.name << p.uid << p.resource_version << p.generation << p.scheduler_name << p.node_name
       << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.controller_name
-      << static_cast<int>(p.controller_kind) << p.priority << static_cast<int>(p.phase) << int{p.scheduling_gates}
-      << p.gate_names << p.created.value << p.deletion_requested.value << p.requests << *p.labels << *p.annotations
-      << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
+      << static_cast<int>(p.controller_kind) << p.priority << p.never_preempts << static_cast<int>(p.phase)
+      << int{p.scheduling_gates} << p.gate_names << p.created.value << p.deletion_requested.value << p.requests
+      << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
       << r.preferred_anti_affinity << r.preferred_spread << r.features << r.unsupported << r.unknown_fields
@@ -354,7 +355,7 @@ Kept kept_of_group(const std::string& text) {
   const PodGroup& g = *read;
   Words all;
   all << g.ns << g.name << g.uid << g.resource_version << g.generation << g.min_count << g.topology_key
-      << g.priority_class << g.priority << g.labels << g.annotations << g.scheduled << g.unsupported
+      << g.priority_class << g.priority << g.never_preempts << g.labels << g.annotations << g.scheduled << g.unsupported
       << g.unknown_spec_fields << g.unknown_fields << g.created.value << g.deletion_requested.value << g.problem;
   return {all.text(), g.unsupported.str(), ""};
 }
@@ -490,8 +491,9 @@ TEST(Fields, APageThatIsWrongAboutPodGroupsIsFound) {
   for (const auto& [field, use] : {std::pair("priority", "irrelevant"),
                                    {"resourceClaims", "irrelevant"},
                                    {"podGroupTemplateRef", "evaluated"},
-                                   {"preemptionPolicy", "evaluated"},
-                                   {"preemptionPolicy", "refused"}})
+                                   {"preemptionPolicy", "irrelevant"},
+                                   {"preemptionPolicy", "refused"},
+                                   {"disruptionMode", "evaluated"}})
     EXPECT_EQ(complaints_about_spec(field, use).size(), 1u) << field << " " << use;
   EXPECT_TRUE(complaints_about_spec("priority", "evaluated").empty());
 }

@@ -118,6 +118,21 @@ TEST_F(WritesTest, ANodeIsPostedThenReadyThenWithoutTheServersTaint) {
   EXPECT_EQ(all[2], R"(PATCH /api/v1/nodes/n 1 {"spec":{)" + kTaints + "}}");
 }
 
+TEST_F(WritesTest, AnEvictionNamesThePodAndItsUid) {
+  EXPECT_TRUE(answer_of([&](OnAnswer done) { evict_pod(api(), {"team", "p 1", "u-1"}, done); }).ok());
+  const auto mark = [&](OnAnswer done) { mark_stopped(api(), {"team", "p", "u-1"}, "Reclaimed", kNow, done); };
+  EXPECT_TRUE(answer_of(mark).ok());
+  const std::vector<std::string> all = asked();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0], R"(POST /api/v1/namespaces/team/pods/p 1/eviction {"apiVersion":"policy/v1","kind":"Eviction",)"
+                    R"("metadata":{"name":"p 1","namespace":"team"},"deleteOptions":{"preconditions":{"uid":"u-1"}}})");
+  EXPECT_EQ(all[1],
+            R"(PATCH /api/v1/namespaces/team/pods/p/status {"metadata":{"uid":"u-1",)"
+            R"("annotations":{"ashlar.dev/stopped":"Reclaimed"}},"status":{"conditions":[{"type":"DisruptionTarget",)"
+            R"x("status":"True","reason":"PreemptionByScheduler","message":"stopped for another job (Reclaimed)",)x"
+            R"("lastTransitionTime":"2026-11-18T11:06:40Z"}]}})");
+}
+
 TEST_F(WritesTest, APlainNodeEndsWithoutTaints) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { post_node(api(), {.name = "n"}, kNow, done); }).ok());
   const std::vector<std::string> all = asked();

@@ -487,11 +487,14 @@ TEST_F(Translation, GatedPodsWaitWithoutAWord) {
   EXPECT_EQ(where("p"), "n");
 }
 
-TEST_F(Translation, ProfilesThatStopRunningJobsAreRefused) {
+TEST_F(Translation, ProfilesThatStopRunningJobsBeforeAPlaceIsKnownAreRefused) {
   const Result<Profile> refused = live_profile(builtin_profile("srtf").value());
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("preempts running jobs"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("stops running jobs before a place is known"), std::string::npos);
   EXPECT_TRUE(live_profile(builtin_profile("fgd").value()).ok());
+  Profile stopping = builtin_profile("ashlar").value();
+  stopping.victim = VictimRule::kLostWork;
+  EXPECT_TRUE(live_profile(std::move(stopping)).ok());
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
     for (const config::NamedLimit& limit : queue.limits)
       tracker.queues.back().limits.push_back({limit.resource, limit.model, limit.limit});
     tracker.queues.back().rank = queue.rank;
+    tracker.queues.back().stops = queue.stops;
     tracker.queues.back().is_held = queue.is_held;
     for (const config::NamedShare& share : queue.shares)
       tracker.queues.back().shares.push_back(

@@ -52,7 +52,7 @@ std::string queues_of(const Tables& t, const GangRecord& g) {
   const auto first_of = [&](auto&& is_meant) {
     PodSlot first = kNoPod;
     for (const PodSlot s : g.pods) {
-      if (t.pods[s].phase == Phase::kHeld || t.pods[s].phase == Phase::kOnUnknownNode || !is_meant(t.pods[s])) continue;
+      if (t.pods[s].is_apart() || !is_meant(t.pods[s])) continue;
       if (first == kNoPod || is_name_before(t.pods[s].name, t.pods[first].name)) first = s;
     }
     return first;

@@ -60,7 +60,7 @@ void sum_up_estimate(TrackerData& t, GangRecord& g, bool has_begun) {
   Estimate estimate;
   for (const PodSlot s : g.pods) {
     const PodRecord& r = t.pods[s];
-    if (r.phase != Phase::kHeld && r.phase != Phase::kOnUnknownNode && r.estimate.is_known())
+    if (!r.is_apart() && r.estimate.is_known())
       estimate = !estimate.is_known()
                      ? r.estimate
                      : Estimate{std::max(estimate.p50, r.estimate.p50), std::max(estimate.p90, r.estimate.p90)};
@@ -91,7 +91,7 @@ void sum_up_gang(TrackerData& t, GangRecord& g, bool has_begun) {
     const PodRecord& r = t.pods[s];
     g.has_mixed_schedulers = g.has_mixed_schedulers || r.scheduler != t.pods[g.pods.front()].scheduler;
     g.has_quarantined = g.has_quarantined || (r.phase == Phase::kHeld && r.hold == HoldReason::kQuarantined);
-    if (r.phase == Phase::kHeld || r.phase == Phase::kOnUnknownNode) continue;
+    if (r.is_apart()) continue;
     const std::optional<std::int32_t> stated = has_groups ? stated_priority(t, t.gangs[r.group]) : of_gang;
     priority = std::max(priority, stated.value_or(r.priority));
     if (has_begun && r.phase == Phase::kWaiting) continue;
@@ -259,6 +259,17 @@ bool may_enter(const GangRecord& g, const PodRecord& r, bool is_renewal_due) {
   return r.phase == Phase::kBound || (r.phase == Phase::kWaiting && g.is_open && !is_renewal_due);
 }
 
+/// One of its pods or PodGroups that is to stop no others speaks for the gang. It has run since the first of its pods
+/// was bound.
+void add_stop_terms(const TrackerData& t, const GangRecord& g, const std::vector<PodSlot>& pods, Workload& w) {
+  each_group(t, g, [&](const GangRecord& group) { w.stopping.stops_none = w.stopping.stops_none || group.stops_none; });
+  for (const PodSlot s : pods) {
+    const PodRecord& r = t.pods[s];
+    w.stopping.stops_none = w.stopping.stops_none || r.stops_none;
+    if (r.phase == Phase::kBound && r.placed.value > 0) w.runs_since = std::min({w.runs_since, r.placed, t.out.now()});
+  }
+}
+
 void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
   GangRecord& g = t.gangs.edit(slot);
   std::vector<PodSlot> entering;
@@ -301,6 +312,7 @@ void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {
     w.estimate = g.estimate;
     w.tenant = tenant_of(g.ns);
     w.members = std::move(members);
+    add_stop_terms(t, g, entering, w);
     t.out.add(Submitted{std::move(w)});
   } else {
     t.out.add(MembersAdded{g.job, g.told_min, std::move(members)});

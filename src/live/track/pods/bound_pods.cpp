@@ -10,6 +10,7 @@
 #include "live/track/nodes/node_changes.h"
 #include "live/track/pods/bindings.h"
 #include "live/track/pods/jobs.h"
+#include "live/track/pods/leaving_pods.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
 
@@ -161,6 +162,11 @@ void correct_grants(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
 }
 
+bool was_stopped(const Pod& pod) {
+  return pod.deletion_requested.value != 0 && pod.annotations &&
+         find_label(*pod.annotations, kStoppedAnnotation) != nullptr;
+}
+
 void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
   PodRecord& r = t.pods.edit(slot);
   if (r.closes_node == closes) return;
@@ -175,6 +181,7 @@ void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
 void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   r.is_bound_seen = true;
+  if (r.phase == Phase::kLeaving) return;
   // Of a pod that cannot be read whole, what was last read of it counts, else what was read now; if that is less than
   // it holds, its node is closed.
   const bool has_account = !pod.problem.empty() && !r.demand.is_none();
@@ -210,6 +217,12 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
     r.has_charged_queue =
         r.is_ours && pod.annotations && find_label(*pod.annotations, kChargedQueueAnnotation) != nullptr;
   }
+  if (!is_known && was_stopped(pod)) {  // by an earlier leader
+    r.node_name = pod.node_name;
+    r.devices = known.devices;
+    r.grants = known.grants;
+    return note_leaving(t, slot, pod.deletion_requested);
+  }
   note_bound(t, slot, pod.node_name, known);
   if (!is_known) correct_grants(t, slot, pod);
 }
@@ -234,7 +247,7 @@ void note_bound(TrackerData& t, PodSlot slot, const PooledString& node_name, con
   PodRecord& r = t.pods.edit(slot);
   t.out.stamp();
   note_answered(t, slot);
-  if (r.phase == Phase::kBound && r.node_name == node_name) return;
+  if (r.phase == Phase::kLeaving || (r.phase == Phase::kBound && r.node_name == node_name)) return;
   r.hold = HoldReason::kNone;
   if (r.phase == Phase::kBound) leave_node(t, slot);
   const NodeId node = t.names.nodes.find(node_name);

@@ -1,5 +1,7 @@
 #include "live/track/pods/jobs.h"
 
+#include <algorithm>
+
 #include "live/track/gangs/membership.h"
 #include "live/track/nodes/levels.h"
 
@@ -47,6 +49,8 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.submitted = r.phase == Phase::kWaiting ? r.seen : t.out.now();
   w.estimate = r.estimate;
   w.is_ours = r.is_ours;
+  w.stopping.stops_none = r.stops_none;
+  if (r.phase == Phase::kBound && r.placed.value > 0) w.runs_since = std::min(r.placed, t.out.now());
   w.tenant = tenant_of(r.ns);
   w.members.push_back({r.member, r.demand, r.constraint, r.label_set});
   t.out.add(Submitted{std::move(w)});

@@ -9,6 +9,7 @@
 #include "live/track/pods/bound_pods.h"
 #include "live/track/pods/foreign_pods.h"
 #include "live/track/pods/jobs.h"
+#include "live/track/pods/leaving_pods.h"
 #include "live/track/pods/queues.h"
 #include "live/track/pods/requests.h"
 #include "live/track/unknown_fields.h"
@@ -28,7 +29,7 @@ namespace {
 /// while it is not it is held.
 void keep_unread_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   const PodRecord& r = t.pods[slot];
-  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode;
+  const bool is_bound = r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode || r.phase == Phase::kLeaving;
   if (!pod.node_name.empty()) {
     if (!is_bound || r.node_name != pod.node_name) see_bound(t, slot, pod);
   } else if (r.is_ours) {
@@ -42,6 +43,8 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   change_rules(t, slot, pod.rules);
   if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
   r.priority = pod.priority;
+  r.stops_none = pod.never_preempts;
+  if (pod.scheduled.status == ConditionStatus::kTrue) r.placed = pod.scheduled.last_transition;
   r.controller_kind = pod.controller_kind;
   r.controller_name = pod.controller_name;
   const bool has_refusal = pod.scheduled.status == ConditionStatus::kFalse;
@@ -188,7 +191,7 @@ void see_pending(TrackerData& t, PodSlot slot, const Pod& pod) {
   r.owner_hash = hash;
   const DemandId demand_before = r.demand;
   // A pod known to be bound stays bound; an older version of it may still arrive.
-  if (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode) return;
+  if (r.phase == Phase::kBound || r.phase == Phase::kOnUnknownNode || r.phase == Phase::kLeaving) return;
   if (r.phase == Phase::kAssumed && pod.deletion_requested.value == 0) {
     // A pod may be resized before it is bound.
     if (!is_changed_by_owner && t.translator.is_demand_of(pod, r.demand)) return;
@@ -258,6 +261,7 @@ void forget_pod(TrackerData& t, PodSlot slot) {
   PodRecord& r = t.pods.edit(slot);
   note_answered(t, slot);
   if (r.phase == Phase::kOnUnknownNode) leave_unknown_node(t, slot);
+  if (r.phase == Phase::kLeaving) end_leaving(t, slot);
   leave_node(t, slot);
   withdraw_pod(t, slot);
   if (r.gang != kNoGang) leave_gang(t, slot);

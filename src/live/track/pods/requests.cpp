@@ -117,6 +117,7 @@ void take_labels(TrackerData& t, PodSlot slot, const Pod& pod) {
   const bool is_changed = are_others || r.is_leaving != is_leaving;
   r.labels = pod.labels;
   r.is_leaving = is_leaving;
+  if (is_leaving) r.leaves_by = pod.deletion_requested;
   if (t.are_labels_counted && (is_changed || r.label_set.is_none())) renew_label_set(t, slot);
 }
 

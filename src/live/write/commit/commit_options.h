@@ -35,4 +35,11 @@ struct CommitCounters {
   friend bool operator==(const CommitCounters&, const CommitCounters&) = default;
 };
 
+/// Pods that were stopped for others.
+struct EvictionCounters {
+  std::uint64_t accepted = 0, refused = 0;
+  std::uint64_t late = 0;  ///< they had not left a minute after their grace
+  friend bool operator==(const EvictionCounters&, const EvictionCounters&) = default;
+};
+
 }  // namespace ashlar::kube

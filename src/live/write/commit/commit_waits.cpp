@@ -63,7 +63,7 @@ CommitOutcome CommitWaits::look_at(CommitTicket& ticket, Millis now) const {
   ticket.words = std::move(wait.words);
   if (wait.state != WaitState::kNotYet)
     return wait.state == WaitState::kHolds ? CommitOutcome::kHolds : CommitOutcome::kBroken;
-  if (now < ticket.first_sent + options_.wait_max) return CommitOutcome::kUnknown;
+  if (wait.has_own_limit || now < ticket.first_sent + options_.wait_max) return CommitOutcome::kUnknown;
   ticket.words += ", after " + std::to_string(options_.wait_max.value / 1000) + " s";
   return CommitOutcome::kTimeOut;
 }

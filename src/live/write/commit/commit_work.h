@@ -32,7 +32,8 @@ enum class WaitState : std::uint8_t {
 
 struct CommitWait {
   WaitState state = WaitState::kHolds;
-  std::string words;  ///< what is missing or broken, for conditions: "claim ns/data is not bound yet"
+  std::string words;           ///< what is missing or broken, for conditions: "claim ns/data is not bound yet"
+  bool has_own_limit = false;  ///< it ends by itself, however long it takes
 };
 
 /// A write that is refused, a wait that breaks or takes too long, and a place that is lost end it: the place is free at

@@ -1,0 +1,220 @@
+#include "live/write/evictions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kubeclient/bind_outcome.h"
+#include "kubeclient/writes.h"
+#include "live/track/translate.h"
+
+namespace ashlar::kube {
+namespace {
+
+/// Beyond its grace, or until the server has reported that it is being deleted.
+constexpr Millis kLateAfter{60'000};
+constexpr Millis kRetryMin{500}, kRetryMax{10'000};
+constexpr Millis kLookEvery{1'000};
+/// Requests under way; more wait.
+constexpr std::size_t kUnderWayMax = 16;
+
+std::string full_name(const PodRecord& pod) { return pod.ns.str() + "/" + pod.name.str(); }
+
+}  // namespace
+
+/// Waits for departures, and then for what `inner` waits for; its writes come before.
+class Evictions::Work final : public CommitWork {
+ public:
+  Work(const Evictions& evictions, PodSlot slot, DeparturePtr departure, std::shared_ptr<CommitWork> inner)
+      : evictions_(evictions), slot_(slot), departure_(std::move(departure)), inner_(std::move(inner)) {}
+  std::string problem() const override { return inner_ ? inner_->problem() : std::string(); }
+  std::size_t writes() const override { return inner_ ? inner_->writes() : 0; }
+  std::string subject(std::size_t write) const override { return inner_->subject(write); }
+  std::string path(std::size_t write) const override { return inner_->path(write); }
+  std::string patch(std::size_t write, std::string_view object) const override { return inner_->patch(write, object); }
+  WriteFinding look_at(std::size_t write, std::string_view object) const override {
+    return inner_->look_at(write, object);
+  }
+  bool is_taken_back() const override { return inner_ && inner_->is_taken_back(); }
+  std::string undo_patch(std::size_t write, std::string_view object) const override {
+    return inner_->undo_patch(write, object);
+  }
+  CommitWait wait() const override {
+    CommitWait departure = evictions_.wait_of(slot_, departure_.get());
+    return departure.state == WaitState::kHolds && inner_ ? inner_->wait() : departure;
+  }
+  void note_given_up() override {
+    if (inner_) inner_->note_given_up();
+  }
+
+ private:
+  const Evictions& evictions_;
+  PodSlot slot_;
+  DeparturePtr departure_;
+  std::shared_ptr<CommitWork> inner_;
+};
+
+Evictions::Evictions(Api& api, Tracker& tracker, Hooks hooks)
+    : api_(api),
+      tracker_(tracker),
+      hooks_(std::move(hooks)),
+      lane_(api, [this] { pump(); }),
+      life_(std::make_shared<char>()) {}
+
+Evictions::~Evictions() { api_.cancel_timer(timer_); }
+
+void Evictions::stop(const Evict& evict) {
+  DeparturePtr& departure = of_plan_[evict.for_job];
+  if (!departure) departures_.push_back(departure = std::make_shared<Departure>());
+  for (const PodSlot slot : tracker_.stop_job(evict.job)) {
+    const PodRecord& pod = tracker_.pods()[slot];
+    departure->victims.push_back({.slot = slot, .generation = pod.generation, .reason = evict.reason});
+    if (hooks_.log)
+      hooks_.log(LogLevel::kInfo, {"evicting pod " + full_name(pod) + " from node " + pod.node_name.str() + " (" +
+                                       std::string(stop_reason_name(evict.reason)) + ")",
+                                   "pod", pod.ns, pod.name});
+  }
+}
+
+std::shared_ptr<CommitWork> Evictions::work_of(PodSlot slot, std::shared_ptr<CommitWork> work) {
+  const auto of_job = of_plan_.find(tracker_.pods()[slot].job);
+  DeparturePtr departure = of_job == of_plan_.end() ? nullptr : of_job->second;
+  if (!departure && !tracker_.awaits_departure(slot, hooks_.state())) return work;
+  waiting_[slot] = tracker_.pods()[slot].generation;
+  return std::make_shared<Work>(*this, slot, std::move(departure), std::move(work));
+}
+
+bool Evictions::is_leaving(const Victim& victim) const {
+  return tracker_.pods().is_current(victim.slot, victim.generation) &&
+         tracker_.pods()[victim.slot].phase == PodRecord::Phase::kLeaving;
+}
+
+CommitWait Evictions::wait_of(PodSlot slot, const Departure* departure) const {
+  if (departure != nullptr && !departure->broken.empty()) return {WaitState::kBroken, departure->broken, true};
+  const auto left = departure == nullptr ? 0 : std::ranges::count_if(departure->victims, [this](const Victim& victim) {
+    return is_leaving(victim);
+  });
+  if (left > 0)
+    return {WaitState::kNotYet,
+            left == 1 ? "a pod that was stopped for it has not left yet"
+                      : std::to_string(left) + " pods that were stopped for it have not left yet",
+            true};
+  if (tracker_.awaits_departure(slot, hooks_.state()))
+    return {WaitState::kNotYet, "pods that were stopped have not left the node yet", true};
+  return {};
+}
+
+void Evictions::pump() {
+  const Millis now = api_.monotonic();
+  for (const DeparturePtr& departure : std::vector<DeparturePtr>(departures_))
+    for (std::size_t i = 0; i < departure->victims.size(); ++i) {
+      const Victim& victim = departure->victims[i];
+      const bool is_due = !victim.is_accepted && victim.due <= now && departure->broken.empty() && is_leaving(victim);
+      if (!is_due || lane_.size() >= kUnderWayMax || !api_.budget().may_send(now) || !hooks_.may_write()) continue;
+      send(departure, i);
+    }
+  find_late();
+  std::erase_if(departures_, [this](const DeparturePtr& departure) {
+    return std::ranges::none_of(departure->victims, [this](const Victim& victim) { return is_leaving(victim); });
+  });
+  arm();
+}
+
+void Evictions::send(const DeparturePtr& departure, std::size_t number) {
+  Victim& victim = departure->victims[number];
+  victim.due = Millis::max();  // until it is answered
+  const PodRecord& pod = tracker_.pods()[victim.slot];
+  lane_.send(
+      [&](OnAnswer on_answer) {
+        return evict_pod(api_, {pod.ns, pod.name, pod.uid}, std::move(on_answer), hooks_.may_write);
+      },
+      [this, departure, number](const Answer& answer) { take_answer(departure, number, answer); });
+}
+
+void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer) {
+  Victim& victim = departure->victims[number];
+  if (!is_leaving(victim)) return;
+  const PodRecord& pod = tracker_.pods()[victim.slot];
+  if (answer.ok()) {
+    victim.is_accepted = true;
+    ++counters_.accepted;
+    return mark(victim);
+  }
+  if (says_gone(answer)) return tracker_.note_gone(victim.slot);
+  const bool is_protected = answer.reason == kDisruptionBudget;
+  const std::string words = bounded_words(answer.result.error().message);
+  if (is_protected || bind_outcome(answer) == BindOutcome::kRefused) {
+    ++counters_.refused;
+    if (hooks_.log)
+      hooks_.log(LogLevel::kWarning,
+                 {"pod " + full_name(pod) + " cannot be evicted, and stays: " + words, "pod", pod.ns, pod.name});
+    return give_up(*departure, is_protected
+                                   ? "a pod that was to be stopped for it is protected by a budget of disruption now"
+                                   : "the API server refuses to evict a pod that was to be stopped for it");
+  }
+  // A conflict, trouble of the server, or no answer: the same again is harmless.
+  victim.due = api_.monotonic() + hold_time(kRetryMin, kRetryMax, ++victim.failures);
+  if (victim.failures == 1 && hooks_.log)
+    hooks_.log(LogLevel::kWarning, {"evicting pod " + full_name(pod) + ": " + words, "pod", pod.ns, pod.name});
+}
+
+void Evictions::mark(const Victim& victim) {
+  const PodRecord& pod = tracker_.pods()[victim.slot];
+  const std::string_view reason = stop_reason_name(victim.reason);
+  lane_.send(
+      [&](OnAnswer on_answer) {
+        return mark_stopped(api_, {pod.ns, pod.name, pod.uid}, reason, api_.now(), std::move(on_answer),
+                            hooks_.may_write);
+      },
+      [](const Answer&) {});  // it may be gone already; its eviction counts without it
+}
+
+/// Those whose eviction was accepted leave all the same.
+void Evictions::give_up(Departure& departure, std::string words) {
+  departure.broken = std::move(words);
+  for (const Victim& victim : departure.victims)
+    if (is_leaving(victim) && !victim.is_accepted && !tracker_.pods()[victim.slot].is_leaving)
+      tracker_.stay(victim.slot);
+  look_again();
+}
+
+/// Also those that an earlier leader has evicted.
+void Evictions::find_late() {
+  const Millis now = api_.now();
+  for (const PodSlot slot : tracker_.leaving_pods()) {
+    const PodRecord& pod = tracker_.pods()[slot];
+    if (pod.phase != PodRecord::Phase::kLeaving || now <= pod.leaves_by + kLateAfter) continue;
+    ++counters_.late;
+    if (hooks_.log)
+      hooks_.log(LogLevel::kWarning,
+                 {"pod " + full_name(pod) + " was evicted and has not left node " + pod.node_name.str() +
+                      " a minute after its grace period; it is taken to stay, and its place is not given to others",
+                  "pod", pod.ns, pod.name});
+    for (const DeparturePtr& departure : departures_)
+      if (std::ranges::any_of(departure->victims, [&](const Victim& victim) { return victim.slot == slot; }))
+        give_up(*departure, "a pod that was stopped for it has not left in time");
+    tracker_.stay(slot);
+  }
+}
+
+void Evictions::note_left() { look_again(); }
+
+void Evictions::look_again() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const bool is_there = tracker_.pods().is_current(it->first, it->second) &&
+                          tracker_.pods()[it->first].phase == PodRecord::Phase::kAssumed;
+    if (is_there) hooks_.look_again(it->first);
+    it = is_there ? std::next(it) : waiting_.erase(it);
+  }
+}
+
+void Evictions::arm() {
+  if (is_armed_ || (departures_.empty() && !tracker_.has_leaving())) return;
+  is_armed_ = true;
+  timer_ = api_.after(kLookEvery, [this, life = std::weak_ptr<char>(life_)] {
+    if (life.expired()) return;
+    is_armed_ = false;
+    pump();
+  });
+}
+
+}  // namespace ashlar::kube
