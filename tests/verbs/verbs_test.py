@@ -167,7 +167,7 @@ REFUSED = [
     ("why a/b c", 2, 'ashlar why: unexpected argument "c"'),
     ("scheduler --config", 2, "--config: expected a value: --config FILE (Configuration file"),
     ("case --update=x f", 2, "--update: expected no value"),
-    ("scheduler --validate-only --config tiresias.yaml", 2, "tiresias.yaml:3:10: profile \"tiresias\" preempts running jobs"),
+    ("scheduler --validate-only --config tiresias.yaml", 2, "tiresias.yaml:3:10: profile \"tiresias\" stops running jobs before a place is known"),
     ("scheduler --validate-only --config broken.yaml", 2, "broken.yaml:4:1: not valid YAML: end of map flow not found; check the brackets"),
     ("scheduler --validate-only --config names.yaml", 2, 'names.yaml:3:18: schedulerNames: expected one name without commas and spaces, got "a b"'),
     ("scheduler --validate-only --config .", 2, ".: cannot be read: Is a directory"),

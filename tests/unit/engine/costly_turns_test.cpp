@@ -184,6 +184,7 @@ TEST(CostlyTurns, AreRefilledByTheTimeHoweverOftenThatIsAsked) {
   EXPECT_EQ(often.next, rarely.next);
   EXPECT_EQ(often.next, Millis(11));
   EXPECT_EQ(often.look(Millis(3), {2}), JobRows{}) << "a clock that was set back gives nothing";
+  EXPECT_EQ(often.next, Millis(3 + 2)) << "nor is it waited for";
   EXPECT_EQ(often.look(Millis(11), {2}), JobRows{2});
 }
 
@@ -376,6 +377,170 @@ TEST(CostlyTurns, OfATenantThatHasSpentLittleWaitForNoOther) {
   turns.refill(Millis(1), kLimits);
   EXPECT_TRUE(turns.take_turn(w.state, JobId(61u)));
   EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
+}
+
+/// What is spent in one decision is not given back by the next.
+TEST(CostlyTurns, OfATenantAreWhatItHasLeftFromTheDecisionsBefore) {
+  constexpr CostlyLimits kLimits{kCostAtOnce, 50};
+  SearchedForOnce w;
+  w.submit(60, kOurs, Millis(0), 7);
+  EXPECT_EQ(w.look(Millis(0), {1}, 2'500'000), JobRows{1}) << "nothing is left for others";
+  CostlyTurns& turns = w.turns;
+  turns.refill(Millis(0), kLimits);
+  turns.note_failed(w.state, JobId(60u), 49);
+  turns.next_turn();
+  turns.refill(Millis(0), kLimits);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u)));
+  turns.note_failed(w.state, JobId(60u), 1 + 500 * 7);
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
+  EXPECT_EQ(turns.next_turn(), Millis(1 + 7)) << "500 looks are due each millisecond";
+  turns.refill(Millis(7), kLimits);
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
+  turns.next_turn();
+  turns.refill(Millis(8), kLimits);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u)));
+}
+
+TEST(CostlyTurns, OfATenantThatSpendsItsOwnLeaveTheSharesToOthers) {
+  constexpr CostlyLimits kLimits{kCostAtOnce, 50};
+  SearchedForOnce w;
+  w.submit(60, kOurs, Millis(10), 7);
+  w.submit(61, kOurs, Millis(10), 8);
+  w.submit(52, kOurs, Millis(10));
+  CostlyTurns& turns = w.turns;
+  turns.refill(Millis(10), kLimits);
+  turns.note_failed(w.state, JobId(1u), 50);           // all that its queue has of its own
+  turns.note_failed(w.state, JobId(60u), 10'000'000);  // a first search
+  turns.note_failed(w.state, JobId(61u), 0);
+  turns.note_failed(w.state, JobId(61u), 10'000'000);  // a further one
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(52u))) << "a first search";
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(2u))) << "a further one";
+}
+
+/// One that has had more than its part waits for its own all the same.
+TEST(CostlyTurns, OfATenantThatIsBehindAreAwaitedForWhatItHasOfItsOwn) {
+  constexpr CostlyLimits kLimits{kCostAtOnce, 50};
+  SearchedForOnce w;
+  w.submit(60, kOurs, Millis(0), 7);
+  CostlyTurns& turns = w.turns;
+  turns.refill(Millis(0), kLimits);
+  turns.note_failed(w.state, JobId(1u), 50 + 500 * 1000);
+  turns.note_failed(w.state, JobId(60u), 50 + 500 * 3);
+  turns.note_failed(w.state, JobId(60u), kCostAtOnce + 2'500 * 100);
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
+  EXPECT_FALSE(turns.take_turn(w.state, JobId(1u)));
+  EXPECT_EQ(turns.next_turn(), Millis(1 + 3));
+  turns.refill(Millis(4), kLimits);
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u)));
+}
+
+/// While it has nothing to search for, what others spend gives it nothing for later.
+TEST(CostlyTurns, OfAQueueThatWasAwayAreNoMoreForThat) {
+  SearchedForOnce w;
+  for (const std::uint32_t job : {60u, 61u}) w.submit(job, kTheirs, Millis(0));
+  std::size_t of_other = 0;
+  for (int decision = 0; decision < 100; ++decision) {
+    JobRows jobs(50);
+    std::iota(jobs.begin(), jobs.end(), 1);
+    if (decision < 6 || decision >= 20) jobs.insert(jobs.end(), {60, 61});
+    for (const std::uint32_t job : w.look(Millis(1000 * (decision + 1)), jobs))
+      of_other += job >= 60 && decision >= 20 ? 1 : 0;
+  }
+  EXPECT_GE(of_other, 38u);
+  EXPECT_LE(of_other, 41u);
+}
+
+/// Of a published order all that came is gone through at once.
+TEST(CostlyTurns, AreNotAskedForWhereAllJobsHaveJustComeInAnOrderOfTheirOwn) {
+  Profile profile = *builtin_profile("qssf");
+  profile.blocking = Blocking::kSkip;
+  State s = with_gangs(3);
+  Engine engine(std::move(profile));
+  engine.limit_costly({1, 0});
+  engine.limit_explained(1);
+  const Plan plan = engine.decide(s, s.now());
+  EXPECT_EQ(judged_in(plan).size(), 3u);
+  EXPECT_EQ(engine.put_off_count(), 0u);
+  EXPECT_EQ(plan.look_again_at, Millis::max());
+}
+
+/// A gang that ran, was stopped and waits anew counts as new; one that waited all the time does not.
+TEST(CostlyTurns, OfAGangThatHasRunMeanwhileAreFirstOnesAgain) {
+  State s = with_gangs(2);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly({1, 0});
+  for (Millis now(0); now < Millis(3000); now = now + Millis(1000)) engine.decide(s, now);
+  for (std::uint32_t job = 0; job < kMembers; ++job) tell(s, Ended{JobId(job)}, Millis(3000));
+  ASSERT_EQ(engine.decide(s, Millis(3000)).actions.size(), kMembers) << "one of them starts";
+  const JobId started = s.job(JobId(20u)).is_started ? JobId(20u) : JobId(21u);
+  tell(s, Evicted{started, Millis::max(), {}}, Millis(4000));
+  for (std::uint32_t n = 0; n < kMembers; ++n) {
+    tell(s, Submitted{workload(n, n, 1, kHalfOfANode)}, Millis(4000));
+    tell(s, Bound{MemberId(n), NodeId(n), {}}, Millis(4000));
+  }
+  for (const std::uint32_t gang : {20u, 21u}) tell(s, PriorityChanged{JobId(gang), 1}, Millis(4000));
+  engine.decide(s, Millis(4000));
+  EXPECT_EQ(engine.put_off_count(), 0u) << "each has its share";
+}
+
+/// A decision that ends before the turn of those that were put off takes no turn from them.
+TEST(CostlyTurns, ComeNextAlsoAfterADecisionThatWasCut) {
+  State s = with_gangs(2);
+  Engine engine(*builtin_profile("ashlar"), {.binds_per_step_max = 1});
+  engine.limit_costly({1, 0});
+  for (Millis now(0); now < Millis(2000); now = now + Millis(1000)) engine.decide(s, now);
+  for (const std::uint32_t gang : {20u, 21u}) tell(s, PriorityChanged{JobId(gang), 1}, Millis(2000));
+  engine.decide(s, Millis(2000));
+  ASSERT_EQ(engine.put_off_count(), 1u);
+  const bool is_first = engine.verdict_of(JobId(20u)).at == Millis(2000);
+  const JobId had(is_first ? 20u : 21u), is_next(is_first ? 21u : 20u);
+  Workload urgent = workload(6, 16, 1, kHalfOfANode);
+  urgent.priority = 1000;
+  tell(s, Submitted{urgent}, Millis(3000));
+  ASSERT_EQ(engine.decide(s, Millis(3000)).actions.size(), 1u);
+  tell(s, PriorityChanged{had, 2}, Millis(4000));
+  engine.decide(s, Millis(4000));
+  EXPECT_EQ(engine.put_off_count(), 1u);
+  EXPECT_EQ(engine.verdict_of(is_next).at, Millis(4000));
+}
+
+/// Nor are those free that a reservation holds as it held their like: it may have to be made anew for each look.
+TEST(CostlyTurns, OfGangsThatAReservationHoldsAreCharged) {
+  State s = small_state(1);
+  const auto submit = [&](Workload w, std::int64_t seconds) {
+    if (seconds > 0) w.estimate = {Millis(1000 * seconds), Millis(1000 * seconds)};
+    tell(s, Submitted{std::move(w)});
+  };
+  const auto submit_unlike = [&](std::uint32_t job, std::uint32_t kind) {
+    Workload gang = workload(job, 10 * job, 2, kOneDevice);
+    const DemandId demand(30 + kind);
+    tell(s, DemandDefined{demand, {.amounts = {{resource::kCpu, kind}}, .devices = {1, MilliGpu(1000), MiB(0)}}});
+    gang.members[1].demand = demand;
+    submit(gang, 0);
+  };
+  submit(workload(0, 0, 1, kFourDevices), 1000);
+  tell(s, Bound{MemberId(0u), NodeId(0u), {}});
+  Workload head = workload(1, 1, 2, kFourDevices);  // all of the node, once that one has ended
+  head.priority = 1000;
+  submit(head, 1000);
+  submit_unlike(2, 1);
+  Engine engine = engine_blocking_by(Blocking::kEasy);
+  engine.limit_costly({1, 0});
+  for (Millis now(0); now < Millis(3000); now = now + Millis(1000)) engine.decide(s, now);
+  ASSERT_EQ(engine.verdict_of(JobId(2u)).reasons.at(0).code, ReasonCode::kReservationHeld);
+  submit_unlike(3, 1);
+  submit_unlike(4, 2);
+  EXPECT_TRUE(engine.decide(s, Millis(3000)).actions.empty());
+  EXPECT_EQ(engine.verdict_of(JobId(3u)).reasons.at(0).code, ReasonCode::kReservationHeld);
+  EXPECT_EQ(engine.put_off_count(), 1u) << "the other one";
+}
+
+TEST(CostlyTurns, AreAwaitedInSilenceWhereNoVerdictsAreAskedFor) {
+  State s = with_gangs(3);
+  Engine engine(*builtin_profile("ashlar"), {.has_verdicts = false});
+  engine.limit_costly({1, 0});
+  EXPECT_TRUE(engine.decide(s, s.now()).verdicts.empty());
+  EXPECT_EQ(engine.put_off_count(), 2u);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // The search for every combination of nodes for a gang of unlike members with rules about each other: what it may cost.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "../state/small_state.h"
 #include "engine/engine.h"
+#include "engine/place/one_by_one.h"
 #include "engine/place/placement.h"
 
 namespace ashlar {
@@ -59,12 +61,26 @@ class ExactSearch : public ::testing::Test {
     FitTables tables(profile);
     Trial trial(s);
     Rng draws, again;
-    is_placed = place_gang({trial, tables, profile, draws}, JobId(0u)).is_placed;
+    const PlacementOutcome outcome = place_gang({trial, tables, profile, draws}, JobId(0u));
+    is_placed = outcome.is_placed;
+    limit = outcome.limit;
     std::uint64_t looks = 0;
     for (; again.state() != draws.state(); ++looks) again.next();
     return looks;
   }
   bool is_placed = false;
+  std::optional<Reason> limit;
+  /// By the search alone, of which that many steps may be taken.
+  bool is_found(const Scope& hard, std::uint32_t steps) {
+    const Profile profile = *builtin_profile("ashlar");
+    FitTables tables(profile);
+    Trial trial(s);
+    Rng draws;
+    std::vector<OneByOne::OwnRun> runs;
+    for (const auto& run : runs_of(s, JobId(0u), UINT32_MAX)) runs.push_back({run});
+    const PlacementContext context{trial, tables, profile, draws};
+    return OneByOne(context, hard).search(runs, steps);
+  }
 };
 
 TEST_F(ExactSearch, ManyKindsOnAlmostAsManyNodesAsAStepIsWorthCostNoMoreThanItsBudget) {
@@ -77,6 +93,31 @@ TEST_F(ExactSearch, WhatFitsIsPlacedAllTheSame) {
   submit(kSmall, 4);
   EXPECT_LE(looks_of_placement(), 10'000u);
   EXPECT_TRUE(is_placed);
+}
+
+TEST_F(ExactSearch, OfMoreKindsThanItsBudgetIsEnoughForIsNotBegun) {
+  submit(kSmall + 1, 80);
+  EXPECT_LE(looks_of_placement(), 1'000u);
+  EXPECT_FALSE(is_placed);
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_EQ(limit->subject, kLimitOfSteps);
+}
+
+TEST_F(ExactSearch, ThatHasJustTheStepsItNeedsFindsThePlace) {
+  submit(4, 0);  // a step for each, and nine for 4 + 3 + 2 + 1 looks at 4,000 nodes
+  EXPECT_TRUE(is_found({}, 4 + 9));
+  EXPECT_FALSE(is_found({}, 4 + 8));
+}
+
+TEST_F(ExactSearch, InADomainLooksAtNoOtherNodes) {
+  tell(s, LevelsDefined{1, 0});
+  for (std::uint32_t n = 0; n < kNodes; ++n) {
+    NodeFacts facts = s.cluster().facts(NodeId(n));
+    facts.domains = {DomainId(n < kSmall ? 0u : 1u)};
+    tell(s, NodeSeen{NodeId(n), facts});
+  }
+  submit(4, 0);
+  EXPECT_TRUE(is_found({LevelId(0u), DomainId(0u)}, 4));
 }
 
 }  // namespace

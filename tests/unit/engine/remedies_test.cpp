@@ -8,6 +8,7 @@
 #include "../state/small_state.h"
 #include "engine/engine.h"
 #include "engine/explain/explain.h"
+#include "engine/explain/rehearsal.h"
 
 namespace ashlar {
 namespace {
@@ -284,6 +285,36 @@ TEST(Remedies, EndWithTheTriesTheyHave) {
   EXPECT_GT(nodes.amount, 292) << "the fewest were not reached";
   EXPECT_LT(nodes.amount, 2 * 292);
   EXPECT_TRUE(with_nodes(cut_short.world, nodes.node, nodes.amount).starts()) << "what is offered helps all the same";
+}
+
+/// How many tries a job of so many kinds has among so many nodes, where its queue is held, which costs no placement.
+int tries_of(std::uint32_t kinds, std::uint32_t nodes) {
+  constexpr QueueId kHeld{1u};
+  State s = small_state(nodes);
+  QueueDefined held{kHeld, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+  held.is_held = true;
+  tell(s, held);
+  Workload gang = workload(0, 0, kinds, kOneDevice);
+  gang.queue = kHeld;
+  for (std::uint32_t k = 0; k < kinds; ++k) {
+    gang.members[k].demand = DemandId(20 + k);
+    tell(s, DemandDefined{DemandId(20 + k), {.amounts = {{resource::kCpu, k + 1}}}});
+  }
+  tell(s, Submitted{gang});
+  const Engine engine(*builtin_profile("ashlar"));
+  Rehearsal rehearsal(s, engine, JobId(0u), {});
+  while (!rehearsal.is_used_up()) EXPECT_FALSE(rehearsal.starts({}));
+  return rehearsal.tries();
+}
+
+/// Each looks at each node for each kind of members.
+TEST(Remedies, HaveFewerTriesTheMoreKindsAndNodesThereAre) {
+  EXPECT_EQ(tries_of(1, 2000), kRemedyTriesMax);
+  const int of_many = tries_of(1000, 1000);
+  EXPECT_LT(of_many, kRemedyTriesMax);
+  EXPECT_EQ(of_many, tries_of(500, 2000));
+  EXPECT_EQ(of_many, 2 * tries_of(1000, 2000));
+  EXPECT_GT(tries_of(10'000, 5000), 0) << "a few however many there are";
 }
 
 }  // namespace

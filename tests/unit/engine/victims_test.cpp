@@ -446,5 +446,87 @@ TEST(Victims, LoseLittleMoreThanTheBestThereAre) {
   EXPECT_LE(ours, 1.01 * best) << ours / best << " times the least";
 }
 
+/// Four jobs of a whole node each on two nodes; each stops the one that loses least. The third gave way for the last
+/// and is withdrawn: the second, which had given way for it, may stop others of its own from then on.
+TEST(Victims, OfAJobThatGaveWayAreLookedForOnceTheOneForWhichItDidIsOver) {
+  State s = small_state(2);
+  Engine engine(with_victims(VictimRule::kLostWork));
+  tell(s, DemandDefined{demand_of(8), {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+  const auto stopped_by = [&](std::uint32_t job, std::int64_t second) -> std::vector<JobId> {
+    Workload w = workload(job, job, 1, demand_of(8));
+    w.priority = static_cast<std::int32_t>(job);
+    w.submitted = Millis(1000 * second);
+    tell(s, Submitted{w}, w.submitted);
+    std::vector<JobId> stopped;
+    for (const Action& action : engine.decide(s, w.submitted).actions)
+      if (const auto* evict = std::get_if<Evict>(&action)) stopped.push_back(evict->job);
+    for (const JobId id : stopped) tell(s, Evicted{id, Millis::max(), {}}, w.submitted);
+    while (engine.decide(s, w.submitted).look_again_at <= w.submitted) continue;
+    return stopped;
+  };
+  EXPECT_TRUE(stopped_by(0, 0).empty());
+  EXPECT_TRUE(stopped_by(1, 100).empty());
+  EXPECT_EQ(stopped_by(2, 200), std::vector<JobId>{JobId(1u)});
+  EXPECT_EQ(stopped_by(3, 300), std::vector<JobId>{JobId(2u)});
+  tell(s, Ended{JobId(2u)}, Millis(400'000));
+  const Plan plan = engine.decide(s, Millis(400'000));
+  ASSERT_FALSE(plan.actions.empty());
+  const auto* evict = std::get_if<Evict>(&plan.actions.front());
+  ASSERT_NE(evict, nullptr);
+  EXPECT_EQ(evict->job, JobId(0u));
+  EXPECT_EQ(evict->for_job, JobId(1u));
+}
+
+/// Of two jobs of half a node each, the one that gives way for a third, of the same queue or of one to which that much
+/// is guaranteed.
+JobId first_of_two(QueueId third, Millis second_starts, std::int32_t first_priority, std::int32_t second_priority) {
+  State s = small_state(1);
+  Engine engine(with_victims(VictimRule::kPriority));
+  for (const QueueId queue : {kLeft, kRight}) {
+    QueueDefined defined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+    if (queue == kLeft) defined.shares.push_back({.of = quota_key(0), .guarantee = 4'000});
+    tell(s, defined);
+  }
+  const auto submit = [&](std::uint32_t job, std::int32_t priority, Millis at) {
+    Workload w = workload(job, job, 1, kFourDevices);
+    w.queue = job == 2 ? third : kRight;
+    w.priority = priority;
+    w.submitted = at;
+    tell(s, Submitted{w}, at);
+  };
+  submit(0, first_priority, Millis(0));
+  if (second_starts > Millis(0)) engine.decide(s, Millis(0));
+  submit(1, second_priority, second_starts);
+  engine.decide(s, second_starts);
+  submit(2, 10, Millis(1000));
+  const Plan plan = engine.decide(s, Millis(1000));
+  const auto* evict = plan.actions.empty() ? nullptr : std::get_if<Evict>(&plan.actions.front());
+  return evict == nullptr ? JobId::none() : evict->job;
+}
+
+TEST(Victims, AreOfTheLowestPriorityAndOfTheseTheOneThatStartedLast) {
+  for (const QueueId third : {kRight, kLeft}) {
+    EXPECT_EQ(first_of_two(third, Millis(500), 5, 5), JobId(1u));
+    EXPECT_EQ(first_of_two(third, Millis(500), 4, 5), JobId(0u));
+    EXPECT_EQ(first_of_two(third, Millis(500), 5, 4), JobId(1u));
+    EXPECT_EQ(first_of_two(third, Millis(0), 5, 5), JobId(1u)) << "both started at once, in the order of jobs";
+  }
+}
+
+TEST(Victims, AreNoJobsThatHaveWaitedAsLong) {
+  State s = small_state(1);
+  Engine engine(with_victims(VictimRule::kPriority));
+  QueueDefined defined{kLeft, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
+  defined.stops.own = StopRules::Own::kLowerOrNewer;
+  tell(s, defined);
+  for (std::uint32_t job = 0; job < 3; ++job) {
+    Workload w = workload(job, job, 1, kFourDevices);
+    w.queue = kLeft;
+    tell(s, Submitted{w});
+  }
+  EXPECT_EQ(engine.decide(s, Millis(0)).actions.size(), 2u);
+  EXPECT_TRUE(engine.decide(s, Millis(1000)).actions.empty());
+}
+
 }  // namespace
 }  // namespace ashlar

@@ -242,6 +242,73 @@ TEST(Wake, WhatKeepsWakingThoseAheadKeepsNoNewcomerFromItsTurn) {
   FAIL() << "the newcomer had no turn in " << kRounds << " decisions";
 }
 
+/// The same of jobs that may stop others, which each freed node makes the engine look at, as far as a decision goes.
+TEST(Wake, WhatKeepsWakingThoseThatMayStopOthersKeepsNoNewcomerFromItsTurn) {
+  constexpr std::uint32_t kKinds = 30, kLookedAt = 5, kRounds = 40, kNewAt = 10, kOccupant = 5;
+  constexpr DemandId kSevenDevices{21u};
+  Profile profile = *builtin_profile("ashlar");
+  profile.victim = VictimRule::kPriority;
+  profile.blocking = Blocking::kSkip;
+  State s = small_state(4);
+  tell(s, DemandDefined{kSevenDevices, {.amounts = {{resource::kPods, 1}}, .devices = {7, MilliGpu(1000), MiB(0)}}});
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    Workload safe = workload(n, n, 1, kSevenDevices);
+    safe.stopping.is_unstoppable = true;
+    tell(s, Submitted{safe});
+    tell(s, Bound{MemberId(n), NodeId(n), {}});
+  }
+  for (std::uint32_t k = 0; k < kKinds; ++k) {
+    tell(s, DemandDefined{DemandId(30 + k),
+                          {.amounts = {{resource::kCpu, k + 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    Workload whole = workload(10 + k, 10 + k, 1, DemandId(30 + k));
+    whole.priority = 1;
+    tell(s, Submitted{whole});
+  }
+  Engine engine(std::move(profile));
+  engine.limit_explained(std::size_t{kLookedAt} * 4);
+  while (engine.decide(s, s.now()).look_again_at <= s.now()) continue;
+  std::uint32_t examined_most = 0;
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    if (round % 2 == 0) {
+      tell(s, Submitted{workload(kOccupant, kOccupant, 1, kOneDevice)});
+      tell(s, Bound{MemberId(kOccupant), NodeId(3u), {}});
+    } else {
+      tell(s, Ended{JobId(kOccupant)});
+    }
+    if (round == kNewAt) tell(s, Submitted{workload(6, 6, 1, kNoDevices)});
+    const Plan plan = engine.decide(s, s.now());
+    examined_most = std::max(examined_most, plan.examined);
+    if (plan.actions.empty()) continue;
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(6u));
+    EXPECT_LE(round, kNewAt + 2 * kKinds / kLookedAt);
+    EXPECT_GE(examined_most, kLookedAt) << "they were woken";
+    return;
+  }
+  FAIL() << "the newcomer had no turn in " << kRounds << " decisions";
+}
+
+/// What was freed before the rest was looked at is not forgotten when that is done.
+TEST(Wake, WhatIsFreedWhileADecisionGoesOnInTheNextWakesAfterIt) {
+  constexpr std::uint32_t kKinds = 60, kAtOnce = 50;
+  State s = full_cluster();
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_explained(kAtOnce * 4);
+  for (std::uint32_t k = 0; k < kKinds; ++k) {
+    const std::int64_t cores = k < kAtOnce ? k + 1 : 64'001 + k;  // the last ones fit nowhere
+    tell(s, DemandDefined{DemandId(30 + k),
+                          {.amounts = {{resource::kCpu, cores}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
+    tell(s, Submitted{workload(10 + k, 10 + k, 1, DemandId(30 + k))});
+  }
+  ASSERT_EQ(engine.decide(s, s.now()).examined, kAtOnce);
+  tell(s, Ended{JobId(0u)});
+  Plan plan = engine.decide(s, s.now());
+  EXPECT_TRUE(plan.actions.empty());
+  ASSERT_LE(plan.look_again_at, plan.at);
+  plan = engine.decide(s, s.now());
+  ASSERT_EQ(plan.actions.size(), 1u);
+  EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(10u));
+}
+
 /// The same gangs, woken at each decision, of which it looks at a few: each of them is judged anew in its turn.
 TEST(Wake, WhatWakesManyGangsAgainAndAgainLeavesEachItsTurn) {
   constexpr std::uint32_t kChoices = 30, kLookedAt = 1;
