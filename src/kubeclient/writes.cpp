@@ -228,9 +228,11 @@ http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendG
   w.key("deleteOptions").begin_object().key("preconditions").begin_object();
   w.member("uid", pod.uid.view()).end_object().end_object().end_object();
   const auto told_apart = [on_answer = std::move(on_answer)](Answer answer) {
-    const bool is_by_budget =
-        answer.status == 429 && answer.result.error().message.find("disruption budget") != std::string::npos;
-    if (is_by_budget) {
+    const std::string words = answer.ok() ? std::string() : answer.result.error().message;
+    const bool is_by_budget = answer.status == 429 && words.find("disruption budget") != std::string::npos;
+    // "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+    const bool is_by_several = answer.status == 500 && words.find("PodDisruptionBudget") != std::string::npos;
+    if (is_by_budget || is_by_several) {
       answer.status = 403;
       answer.reason = kDisruptionBudget;
       answer.retry_after = Millis(0);

@@ -40,8 +40,8 @@ struct PodRef {
   PooledString ns, name, uid;
 };
 /// POST pods/NAME/eviction (policy/v1) with uid precondition; the pod's own grace period. 201; 404 if gone; 409 if
-/// another uid. A refusal by a budget of disruption (429) is given as 403 with reason kDisruptionBudget: it is no
-/// trouble of the server's.
+/// another uid. A refusal by a budget of disruption (429), or by several (500), is given as 403 with reason
+/// kDisruptionBudget: it is no trouble of the server's.
 inline constexpr std::string_view kDisruptionBudget = "DisruptionBudget";
 http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendGuard may_send = {});
 /// Strategic-merge PATCH of pods/NAME/status: the condition DisruptionTarget as kube-scheduler's preemption sets it,

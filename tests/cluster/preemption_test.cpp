@@ -86,6 +86,7 @@ TEST_F(LivePreemption, APodOfHigherPriorityTakesThePlaceOfALowerOneWhenThatIsGon
   EXPECT_TRUE(says(*scheduler, "low", "was stopped for another job"));
   EXPECT_TRUE(wait([&] { return body_of("low").find("PreemptionByScheduler") != std::string::npos; }));
   EXPECT_NE(body_of("low").find(R"("ashlar.dev/stopped":"LowerPriority")"), std::string::npos);
+  EXPECT_TRUE(wait_event("Preempted", "Stopped for another job (LowerPriority): it leaves node node-000"));
   EXPECT_TRUE(pod("urgent").node_name.empty());
   end("low");
   ASSERT_TRUE(wait_bound(1, "urgent"));
@@ -155,7 +156,7 @@ TEST_F(LivePreemption, APodWithABudgetOfDisruptionStaysAndTheOtherWaitsAndSaysWh
   must([&](OnAnswer done) {
     kube::remove(*api_, "/apis/policy/v1/namespaces/default/poddisruptionbudgets/kept", -1, std::move(done));
   });
-  ASSERT_TRUE(wait([&] { return is_leaving("low"); }));
+  ASSERT_TRUE(wait([&] { return is_leaving("low"); }, std::chrono::seconds(90)));
   end("low");
   ASSERT_TRUE(wait_bound(1, "urgent"));
 }

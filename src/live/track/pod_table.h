@@ -119,9 +119,11 @@ struct PodRecord {
   DeviceMask devices;           ///< chosen or read back
   HeldGrantsPtr grants;         ///< what it holds of them; null: as much of each as it requests
   Millis created;
-  Millis seen;        ///< when we first saw it eligible
-  Millis placed;      ///< when it was bound, as the server says it; 0: not known
-  Millis leaves_by;   ///< is_leaving: by when its grace is over; kLeaving: the same, or when it was decided
+  Millis seen;    ///< when we first saw it eligible
+  Millis placed;  ///< when it was bound, as the server says it; 0: not known
+  /// is_leaving, kLeaving: by when its grace is over, or when it was decided. Of one that has stayed after all: until
+  /// when no job is to stop it
+  Millis leaves_by;
   Estimate estimate;  ///< as it states
   /// of labels and annotations as last seen, see owner_hash() in pods/pod_changes.cpp
   std::uint64_t owner_hash = 0;
@@ -151,11 +153,14 @@ struct PodRecord {
   bool stops_none = false;           ///< its preemption policy: no others are stopped for it
   bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
+  std::uint8_t times_kept = 0;       ///< that it was stopped and has stayed all the same
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve
 
   /// What the pod itself names: a PodGroup, or a gang.
   GangSlot named_gang() const { return group != kNoGang ? group : gang; }
   bool is_in_engine() const { return !member.is_none(); }
+  /// For a pod that runs: for how long its job is to be protected from the start of its run.
+  Millis protected_for() const { return placed.value > 0 && leaves_by > placed ? leaves_by - placed : Millis(0); }
   /// Its gang does without it now.
   bool is_apart() const { return phase == Phase::kHeld || phase == Phase::kOnUnknownNode || phase == Phase::kLeaving; }
   const Labels& its_labels() const {

@@ -16,6 +16,8 @@ constexpr Millis kRetryMin{500}, kRetryMax{10'000};
 constexpr Millis kLookEvery{1'000};
 /// Requests under way; more wait.
 constexpr std::size_t kUnderWayMax = 16;
+/// Numbers of events, apart from those of conditions.
+constexpr std::uint64_t kFirstEvent = 1u << 23;
 
 std::string full_name(const PodRecord& pod) { return pod.ns.str() + "/" + pod.name.str(); }
 
@@ -132,13 +134,14 @@ void Evictions::send(const DeparturePtr& departure, std::size_t number) {
 
 void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer) {
   Victim& victim = departure->victims[number];
-  if (!is_leaving(victim)) return;
+  if (!tracker_.pods().is_current(victim.slot, victim.generation)) return;
   const PodRecord& pod = tracker_.pods()[victim.slot];
-  if (answer.ok()) {
+  if (answer.ok()) {  // it leaves also where others of the departure stay
     victim.is_accepted = true;
     ++counters_.accepted;
     return mark(victim);
   }
+  if (!is_leaving(victim)) return;
   if (says_gone(answer)) return tracker_.note_gone(victim.slot);
   const bool is_protected = answer.reason == kDisruptionBudget;
   const std::string words = bounded_words(answer.result.error().message);
@@ -166,6 +169,21 @@ void Evictions::mark(const Victim& victim) {
                             hooks_.may_write);
       },
       [](const Answer&) {});  // it may be gone already; its eviction counts without it
+  const std::string note =
+      "Stopped for another job (" + std::string(reason) + "): it leaves node " + pod.node_name.str();
+  EventNote event;
+  event.ns = pod.ns;
+  event.name = pod.name;
+  event.uid = pod.uid;
+  event.reason = "Preempted";
+  event.action = "Preempting";
+  event.note = note;
+  event.controller = "ashlar.dev/scheduler";
+  event.instance = hooks_.identity;
+  event.now = api_.now();
+  event.sequence = kFirstEvent + ++events_;
+  lane_.send([&](OnAnswer on_answer) { return create_event(api_, event, std::move(on_answer), hooks_.may_write); },
+             [](const Answer&) {});
 }
 
 /// Those whose eviction was accepted leave all the same.
@@ -186,7 +204,7 @@ void Evictions::find_late() {
     ++counters_.late;
     if (hooks_.log)
       hooks_.log(LogLevel::kWarning,
-                 {"pod " + full_name(pod) + " was evicted and has not left node " + pod.node_name.str() +
+                 {"pod " + full_name(pod) + " was to be evicted and has not left node " + pod.node_name.str() +
                       " a minute after its grace period; it is taken to stay, and its place is not given to others",
                   "pod", pod.ns, pod.name});
     for (const DeparturePtr& departure : departures_)

@@ -28,6 +28,7 @@ class Evictions {
     std::function<const State&()> state;      ///< with all places decided
     std::function<void(PodSlot)> look_again;  ///< the wait of that pod's binding may have ended
     OnLog log;
+    std::string identity = {};  ///< of this scheduler, for events
   };
   Evictions(Api& api, Tracker& tracker, Hooks hooks);
   ~Evictions();
@@ -67,7 +68,7 @@ class Evictions {
   CommitWait wait_of(PodSlot slot, const Departure* departure) const;
   void send(const DeparturePtr& departure, std::size_t number);
   void take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer);
-  /// So that people, and the next leader, see why it leaves.
+  /// By its condition, an annotation and an event: people, and the next leader, see why it leaves.
   void mark(const Victim& victim);
   void give_up(Departure& departure, std::string words);
   void find_late();
@@ -82,7 +83,7 @@ class Evictions {
   std::vector<DeparturePtr> departures_;
   std::map<JobId, DeparturePtr> of_plan_;
   std::map<PodSlot, std::uint32_t> waiting_;  ///< pods whose bindings wait, with their generation
-  std::uint64_t timer_ = 0;
+  std::uint64_t timer_ = 0, events_ = 0;
   bool is_armed_ = false;
   std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone
 };

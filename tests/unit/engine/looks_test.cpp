@@ -1,5 +1,5 @@
-// Looks (FitTables::looks): what searches and their reasons cost is counted by what they look at; and the limits at
-// which a search ends are told.
+// Looks (FitTables::looks): what searches and their reasons cost is counted by what they look at; and at which limit a
+// search ends.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -184,7 +184,7 @@ TEST(Looks, OfMembersThatArePlacedOneByOneEndAtALimit) {
   EXPECT_GT(outcome.limit->numbers[0], 1'000'000);
 }
 
-/// A search for a gang of so many kinds that finds no place.
+/// A search for a gang of several kinds that finds no place.
 TEST(Looks, OfADecisionAreForEachKindAtEachNode) {
   constexpr std::uint32_t kNodes = 500, kKinds = 5;
   Looks w;

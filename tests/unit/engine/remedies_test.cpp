@@ -287,7 +287,7 @@ TEST(Remedies, EndWithTheTriesTheyHave) {
   EXPECT_TRUE(with_nodes(cut_short.world, nodes.node, nodes.amount).starts()) << "what is offered helps all the same";
 }
 
-/// How many tries a job of so many kinds has among so many nodes, where its queue is held, which costs no placement.
+/// How many tries a job of that many kinds has among that many nodes, where its queue is held, which costs no placement.
 int tries_of(std::uint32_t kinds, std::uint32_t nodes) {
   constexpr QueueId kHeld{1u};
   State s = small_state(nodes);

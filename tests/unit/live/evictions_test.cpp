@@ -10,6 +10,9 @@
 namespace ashlar::kube {
 namespace {
 
+constexpr int kSeveral = 1;  ///< instead of a status
+constexpr const char* kBudgets =
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
 constexpr const char* kBudget = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 class Evicting : public ::testing::Test, public TermBench {
@@ -68,7 +71,10 @@ class Evicting : public ::testing::Test, public TermBench {
   std::vector<std::string> warnings;
   ScriptedApi server{[this](const http::ServerRequest& request) {
                        if (!request.path.ends_with("/eviction") || status == 201) return ScriptedApi::done();
-                       return ScriptedApi::status(status, status == 429 ? kBudget : "no");
+                       return ScriptedApi::status(status == kSeveral ? 500 : status.load(), status == 429 ? kBudget
+                                                                                            : status == kSeveral
+                                                                                                ? kBudgets
+                                                                                                : "no");
                      },
                      [this] { return now; }};
 };
@@ -83,6 +89,9 @@ TEST_F(Evicting, APlaceIsBoundWhenThoseThatWereStoppedForItAreGone) {
             R"("deleteOptions":{"preconditions":{"uid":"uid-ns-low"}}})");
   EXPECT_EQ(server.count({"PATCH", "/pods/low/status", R"("ashlar.dev/stopped":"LowerPriority")",
                           R"("type":"DisruptionTarget")", "PreemptionByScheduler"}),
+            1u);
+  EXPECT_EQ(server.count({"POST", "/events", R"("reason":"Preempted")",
+                          "Stopped for another job (LowerPriority): it leaves node n0"}),
             1u);
   EXPECT_EQ(phase("low"), Phase::kLeaving);
   EXPECT_EQ(phase("high"), Phase::kAssumed);
@@ -127,9 +136,49 @@ TEST_F(Evicting, APodThatMayNotBeEvictedStaysAndTheOtherWaits) {
   EXPECT_TRUE(replica->state().is_consistent());
   EXPECT_EQ(replica->state().cluster().idle_devices()[0], 0);
   status = 201;
+  for (int i = 0; i < 10; ++i) turn();
+  EXPECT_EQ(evictions("low"), 1u) << "it is left alone";
+  now = now + Millis(29'000);
   ASSERT_TRUE(turn_until([&] { return evictions("low") == 2; })) << "it is tried again";
   gone(on(pod("low", 8), "n0"));
   ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kBound; }));
+}
+
+TEST_F(Evicting, AnotherIsStoppedInsteadOfOneThatMayNotBe) {
+  begin(server.api());
+  for (const char* name : {"n0", "n1"}) see(node(name, 8));
+  for (const char* name : {"0", "1"}) see(on(pod("low-" + std::string(name), 8), "n" + std::string(name)));
+  turn();
+  status = 429;
+  see(urgent("high", 8));
+  ASSERT_TRUE(turn_until([&] { return server.count({"/eviction"}) == 1; }));
+  const std::string first = evictions("low-0") == 1 ? "low-0" : "low-1", other = first == "low-0" ? "low-1" : "low-0";
+  status = 201;
+  ASSERT_TRUE(turn_until([&] { return phase(other) == Phase::kLeaving; }));
+  EXPECT_EQ(phase(first), Phase::kBound);
+  EXPECT_EQ(evictions(first), 1u);
+  gone(on(pod(other, 8), other == "low-0" ? "n0" : "n1"));
+  ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kBound; }));
+}
+
+TEST_F(Evicting, SeveralBudgetsOfOnePodAreARefusalToo) {
+  status = kSeveral;
+  begin_full();
+  see(urgent("high", 8));
+  ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kHeld; }));
+  EXPECT_EQ(phase("low"), Phase::kBound);
+  EXPECT_EQ(evictions("low"), 1u);
+}
+
+TEST_F(Evicting, APodThatIsKeptAwayFromOneThatLeavesWaitsForIt) {
+  begin_full();
+  see(urgent("high", 4));
+  ASSERT_TRUE(turn_until([&] { return evictions("low") == 1; }));
+  PodRules rules;
+  rules.required_anti_affinity.emplace_back();
+  see(under(pod("apart", 0), std::move(rules)));
+  ASSERT_TRUE(turn_until([&] { return !wait_of("apart").empty(); }));
+  EXPECT_EQ(wait_of("apart"), "pods that were stopped have not left the node yet");
 }
 
 TEST_F(Evicting, OfSeveralThoseThatAreNotEvictedYetStayWithTheOneThatMayNotBe) {

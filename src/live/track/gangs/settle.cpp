@@ -262,12 +262,16 @@ bool may_enter(const GangRecord& g, const PodRecord& r, bool is_renewal_due) {
 /// One of its pods or PodGroups that is to stop no others speaks for the gang. It has run since the first of its pods
 /// was bound.
 void add_stop_terms(const TrackerData& t, const GangRecord& g, const std::vector<PodSlot>& pods, Workload& w) {
+  Millis kept_until;
   each_group(t, g, [&](const GangRecord& group) { w.stopping.stops_none = w.stopping.stops_none || group.stops_none; });
   for (const PodSlot s : pods) {
     const PodRecord& r = t.pods[s];
     w.stopping.stops_none = w.stopping.stops_none || r.stops_none;
-    if (r.phase == Phase::kBound && r.placed.value > 0) w.runs_since = std::min({w.runs_since, r.placed, t.out.now()});
+    if (r.phase != Phase::kBound || r.placed.value == 0) continue;
+    w.runs_since = std::min({w.runs_since, r.placed, t.out.now()});
+    kept_until = std::max(kept_until, r.leaves_by);
   }
+  if (kept_until > w.runs_since) w.stopping.protected_for = std::min(kept_until - w.runs_since, StopTerms::kTimeMax);
 }
 
 void submit_members(TrackerData& t, GangSlot slot, bool is_renewal_due) {

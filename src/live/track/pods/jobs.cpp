@@ -50,7 +50,10 @@ void submit_single(TrackerData& t, PodSlot slot) {
   w.estimate = r.estimate;
   w.is_ours = r.is_ours;
   w.stopping.stops_none = r.stops_none;
-  if (r.phase == Phase::kBound && r.placed.value > 0) w.runs_since = std::min(r.placed, t.out.now());
+  if (r.phase == Phase::kBound && r.placed.value > 0) {
+    w.runs_since = std::min(r.placed, t.out.now());
+    w.stopping.protected_for = std::min(r.protected_for(), StopTerms::kTimeMax);
+  }
   w.tenant = tenant_of(r.ns);
   w.members.push_back({r.member, r.demand, r.constraint, r.label_set});
   t.out.add(Submitted{std::move(w)});

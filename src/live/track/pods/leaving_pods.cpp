@@ -14,6 +14,12 @@ using Phase = PodRecord::Phase;
 
 namespace {
 
+/// Another may be stopped instead, before the same is tried again; each time for twice as long, up to eight minutes.
+constexpr std::int64_t kKept = 30'000;
+constexpr int kDoublingsMax = 4;
+
+bool keeps_others_away(const PodRecord& r) { return r.rules && !r.rules->required_anti_affinity.empty(); }
+
 /// Of the job in the engine, in the order of the gang.
 std::vector<PodSlot> pods_of(const TrackerData& t, JobId job) {
   const JobOwner owner = t.owner(job);
@@ -56,7 +62,7 @@ void note_leaving(TrackerData& t, PodSlot slot, Millis leaves_by) {
   r.phase = Phase::kLeaving;
   r.hold = HoldReason::kNone;
   r.node_name = node;
-  r.leaves_by = leaves_by;
+  if (!r.is_leaving) r.leaves_by = leaves_by;
   t.leaving[node].push_back(slot);
   if (r.gang != kNoGang) touch_gang(t, r.gang);
 }
@@ -72,7 +78,10 @@ void end_leaving(TrackerData& t, PodSlot slot) {
 void stay(TrackerData& t, PodSlot slot) {
   if (t.pods[slot].phase != Phase::kLeaving) return;
   end_leaving(t, slot);
-  const PodRecord& r = t.pods[slot];
+  PodRecord& r = t.pods.edit(slot);
+  r.leaves_by = t.out.now() + Millis(kKept << std::min<int>(r.times_kept, kDoublingsMax));
+  r.times_kept = static_cast<std::uint8_t>(std::min(r.times_kept + 1, 255));
+  if (r.placed.value == 0) r.placed = t.out.now();
   note_bound(t, slot, r.node_name, PodDevices(r.devices, r.grants));
 }
 
@@ -88,6 +97,7 @@ bool awaits_departure(const TrackerData& t, PodSlot slot, const State& state) {
     const Demand& demand = t.translator.demand_of(other.demand);
     const bool are_devices_unknown = demand.devices.count > 0 && other.devices.is_empty() && !r.devices.is_empty();
     const bool has_one_of_its = ((other.devices.low & r.devices.low) | (other.devices.high & r.devices.high)) != 0;
+    if (keeps_others_away(r) || keeps_others_away(other)) return true;
     if (other.volumes || !demand.ports.empty() || are_devices_unknown || has_one_of_its) return true;
     for (const ResourceAmount& a : demand.amounts) still_taken[a.resource] += a.amount;
   }

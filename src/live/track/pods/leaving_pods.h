@@ -15,7 +15,7 @@ namespace ashlar::kube {
 std::vector<PodSlot> stop_job(TrackerData& t, JobId job);
 /// A bound pod, or one whose binding is under way, is leaving. `leaves_by`: as the server says, or the time now.
 void note_leaving(TrackerData& t, PodSlot slot, Millis leaves_by);
-/// It stays where it is after all: the engine has it again.
+/// It stays where it is after all: the engine has it again, and stops it for no other for a while.
 void stay(TrackerData& t, PodSlot slot);
 /// It is gone.
 void end_leaving(TrackerData& t, PodSlot slot);
