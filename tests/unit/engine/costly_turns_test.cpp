@@ -365,7 +365,7 @@ TEST(CostlyTurns, OfATenantThatHasSpentLittleWaitForNoOther) {
   turns.refill(Millis(0), kLimits);
   EXPECT_TRUE(turns.take_turn(w.state, JobId(60u)));
   turns.note_failed(w.state, JobId(60u), 1'000'000);  // by one search all of its own, for two seconds
-  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u))) << "first searches have their share";
+  EXPECT_TRUE(turns.take_turn(w.state, JobId(60u))) << "further searches have their share";
   turns.note_failed(w.state, JobId(60u), 1'000'000);
   EXPECT_FALSE(turns.take_turn(w.state, JobId(60u)));
   EXPECT_TRUE(turns.take_turn(w.state, JobId(61u)));
