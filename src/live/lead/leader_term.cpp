@@ -177,7 +177,9 @@ void LeaderTerm::step() {
     next_.decided_at = plan.at;
     next_.digest = state_->digest();
   }
-  if (!has_news()) tracker_.note_taken();  // jobs that the plan has stopped end with the next one
+  const auto stops_a_job = [](const Action& action) { return std::holds_alternative<Evict>(action); };
+  // the ends of jobs that the plan has stopped are not taken yet
+  if (std::ranges::none_of(plan.actions, stops_a_job)) tracker_.note_taken();
   ++steps_;
   say_overfull_devices();
   look_again_at_ = plan.look_again_at;

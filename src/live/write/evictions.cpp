@@ -106,6 +106,7 @@ CommitWait Evictions::wait_of(PodSlot slot, const Departure* departure) const {
 }
 
 void Evictions::pump() {
+  if (departures_.empty() && !tracker_.has_leaving()) return;
   const Millis now = api_.monotonic();
   for (const DeparturePtr& departure : std::vector<DeparturePtr>(departures_))
     for (std::size_t i = 0; i < departure->victims.size(); ++i) {
@@ -226,7 +227,7 @@ void Evictions::look_again() {
 }
 
 void Evictions::arm() {
-  if (is_armed_ || (departures_.empty() && !tracker_.has_leaving())) return;
+  if (is_armed_) return;
   is_armed_ = true;
   timer_ = api_.after(kLookEvery, [this, life = std::weak_ptr<char>(life_)] {
     if (life.expired()) return;
