@@ -24,7 +24,9 @@ bool is_waiting(const State& state, JobId job, const std::set<JobId>& changed) {
 /// Devices of one job are added to those of others.
 constexpr std::int64_t kDevicesMax = std::int64_t{1} << 48;
 /// What a search costs is added up.
-constexpr std::int64_t kNodesLookedAtMax = std::int64_t{1} << 48;
+constexpr std::int64_t kLooksMax = std::int64_t{1} << 48;
+/// The time that has passed since another is a difference.
+constexpr std::int64_t kMomentMax = std::int64_t{1} << 60;
 /// Queues index columns: beyond the known ones by so much at most.
 constexpr std::size_t kQueueLeapMax = 1u << 16;
 
@@ -105,12 +107,12 @@ bool EngineFields::is_sound(const Reservation& p, const State& state) {
 }
 
 bool EngineFields::are_sound(const CostlyTurns& turns) {
-  const auto is_sum = [](std::int64_t nodes) { return nodes >= -kNodesLookedAtMax && nodes <= kNodesLookedAtMax; };
-  return is_sum(turns.first_.left) && is_sum(turns.further_.left) &&
+  const auto is_time = [](Millis t) { return t.value >= -kMomentMax && t.value <= kMomentMax; };
+  const auto is_sum = [](std::int64_t looks) { return looks >= -kLooksMax && looks <= kLooksMax; };
+  return is_time(turns.at_) && is_sum(turns.first_.left) && is_sum(turns.further_.left) &&
          std::ranges::all_of(turns.own_, [&](const auto& of) { return is_sum(of.second.left); }) &&
-         std::ranges::all_of(turns.payers_, [](const auto& of) {
-           return of.second.spent >= 0 && of.second.spent <= kNodesLookedAtMax;
-         });
+         std::ranges::all_of(turns.payers_,
+                             [](const auto& of) { return of.second.spent >= 0 && of.second.spent <= kLooksMax; });
 }
 
 bool EngineFields::is_sound(const Engine& engine, const State& state) {
