@@ -10,6 +10,7 @@
 #include "state/queues/queue_tree.h"
 #include "text/amount_text.h"
 #include "text/nearest_name.h"
+#include "text/stop_words.h"
 
 namespace ashlar::config {
 namespace {
@@ -124,21 +125,21 @@ void read_rank(YamlReader& reader, const YAML::Node& item, QueueRank& rank) {
 
 /// Whom its jobs stop, with a profile whose victim rule asks for it.
 void read_stops(YamlReader& reader, const YAML::Node& item, StopRules& rules) {
-  constexpr std::string_view kOwn[] = {"never", "lower", "lower-or-newer"};
-  constexpr std::string_view kReclaims[] = {"never", "lower", "any"};
-  constexpr std::string_view kWhileBorrowing[] = {"never", "lower"};
   if (const YAML::Node stops = item["stops"]; reader.is_ok() && stops.IsDefined()) {
     if (!reader.is_map(stops, "stops", {"own", "reclaims", "whileBorrowing", "whileBorrowingMost"}))
       return reader.fail(stops, "stops must be a map");
     const auto choose = [&](const char* key, auto fallback, std::span<const std::string_view> names) {
       return static_cast<decltype(fallback)>(reader.choice(stops, key, static_cast<std::size_t>(fallback), names));
     };
-    rules.own = choose("own", rules.own, kOwn);
-    rules.reclaims = choose("reclaims", rules.reclaims, kReclaims);
-    const bool may_while_borrowing = reader.choice(stops, "whileBorrowing", 0, kWhileBorrowing) != 0;
+    rules.own = choose("own", rules.own, kOwnWords);
+    rules.reclaims = choose("reclaims", rules.reclaims, kReclaimsWords);
+    const std::size_t while_borrowing = reader.choice(stops, "whileBorrowing", 0, kWhileBorrowingWords);
+    const bool may_while_borrowing = while_borrowing != 0;
+    rules.longer_while_borrowing = while_borrowing == 2;
     const bool has_most = stops["whileBorrowingMost"].IsDefined();
     if (reader.is_ok() && has_most && !may_while_borrowing)
-      return reader.fail(stops["whileBorrowingMost"], "whileBorrowingMost goes only with whileBorrowing: lower");
+      return reader.fail(stops["whileBorrowingMost"],
+                         "whileBorrowingMost goes only with whileBorrowing: lower or lower-or-longer");
     const std::int64_t most = reader.integer(stops, "whileBorrowingMost", INT32_MAX, INT32_MIN + 1, INT32_MAX);
     if (may_while_borrowing) rules.while_borrowing = static_cast<std::int32_t>(most);
   }

@@ -183,8 +183,10 @@ inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      
 inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 /// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
 inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
-/// The annotation of a pod that was stopped for another: by which rule.
-inline constexpr std::string_view kStoppedAnnotation = "ashlar.dev/stopped";
+/// The condition of a pod that was stopped for another, as kube-scheduler's preemption sets it, and how Ashlar's message
+/// begins. Tenants may not write it.
+inline constexpr std::string_view kStoppedCondition = "DisruptionTarget", kStoppedReason = "PreemptionByScheduler",
+                                  kStoppedWords = "stopped for another job (";
 
 /// A claim of the pod's namespace that it uses, or that is made for one of its generic ephemeral volumes.
 struct ClaimUse {
@@ -241,6 +243,7 @@ struct Pod {
   std::shared_ptr<const PodRules> rules;
   std::shared_ptr<const PodVolumes> volumes;  ///< null: it has none that matter
   Condition scheduled;                        ///< PodScheduled
+  bool is_stopped = false;                    ///< by Ashlar, for another: kStoppedCondition
   PooledString problem;  ///< the part of it that could not be read: "field: why"; empty: it was read whole
   /// with `problem`: an amount of its spec could not be read, so that `requests` is less than it holds
   bool lacks_amounts = false;

@@ -244,14 +244,12 @@ http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendG
 
 http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view rule, Millis now, OnAnswer on_answer,
                              SendGuard may_send) {
-  const std::string message = "stopped for another job (" + std::string(rule) + ")";
+  const std::string message = std::string(kStoppedWords) + std::string(rule) + ")";
   JsonWriter w;
-  w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view());
-  w.key("annotations").begin_object().member(kStoppedAnnotation, rule).end_object().end_object();
+  w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();
-  write_condition(
-      w, "DisruptionTarget",
-      {.is_true = true, .reason = "PreemptionByScheduler", .message = message, .now = now, .is_transition = true});
+  write_condition(w, kStoppedCondition,
+                  {.is_true = true, .reason = kStoppedReason, .message = message, .now = now, .is_transition = true});
   w.end_object().end_array().end_object().end_object();
   return patch(api, pod_path(pod.ns, pod.name) + "/status", w.take(), kStrategicPatch, std::move(on_answer),
                std::move(may_send));

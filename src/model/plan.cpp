@@ -69,7 +69,7 @@ std::string_view wake_name(const Verdict& verdict) {
 }
 
 std::string_view stop_reason_name(StopReason reason) {
-  static constexpr std::string_view kNames[] = {"", "LowerPriority", "Newer", "Reclaimed", "WhileBorrowing"};
+  static constexpr std::string_view kNames[] = {"", "LowerPriority", "Newer", "Reclaimed", "WhileBorrowing", "Longer"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -45,7 +45,7 @@ struct Bind {
   DeviceShare each = {};  ///< what it holds of each of these devices
 };
 /// By which rule a job was stopped for another one.
-enum class StopReason : std::uint8_t { kNone, kLowerPriority, kNewer, kReclaimed, kWhileBorrowing };
+enum class StopReason : std::uint8_t { kNone, kLowerPriority, kNewer, kReclaimed, kWhileBorrowing, kLonger };
 std::string_view stop_reason_name(StopReason reason);
 
 struct Evict {

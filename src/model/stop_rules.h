@@ -13,6 +13,9 @@ struct StopRules {
     kNever,
     kLower,         ///< of lower priority
     kLowerOrNewer,  ///< also of the same priority, queued later: submitted, or stopped since
+    /// also of the same priority that are expected to run much longer yet, by the profile's order
+    /// (OrderPolicy::gives_way_to)
+    kLowerOrLonger,
   };
   /// Of queues that have what is guaranteed to it.
   enum class Reclaims : std::uint8_t {
@@ -26,6 +29,8 @@ struct StopRules {
 
   Own own = Own::kLower;
   Reclaims reclaims = Reclaims::kAny;
+  /// What follows also of the same priority, where they are expected to run much longer yet, as with kLowerOrLonger.
+  bool longer_while_borrowing = false;
   /// A job with which its queue borrows may stop those of other queues that borrow, of lower priority than its own, and
   /// of at most this one.
   std::int32_t while_borrowing = kNobody;

@@ -31,6 +31,11 @@ struct OrderPolicy {
   /// First time after `now` at which a running job's key changes, without an event, in a way that could change which
   /// jobs may run; null = never.
   Millis (*changes_at)(const Job& job, Millis now);
+  /// For queues whose jobs stop longer ones (StopRules::Own::kLowerOrLonger): those that go before this key may stop
+  /// the running job at `now`; null = the order does not say.
+  OrderKey (*gives_way_to)(const Job& running, Millis now);
+  /// First time after `now` at which a job that waits with that key may stop it, if it runs on; max() = never.
+  Millis (*gives_way_at)(const Job& running, const OrderKey& waiting, Millis now);
   bool is_by_priority = false;  ///< of waiting jobs, the first has the highest priority
 };
 std::span<const OrderPolicy> order_policies();

@@ -57,11 +57,11 @@ inline constexpr WakeOn kLastOf<WakeOn> = WakeOn::kConfiguration;
 template <>
 inline constexpr VerdictKind kLastOf<VerdictKind> = VerdictKind::kOverQuota;
 template <>
-inline constexpr StopRules::Own kLastOf<StopRules::Own> = StopRules::Own::kLowerOrNewer;
+inline constexpr StopRules::Own kLastOf<StopRules::Own> = StopRules::Own::kLowerOrLonger;
 template <>
 inline constexpr StopRules::Reclaims kLastOf<StopRules::Reclaims> = StopRules::Reclaims::kAny;
 template <>
-inline constexpr StopReason kLastOf<StopReason> = StopReason::kWhileBorrowing;
+inline constexpr StopReason kLastOf<StopReason> = StopReason::kLonger;
 template <>
 inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
 

@@ -28,6 +28,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/trace/openb.h"
 #include "sim/trace/queue_trace.h"
+#include "text/stop_words.h"
 
 namespace ashlar {
 namespace {
@@ -212,13 +213,18 @@ void add_packing_replay(CLI::App& sim) {
 // ---- queue ----------------------------------------------------------------------------------------------------------
 
 struct QueueOptions {
-  std::string jobs, vcs, overhead = "7,30,60";
+  std::string jobs, vcs, overhead = "7,30,60", stops = "lower";
   std::int32_t shrink = 1;
   std::uint32_t threads = 0;
   bool is_pooled = false;
   std::vector<std::string> policies;
   OutputOptions output;
 };
+
+StopRules::Own own_rule_called(std::string_view word) {
+  const auto it = std::ranges::find(kOwnWords, word);
+  return static_cast<StopRules::Own>(it - std::begin(kOwnWords));
+}
 
 void run_queue_verb(const QueueOptions& options) {
   const sim::RestartOverhead overhead = must(sim::parse_restart_overhead(options.overhead));
@@ -234,6 +240,7 @@ void run_queue_verb(const QueueOptions& options) {
                           .shrink = options.shrink,
                           .is_pooled = options.is_pooled,
                           .overhead = overhead,
+                          .stops = own_rule_called(options.stops),
                           .has_series = !options.output.report.empty(),
                           .threads = options.threads,
                           .progress = {}};
@@ -283,6 +290,10 @@ void add_queue_replay(CLI::App& sim) {
   verb->add_option("--restart-overhead", options->overhead,
                    "Restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
       ->type_name("A,B,C")
+      ->capture_default_str();
+  verb->add_option("--stops", options->stops, "With a profile that preempts: which jobs of their queue jobs stop")
+      ->type_name("RULE")
+      ->check(one_of({std::begin(kOwnWords), std::end(kOwnWords)}))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "Threads for the virtual clusters; 0 = one per core")
       ->type_name("NUMBER")

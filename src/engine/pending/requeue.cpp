@@ -308,7 +308,7 @@ void help_those_that_may_stop_others(EngineData& e, const State& state, News& ne
   const bool has_victims = e.more_victims_at <= news.now;
   if (news.freed_nodes.empty() && !news.has_quota && !news.has_other_nodes && !has_victims) return;
   if (has_victims) e.more_victims_at = Millis::max();  // those that still wait for one look when
-  const AnyCandidate candidates(state);
+  const AnyCandidate candidates(state, *e.profile->order, news.now);
   e.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
     const bool waits = job_class.waits_for_capacity() || e.pending.waiting_for_quota().contains(id);
     if (waits && !job_class.jobs.empty() && candidates.exists_for(job_class.jobs.begin()->job))

@@ -31,9 +31,11 @@ namespace {
 /// less than parking and activating it.
 constexpr std::size_t kActiveBehindHeads = 64;
 
-/// Whether searches for the class have a share of the time: no job of a strict queue passes one that is put off.
-bool has_share(const EngineData& e, const Cycle& cycle, const EquivalenceClass& key) {
-  return key.is_gang() && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
+/// Whether searches for the class have a share of the time: those that may cost much, of gangs and of pods with rules
+/// about others. No job of a strict queue passes one that is put off.
+bool has_share(const EngineData& e, const Cycle& cycle, const PendingQueue::Class& job_class) {
+  return (job_class.key.is_gang() || job_class.has_company) && !cycle.is_listed_whole &&
+         !backfill_rule(*e.profile).is_strict;
 }
 
 /// It was not settled whether the job could run on the empty cluster.
@@ -41,9 +43,14 @@ bool is_unproven(const Reason& reason) {
   return reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof;
 }
 
+/// What following the rules of a single pod costs at each node: in its search, in its reason, and where it could ever run.
+constexpr std::size_t kLooksForRules = 4;
+
 /// What a search and its reason look at besides what is noted: each kind of members is compared with each node.
-std::size_t looked_at_for(const State& state, const EquivalenceClass& key) {
-  return state.cluster().live_count() * std::max<std::size_t>(key.runs.size(), 1);
+std::size_t looked_at_for(const State& state, const PendingQueue::Class& job_class) {
+  const bool has_rules = job_class.has_company && !job_class.key.is_gang();
+  return state.cluster().live_count() *
+         std::max<std::size_t>(job_class.key.runs.size(), has_rules ? kLooksForRules : 1);
 }
 
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
@@ -52,7 +59,7 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   Verdict verdict{VerdictKind::kWaits, WakeOn::kCapacity, cycle.plan.at, {}};
   if (e.options.has_verdicts) {
     verdict = explain_shortage(state, e.fit_tables, *e.profile, head.entry.job, cycle.plan.at);
-    if (!cycle.has_share) cycle.nodes_explained += looked_at_for(state, e.pending.class_at(head.job_class).key);
+    if (!cycle.has_share) cycle.nodes_explained += looked_at_for(state, e.pending.class_at(head.job_class));
     if (limit) verdict.reasons.push_back(*limit);
     e.unproven += std::ranges::any_of(verdict.reasons, is_unproven) ? 1 : 0;
   }
@@ -236,9 +243,9 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const std::size_t freed_before = state.freed_nodes().size();
     const bool was_holder = e.pending.holders().contains(head.entry.job);
     const std::uint64_t looks_before = e.fit_tables.looks();
-    const EquivalenceClass& key = e.pending.class_at(head.job_class).key;
-    cycle.has_share = has_share(e, cycle, key);
-    e.fit_tables.note_looks(looked_at_for(state, key));
+    const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
+    cycle.has_share = has_share(e, cycle, job_class);
+    e.fit_tables.note_looks(looked_at_for(state, job_class));
     cycle.has_searched = false;
     advance_job(e, state, cycle, head);
     if (cycle.has_share && cycle.has_searched && cycle.plan.actions.size() == actions_before)

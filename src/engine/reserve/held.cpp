@@ -36,10 +36,20 @@ bool bears_on_held(const EngineData& e, JobId job) {
   });
 }
 
+/// Whether it is the first of its queue: another that has come ahead of it has its turn, and its reservation, else. That
+/// of a job that is not is never renewed, so it is not waited for.
+bool is_first_waiting(const EngineData& e, JobId job) {
+  if (!e.pending.contains(job)) return false;
+  const PendingQueue::Head head = e.pending.head_of(job);
+  const PendingQueue::Head* first = e.pending.first_waiting(e.pending.class_at(head.job_class).key.queue);
+  return first != nullptr && *first == head;
+}
+
 bool has_due_holder(const EngineData& e, const State& state, Millis now) {
   const auto reservations = e.reservations.all();
   return std::any_of(reservations.begin(), reservations.end(), [&](const Reservation& reservation) {
-    return is_due(reservation, state, now) && bears_on_held(e, reservation.entry.job);
+    const JobId job = reservation.entry.job;
+    return is_due(reservation, state, now) && is_first_waiting(e, job) && bears_on_held(e, job);
   });
 }
 
@@ -56,8 +66,7 @@ Present look_at(EngineData& e, State& state, Cycle& cycle, JobId job) {
   const PendingQueue::Head head = e.pending.head_of(job);
   const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
   if (job_class.is_active && job_class.jobs.contains(head.entry)) return {.is_awake = true};
-  const PendingQueue::Head* first = e.pending.first_waiting(job_class.key.queue);
-  if (first == nullptr || *first != head) return {};
+  if (!is_first_waiting(e, job)) return {};
   const auto renew = [&](const PendingQueue::Head& waiting) {
     const Reservation* made = e.reservations.find(waiting.entry.job);
     if (e.reservations.is_kept(state, e.pending, waiting, now) && !made->may_be_earlier) return;
@@ -183,7 +192,7 @@ void wake_held_by(EngineData& e, State& state, Cycle& cycle, JobId holder) {
 void look_again_at_held(EngineData& e, State& state, Cycle& cycle) {
   const Millis now = cycle.plan.at;
   for (const Reservation& reservation : e.reservations.all()) {
-    if (!bears_on_held(e, reservation.entry.job)) continue;
+    if (!is_first_waiting(e, reservation.entry.job) || !bears_on_held(e, reservation.entry.job)) continue;
     const Millis next = is_due(reservation, state, now) ? now : reservation.next_look(state, now);
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, next);
   }

@@ -23,6 +23,45 @@ std::optional<Siblings> siblings_above(const QueueTree& queues, QueueId its, Que
   return Siblings{its, other};
 }
 
+/// Whether, and from when on, a running job gives way to a waiting one.
+struct Rule {
+  StopReason reason = StopReason::kNone;
+  Millis from = Millis::max();
+};
+
+/// Of jobs of one priority, which run much longer yet than the waiting one, by the profile's order.
+class LongerOnes {
+ public:
+  LongerOnes(const OrderPolicy& order, const Job& waiting, Millis now)
+      : order_(order), waiting_(waiting), key_(order.waiting(waiting)), now_(now) {}
+  bool has(const Job& running) const {
+    return order_.gives_way_to != nullptr && running.priority == waiting_.priority &&
+           key_ < order_.gives_way_to(running, now_);
+  }
+  /// When to look whether it has become one; max(): it will not. That is when another eighth of the time has passed for
+  /// which the job has waited, or a minute.
+  Millis look_at(const Job& running) const {
+    if (order_.gives_way_at == nullptr) return Millis::max();
+    const Millis at = order_.gives_way_at(running, key_, now_);
+    const Millis waited = now_ - waiting_.queued_at;
+    return at == Millis::max() ? at : std::max(at, now_ + std::max(kLeast, Millis(waited.value / 8)));
+  }
+
+ private:
+  static constexpr Millis kLeast{60'000};
+  const OrderPolicy& order_;
+  const Job& waiting_;
+  OrderKey key_;
+  Millis now_;
+};
+
+/// A running job of another queue.
+struct Borrower {
+  QueueId queue;
+  std::int32_t priority = 0;
+  bool is_longer = false;  ///< see LongerOnes
+};
+
 /// What the job may ask of other queues: what is guaranteed to its own, or, while it borrows, what those borrow.
 class Claim {
  public:
@@ -32,16 +71,27 @@ class Claim {
         priority_(state.job(job).priority),
         needs_(quota_counters_needed(state, job)) {}
 
-  /// None: a job of that priority of that queue does not stop for this one.
-  StopReason reason(const QueueTree& queues, QueueId borrower, std::int32_t priority) const {
-    return reason(queues, queues, borrower, priority);
+  bool asks_for_longer() const { return rules_.longer_while_borrowing; }
+  Borrower borrower(const Job& running, const LongerOnes& longer) const {
+    return {running.queue, running.priority, asks_for_longer() && longer.has(running)};
   }
+  Rule rule(const QueueTree& queues, const Job& running, const LongerOnes& longer, Millis now) const {
+    const Borrower borrower = this->borrower(running, longer);
+    if (const StopReason is_now = reason(queues, queues, borrower); is_now != StopReason::kNone) return {is_now, now};
+    if (!asks_for_longer() || borrower.is_longer || running.priority != priority_) return {};
+    const Millis at = longer.look_at(running);
+    if (at == Millis::max()) return {};
+    return {reason(queues, queues, {borrower.queue, borrower.priority, true}), at};
+  }
+  /// None: it does not stop for this one.
+  StopReason reason(const QueueTree& queues, const Borrower& running) const { return reason(queues, queues, running); }
   /// The same, with other queues as they are in `others`.
-  StopReason reason(const QueueTree& queues, const QueueTree& others, QueueId borrower, std::int32_t priority) const {
+  StopReason reason(const QueueTree& queues, const QueueTree& others, const Borrower& running) const {
+    const auto [borrower, priority, is_longer] = running;
     const bool is_lower = priority < priority_;
     const bool may_reclaim =
         rules_.reclaims == StopRules::Reclaims::kAny || (rules_.reclaims == StopRules::Reclaims::kLower && is_lower);
-    const bool may_while_borrowing = is_lower && priority <= rules_.while_borrowing;
+    const bool may_while_borrowing = (is_lower || is_longer) && priority <= rules_.while_borrowing;
     if (!may_reclaim && !may_while_borrowing) return StopReason::kNone;
     const auto siblings = siblings_above(queues, queue_, borrower);
     if (!siblings) return StopReason::kNone;
@@ -87,11 +137,16 @@ class Claim {
 };
 
 /// Of a job of the same queue.
-StopReason own_reason(const StopRules& rules, const Job& waiting, const Job& running) {
-  if (rules.own == StopRules::Own::kNever || running.stopping.is_unstoppable) return StopReason::kNone;
-  if (running.priority < waiting.priority) return StopReason::kLowerPriority;
-  const bool is_newer = running.priority == waiting.priority && running.queued_at > waiting.queued_at;
-  return is_newer && rules.own == StopRules::Own::kLowerOrNewer ? StopReason::kNewer : StopReason::kNone;
+Rule own_rule(const StopRules& rules, const LongerOnes& longer, const Job& waiting, const Job& running, Millis now) {
+  if (rules.own == StopRules::Own::kNever || running.stopping.is_unstoppable) return {};
+  if (running.priority < waiting.priority) return {StopReason::kLowerPriority, now};
+  if (running.priority > waiting.priority) return {};
+  if (rules.own == StopRules::Own::kLowerOrNewer && running.queued_at > waiting.queued_at)
+    return {StopReason::kNewer, now};
+  if (rules.own != StopRules::Own::kLowerOrLonger) return {};
+  if (longer.has(running)) return {StopReason::kLonger, now};
+  const Millis at = longer.look_at(running);
+  return at == Millis::max() ? Rule{} : Rule{StopReason::kLonger, at};
 }
 
 /// Takes off what the job's placed members use.
@@ -148,12 +203,17 @@ class GivesWayBefore {
 
 }  // namespace
 
-AnyCandidate::AnyCandidate(const State& state) : state_(state), lowest_(state.queues().rows(), kNobody) {
+AnyCandidate::AnyCandidate(const State& state, const OrderPolicy& order, Millis now)
+    : state_(state), order_(order), lowest_(state.queues().rows(), kNobody) {
+  if (order.gives_way_to != nullptr) gives_way_to_.assign(lowest_.size(), OrderKey{INT64_MIN, INT64_MIN});
   for (const Timeline::End& end : state.timeline().ends()) {
     const Job& running = state.job(end.job);
     if (!may_be_stopped(running)) continue;
     std::int64_t& lowest = lowest_[running.queue.row()];
     lowest = std::min<std::int64_t>(lowest, running.priority);
+    if (gives_way_to_.empty()) continue;
+    OrderKey& last = gives_way_to_[running.queue.row()];
+    last = std::max(last, order.gives_way_to(running, now));
   }
 }
 
@@ -165,28 +225,39 @@ bool AnyCandidate::exists_for(JobId job) const {
   const std::int64_t below = waiting.priority + (own == StopRules::Own::kLowerOrNewer ? 1 : 0);
   const std::size_t row = waiting.queue.row();
   if (own != StopRules::Own::kNever && row < lowest_.size() && lowest_[row] < below) return true;
+  if (own == StopRules::Own::kLowerOrLonger && row < gives_way_to_.size() &&
+      order_.waiting(waiting) < gives_way_to_[row])
+    return true;
   if (queues.shares().is_empty()) return false;
   const Claim claim(state_, job);
+  const bool asks_for_longer = claim.asks_for_longer() && !gives_way_to_.empty();
+  const OrderKey key = asks_for_longer ? order_.waiting(waiting) : OrderKey{};
   for (std::size_t other = 0; other < lowest_.size(); ++other) {
     if (lowest_[other] == kNobody) continue;
-    if (claim.reason(queues, QueueId(other), static_cast<std::int32_t>(lowest_[other])) != StopReason::kNone)
-      return true;
+    const bool has_longer = asks_for_longer && key < gives_way_to_[other];
+    const auto lowest = static_cast<std::int32_t>(lowest_[other]);
+    if (claim.reason(queues, {QueueId(other), lowest, has_longer}) != StopReason::kNone) return true;
   }
   return false;
 }
 
-StopReason stop_reason(const State& state, JobId job, JobId candidate) {
+StopReason stop_reason(const State& state, const OrderPolicy& order, JobId job, JobId candidate, Millis now) {
   const Job &waiting = state.job(job), &running = state.job(candidate);
   const QueueTree& queues = state.queues();
-  if (running.queue == waiting.queue) return own_reason(queues.stops(waiting.queue), waiting, running);
-  return Claim(state, job).reason(queues, running.queue, running.priority);
+  const LongerOnes longer(order, waiting, now);
+  if (running.queue == waiting.queue)
+    return own_rule(queues.stops(waiting.queue), longer, waiting, running, now).reason;
+  const Claim claim(state, job);
+  return claim.reason(queues, claim.borrower(running, longer));
 }
 
-Candidates::Candidates(const State& state, JobId job, Millis now, First first) : state_(state), job_(job) {
+Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first)
+    : state_(state), order_(order), job_(job), now_(now) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
   const StopRules& rules = queues.stops(waiting.queue);
   const Claim claim(state, job);
+  const LongerOnes longer(order, waiting, now);
   const std::vector<JobId> spared = state.gave_way().ahead_of(job);
   const bool may_stop_its_own = first == First::kLowestPriority || spared.empty();
   for (const Timeline::End& end : state.timeline().ends()) {
@@ -194,19 +265,19 @@ Candidates::Candidates(const State& state, JobId job, Millis now, First first) :
     if (!may_be_stopped(running) || end.job == job || std::ranges::binary_search(spared, end.job)) continue;
     const bool is_own = running.queue == waiting.queue;
     if (is_own && !may_stop_its_own) continue;
-    const StopReason reason = is_own                       ? own_reason(rules, waiting, running)
-                              : queues.shares().is_empty() ? StopReason::kNone
-                                                           : claim.reason(queues, running.queue, running.priority);
-    if (reason == StopReason::kNone) continue;
-    const Millis until = protected_until(queues, running, is_own);
+    const Rule rule = is_own                       ? own_rule(rules, longer, waiting, running, now)
+                      : queues.shares().is_empty() ? Rule{}
+                                                   : claim.rule(queues, running, longer, now);
+    if (rule.reason == StopReason::kNone) continue;
+    const Millis until = std::max(rule.from, protected_until(queues, running, is_own));
     if (until > now)
       more_at_ = std::min(more_at_, until);
     else
       (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back(end.job);
   }
-  const GivesWayBefore order(state, now, first);
-  order.sort(own_);
-  order.sort(others_);
+  const GivesWayBefore gives_way(state, now, first);
+  gives_way.sort(own_);
+  gives_way.sort(others_);
 }
 
 Candidates Candidates::on_its_nodes() const {
@@ -233,6 +304,7 @@ Candidates Candidates::on_its_nodes() const {
 /// later: as if there were no others.
 void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& order) const {
   const Claim claim(state_, job_);
+  const LongerOnes longer(order_, state_.job(job_), now_);
   QueueTree theirs = state_.queues();
   std::vector<JobId> running;
   for (const Timeline::End& end : state_.timeline().ends()) {
@@ -248,7 +320,8 @@ void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& orde
   for (const JobId id : running) {
     const Job& job = state_.job(id);
     const bool is_candidate = std::ranges::find(unstoppable_, id) != unstoppable_.end();
-    if (is_candidate && claim.reason(left, theirs, job.queue, job.priority) != StopReason::kNone) order.push_back(id);
+    if (is_candidate && claim.reason(left, theirs, claim.borrower(job, longer)) != StopReason::kNone)
+      order.push_back(id);
     give_back(state_, id, theirs);
   }
 }
@@ -261,9 +334,10 @@ Candidates::Order Candidates::in_order(JobId first) const {
     if (!first.is_none())
       std::stable_partition(borrowers.begin(), borrowers.end(), [&](JobId borrower) { return borrower == first; });
     const Claim claim(state_, job_);
+    const LongerOnes longer(order_, state_.job(job_), now_);
     for (const JobId borrower : borrowers) {
-      const Job& running = state_.job(borrower);
-      const bool is_left = claim.reason(left, running.queue, running.priority) == StopReason::kNone;
+      const Borrower running = claim.borrower(state_.job(borrower), longer);
+      const bool is_left = claim.reason(left, running) == StopReason::kNone;
       (is_left ? order.left_out : order.jobs).push_back(borrower);
       if (!is_left) give_back(state_, borrower, left);
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/plan.h"
+#include "policy/order_policy.h"
 #include "state/state.h"
 
 namespace ashlar {
@@ -20,8 +21,8 @@ class Candidates {
     kLeastLost,          ///< by all its devices, see LostWork
     kLeastLostByDevice,  ///< by one of them, see Job::lost_if_stopped
   };
-  /// Cost: O(running jobs).
-  Candidates(const State& state, JobId job, Millis now, First first);
+  /// `order`: of the profile. Cost: O(running jobs).
+  Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first);
   /// Those of them that have a pod on a node that the job may use by its rules. Cost: O(their members x constraints of
   /// the job).
   Candidates on_its_nodes() const;
@@ -35,32 +36,37 @@ class Candidates {
   /// and those that their queue's guarantee covers are not. `first`, one that was left out, comes before all others.
   /// Cost: O(candidates x queues above them), and O(running jobs) if any is unstoppable.
   Order in_order(JobId first = JobId::none()) const;
-  /// When the first of those that are protected now may be stopped; Millis::max(): there are none.
+  /// When the first of those that are protected now, or do not have much more to run yet, may be stopped;
+  /// Millis::max(): there are none.
   Millis more_at() const { return more_at_; }
 
  private:
   void add_unstoppable(const QueueTree& left, std::vector<JobId>& order) const;
 
   const State& state_;
+  const OrderPolicy& order_;
   JobId job_;
+  Millis now_;
   std::vector<JobId> own_, others_;  ///< in the order in which they give way
   std::vector<JobId> unstoppable_;   ///< of other queues
   Millis more_at_ = Millis::max();
 };
 
 /// By which rule a candidate is stopped for the job. O(queues above both).
-StopReason stop_reason(const State& state, JobId job, JobId candidate);
+StopReason stop_reason(const State& state, const OrderPolicy& order, JobId job, JobId candidate, Millis now);
 
 /// Whether there could be any candidate, for many jobs of one state; perhaps one that is protected. Cost: O(running
 /// jobs + queues) once; for a job O(1), and O(queues x depth) where guarantees are stated.
 class AnyCandidate {
  public:
-  explicit AnyCandidate(const State& state);
+  AnyCandidate(const State& state, const OrderPolicy& order, Millis now);
   bool exists_for(JobId job) const;
 
  private:
   const State& state_;
-  std::vector<std::int64_t> lowest_;  ///< by queue, priority of a running job; kNobody = none runs
+  const OrderPolicy& order_;
+  std::vector<std::int64_t> lowest_;    ///< by queue, priority of a running job; kNobody = none runs
+  std::vector<OrderKey> gives_way_to_;  ///< by queue, the last key of a running job; empty if the order says none
 };
 
 }  // namespace ashlar

@@ -49,7 +49,7 @@ class VictimSearch {
 
   /// First among those on nodes that the job may use: others give back what their queue borrows in vain.
   Found find(Candidates::First first) {
-    const Candidates all(state_, job_, now_, first);
+    const Candidates all(state_, *e_.profile->order, job_, now_, first);
     more_at_ = all.more_at();
     const Candidates on_its_nodes = all.on_its_nodes();
     Found found;
@@ -228,7 +228,8 @@ bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::He
     return false;
   }
   for (const JobId victim : found.victims)
-    cycle.plan.actions.push_back(Evict{victim, e.profile->grace, {}, job, stop_reason(state, job, victim)});
+    cycle.plan.actions.push_back(
+        Evict{victim, e.profile->grace, {}, job, stop_reason(state, *e.profile->order, job, victim, cycle.plan.at)});
   for (const JobId victim : found.victims) Ledger(state).give_way(victim, job, cycle.plan.at);
   Trial trial(state);
   for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);

@@ -228,6 +228,9 @@ void read_status(const pb::PodStatus& status, PodBuilder& builder, std::string& 
                                millis_of(condition.lasttransitiontime())};
     } else if (condition.type() == "PodResizePending") {
       request.is_resize_infeasible = condition.reason() == "Infeasible";
+    } else if (condition.type() == kStoppedCondition) {
+      builder.pod.is_stopped = condition.status() == "True" && condition.reason() == kStoppedReason &&
+                               std::string_view(condition.message()).starts_with(kStoppedWords);
     }
   }
 }

@@ -393,8 +393,10 @@ std::string SchedulerMetrics::text(ReadReplica* replica, const ProcessFacts& pro
     snapshot.count("ashlar_decisions_cut_short_total",
                    "Scheduling steps that ended at the limit of rounds in which held jobs are woken", {},
                    static_cast<double>(replica->engine().cut_short_count()));
-    snapshot.set("ashlar_gangs_put_off", "Gangs whose search waited for its turn in the last scheduling step", {},
-                 static_cast<double>(replica->engine().put_off_count()));
+    snapshot.set("ashlar_searches_put_off",
+                 "Searches, for gangs and for pods with rules about others, that waited for their turn in the last "
+                 "scheduling step",
+                 {}, static_cast<double>(replica->engine().put_off_count()));
     snapshot.count("ashlar_never_fits_unproven_total",
                    "Verdicts on waiting jobs for which it could not be determined whether they can ever run", {},
                    static_cast<double>(replica->engine().unproven_count()));

@@ -12,6 +12,11 @@ constexpr OrderPolicy kOrders[] = {
     {.name = "srtf", .waiting = srtf_waiting, .running = srtf_running},
     {.name = "tiresias", .waiting = tiresias_waiting, .running = tiresias_running, .changes_at = tiresias_changes_at},
     {.name = "priority-age", .waiting = priority_age_waiting, .is_by_priority = true},
+    {.name = "priority-remaining",
+     .waiting = priority_remaining_waiting,
+     .gives_way_to = priority_remaining_gives_way_to,
+     .gives_way_at = priority_remaining_gives_way_at,
+     .is_by_priority = true},
 };
 
 }  // namespace

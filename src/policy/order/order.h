@@ -8,6 +8,8 @@
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
 //   priority-age  higher priority first, then as fifo
+//   priority-remaining  higher priority first, then by what is expected to be left to run, and a seventh of the time since
+//                 submission off; more than its estimate: three tenths of what it has run
 // Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third. Cost: a few loads.
 #pragma once
 
@@ -30,5 +32,8 @@ OrderKey tiresias_waiting(const Job& job);
 OrderKey tiresias_running(const Job& job, Millis now);
 Millis tiresias_changes_at(const Job& job, Millis now);
 OrderKey priority_age_waiting(const Job& job);
+OrderKey priority_remaining_waiting(const Job& job);
+OrderKey priority_remaining_gives_way_to(const Job& running, Millis now);
+Millis priority_remaining_gives_way_at(const Job& running, const OrderKey& waiting, Millis now);
 
 }  // namespace ashlar

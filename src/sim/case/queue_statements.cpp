@@ -11,6 +11,7 @@
 #include "state/queues/queue_tree.h"
 #include "text/amount_text.h"
 #include "text/nearest_name.h"
+#include "text/stop_words.h"
 
 namespace ashlar::sim {
 namespace {
@@ -114,35 +115,38 @@ void take_weight(const CaseReading&, Words& words, QueueDefined& queue) {
 constexpr std::string_view kStopsForm = "whom its jobs stop, such as own=lower, reclaims=any or while-borrowing=lower";
 constexpr std::string_view kProtectedForm = "a time such as preempt=5m or reclaim=10m";
 
-/// "never", "lower" or "lower<=100".
-std::int32_t take_while_borrowing(Words& words, std::string_view value) {
-  constexpr std::string_view kForm = "never, lower or, with a highest priority, lower<=100";
-  if (value == "never") return StopRules::kNobody;
-  if (value == "lower") return INT32_MAX;
+/// "never", "lower", "lower<=100" or "lower-or-longer".
+void take_while_borrowing(Words& words, std::string_view value, StopRules& stops) {
+  constexpr std::string_view kForm = "never, lower, lower-or-longer or, with a highest priority, lower<=100";
+  stops.longer_while_borrowing = value == kWhileBorrowingWords[2];
+  if (value == "never") {
+    stops.while_borrowing = StopRules::kNobody;
+    return;
+  }
+  stops.while_borrowing = INT32_MAX;
+  if (value == "lower" || stops.longer_while_borrowing) return;
   constexpr std::string_view kLower = "lower<=";
   std::int32_t most = 0;
   const std::string_view digits = value.starts_with(kLower) ? value.substr(kLower.size()) : std::string_view();
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), most);
   if (failure != std::errc() || end != digits.data() + digits.size() || most == StopRules::kNobody)
-    words.fail(fmt::format("\"{}\" does not say whom jobs stop that borrow", value), kForm);
-  return most;
+    return words.fail(fmt::format("\"{}\" does not say whom jobs stop that borrow", value), kForm);
+  stops.while_borrowing = most;
 }
 
 void take_stops(Words& words, StopRules& stops) {
   constexpr std::string_view kSettings[] = {"own", "reclaims", "while-borrowing"};
-  constexpr std::string_view kOwn[] = {"never", "lower", "lower-or-newer"};
-  constexpr std::string_view kReclaims[] = {"never", "lower", "any"};
   do {
     const KeyValue setting = key_value(words.take(kStopsForm));
     switch (take_choice(words, {"rule", setting.key, true}, kSettings)) {
       case 0:
-        stops.own = static_cast<StopRules::Own>(take_choice(words, setting, kOwn));
+        stops.own = static_cast<StopRules::Own>(take_choice(words, setting, kOwnWords));
         break;
       case 1:
-        stops.reclaims = static_cast<StopRules::Reclaims>(take_choice(words, setting, kReclaims));
+        stops.reclaims = static_cast<StopRules::Reclaims>(take_choice(words, setting, kReclaimsWords));
         break;
       default:
-        stops.while_borrowing = take_while_borrowing(words, setting.value);
+        take_while_borrowing(words, setting.value, stops);
     }
   } while (!is_over(words));
 }

@@ -13,6 +13,7 @@
 #include "sim/results/load_series.h"
 #include "sim/world/clock.h"
 #include "sim/world/timed_run.h"
+#include "state/queues/queue_tree.h"
 
 namespace ashlar::sim {
 namespace {
@@ -82,9 +83,12 @@ class Kinds {
 };
 
 /// A job holds a node per eight devices, so a node's worth of pod slots always suffices.
-std::vector<Event> opening_of(const Site& site, const Catalog& catalog) {
+std::vector<Event> opening_of(const QueueReplay& replay, const Site& site, const Catalog& catalog) {
   std::vector<Event> events;
   catalog.define(events);
+  QueueDefined all{QueueTree::kRoot, QueueId::none(), {kUnlimited, kUnlimited, kUnlimited}};
+  all.stops.own = replay.stops;
+  if (replay.stops != StopRules{}.own) events.push_back({Millis(0), std::move(all)});
   NodeFacts facts;
   facts.devices.count = kDevicesPerTraceNode;
   facts.allocatable.assign(resource::kFirstExtended, 0);
@@ -101,10 +105,12 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
   JobFeed feed = [&](SimJob& out) {
     if (next == site.jobs.size()) return false;
     const TraceJob& job = replay.trace.jobs[site.jobs[next++]];
+    const Millis rank = profile.replay.ranks_by_estimate ? job.estimate : job.duration;
+    const Millis believed = profile.replay.ranks_by_estimate ? std::max(rank, Millis(1)) : rank;
     out = {.submit = job.submit,
            .duration = job.duration,
-           .estimate = {job.duration, job.duration},
-           .order_hint = (profile.replay.ranks_by_estimate ? job.estimate : job.duration).value,
+           .estimate = {believed, believed},
+           .order_hint = rank.value,
            .kind = kinds.of(job.gpus),
            .vc = job.vc};
     return true;
@@ -118,7 +124,7 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
                .restart_of_eight = overhead(1),
                .restart_of_more = overhead(2),
                .has_grace = profile.grace > Millis(0)});
-  world.open_with(opening_of(site, kinds.catalog()));
+  world.open_with(opening_of(replay, site, kinds.catalog()));
   SiteResult result;
   result.outcomes.reserve(site.jobs.size());
   LoadRecorder load(result.load);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/stop_rules.h"
 #include "policy/profile.h"
 #include "sim/results/results.h"
 #include "sim/trace/queue_trace.h"
@@ -31,6 +32,7 @@ struct QueueReplay {
   std::int32_t shrink = 1;
   bool is_pooled = false;
   RestartOverhead overhead = kPublishedOverhead;
+  StopRules::Own stops = StopRules::Own::kLower;         ///< whom jobs stop, if the profile's victim rule asks for it
   bool has_series = false;                               ///< measure busy devices and waiting jobs over time
   std::uint32_t threads = 0;                             ///< 0 = as many as the machine has cores
   std::function<void(std::int64_t jobs_done)> progress;  ///< may be empty; called by one thread at a time

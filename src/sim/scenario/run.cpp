@@ -173,7 +173,12 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   StepSeries busy, waiting;
   Millis last_change;
   SimClock clock;
-  World world(clock, catalog_, work_.feed(), {.has_grace = profile.grace > Millis(0)});
+  const auto& [of_one, of_eight, of_more] = scenario_->restart;
+  World world(clock, catalog_, work_.feed(),
+              {.restart_of_one = of_one,
+               .restart_of_eight = of_eight,
+               .restart_of_more = of_more,
+               .has_grace = profile.grace > Millis(0)});
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
   world.set_holds(holds_);

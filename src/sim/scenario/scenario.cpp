@@ -106,12 +106,28 @@ void add_nodes(const NodeGroup& group, YamlMap& map, const YamlMistake& mistake,
   }
 }
 
+/// `restart: 60s`, or one for each size of a job.
+void read_restart(YamlMap& root, Scenario& scenario) {
+  constexpr std::string_view kForm =
+      "a time such as 60s, or three: of jobs of at most one GPU, of up to eight, of more";
+  std::vector<std::string> stated = root.words("restart");
+  if (stated.size() == 1) stated.resize(scenario.restart.size(), stated.front());
+  if (!stated.empty() && stated.size() != scenario.restart.size())
+    root.reject("restart", YamlMap::expected(kForm, std::to_string(stated.size()) + " times"));
+  for (std::size_t i = 0; i < std::min(stated.size(), scenario.restart.size()); ++i) {
+    const Result<Millis> time = parse_duration(stated[i]);
+    if (!time || *time > StopTerms::kTimeMax) return root.reject("restart", YamlMap::expected(kForm, stated[i]));
+    scenario.restart[i] = *time;
+  }
+}
+
 void read_head(YamlMap& root, Scenario& scenario) {
   scenario.title = root.text("title").value_or("");
   scenario.seed =
       static_cast<std::uint64_t>(root.integer("seed", {0, INT64_MAX, "a seed, a whole number from 0"}).value_or(1));
   scenario.horizon = root.duration("horizon");
   if (scenario.horizon && scenario.horizon->value <= 0) root.reject("horizon", "expected a time above 0, got 0");
+  read_restart(root, scenario);
   scenario.profiles = root.words("profile");
   if (scenario.profiles.empty()) scenario.profiles.emplace_back("ashlar");
   for (const std::string& name : scenario.profiles) {

@@ -2,6 +2,7 @@
 // ones are drawn in arrivals.h. Unknown keys are Errors with file, line, column and the nearest known key.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -161,7 +162,9 @@ struct Scenario {
   std::vector<ScenarioFailure> failures;  ///< ascending by time
   std::vector<ScenarioFailureProcess> failure_processes;
   std::vector<ScenarioHold> holds;  ///< maintenances and reservations, ascending by the time when they are announced
-  std::int64_t devices() const;     ///< of all nodes together
+  /// Run time that a stop adds to a job of at most one GPU, of up to eight, of more.
+  std::array<Millis, 3> restart{};
+  std::int64_t devices() const;  ///< of all nodes together
 };
 
 /// A limit against typing errors; more is an Error.

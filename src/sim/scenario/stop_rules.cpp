@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "text/nearest_name.h"
+#include "text/stop_words.h"
 
 namespace ashlar::sim {
 namespace {
@@ -23,16 +24,16 @@ std::size_t read_choice(YamlMap& map, const std::string& key, std::span<const st
 }
 
 void read_stops(YamlMap& map, StopRules& rules) {
-  constexpr std::string_view kOwn[] = {"never", "lower", "lower-or-newer"};
-  constexpr std::string_view kReclaims[] = {"never", "lower", "any"};
-  constexpr std::string_view kWhileBorrowing[] = {"never", "lower"};
-  rules.own = static_cast<StopRules::Own>(read_choice(map, "own", kOwn, static_cast<std::size_t>(rules.own)));
+  rules.own = static_cast<StopRules::Own>(read_choice(map, "own", kOwnWords, static_cast<std::size_t>(rules.own)));
   rules.reclaims = static_cast<StopRules::Reclaims>(
-      read_choice(map, "reclaims", kReclaims, static_cast<std::size_t>(rules.reclaims)));
-  const bool may_while_borrowing = read_choice(map, "whileBorrowing", kWhileBorrowing, 0) != 0;
+      read_choice(map, "reclaims", kReclaimsWords, static_cast<std::size_t>(rules.reclaims)));
+  const std::size_t while_borrowing = read_choice(map, "whileBorrowing", kWhileBorrowingWords, 0);
+  const bool may_while_borrowing = while_borrowing != 0;
+  rules.longer_while_borrowing = while_borrowing == 2;
   constexpr IntegerForm kPriority{INT32_MIN + std::int64_t{1}, INT32_MAX, "a priority such as 100"};
   const std::optional<std::int64_t> most = map.integer("whileBorrowingMost", kPriority);
-  if (most && !may_while_borrowing) map.reject("whileBorrowingMost", "expected it only with whileBorrowing: lower");
+  if (most && !may_while_borrowing)
+    map.reject("whileBorrowingMost", "expected it only with whileBorrowing: lower or lower-or-longer");
   if (may_while_borrowing) rules.while_borrowing = static_cast<std::int32_t>(most.value_or(INT32_MAX));
 }
 

@@ -277,7 +277,7 @@ Evicted World::evict(const Evict& action, Millis at) {
     evict_job(action.job, at);
   else
     unbind(action.member, at);
-  return {action.job, live_[action.job.row()].remaining, action.member};
+  return {action.job, live_[action.job.row()].remaining_believed(), action.member};
 }
 
 bool World::has_grace(const Evict& action) const {

@@ -137,6 +137,11 @@ class World final : public EventSource, public Actuator {
     bool is_running = false;          ///< never set for a job that does not end by itself
     boost::container::small_vector<MemberId, 2> members;
 
+    /// Of what is left to run, what the engine can know: as far off as the estimate was. Unknown without one.
+    Millis remaining_believed() const {
+      if (remaining == Millis::max() || !estimate.is_known() || estimate.p50 == Millis::max()) return Millis::max();
+      return std::max(Millis(0), remaining + (estimate.p50 - duration));
+    }
     /// What it has run since its last checkpoint.
     Millis lost_if_stopped(Millis at) const {
       return saved_at == Millis::max() ? Millis(0)

@@ -113,6 +113,8 @@ void Counts::count_owner(const OwnTerm& term, NodeId node, int by) {
   Owners* owners = find_owners(term);
   ASHLAR_CHECK(owners != nullptr);
   put(owners->pods, term, node, by);
+  if (owned_at_.size() <= node.row()) owned_at_.resize(node.row() + 1, 0);
+  owned_at_[node.row()] = static_cast<std::uint32_t>(static_cast<int>(owned_at_[node.row()]) + by);
   count_in_domain(term.selector, *owners, topology_.value(term.topology, node), 1, by);
 }
 
@@ -299,11 +301,13 @@ std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, const 
 
 std::span<const NodeId> Counts::note_facts(NodeId node, bool is_live, const NodeFacts& facts) {
   flipped_.clear();
+  const bool has_owners = node.row() < owned_at_.size() && owned_at_[node.row()] > 0;
   for (TopologyLabels::Label& label : topology_.labels()) {
     const LabelId after = is_live ? value_of(facts, label.key) : LabelId::none();
     const LabelId before = value_at(label.value_of, node.row());
     if (after == before) continue;
     TopologyLabels::put(label, node, after);
+    if (!has_owners) continue;
     for (auto s = label.selectors.begin(); s != label.selectors.end(); ++s) {  // once for each of its terms
       if (s != label.selectors.begin() && *s == *(s - 1)) continue;
       for (Owners& owners : selectors_[s->row()].owners) {

@@ -165,6 +165,7 @@ class Counts : public KeptAway, public Drawn {
   std::vector<Selector> selectors_;
   std::vector<Pod> pods_;  ///< by member
   std::uint32_t placed_ = 0;
+  std::vector<std::uint32_t> owned_at_;  ///< by node, of terms that its pods own: one without has nothing to move
   std::uint64_t digest_ = 0;
   std::vector<NodeId> flipped_;
   std::vector<PodSelectorId> found_;  ///< scratch

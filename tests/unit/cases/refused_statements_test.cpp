@@ -156,7 +156,7 @@ profile ashlar placement=best
 profile ashlar victim=some
   16: unknown victim "some"; expected none, by-quota-unverified, priority or lost-work
 profile ashlar order=lifo
-  16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias or priority-age; did you mean "fifo"?
+  16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age or priority-remaining; did you mean "fifo"?
 profile ashlar queue-order=fair
   16: unknown queue-order "fair"; expected by-job, least-share, drf, fair-tree or strict-priority; did you mean "fair-tree"?
 profile srtf queue-order=least-share
@@ -200,9 +200,9 @@ queue a stops
 queue a stops all=lower
   15: unknown rule "all"; expected own, reclaims or while-borrowing
 queue a stops own=lowest
-  15: unknown own "lowest"; expected never, lower or lower-or-newer; did you mean "lower"?
+  15: unknown own "lowest"; expected never, lower, lower-or-newer or lower-or-longer; did you mean "lower"?
 queue a stops reclaims=lower while-borrowing=lower<=many
-  30: "lower<=many" does not say whom jobs stop that borrow; expected never, lower or, with a highest priority, lower<=100
+  30: "lower<=many" does not say whom jobs stop that borrow; expected never, lower, lower-or-longer or, with a highest priority, lower<=100
 queue a stops own=never reclaim=any
   25: unknown rule "reclaim"; expected own, reclaims or while-borrowing; did you mean "reclaims"?
 queue a protected 5m

@@ -254,6 +254,41 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   EXPECT_EQ(plan.look_again_at, Millis::max());
 }
 
+/// Pods of one namespace, each with a rule of its own about pods that do not exist, and behind them one that fits.
+TEST(CostlyTurns, PodsWithRulesAboutOthersArePutOffAndOthersAreNot) {
+  constexpr std::uint32_t kPods = 12;
+  constexpr LabelKeyId kHost{9u};
+  for (const bool has_rules : {true, false}) {
+    State s = small_state(0);
+    NodeFacts facts = eight_devices();
+    facts.labels = {{kHost, LabelId(90u), NodeLabel::kNotANumber}};
+    for (std::uint32_t n = 0; n < 4; ++n) tell(s, NodeSeen{NodeId(n), facts});
+    for (std::uint32_t i = 0; i < kPods; ++i) {
+      PodSelector selector;
+      selector.namespaces = {NamespaceId(i)};
+      Constraint near;
+      if (has_rules) {
+        tell(s, PodSelectorDefined{PodSelectorId(i), selector});
+        near.near = {PodSelectorId(i), {kHost}};
+      }
+      tell(s, ConstraintDefined{ConstraintId(10 + i), near});
+      Demand of_kind{.amounts = {{resource::kCpu, has_rules ? 1 : 10'000'000 + static_cast<std::int64_t>(i)}}};
+      tell(s, DemandDefined{DemandId(30 + i), of_kind});
+      Workload w = workload(20 + i, 100 + i, 1, DemandId(30 + i));
+      w.members.front().constraint = ConstraintId(10 + i);
+      w.tenant = 7;
+      tell(s, Submitted{std::move(w)});
+    }
+    Engine engine(*builtin_profile("ashlar"));
+    engine.limit_costly({1, 0});
+    tell(s, Submitted{workload(6, 16, 1, kOneDevice)});
+    const Plan plan = engine.decide(s, s.now());
+    ASSERT_EQ(plan.actions.size(), 1u);
+    EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(6u));
+    EXPECT_EQ(engine.put_off_count(), has_rules ? kPods - 1 : 0u);
+  }
+}
+
 TEST(CostlyTurns, OfGangsThatStartCostNothing) {
   State s = small_state(3 * kMembers);
   for (std::uint32_t g = 0; g < 3; ++g) submit_gang(s, g);

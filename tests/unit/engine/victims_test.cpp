@@ -20,10 +20,13 @@ constexpr QueueId kLeft{1u}, kRight{2u};
 
 DemandId demand_of(std::uint32_t gpus) { return DemandId(20 + gpus); }
 
-Profile with_victims(VictimRule rule) {
+constexpr std::string_view kByWhatIsLeft = "priority-remaining";
+
+Profile with_victims(VictimRule rule, std::string_view order = "priority-age") {
   Profile profile = *builtin_profile("ashlar");
   profile.blocking = Blocking::kSkip;
   profile.victim = rule;
+  profile.order = find_order(order);
   return profile;
 }
 
@@ -31,12 +34,13 @@ Profile with_victims(VictimRule rule) {
 class World {
  public:
   explicit World(std::uint32_t seed, std::int64_t left = 0, std::int64_t right = 0,
-                 VictimRule rule = VictimRule::kPriority)
+                 VictimRule rule = VictimRule::kPriority, std::string_view order = "priority-age")
       : draws_(seed),
         rule_(rule),
         priorities_(seed % 2 == 0 ? 4 : 2),
         state_(small_state(1 + seed % kNodes)),
-        engine_(with_victims(rule)) {
+        engine_(with_victims(rule, order)),
+        has_estimates_(order == kByWhatIsLeft) {
     for (std::uint32_t gpus = 1; gpus <= kSizes; ++gpus)
       tell(state_, DemandDefined{demand_of(gpus),
                                  {.amounts = {{resource::kPods, 1}},
@@ -74,12 +78,26 @@ class World {
       return state_.is_live(other) && (other == for_job || has_given_way(other, for_job));
     });
   }
-  /// For one that is there: then it stops none of its own queue, if work is to be lost once.
-  bool has_given_way_at_cost(JobId job) {
-    return rule_ == VictimRule::kLostWork &&
-           std::ranges::any_of(gave_way_[job], [&](JobId other) { return state_.is_live(other); });
+  bool has_given_way_to_any(JobId job) {
+    return std::ranges::any_of(gave_way_[job], [&](JobId other) { return state_.is_live(other); });
   }
+  /// For one that is there: then it stops none of its own queue, if work is to be lost once.
+  bool has_given_way_at_cost(JobId job) { return rule_ == VictimRule::kLostWork && has_given_way_to_any(job); }
   void wait_until(Millis time) { now_ = std::max(now_, (time.value + 999) / 1000); }
+
+  /// Whether the running one needs much longer yet, in milliseconds and worked out anew.
+  bool is_much_longer(JobId running, JobId waiting) const {
+    const auto left = [&](JobId job, double run) {
+      const double expected = static_cast<double>(state_.job(job).estimate.p50.value);
+      const double ran = static_cast<double>(state_.job(job).served.value) + run;
+      return std::max(expected - ran, 0.3 * ran);
+    };
+    const auto off = [&](JobId job) { return static_cast<double>(state_.job(job).submitted.value) / 7; };
+    const double its = left(running, static_cast<double>((now() - state_.job(running).started_at).value));
+    return std::min(its / 2, its - 60'000) + off(running) > left(waiting, 0) + off(waiting);
+  }
+  bool has_estimates() const { return has_estimates_; }
+  JobId last_submitted() const { return JobId(jobs_ - 1); }
 
   /// Of jobs that are submitted from now on.
   void draw_stop_terms() { has_stop_terms_ = true; }
@@ -93,6 +111,7 @@ class World {
     w.queue = queue;
     w.priority = static_cast<std::int32_t>(draw(priorities_));
     w.submitted = at(++now_);
+    if (has_estimates_) w.estimate.p50 = w.estimate.p90 = at(10 * (1 + draw(40)) * (1 + draw(20)));
     if (has_stop_terms_) w.stopping = {at(draw(3) * draw(9)), at(draw(2) * draw(20)), draw(5) == 0};
     tell(state_, Submitted{w}, at(now_));
     ++jobs_;
@@ -107,7 +126,7 @@ class World {
       if (const auto* evict = std::get_if<Evict>(&action)) gave_way_[evict->job].insert(evict->for_job);
     for (const Action& action : plan.actions)
       if (const auto* evict = std::get_if<Evict>(&action))
-        tell(state_, Evicted{evict->job, Millis::max(), {}}, at(now_));
+        tell(state_, Evicted{evict->job, state_.job(evict->job).remaining, {}}, at(now_));
       else if (const auto* bind = std::get_if<Bind>(&action))
         tell(state_, Bound{bind->member, bind->node, bind->devices}, at(now_));
     return plan;
@@ -135,6 +154,7 @@ class World {
   std::uint32_t priorities_;
   State state_;
   Engine engine_;
+  bool has_estimates_;
   std::map<QueueId, std::int64_t> guarantees_;
   std::map<QueueId, StopRules> rules_;
   std::map<JobId, std::set<JobId>> gave_way_;
@@ -283,6 +303,8 @@ StopReason allowed(World& world, JobId waiting, JobId running) {
   const QueueId queue = world.queue(waiting), other = world.queue(running);
   const StopRules &rules = world.rules(queue), &its = world.rules(other);
   const bool is_lower = world.priority(running) < world.priority(waiting);
+  const bool is_longer = world.has_estimates() && world.priority(running) == world.priority(waiting) &&
+                         world.is_much_longer(running, waiting);
   const StopTerms& terms = world.job(running).stopping;
   if (queue == other ? terms.is_unstoppable : is_covered(world, running)) return StopReason::kNone;
   const Millis protection = queue == other ? its.protected_from_own : its.protected_from_others;
@@ -293,12 +315,14 @@ StopReason allowed(World& world, JobId waiting, JobId running) {
     if (is_lower) return StopReason::kLowerPriority;
     const bool is_newer = world.priority(running) == world.priority(waiting) &&
                           world.job(running).queued_at > world.job(waiting).queued_at;
-    return rules.own == StopRules::Own::kLowerOrNewer && is_newer ? StopReason::kNewer : StopReason::kNone;
+    if (rules.own == StopRules::Own::kLowerOrNewer && is_newer) return StopReason::kNewer;
+    return rules.own == StopRules::Own::kLowerOrLonger && is_longer ? StopReason::kLonger : StopReason::kNone;
   }
   if (world.used(other) <= world.guarantee(other)) return StopReason::kNone;
+  const bool may_while_borrowing = is_lower || (is_longer && rules.longer_while_borrowing);
   if (world.used(queue) + world.gpus(waiting) > world.guarantee(queue))
-    return is_lower && world.priority(running) <= rules.while_borrowing ? StopReason::kWhileBorrowing
-                                                                        : StopReason::kNone;
+    return may_while_borrowing && world.priority(running) <= rules.while_borrowing ? StopReason::kWhileBorrowing
+                                                                                   : StopReason::kNone;
   const bool may =
       rules.reclaims == StopRules::Reclaims::kAny || (rules.reclaims == StopRules::Reclaims::kLower && is_lower);
   return may ? StopReason::kReclaimed : StopReason::kNone;
@@ -324,9 +348,10 @@ void settle_by_rules(World& world, std::uint32_t seed, std::map<StopReason, std:
   }
 }
 
-/// No node has room with all of its own queue that a waiting job may stop there, or with one of the other queue.
-void expect_none_left(World& world, std::uint32_t seed) {
-  for (const JobId waiting : world.waiting())
+/// No node has room with all of its own queue that one of these waiting jobs may stop there, or with one of the other
+/// queue.
+void expect_none_left(World& world, std::uint32_t seed, const std::vector<JobId>& of) {
+  for (const JobId waiting : of)
     for (std::size_t n = 0; n < world.state().cluster().rows(); ++n) {
       std::int64_t own = 0, largest_other = 0;
       for (const JobId running : world.running()) {
@@ -369,12 +394,53 @@ TEST(Victims, AreThoseThatTheRulesOfQueuesAllow) {
         world.submit(world.draw(2) == 0 ? kLeft : kRight);
       settle_by_rules(world, seed, seen);
       if (testing::Test::HasFatalFailure()) return;
-      expect_none_left(world, seed);
+      expect_none_left(world, seed, world.waiting());
       if (testing::Test::HasFatalFailure()) return;
     }
   }
   for (const StopReason reason :
        {StopReason::kLowerPriority, StopReason::kNewer, StopReason::kReclaimed, StopReason::kWhileBorrowing})
+    EXPECT_GT(seen[reason], 20u) << stop_reason_name(reason);
+}
+
+/// Jobs that request the same are looked at in their order, and the first may have given way to what it could stop else.
+bool has_like_that_gave_way(World& world, JobId job) {
+  return std::ranges::any_of(world.waiting(), [&](JobId other) {
+    return other != job && world.queue(other) == world.queue(job) && world.gpus(other) == world.gpus(job) &&
+           world.has_given_way_to_any(other);
+  });
+}
+
+/// A job that comes stops at once those that need much longer yet; one that waits looks again after a while.
+TEST(Victims, AreThoseThatNeedMuchLonger) {
+  std::map<StopReason, std::size_t> seen;
+  for (std::uint32_t seed = 1; seed <= 1200; ++seed) {
+    const VictimRule rule = seed % 3 == 0 ? VictimRule::kLostWork : VictimRule::kPriority;
+    World world(seed, 2 + seed % 4, seed / 4 % 4, rule, kByWhatIsLeft);
+    for (const QueueId queue : {kLeft, kRight}) {
+      StopRules rules = drawn_rules(world);
+      if (world.draw(3) > 0) rules.own = StopRules::Own::kLowerOrLonger;
+      rules.longer_while_borrowing = world.draw(2) == 0;
+      if (rules.longer_while_borrowing) rules.while_borrowing = INT32_MAX;
+      world.set_rules(queue, rules);
+    }
+    for (std::uint32_t step = 0; step < 2 * kJobs; ++step) {
+      const std::uint32_t what = world.draw(8);
+      if (what == 0)
+        world.end_one();
+      else if (what < 4)
+        world.wait_until(world.now() + Millis(100'000 * static_cast<std::int64_t>(world.draw(15))));
+      else
+        world.submit(world.draw(2) == 0 ? kLeft : kRight);
+      settle_by_rules(world, seed, seen);
+      if (testing::Test::HasFatalFailure()) return;
+      const JobId last = world.last_submitted();
+      if (what < 4 || world.job(last).members_placed > 0 || has_like_that_gave_way(world, last)) continue;
+      expect_none_left(world, seed, {last});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  for (const StopReason reason : {StopReason::kLonger, StopReason::kReclaimed, StopReason::kWhileBorrowing})
     EXPECT_GT(seen[reason], 20u) << stop_reason_name(reason);
 }
 

@@ -205,6 +205,12 @@ const char* const kResized = R"pb(
       }
     }
     conditions { type: "PodResizePending" reason: "Infeasible" }
+    conditions {
+      type: "DisruptionTarget"
+      status: "True"
+      reason: "PreemptionByScheduler"
+      message: "stopped for another job (Newer)"
+    }
   }
 )pb";
 
@@ -313,7 +319,7 @@ Kept kept_of_pod(const std::string& bytes) {
       << p.nominated_node_name << p.priority_class << p.group_name << p.owner_uid << p.owner_kind << p.controller_name
       << static_cast<int>(p.controller_kind) << p.priority << p.never_preempts << static_cast<int>(p.phase)
       << int{p.scheduling_gates} << p.gate_names << p.created.value << p.deletion_requested.value << p.requests
-      << *p.labels << *p.annotations << p.scheduled << p.problem << p.lacks_amounts << p.unknown_fields;
+      << *p.labels << *p.annotations << p.scheduled << p.is_stopped << p.problem << p.lacks_amounts << p.unknown_fields;
   all << r.node_selector << r.has_required_affinity << r.required_affinity << r.preferred_affinity << r.tolerations
       << r.host_ports << r.required_anti_affinity << r.required_pod_affinity << r.spread << r.preferred_pod_affinity
       << r.preferred_anti_affinity << r.preferred_spread << r.features << r.unsupported << r.unknown_fields

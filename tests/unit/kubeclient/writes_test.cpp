@@ -127,8 +127,8 @@ TEST_F(WritesTest, AnEvictionNamesThePodAndItsUid) {
   EXPECT_EQ(all[0], R"(POST /api/v1/namespaces/team/pods/p 1/eviction {"apiVersion":"policy/v1","kind":"Eviction",)"
                     R"("metadata":{"name":"p 1","namespace":"team"},"deleteOptions":{"preconditions":{"uid":"u-1"}}})");
   EXPECT_EQ(all[1],
-            R"(PATCH /api/v1/namespaces/team/pods/p/status {"metadata":{"uid":"u-1",)"
-            R"("annotations":{"ashlar.dev/stopped":"Reclaimed"}},"status":{"conditions":[{"type":"DisruptionTarget",)"
+            R"(PATCH /api/v1/namespaces/team/pods/p/status {"metadata":{"uid":"u-1"},)"
+            R"("status":{"conditions":[{"type":"DisruptionTarget",)"
             R"x("status":"True","reason":"PreemptionByScheduler","message":"stopped for another job (Reclaimed)",)x"
             R"("lastTransitionTime":"2026-11-18T11:06:40Z"}]}})");
 }

@@ -87,7 +87,7 @@ TEST_F(Evicting, APlaceIsBoundWhenThoseThatWereStoppedForItAreGone) {
             "POST /api/v1/namespaces/ns/pods/low/eviction "
             R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"low","namespace":"ns"},)"
             R"("deleteOptions":{"preconditions":{"uid":"uid-ns-low"}}})");
-  EXPECT_EQ(server.count({"PATCH", "/pods/low/status", R"("ashlar.dev/stopped":"LowerPriority")",
+  EXPECT_EQ(server.count({"PATCH", "/pods/low/status", R"(stopped for another job (LowerPriority))",
                           R"("type":"DisruptionTarget")", "PreemptionByScheduler"}),
             1u);
   EXPECT_EQ(server.count({"POST", "/events", R"("reason":"Preempted")",
@@ -242,7 +242,9 @@ TEST_F(Evicting, WhatAnEarlierLeaderStoppedIsWaitedFor) {
   begin(server.api());
   for (const char* name : {"n0", "n1"}) see(node(name, 8));
   see(on(pod("other", 8), "n1"));
-  see(annotated(leaving(on(pod("low", 8), "n0")), std::string(kStoppedAnnotation), "LowerPriority"));
+  Pod low = leaving(on(pod("low", 8), "n0"));
+  low.is_stopped = true;
+  see(std::move(low));
   see(urgent("high", 8));
   ASSERT_TRUE(turn_until([&] { return !wait_of("high").empty(); }));
   EXPECT_EQ(record("high").node, leader_term->tracker().names().nodes.find(PooledString("n0")));

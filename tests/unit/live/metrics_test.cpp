@@ -163,29 +163,30 @@ TEST_F(MetricsOfATerm, SayWhatIsThereWhatWaitsAndWhatIsHeld) {
   EXPECT_NEAR(fragmented("block", "unknown"), 1.0 / 14, 1e-9);
   EXPECT_NEAR(fragmented("rack", "unknown"), 6.0 / 14, 1e-9);
   EXPECT_NEAR(fragmented("node", "unknown"), 6.0 / 14, 1e-9);
-  EXPECT_EQ(lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs",
-                   "ashlar_quarantined", "ashlar_resources", "ashlar_binds", "ashlar_status", "ashlar_never"}),
-            (Lines{"ashlar_binds_given_up_total 0",
-                   "ashlar_binds_held 0",
-                   "ashlar_binds_in_flight 3",
-                   "ashlar_binds_slow 0",
-                   "ashlar_binds_undone_total 0",
-                   "ashlar_binds_waiting 0",
-                   "ashlar_cards_overclaimed 0",
-                   "ashlar_cards_unhealthy 0",
-                   "ashlar_gangs_put_off 0",
-                   "ashlar_gangs_without_level 0",
-                   "ashlar_never_fits_unproven_total 0",
-                   "ashlar_nodes 5",
-                   "ashlar_quarantined_pods 0",
-                   "ashlar_resources_refused 0",
-                   "ashlar_snapshot_age_seconds 0",
-                   "ashlar_status_refreshes_total 0",
-                   "ashlar_status_refreshes_waiting 0",
-                   "ashlar_status_write_failures_total 0",
-                   "ashlar_status_write_retries_total 0",
-                   "ashlar_status_writes_waiting 7",
-                   "ashlar_steps_total 1"}));
+  EXPECT_EQ(
+      lines({"ashlar_nodes", "ashlar_snapshot", "ashlar_steps", "ashlar_cards", "ashlar_gangs", "ashlar_quarantined",
+             "ashlar_resources", "ashlar_searches", "ashlar_binds", "ashlar_status", "ashlar_never"}),
+      (Lines{"ashlar_binds_given_up_total 0",
+             "ashlar_binds_held 0",
+             "ashlar_binds_in_flight 3",
+             "ashlar_binds_slow 0",
+             "ashlar_binds_undone_total 0",
+             "ashlar_binds_waiting 0",
+             "ashlar_cards_overclaimed 0",
+             "ashlar_cards_unhealthy 0",
+             "ashlar_gangs_without_level 0",
+             "ashlar_never_fits_unproven_total 0",
+             "ashlar_nodes 5",
+             "ashlar_quarantined_pods 0",
+             "ashlar_resources_refused 0",
+             "ashlar_searches_put_off 0",
+             "ashlar_snapshot_age_seconds 0",
+             "ashlar_status_refreshes_total 0",
+             "ashlar_status_refreshes_waiting 0",
+             "ashlar_status_write_failures_total 0",
+             "ashlar_status_write_retries_total 0",
+             "ashlar_status_writes_waiting 7",
+             "ashlar_steps_total 1"}));
 }
 
 // The names of the configured queues are handed over before the events that define them are applied.

@@ -1,4 +1,4 @@
-// In which order each order policy puts jobs: fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age.
+// In which order each order policy puts jobs: fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age, priority-remaining.
 #include <algorithm>
 
 #include "policy/order_policy.h"
@@ -145,6 +145,74 @@ TEST(PriorityAge, HigherPriorityThenEarlierSubmission) {
                  {.submitted_s = 2, .priority = 10},
                  {.submitted_s = 0, .priority = -5}});
   EXPECT_EQ(q.in_order("priority-age"), (Rows{2, 1, 0, 3}));
+}
+
+TEST(PriorityRemaining, LessToRunGoesFirstAndSevenHoursOfWaitingCountAsOne) {
+  const Queue q({{.submitted_s = 0, .duration_s = 7000},
+                 {.submitted_s = 7000, .duration_s = 5999},
+                 {.submitted_s = 7000, .duration_s = 6001},
+                 {.submitted_s = 0, .duration_s = 0},
+                 {.submitted_s = 9000, .duration_s = 90000, .priority = 1}});
+  EXPECT_EQ(q.in_order("priority-remaining"), (Rows{4, 1, 0, 2, 3}));
+}
+
+/// A running job with that estimate, and a waiting one; all in seconds since the submission of both.
+struct Pair {
+  Queue q;
+  const OrderPolicy& order = *find_order("priority-remaining");
+  Pair(std::int64_t running_s, std::int64_t waiting_s, std::int32_t running_priority = 0)
+      : q({{.duration_s = running_s, .priority = running_priority}, {.duration_s = waiting_s}}) {
+    q.start(JobId(0u), 0);
+  }
+  const Job& running() const { return q.state.job(JobId(0u)); }
+  OrderKey waiting() const { return order.waiting(q.state.job(JobId(1u))); }
+  bool gives_way(std::int64_t at_s) const { return waiting() < order.gives_way_to(running(), Millis(at_s * 1000)); }
+  std::int64_t gives_way_at(std::int64_t now_s) const {
+    const Millis at = order.gives_way_at(running(), waiting(), Millis(now_s * 1000));
+    return at == Millis::max() ? -1 : at.value / 1000;
+  }
+};
+
+TEST(PriorityRemaining, ARunningJobGivesWayToOneThatNeedsLessThanHalf) {
+  const Pair p(10'000, 4000);
+  EXPECT_TRUE(p.gives_way(1999));
+  EXPECT_FALSE(p.gives_way(2000)) << "8,000 s are left";
+  EXPECT_FALSE(Pair(100, 41).gives_way(0)) << "a minute less, too";
+  EXPECT_TRUE(Pair(100, 39).gives_way(0));
+}
+
+TEST(PriorityRemaining, OneThatOutlastsItsEstimateIsExpectedToNeedMore) {
+  const Pair p(100, 500);
+  EXPECT_FALSE(p.gives_way(100));
+  const std::int64_t at = p.gives_way_at(100);
+  EXPECT_NEAR(static_cast<double>(at), 1000 / 0.3, 20) << "three tenths of what it has run are more than 1,000 s";
+  EXPECT_FALSE(p.gives_way(at - 20));
+  EXPECT_TRUE(p.gives_way(at + 1));
+}
+
+TEST(PriorityRemaining, WhatItHasRunBeforeCounts) {
+  Queue q({{.duration_s = 1000}, {.duration_s = 100}});
+  q.start(JobId(0u), 0);
+  apply(q.state, {Millis(990'000), Evicted{JobId(0u), Millis(10'000)}});
+  const OrderPolicy& order = *find_order("priority-remaining");
+  EXPECT_EQ(order.waiting(q.state.job(JobId(0u))).minor, 297'000);
+  q.start(JobId(0u), 2000);
+  EXPECT_LT(order.waiting(q.state.job(JobId(1u))), order.gives_way_to(q.state.job(JobId(0u)), Millis(2'000'000)));
+}
+
+TEST(PriorityRemaining, UnknownDurationsAreTheLongest) {
+  EXPECT_TRUE(Pair(0, 1'000'000).gives_way(5));
+  EXPECT_FALSE(Pair(1'000'000, 0).gives_way(5));
+  EXPECT_FALSE(Pair(0, 0).gives_way(5));
+  EXPECT_EQ(Pair(0, 0).gives_way_at(5), -1);
+  EXPECT_EQ(Pair(10, 0).gives_way_at(5), -1);
+}
+
+TEST(PriorityRemaining, PriorityGoesBeforeAnyTime) {
+  EXPECT_TRUE(Pair(10, 100'000, -1).gives_way(5));
+  EXPECT_FALSE(Pair(100'000, 10, 1).gives_way(5));
+  EXPECT_EQ(Pair(100'000, 10, 1).gives_way_at(5), -1);
+  EXPECT_EQ(Pair(10, 100'000, -1).gives_way_at(5), -1);
 }
 
 TEST(OrderTable, EveryPolicyIsFoundByItsName) {

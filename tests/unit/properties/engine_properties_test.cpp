@@ -87,7 +87,8 @@ RC_GTEST_PROP(Rules, HoldForRandomScoresAndDevices, ()) {
 }
 RC_GTEST_PROP(Rules, HoldForEveryOrder, ()) {
   Profile profile = profile_with(*rc::gen::element(Blocking::kStrict, Blocking::kSkip, Blocking::kEasy));
-  profile.order = find_order(*rc::gen::element<std::string>("fifo", "sjf", "qssf", "qssf-oracle", "priority-age"));
+  profile.order = find_order(
+      *rc::gen::element<std::string>("fifo", "sjf", "qssf", "qssf-oracle", "priority-age", "priority-remaining"));
   if (*rc::gen::arbitrary<bool>()) profile.queue_order = find_queue_order("least-share");
   expect_rules_kept(*some_moves(), std::move(profile));
 }

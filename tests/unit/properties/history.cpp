@@ -243,9 +243,10 @@ std::vector<QueueUsage> usage_of(const Move& move) {
 
 StopRules stop_rules_of(const Move& move) {
   StopRules rules;
-  rules.own = static_cast<StopRules::Own>(move.a % 3);
+  rules.own = static_cast<StopRules::Own>(move.a % 4);
   rules.reclaims = static_cast<StopRules::Reclaims>(move.b % 3);
   if (move.c % 2 == 0) rules.while_borrowing = move.b % 5;
+  rules.longer_while_borrowing = move.c % 4 == 0;
   if (move.a % 5 == 1) rules.protected_from_own = Millis(60'000 * (move.c % 10));
   if (move.a % 5 == 2) rules.protected_from_others = Millis(60'000 * (move.b % 10));
   return rules;

@@ -256,8 +256,9 @@ class RandomWorld {
   }
   StopRules stop_rules() {
     if (draw(4) != 0) return {};
-    return {.own = static_cast<StopRules::Own>(draw(3)),
+    return {.own = static_cast<StopRules::Own>(draw(4)),
             .reclaims = static_cast<StopRules::Reclaims>(draw(3)),
+            .longer_while_borrowing = draw(2) == 0,
             .while_borrowing = static_cast<std::int32_t>(draw(5)),
             .protected_from_own = Millis(draw(4000)),
             .protected_from_others = draw(2) == 0 ? StopRules::kAsAbove : Millis(draw(9000))};

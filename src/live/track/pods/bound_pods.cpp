@@ -162,11 +162,6 @@ void correct_grants(TrackerData& t, PodSlot slot, const Pod& pod) {
   if (t.listeners.on_devices_changed) t.listeners.on_devices_changed(slot);
 }
 
-bool was_stopped(const Pod& pod) {
-  return pod.deletion_requested.value != 0 && pod.annotations &&
-         find_label(*pod.annotations, kStoppedAnnotation) != nullptr;
-}
-
 void set_closes_node(TrackerData& t, PodSlot slot, bool closes) {
   PodRecord& r = t.pods.edit(slot);
   if (r.closes_node == closes) return;
@@ -217,7 +212,7 @@ void see_bound(TrackerData& t, PodSlot slot, const Pod& pod) {
     r.has_charged_queue =
         r.is_ours && pod.annotations && find_label(*pod.annotations, kChargedQueueAnnotation) != nullptr;
   }
-  if (!is_known && was_stopped(pod)) {  // by an earlier leader
+  if (!is_known && r.is_ours && pod.is_stopped && pod.deletion_requested.value != 0) {  // by an earlier leader
     r.node_name = pod.node_name;
     r.devices = known.devices;
     r.grants = known.grants;
