@@ -90,6 +90,16 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
                           "choose one with victim none, priority or lost-work");
 }
 
+/// A rule that the profile's order cannot follow would be another one.
+void check_stops(YamlReader& reader, const YAML::Node& node, const SchedulerConfig& config) {
+  const Profile& profile = config.profile.profile;
+  if (!reader.is_ok() || !profile.stops_for_a_place() || profile.order->gives_way_to != nullptr) return;
+  for (const QueueConfig& queue : config.queues)
+    if (queue.stops.own == StopRules::Own::kLowerOrLonger || queue.stops.longer_while_borrowing)
+      return reader.fail(node, "queue \"" + queue.name + "\": lower-or-longer needs a profile with order: " +
+                                   "priority-remaining; with " + std::string(profile.order->name) + " write lower");
+}
+
 /// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).
 bool is_object_name(std::string_view name, std::size_t bytes_max, bool may_have_dots) {
   const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -325,6 +335,7 @@ SchedulerConfig config_of(YamlReader& reader, const YAML::Node& root) {
   read_device_classes(reader, root["deviceClasses"], config.device_classes);
   config.queues.clear();
   read_queues(reader, root["queues"], config);
+  check_stops(reader, root["queues"], config);
   add_default_queue(config);
   read_namespaces(reader, root["namespaces"], config);
   read_topology(reader, root["topology"], config);

@@ -183,7 +183,7 @@ inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      
 inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 /// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
 inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
-/// The condition of a pod that was stopped for another, as kube-scheduler's preemption sets it, and how Ashlar's message
+/// The condition of a pod that was stopped for another, as of kube-scheduler's preemption, and how Ashlar's message
 /// begins. Tenants may not write it.
 inline constexpr std::string_view kStoppedCondition = "DisruptionTarget", kStoppedReason = "PreemptionByScheduler",
                                   kStoppedWords = "stopped for another job (";

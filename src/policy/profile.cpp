@@ -157,15 +157,15 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
     return ProfileProblem{"grace", "grace is that of jobs which are stopped; with victim: none there are none"};
   const bool is_by_quota = profile.victim == VictimRule::kByQuotaUnverified;
   if (is_by_quota && profile.order->running == nullptr)
-    return ProfileProblem{
-        "victim",
-        "victim: by-quota-unverified needs an order of running jobs, which " + std::string(profile.order->name) +
-            " does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: none"};
+    return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " +
+                                        std::string(profile.order->name) +
+                                        " does not have; choose srtf or tiresias, for a simulation; the live scheduler "
+                                        "has victim: none, priority or lost-work"};
   if (profile.stops_for_a_place() && !profile.order->is_by_priority)
     return ProfileProblem{"victim",
                           std::string(profile.stops_by_lost_work() ? "victim: lost-work" : "victim: priority") +
                               " needs an order by priority, which " + std::string(profile.order->name) +
-                              " is not; choose priority-age"};
+                              " is not; choose priority-age or priority-remaining"};
   if (is_by_quota && profile.queue_order->key != nullptr)
     return ProfileProblem{"queueOrder",
                           "victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the "

@@ -43,7 +43,7 @@ bool is_unproven(const Reason& reason) {
   return reason.code == ReasonCode::kLimitReached && reason.subject == kLimitOfProof;
 }
 
-/// What following the rules of a single pod costs at each node: in its search, in its reason, and where it could ever run.
+/// What following the rules of a single pod costs at each node: in its search, its reason, and where it could ever run.
 constexpr std::size_t kLooksForRules = 4;
 
 /// What a search and its reason look at besides what is noted: each kind of members is compared with each node.

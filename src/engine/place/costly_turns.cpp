@@ -7,6 +7,8 @@ namespace {
 
 /// A third of the time and a sixth, where a look takes 65 ns; for each tenant a thirtieth.
 constexpr std::int64_t kFirstPerMilli = 5'000, kFurtherPerMilli = 2'500, kOwnPerMilli = 500;
+/// Of all tenants that spend, together.
+constexpr std::int64_t kOwnPerMilliInAll = 2'500;
 /// First searches may come in a burst of what this many decisions spend at once.
 constexpr std::int64_t kBurst = 8;
 
@@ -22,7 +24,9 @@ void CostlyTurns::refill(Millis now, const CostlyLimits& limits) {
   own_max_ = static_cast<std::int64_t>(limits.own_max);
   first_.refill(now - at_, kFirstPerMilli, kBurst * most);
   further_.refill(now - at_, kFurtherPerMilli, most);
-  for (auto& [payer, own] : own_) own.refill(now - at_, kOwnPerMilli, own_max_);
+  const auto spending = static_cast<std::int64_t>(own_.size());
+  own_per_milli_ = std::clamp<std::int64_t>(kOwnPerMilliInAll / std::max<std::int64_t>(spending, 1), 1, kOwnPerMilli);
+  for (auto& [payer, own] : own_) own.refill(now - at_, own_per_milli_, own_max_);
   std::erase_if(own_, [&](const auto& of) { return of.second.left == own_max_; });
   at_ = now;
   at_once_left_ = most;
@@ -99,7 +103,7 @@ Millis CostlyTurns::next_turn() {
   }
   Millis wait = Millis::max();  // of those whose turn is next
   for (const auto& [payer, put_off] : put_off_) {
-    if (const auto own = own_.find(payer); own != own_.end()) wait = std::min(wait, own->second.wait(kOwnPerMilli));
+    if (const auto own = own_.find(payer); own != own_.end()) wait = std::min(wait, own->second.wait(own_per_milli_));
     if (payers_[payer].is_behind) continue;
     if (put_off.has_new) wait = std::min(wait, first_.wait(kFirstPerMilli));
     if (put_off.has_others) wait = std::min(wait, further_.wait(kFurtherPerMilli));

@@ -70,7 +70,7 @@ class CostlyTurns {
   std::map<Payer, Share> own_;  ///< of those that have not got all of theirs
   // of this decision
   std::int64_t at_once_left_ = 0;  ///< for first searches
-  std::int64_t own_max_ = 0;
+  std::int64_t own_max_ = 0, own_per_milli_ = 1;
   std::map<Payer, PutOff> put_off_;
   std::size_t put_off_count_ = 0;
 };

@@ -36,8 +36,8 @@ bool bears_on_held(const EngineData& e, JobId job) {
   });
 }
 
-/// Whether it is the first of its queue: another that has come ahead of it has its turn, and its reservation, else. That
-/// of a job that is not is never renewed, so it is not waited for.
+/// Whether it is the first of its queue: else another has come ahead of it and has its turn. The reservation of a job
+/// that is not is never renewed, so it is not waited for.
 bool is_first_waiting(const EngineData& e, JobId job) {
   if (!e.pending.contains(job)) return false;
   const PendingQueue::Head head = e.pending.head_of(job);

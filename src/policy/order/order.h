@@ -8,8 +8,8 @@
 //   srtf          by remaining time; a waiting job goes before a running one of equal remaining time
 //   tiresias      attained service of at most 18,000 GPU-seconds first, then by submission, running before waiting
 //   priority-age  higher priority first, then as fifo
-//   priority-remaining  higher priority first, then by what is expected to be left to run, and a seventh of the time since
-//                 submission off; more than its estimate: three tenths of what it has run
+//   priority-remaining  higher priority first, then by what is expected to be left to run, less a seventh of the time
+//                 since submission; more than its estimate: three tenths of what it has run
 // Example (sjf): durations 60 s, 10 s, unknown: the second, the first, the third. Cost: a few loads.
 #pragma once
 

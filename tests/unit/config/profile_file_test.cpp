@@ -170,10 +170,10 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
       {"base: ashlar\ngrace: 30s\n",
        "p.yaml:4:8: grace is that of jobs which are stopped; with victim: none there are none"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
-       "priority-age does not have; choose srtf or tiresias for a simulation; the live scheduler accepts only victim: "
-       "none"},
+       "priority-age does not have; choose srtf or tiresias, for a simulation; the live scheduler has victim: none, "
+       "priority or lost-work"},
       {"base: sjf\nvictim: priority\n",
-       "victim: priority needs an order by priority, which sjf is not; choose priority-age"},
+       "victim: priority needs an order by priority, which sjf is not; choose priority-age or priority-remaining"},
       {"base: ashlr\n", "did you mean \"ashlar\"?"},
       {"base: ashlar\nmix: {}\n", "mix takes either podList or classes"},
       {"base: fgd\nmix: {classes: [{cpu: 1, cards: 2, gpuMilli: 500}]}\n", "requires cards: 1"},

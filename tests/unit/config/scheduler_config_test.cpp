@@ -437,5 +437,28 @@ TEST(Config, QueuesSayWhomTheirJobsStop) {
   EXPECT_EQ(c->queues[3].stops, StopRules());
 }
 
+TEST(Config, LongerJobsAreStoppedOnlyInAnOrderByWhatIsLeft) {
+  const auto parsed = [](const std::string& profile, const std::string& stops) {
+    return parse_config(
+        kHead + ("profile: {name: p, base: ashlar, " + profile + "}\nqueues:\n  - {name: a, stops: {" + stops + "}}\n"),
+        "a.yaml");
+  };
+  for (const char* stops : {"own: lower-or-longer", "whileBorrowing: lower-or-longer"}) {
+    EXPECT_TRUE(parsed("victim: priority, order: priority-remaining", stops).ok()) << stops;
+    const Result<SchedulerConfig> refused = parsed("victim: priority", stops);
+    ASSERT_FALSE(refused.ok()) << stops;
+    EXPECT_NE(refused.error().message.find("queue \"a\": lower-or-longer needs a profile with order: "
+                                           "priority-remaining; with priority-age write lower"),
+              std::string::npos)
+        << refused.error().message;
+  }
+  const Result<SchedulerConfig> read =
+      parsed("victim: priority, order: priority-remaining", "own: lower-or-longer, whileBorrowing: lower-or-longer");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->queues[1].stops.own, StopRules::Own::kLowerOrLonger);
+  EXPECT_TRUE(read->queues[1].stops.longer_while_borrowing);
+  EXPECT_EQ(read->queues[1].stops.while_borrowing, INT32_MAX);
+}
+
 }  // namespace
 }  // namespace ashlar::config

@@ -254,6 +254,28 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   EXPECT_EQ(plan.look_again_at, Millis::max());
 }
 
+/// Many tenants that search in vain have together no more than five of them would have.
+TEST(CostlyTurns, WhatEachTenantMayAlwaysSpendIsLessWhereManyDo) {
+  const auto searches = [](std::uint32_t tenants) {
+    SearchedForOnce w;
+    for (std::uint32_t t = 0; t < tenants; ++t) w.submit(100 + t, kOurs, Millis(0), 1 + t);
+    std::size_t made = 0;
+    for (Millis now(0); now < Millis(1000); now = now + Millis(1)) {
+      w.turns.refill(now, {0, 1000});
+      for (std::uint32_t t = 0; t < tenants; ++t) {
+        if (!w.turns.take_turn(w.state, JobId(100 + t))) continue;
+        w.turns.note_failed(w.state, JobId(100 + t), 1000);
+        ++made;
+      }
+      w.turns.next_turn();
+    }
+    return made;
+  };
+  EXPECT_NEAR(static_cast<double>(searches(1)), 500, 20);
+  EXPECT_NEAR(static_cast<double>(searches(5)), 2500, 100);
+  EXPECT_NEAR(static_cast<double>(searches(50)), 2500, 250);
+}
+
 /// Pods of one namespace, each with a rule of its own about pods that do not exist, and behind them one that fits.
 TEST(CostlyTurns, PodsWithRulesAboutOthersArePutOffAndOthersAreNot) {
   constexpr std::uint32_t kPods = 12;
