@@ -58,7 +58,7 @@ TEST_F(WorldTest, EndsComeBeforeArrivalsOfTheSameInstant) {
 }
 
 TEST_F(WorldTest, AStopIsAnsweredWithTheWorkThatIsLeftAndItsRestart) {
-  World w = world({{.submit = Millis(0), .duration = Millis(10000)}},
+  World w = world({{.submit = Millis(0), .duration = Millis(10000), .estimate = {Millis(10000), Millis(10000)}}},
                   {.end_lag = Millis(1000), .restart_of_one = Millis(7000)});
   kinds(w);
   bind(w, 0, 0);
@@ -76,12 +76,35 @@ TEST_F(WorldTest, AStopIsAnsweredWithTheWorkThatIsLeftAndItsRestart) {
   EXPECT_EQ(w.next_event(), clock_.now() + Millis(14000)) << "13 s of work, seen a second late";
 }
 
+/// The engine learns of a stopped job no more than it could know: its estimate stays as wrong as it was.
+TEST_F(WorldTest, AStopTellsNothingOfTheTrueRunTime) {
+  const auto told = [&](Estimate estimate) {
+    clock_ = {};
+    World w = world({{.submit = Millis(0), .duration = Millis(10000), .estimate = estimate}},
+                    {.restart_of_one = Millis(7000)});
+    kinds(w);
+    bind(w, 0, 0);
+    clock_.advance_to(Millis(4000));
+    Plan stop;
+    stop.at = clock_.now();
+    stop.actions.push_back(Evict{JobId(0u), Millis(0)});
+    w.submit(stop);
+    clock_.advance_to(w.next_event());
+    kinds(w);
+    return std::get<Evicted>(last_.back().body).remaining;
+  };
+  EXPECT_EQ(told({Millis(50'000), Millis(60'000)}), Millis(46'000 + 7000));
+  EXPECT_EQ(told({Millis(6000), Millis(6000)}), Millis(2000 + 7000));
+  EXPECT_EQ(told({Millis(1), Millis(1)}), Millis(7000 - 4000 + 1));
+  EXPECT_EQ(told({Millis::max(), Millis::max()}), Millis::max());
+}
+
 /// Jobs 0, 1 and 2, of which the first runs on the first device, is stopped at 4 s with a grace of 3 s for the second,
 /// and gives it its device.
 class GraceTest : public WorldTest {
  protected:
   World stopped(Millis duration, Plan& plan) {
-    World w = world({{.submit = Millis(0), .duration = duration},
+    World w = world({{.submit = Millis(0), .duration = duration, .estimate = {duration, duration}},
                      {.submit = Millis(0), .duration = Millis(5000)},
                      {.submit = Millis(0), .duration = Millis(5000)}},
                     {.restart_of_one = Millis(2000), .has_grace = true});
