@@ -123,7 +123,8 @@ SiteResult run_site(const QueueReplay& replay, const Profile& profile, const Sit
                .restart_of_one = overhead(0),
                .restart_of_eight = overhead(1),
                .restart_of_more = overhead(2),
-               .has_grace = profile.grace > Millis(0)});
+               .has_grace = profile.grace > Millis(0),
+               .tells_by_estimates = profile.stops_for_a_place()});
   world.open_with(opening_of(replay, site, kinds.catalog()));
   SiteResult result;
   result.outcomes.reserve(site.jobs.size());

@@ -178,7 +178,8 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
               {.restart_of_one = of_one,
                .restart_of_eight = of_eight,
                .restart_of_more = of_more,
-               .has_grace = profile.grace > Millis(0)});
+               .has_grace = profile.grace > Millis(0),
+               .tells_by_estimates = profile.stops_for_a_place()});
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
   world.set_holds(holds_);

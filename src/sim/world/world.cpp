@@ -277,7 +277,8 @@ Evicted World::evict(const Evict& action, Millis at) {
     evict_job(action.job, at);
   else
     unbind(action.member, at);
-  return {action.job, live_[action.job.row()].remaining_believed(), action.member};
+  const Live& live = live_[action.job.row()];
+  return {action.job, rules_.tells_by_estimates ? live.remaining_believed() : live.remaining, action.member};
 }
 
 bool World::has_grace(const Evict& action) const {

@@ -55,6 +55,8 @@ struct WorldRules {
   bool keeps_going = false;
   /// evictions may have a grace, for which their pods run on and keep their devices
   bool has_grace = false;
+  /// a stop tells how long the job had still to run only as far as its estimate does; else as it is, as SRTF assumes
+  bool tells_by_estimates = false;
   Millis restart_of(std::int64_t devices) const {
     return devices <= 1 ? restart_of_one : devices <= 8 ? restart_of_eight : restart_of_more;
   }

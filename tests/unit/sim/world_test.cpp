@@ -81,7 +81,7 @@ TEST_F(WorldTest, AStopTellsNothingOfTheTrueRunTime) {
   const auto told = [&](Estimate estimate) {
     clock_ = {};
     World w = world({{.submit = Millis(0), .duration = Millis(10000), .estimate = estimate}},
-                    {.restart_of_one = Millis(7000)});
+                    {.restart_of_one = Millis(7000), .tells_by_estimates = true});
     kinds(w);
     bind(w, 0, 0);
     clock_.advance_to(Millis(4000));
