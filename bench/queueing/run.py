@@ -51,14 +51,18 @@ def ashlar(*arguments):
     return json.loads(done.stdout)["runs"]
 
 
+def lines(names, runs):
+    for name, run in zip(names, runs):
+        line(name, run)
+
+
 def line(name, run):
     print(f"  {name:<34} {run['mean_jct_seconds']:9,.0f} {run['mean_queue_seconds']:10,.0f} {run['p99_queue_seconds']:10,.0f} "
           f"{run['p999_queue_seconds']:11,.0f} {run['preemptions']:7,} {run['wall_seconds']:6.1f}s")
 
 
 def behind_walls(jobs, nodes, shrink, policies, stops):
-    runs = ashlar("sim", "queue", "--jobs", jobs, "--vcs", nodes, "--shrink", shrink, "--stops", stops, "--policy", ",".join(map(str, policies)), "-o", "json")
-    return runs
+    return ashlar("sim", "queue", "--jobs", jobs, "--vcs", nodes, "--shrink", shrink, "--stops", stops, "--policy", ",".join(map(str, policies)), "-o", "json")
 
 
 def scenario(jobs, clusters, shrink, folder, profile):
@@ -116,17 +120,14 @@ def main():
     profiles = [HERE / f"{name}.yaml" for name in OURS]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        clusters = {row[""] if "" in row else row["vc"]: int(row["node num"]) for row in read(NODES)}
+        clusters = {row["vc"]: int(row["node num"]) for row in read(NODES)}
         nodes = TRACES / NODES
         for shrink in [4] if chosen.short else [int(k) for k in chosen.shrink.split(",")]:
             print(f"== behind walls, k = {shrink}, estimates of the trace\n{HEAD}")
             if not chosen.short:
-                runs = behind_walls(TRACES / REPLAY, nodes, shrink, PUBLISHED, "lower")
-                for name, run in zip(PUBLISHED.values(), runs):
-                    line(name, run)
+                lines(PUBLISHED.values(), behind_walls(TRACES / REPLAY, nodes, shrink, PUBLISHED, "lower"))
             runs = behind_walls(TRACES / REPLAY, nodes, shrink, profiles, "lower-or-longer")
-            for name, run in zip(OURS, runs):
-                line(name, run)
+            lines(OURS, runs)
             if shrink == 4:
                 goals.say("mean JCT of shortest", runs[0]["mean_jct_seconds"], 30_000, 28_781)
                 goals.say("its p99.9 queue", runs[0]["p999_queue_seconds"], 2_832_801)
@@ -142,16 +143,13 @@ def main():
             draw = random.Random(seed)
             write_jobs(path, [(row["vc"], row["gpu_num"], row["submit_time"], row["duration"], estimate(int(row["duration"]), draw)) for row in read(REPLAY)])
             print(f"== behind walls, k = 4, estimates drawn anew, seed {seed}\n{HEAD}")
-            for name, run in zip(OURS, behind_walls(path, nodes, 4, profiles, "lower-or-longer")):
-                line(name, run)
+            lines(OURS, behind_walls(path, nodes, 4, profiles, "lower-or-longer"))
         for month, after in [] if chosen.short else [(9, 10), (10, 11), (12, 13)]:
             first, last = datetime.date(2017, month, 1), datetime.date(2017 + after // 13, (after - 1) % 12 + 1, 1)
             write_jobs(path, months(clusters, first, last, random.Random(month)))
             print(f"== behind walls, k = 4, jobs of {first:%B}\n{HEAD}")
-            for name, run in zip(PUBLISHED.values(), behind_walls(path, nodes, 4, PUBLISHED, "lower")):
-                line(name, run)
-            for name, run in zip(OURS, behind_walls(path, nodes, 4, profiles, "lower-or-longer")):
-                line(name, run)
+            lines(PUBLISHED.values(), behind_walls(path, nodes, 4, PUBLISHED, "lower"))
+            lines(OURS, behind_walls(path, nodes, 4, profiles, "lower-or-longer"))
     print(f"{goals.missed} goals missed")
     return 1 if goals.missed else 0
 

@@ -134,14 +134,12 @@ void read_stops(YamlReader& reader, const YAML::Node& item, StopRules& rules) {
     rules.own = choose("own", rules.own, kOwnWords);
     rules.reclaims = choose("reclaims", rules.reclaims, kReclaimsWords);
     const std::size_t while_borrowing = reader.choice(stops, "whileBorrowing", 0, kWhileBorrowingWords);
-    const bool may_while_borrowing = while_borrowing != 0;
-    rules.longer_while_borrowing = while_borrowing == 2;
     const bool has_most = stops["whileBorrowingMost"].IsDefined();
-    if (reader.is_ok() && has_most && !may_while_borrowing)
+    if (reader.is_ok() && has_most && while_borrowing == 0)
       return reader.fail(stops["whileBorrowingMost"],
                          "whileBorrowingMost goes only with whileBorrowing: lower or lower-or-longer");
     const std::int64_t most = reader.integer(stops, "whileBorrowingMost", INT32_MAX, INT32_MIN + 1, INT32_MAX);
-    if (may_while_borrowing) rules.while_borrowing = static_cast<std::int32_t>(most);
+    set_while_borrowing(rules, while_borrowing, static_cast<std::int32_t>(most));
   }
   const YAML::Node times = item["protected"];
   if (!reader.is_ok() || !times.IsDefined()) return;

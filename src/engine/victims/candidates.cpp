@@ -78,7 +78,7 @@ class Claim {
   Rule rule(const QueueTree& queues, const Job& running, const LongerOnes& longer, Millis now) const {
     const Borrower borrower = this->borrower(running, longer);
     if (const StopReason is_now = reason(queues, queues, borrower); is_now != StopReason::kNone) return {is_now, now};
-    if (!asks_for_longer() || borrower.is_longer || running.priority != priority_) return {};
+    if (!asks_for_longer() || borrower.is_longer) return {};
     const Millis at = longer.look_at(running);
     if (at == Millis::max()) return {};
     return {reason(queues, queues, {borrower.queue, borrower.priority, true}), at};
@@ -225,18 +225,16 @@ bool AnyCandidate::exists_for(JobId job) const {
   const std::int64_t below = waiting.priority + (own == StopRules::Own::kLowerOrNewer ? 1 : 0);
   const std::size_t row = waiting.queue.row();
   if (own != StopRules::Own::kNever && row < lowest_.size() && lowest_[row] < below) return true;
-  if (own == StopRules::Own::kLowerOrLonger && row < gives_way_to_.size() &&
-      order_.waiting(waiting) < gives_way_to_[row])
-    return true;
+  const OrderKey key = order_.waiting(waiting);
+  const auto has_longer = [&](std::size_t queue) { return queue < gives_way_to_.size() && key < gives_way_to_[queue]; };
+  if (own == StopRules::Own::kLowerOrLonger && has_longer(row)) return true;
   if (queues.shares().is_empty()) return false;
   const Claim claim(state_, job);
-  const bool asks_for_longer = claim.asks_for_longer() && !gives_way_to_.empty();
-  const OrderKey key = asks_for_longer ? order_.waiting(waiting) : OrderKey{};
   for (std::size_t other = 0; other < lowest_.size(); ++other) {
     if (lowest_[other] == kNobody) continue;
-    const bool has_longer = asks_for_longer && key < gives_way_to_[other];
+    const bool is_longer = claim.asks_for_longer() && has_longer(other);
     const auto lowest = static_cast<std::int32_t>(lowest_[other]);
-    if (claim.reason(queues, {QueueId(other), lowest, has_longer}) != StopReason::kNone) return true;
+    if (claim.reason(queues, {QueueId(other), lowest, is_longer}) != StopReason::kNone) return true;
   }
   return false;
 }

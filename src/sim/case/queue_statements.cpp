@@ -118,20 +118,16 @@ constexpr std::string_view kProtectedForm = "a time such as preempt=5m or reclai
 /// "never", "lower", "lower<=100" or "lower-or-longer".
 void take_while_borrowing(Words& words, std::string_view value, StopRules& stops) {
   constexpr std::string_view kForm = "never, lower, lower-or-longer or, with a highest priority, lower<=100";
-  stops.longer_while_borrowing = value == kWhileBorrowingWords[2];
-  if (value == "never") {
-    stops.while_borrowing = StopRules::kNobody;
-    return;
-  }
-  stops.while_borrowing = INT32_MAX;
-  if (value == "lower" || stops.longer_while_borrowing) return;
+  const auto word = std::ranges::find(kWhileBorrowingWords, value);
+  if (word != std::end(kWhileBorrowingWords))
+    return set_while_borrowing(stops, static_cast<std::size_t>(word - std::begin(kWhileBorrowingWords)));
   constexpr std::string_view kLower = "lower<=";
   std::int32_t most = 0;
   const std::string_view digits = value.starts_with(kLower) ? value.substr(kLower.size()) : std::string_view();
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), most);
   if (failure != std::errc() || end != digits.data() + digits.size() || most == StopRules::kNobody)
     return words.fail(fmt::format("\"{}\" does not say whom jobs stop that borrow", value), kForm);
-  stops.while_borrowing = most;
+  set_while_borrowing(stops, 1, most);
 }
 
 void take_stops(Words& words, StopRules& stops) {

@@ -28,13 +28,11 @@ void read_stops(YamlMap& map, StopRules& rules) {
   rules.reclaims = static_cast<StopRules::Reclaims>(
       read_choice(map, "reclaims", kReclaimsWords, static_cast<std::size_t>(rules.reclaims)));
   const std::size_t while_borrowing = read_choice(map, "whileBorrowing", kWhileBorrowingWords, 0);
-  const bool may_while_borrowing = while_borrowing != 0;
-  rules.longer_while_borrowing = while_borrowing == 2;
   constexpr IntegerForm kPriority{INT32_MIN + std::int64_t{1}, INT32_MAX, "a priority such as 100"};
   const std::optional<std::int64_t> most = map.integer("whileBorrowingMost", kPriority);
-  if (most && !may_while_borrowing)
+  if (most && while_borrowing == 0)
     map.reject("whileBorrowingMost", "expected it only with whileBorrowing: lower or lower-or-longer");
-  if (may_while_borrowing) rules.while_borrowing = static_cast<std::int32_t>(most.value_or(INT32_MAX));
+  set_while_borrowing(rules, while_borrowing, static_cast<std::int32_t>(most.value_or(INT32_MAX)));
 }
 
 void read_protected(YamlMap& map, const std::string& key, Millis& time) {

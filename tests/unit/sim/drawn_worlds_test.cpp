@@ -69,17 +69,16 @@ TEST_P(DrawnWorlds, ComeToAnEndWithEveryJobDone) {
 std::string with_stops(std::string text, std::string_view stops) {
   const auto each = [&text](const std::string& what, const auto& by) {
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
-      const std::string after = by(at);
+      const std::string after = by();
       text.replace(at, what.size(), after);
       at += after.size();
     }
   };
-  each("- {name: ", [&](std::size_t) { return "- {" + std::string(stops) + ", name: "; });
+  each("- {name: ", [&] { return "- {" + std::string(stops) + ", name: "; });
   int shapes = 0;
-  each("duration: {", [](std::size_t) { return std::string("estimate: {error: 1.5}, duration: {"); });
-  each("- {weight: ", [&](std::size_t) {
-    return std::string(++shapes % 3 == 0 ? "- {priority: 5" : "- {priority: 0") + ", weight: ";
-  });
+  each("duration: {", [] { return std::string("estimate: {error: 1.5}, duration: {"); });
+  each("- {weight: ",
+       [&] { return std::string(++shapes % 3 == 0 ? "- {priority: 5" : "- {priority: 0") + ", weight: "; });
   return text;
 }
 

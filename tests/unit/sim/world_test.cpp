@@ -37,6 +37,20 @@ class WorldTest : public ::testing::Test {
     w.submit(plan);
   }
 
+  /// Job 0 runs from now on, until it is stopped at that time. Leaves what is heard of it in last_.
+  std::string start_and_stop(World& w, Millis at) {
+    kinds(w);
+    bind(w, 0, 0);
+    clock_.advance_to(at);
+    Plan stop;
+    stop.at = clock_.now();
+    stop.actions.push_back(Evict{JobId(0u), Millis(0)});
+    w.submit(stop);
+    EXPECT_EQ(w.preemptions(), 1);
+    clock_.advance_to(w.next_event());
+    return kinds(w);
+  }
+
   SimClock clock_;
   Catalog catalog_;
   KindId kind_;
@@ -58,18 +72,9 @@ TEST_F(WorldTest, EndsComeBeforeArrivalsOfTheSameInstant) {
 }
 
 TEST_F(WorldTest, AStopIsAnsweredWithTheWorkThatIsLeftAndItsRestart) {
-  World w = world({{.submit = Millis(0), .duration = Millis(10000), .estimate = {Millis(10000), Millis(10000)}}},
+  World w = world({{.submit = Millis(0), .duration = Millis(10000)}},
                   {.end_lag = Millis(1000), .restart_of_one = Millis(7000)});
-  kinds(w);
-  bind(w, 0, 0);
-  clock_.advance_to(Millis(4000));
-  Plan stop;
-  stop.at = clock_.now();
-  stop.actions.push_back(Evict{JobId(0u), Millis(0)});
-  w.submit(stop);
-  EXPECT_EQ(w.preemptions(), 1);
-  clock_.advance_to(w.next_event());
-  EXPECT_EQ(kinds(w), "Bound@0 Evicted@4");
+  EXPECT_EQ(start_and_stop(w, Millis(4000)), "Bound@0 Evicted@4");
   EXPECT_EQ(std::get<Evicted>(last_.back().body).remaining, Millis(13000));
   EXPECT_EQ(w.next_event(), Millis::max()) << "the outdated end must not come";
   bind(w, 0, 0);
@@ -82,15 +87,7 @@ TEST_F(WorldTest, AStopTellsNothingOfTheTrueRunTime) {
     clock_ = {};
     World w = world({{.submit = Millis(0), .duration = Millis(10000), .estimate = estimate}},
                     {.restart_of_one = Millis(7000), .tells_by_estimates = true});
-    kinds(w);
-    bind(w, 0, 0);
-    clock_.advance_to(Millis(4000));
-    Plan stop;
-    stop.at = clock_.now();
-    stop.actions.push_back(Evict{JobId(0u), Millis(0)});
-    w.submit(stop);
-    clock_.advance_to(w.next_event());
-    kinds(w);
+    start_and_stop(w, Millis(4000));
     return std::get<Evicted>(last_.back().body).remaining;
   };
   EXPECT_EQ(told({Millis(50'000), Millis(60'000)}), Millis(46'000 + 7000));
@@ -104,7 +101,7 @@ TEST_F(WorldTest, AStopTellsNothingOfTheTrueRunTime) {
 class GraceTest : public WorldTest {
  protected:
   World stopped(Millis duration, Plan& plan) {
-    World w = world({{.submit = Millis(0), .duration = duration, .estimate = {duration, duration}},
+    World w = world({{.submit = Millis(0), .duration = duration},
                      {.submit = Millis(0), .duration = Millis(5000)},
                      {.submit = Millis(0), .duration = Millis(5000)}},
                     {.restart_of_one = Millis(2000), .has_grace = true});
