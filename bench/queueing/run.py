@@ -9,26 +9,19 @@ stand beside: those marked * know the true run times. Then the same with N estim
 Traces are read from $ASHLAR_TRACES (default ../shared/traces); without them it says so and ends with 0. Exit status 1 where a goal is missed.
 """
 import argparse
-import csv
 import datetime
-import json
-import lzma
-import math
-import os
 import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
-ASHLAR = ROOT / "build" / "release" / "bin" / "ashlar"
-TRACES = Path(os.environ.get("ASHLAR_TRACES", ROOT.parent / "shared" / "traces"))
-REPLAY, JOBS, NODES = "philly-p-octnov-replay-input.csv.xz", "philly-passed-jobs.csv.xz", "philly-vc-nodes.csv.xz"
+from promises import critical, first_come, guarantees
+from replay import HERE, JOBS, NODES, REPLAY, ROOT, TRACES, ashlar, behind_walls, estimate, read, scenario, write_jobs
+
 OURS = ["shortest", "shortest-easy"]
 PUBLISHED = {"fifo": "FIFO", "qssf": "QSSF", "sjf": "SJF*", "srtf": "SRTF*", "tiresias": "Tiresias"}
-HEAD = f"  {'':<34} {'mean JCT':>9} {'mean queue':>10} {'p99 queue':>10} {'p99.9 queue':>11} {'stops':>7} {'wall':>7}"
+HEAD = f"  {'seconds; JCT: from submission to end':<34} {'mean JCT':>9} {'mean queue':>10} {'p99 queue':>10} {'p99.9 queue':>11} {'stops':>7} {'wall':>7}"
 
 
 class Goals:
@@ -41,14 +34,7 @@ class Goals:
         is_met = value <= most
         self.missed += not is_met
         further = "" if better is None else f"; the stretch {better:,} is {'met' if value <= better else 'missed'}"
-        print(f"  {'met   ' if is_met else 'MISSED'} {what}: {value:,.0f}, at most {most:,}{further}")
-
-
-def ashlar(*arguments):
-    done = subprocess.run([ASHLAR, *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"bench queueing: ashlar {' '.join(map(str, arguments))}: {done.stderr.strip()}")
-    return json.loads(done.stdout)["runs"]
+        print(f"  {'met   ' if is_met else 'MISSED'} {what}: {value:,.{0 if most > 1000 else 1}f}, at most {most:,}{further}")
 
 
 def lines(names, runs):
@@ -59,42 +45,6 @@ def lines(names, runs):
 def line(name, run):
     print(f"  {name:<34} {run['mean_jct_seconds']:9,.0f} {run['mean_queue_seconds']:10,.0f} {run['p99_queue_seconds']:10,.0f} "
           f"{run['p999_queue_seconds']:11,.0f} {run['preemptions']:7,} {run['wall_seconds']:6.1f}s")
-
-
-def behind_walls(jobs, nodes, shrink, policies, stops):
-    return ashlar("sim", "queue", "--jobs", jobs, "--vcs", nodes, "--shrink", shrink, "--stops", stops, "--policy", ",".join(map(str, policies)), "-o", "json")
-
-
-def scenario(jobs, clusters, shrink, folder, profile):
-    """All nodes together; each virtual cluster is a queue that is guaranteed as many GPUs as it has of its own."""
-    rules = "stops: {own: lower-or-longer, whileBorrowing: lower-or-longer}, protected: {preempt: 1m, reclaim: 1m}"
-    shrunk = {vc: math.ceil(count / shrink) for vc, count in clusters.items()}
-    text = [f'profile: "{profile}"', "restart: [7s, 30s, 60s]", "nodes:", f"  - {{count: {sum(shrunk.values())}, cpu: 96, memory: 1Ti, gpus: 8}}", "queues:"]
-    text += [f'  - {{name: "{vc}", guarantee: {{gpus: {8 * count}}}, {rules}}}' for vc, count in shrunk.items()]
-    text.append(f"trace: {{path: {jobs}, format: csv, width: gpus, per_member: 8}}")
-    path = folder / "borrowing.yaml"
-    path.write_text("\n".join(text) + "\n", encoding="utf-8")
-    return path
-
-
-def estimate(duration, draw):
-    """As the published error model has it: a tenth of the jobs within 10 %, half within 50 %, 70 % within 100 %, 90 % within 10 times, the others within 100."""
-    share = draw.random()
-    most = 0.1 if share < 0.1 else 0.5 if share < 0.5 else 1 if share < 0.7 else 10 if share < 0.9 else 100
-    return round(duration * (1 + draw.uniform(-most, most)))
-
-
-def read(name):
-    with lzma.open(TRACES / name, "rt", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def write_jobs(path, rows):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["vc", "gpu_num", "submit_time", "duration", "priority"])
-        out.writerows(rows)
-    return path
 
 
 def months(clusters, first, last, draw):
@@ -139,6 +89,12 @@ def main():
             line(name, runs[0])
             if name == OURS[0]:
                 goals.say("mean JCT of shortest", runs[0]["mean_jct_seconds"], 11_800)
+        print("== guarantees with borrowing, k = 4")
+        guarantees(goals, path, clusters, folder, profiles[0])
+        print("== critical jobs with borrowing, k = 3")
+        critical(goals, clusters, folder, profiles[0])
+        print("== first come, first served, with reservations, behind walls")
+        first_come(goals, folder)
         for seed in range(0 if chosen.short else chosen.draws):
             draw = random.Random(seed)
             write_jobs(path, [(row["vc"], row["gpu_num"], row["submit_time"], row["duration"], estimate(int(row["duration"]), draw)) for row in read(REPLAY)])

@@ -25,6 +25,7 @@ struct Cycle {
   explicit Cycle(const PendingQueue& pending) : work(pending.queue_keys()) {}
 
   Plan plan;
+  std::set<JobId> started;       ///< by the plan so far
   bool may_start_jobs = true;    ///< false between two beats
   Work work;                     ///< next job of every class still to be looked at
   bool has_begun = false;        ///< work was listed

@@ -70,6 +70,7 @@ std::vector<std::string> list_of(const std::vector<std::string>& given, const st
 struct OutputOptions {
   std::string format = "table";
   std::string report;
+  std::string per_job;  ///< of timed runs: a file with a line for each job
 
   void add_to(CLI::App& app) {
     add_format_option(app, format, {"table", "json", "csv"});
@@ -82,6 +83,10 @@ struct OutputOptions {
     for (const config::ProfileSpec& spec : specs) inputs.insert(inputs.end(), spec.files.begin(), spec.files.end());
     if (!report.empty() && sim::is_one_of_files(report, inputs))
       fail(invalid("--report: " + report + " is an input of this run; name another file"), kBadInput);
+    if (per_job.empty()) return;
+    inputs.push_back(report);
+    if (sim::is_one_of_files(per_job, inputs) || per_job == report)
+      fail(invalid("--per-job: " + per_job + " is another file of this run; name another one"), kBadInput);
   }
 };
 
@@ -210,6 +215,33 @@ void add_packing_replay(CLI::App& sim) {
   verb->callback([options] { run_packing_verb(*options); });
 }
 
+/// `--per-job FILE`: each job of each run, beside the results.
+class PerJob {
+ public:
+  explicit PerJob(const OutputOptions& options) : path_(options.per_job) {}
+  static void add_to(CLI::App& app, OutputOptions& options) {
+    app.add_option("--per-job", options.per_job, "Also write a line for each job that ended to this CSV file")
+        ->type_name("FILE")
+        ->check(file_to_write());
+  }
+  /// Takes the jobs of one run; empty if no file is asked for.
+  sim::OnOutcome of(const std::string& policy, std::function<std::string(std::uint32_t vc)> name_of) {
+    if (path_.empty()) return {};
+    return [this, policy, name_of = std::move(name_of)](const sim::JobOutcome& outcome) {
+      lines_.add(policy, name_of(outcome.vc), outcome);
+    };
+  }
+  void write() const {
+    if (path_.empty()) return;
+    if (const Result<void> written = sim::write_whole_file(path_, lines_.text()); !written)
+      fail(written.error(), kFailed);
+  }
+
+ private:
+  std::string path_;
+  sim::JobLines lines_;
+};
+
 // ---- queue ----------------------------------------------------------------------------------------------------------
 
 struct QueueOptions {
@@ -247,9 +279,11 @@ void run_queue_verb(const QueueOptions& options) {
   if (const Result<void> checked = sim::check_replay(replay); !checked)
     fail(invalid(options.jobs + ":" + checked.error().message), kBadInput);
   std::vector<sim::QueueRun> runs;
+  PerJob per_job(options.output);
   for (std::size_t p = 0; p < policies.size(); ++p) {
     cli::ProgressBar bar(policies[p], static_cast<std::int64_t>(trace.jobs.size()));
     replay.progress = progress_of(bar);
+    replay.ended = per_job.of(policies[p], [&](std::uint32_t vc) { return trace.vcs[vc]; });
     const Profile profile = config::resolved(specs[p], [](std::string_view) { return DeviceClassId::none(); });
     runs.push_back(sim::run_queue(replay, policies[p], profile));
   }
@@ -258,7 +292,9 @@ void run_queue_verb(const QueueOptions& options) {
       {"nodes of the virtual clusters", options.vcs},
       {"nodes divided by", std::to_string(options.shrink)},
       {"virtual clusters are", options.is_pooled ? "pooled" : "isolated"},
-      {"restart overhead", options.overhead + " s"}};
+      {"restart overhead", options.overhead + " s"},
+      {"whom jobs stop in their queue", options.stops}};
+  per_job.write();
   write_results<sim::QueueRun>(runs, {sim::queue_json, sim::queue_csv, sim::narrow_queue_rows, kQueueNote},
                                options.output, queue_page("Queueing replay", runs, facts));
 }
@@ -291,7 +327,7 @@ void add_queue_replay(CLI::App& sim) {
                    "Restart overhead in seconds of a job of 1 GPU, of up to 8, of more")
       ->type_name("A,B,C")
       ->capture_default_str();
-  verb->add_option("--stops", options->stops, "With a profile that preempts: which jobs of their queue jobs stop")
+  verb->add_option("--stops", options->stops, "Whom jobs stop in their queue, with victim priority or lost-work")
       ->type_name("RULE")
       ->check(one_of({std::begin(kOwnWords), std::end(kOwnWords)}))
       ->capture_default_str();
@@ -299,6 +335,7 @@ void add_queue_replay(CLI::App& sim) {
       ->type_name("NUMBER")
       ->check(whole_number(0, INT32_MAX))
       ->capture_default_str();
+  PerJob::add_to(*verb, options->output);
   options->output.add_to(*verb);
   verb->callback([options] { run_queue_verb(*options); });
 }
@@ -328,12 +365,15 @@ void run_scenario_verb(const RunOptions& options) {
   sim::ScenarioRun simulation = must(sim::ScenarioRun::make(scenario));
   for (const std::string& note : simulation.notes()) std::cerr << "ashlar sim run: " << note << '\n';
   std::vector<sim::QueueRun> runs;
+  PerJob per_job(options.output);
   for (const config::ProfileSpec& spec : specs) {
     Profile profile = config::resolved(spec, [&](std::string_view name) { return simulation.model(name); });
     if (!spec.has_seed) profile.seed = scenario.seed;
     cli::ProgressBar bar(profile.name, simulation.jobs_expected());
-    runs.push_back(simulation.run(profile, progress_of(bar)));
+    const auto name_of = [&](std::uint32_t queue) { return scenario.queues[queue].name; };
+    runs.push_back(simulation.run(profile, progress_of(bar), {}, per_job.of(profile.name, name_of)));
   }
+  per_job.write();
   const std::vector<std::pair<std::string, std::string>> facts{{"scenario", options.scenario},
                                                                {"nodes", std::to_string(scenario.nodes.size())},
                                                                {"GPUs", std::to_string(scenario.devices())},
@@ -356,6 +396,7 @@ void add_run(CLI::App& sim) {
       ->type_name("PROFILE")
       ->check(profile_or_file())
       ->allow_extra_args(false);
+  PerJob::add_to(*verb, options->output);
   options->output.add_to(*verb);
   verb->callback([options] { run_scenario_verb(*options); });
 }

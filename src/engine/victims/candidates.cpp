@@ -249,7 +249,8 @@ StopReason stop_reason(const State& state, const OrderPolicy& order, JobId job, 
   return claim.reason(queues, claim.borrower(running, longer));
 }
 
-Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first)
+Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first,
+                       const std::set<JobId>& started)
     : state_(state), order_(order), job_(job), now_(now) {
   const Job& waiting = state.job(job);
   const QueueTree& queues = state.queues();
@@ -268,7 +269,7 @@ Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, 
                                                    : claim.rule(queues, running, longer, now);
     if (rule.reason == StopReason::kNone) continue;
     const Millis until = std::max(rule.from, protected_until(queues, running, is_own));
-    if (until > now)
+    if (until > now || started.contains(end.job))
       more_at_ = std::min(more_at_, until);
     else
       (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back(end.job);

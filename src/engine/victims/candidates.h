@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "model/plan.h"
@@ -21,8 +22,10 @@ class Candidates {
     kLeastLost,          ///< by all its devices, see LostWork
     kLeastLostByDevice,  ///< by one of them, see Job::lost_if_stopped
   };
-  /// `order`: of the profile. Cost: O(running jobs).
-  Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first);
+  /// `order`: of the profile. `started`: jobs that the plan has started, which it does not stop again: the next one
+  /// may. Cost: O(running jobs).
+  Candidates(const State& state, const OrderPolicy& order, JobId job, Millis now, First first,
+             const std::set<JobId>& started = {});
   /// Those of them that have a pod on a node that the job may use by its rules. Cost: O(their members x constraints of
   /// the job).
   Candidates on_its_nodes() const;

@@ -25,8 +25,13 @@ struct Found {
 
 class VictimSearch {
  public:
-  VictimSearch(EngineData& e, State& state, const PendingQueue::Head& head, Millis now)
-      : e_(e), state_(state), job_(head.entry.job), now_(now), ahead_(reservations_ahead(e, state, head, now)) {}
+  VictimSearch(EngineData& e, State& state, const Cycle& cycle, const PendingQueue::Head& head)
+      : e_(e),
+        state_(state),
+        started_(cycle.started),
+        job_(head.entry.job),
+        now_(cycle.plan.at),
+        ahead_(reservations_ahead(e, state, head, now_)) {}
 
   /// Nothing of the state has changed after it; `places` empty: no place.
   Found find() {
@@ -49,7 +54,7 @@ class VictimSearch {
 
   /// First among those on nodes that the job may use: others give back what their queue borrows in vain.
   Found find(Candidates::First first) {
-    const Candidates all(state_, *e_.profile->order, job_, now_, first);
+    const Candidates all(state_, *e_.profile->order, job_, now_, first, started_);
     more_at_ = all.more_at();
     const Candidates on_its_nodes = all.on_its_nodes();
     Found found;
@@ -208,6 +213,7 @@ class VictimSearch {
 
   EngineData& e_;
   State& state_;
+  const std::set<JobId>& started_;
   JobId job_;
   Millis now_;
   std::vector<const Reservation*> ahead_;
@@ -220,7 +226,7 @@ bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::He
   const JobId job = head.entry.job;
   if (!e.profile->stops_for_a_place() || state.job(job).waits_for_surplus() || state.job(job).stopping.stops_none)
     return false;
-  VictimSearch search(e, state, head, cycle.plan.at);
+  VictimSearch search(e, state, cycle, head);
   const Found found = search.find();
   if (found.places.empty()) {
     e.more_victims_at = std::min(e.more_victims_at, search.more_at());

@@ -231,7 +231,10 @@ QueueRun run_queue(const QueueReplay& replay, std::string_view policy, const Pro
   std::vector<std::vector<LoadPoint>> loads;
   std::int64_t devices = 0;
   for (std::size_t s = 0; s < sites.size(); ++s) {
-    for (const JobOutcome& outcome : results[s].outcomes) meter.add(outcome);
+    for (const JobOutcome& outcome : results[s].outcomes) {
+      meter.add(outcome);
+      if (replay.ended) replay.ended(outcome);
+    }
     run.preemptions += results[s].preemptions;
     run.unfinished_jobs += results[s].unfinished;
     devices += static_cast<std::int64_t>(sites[s].nodes) * kDevicesPerTraceNode;

@@ -36,6 +36,7 @@ struct QueueReplay {
   bool has_series = false;                               ///< measure busy devices and waiting jobs over time
   std::uint32_t threads = 0;                             ///< 0 = as many as the machine has cores
   std::function<void(std::int64_t jobs_done)> progress;  ///< may be empty; called by one thread at a time
+  OnOutcome ended = {};                                  ///< may be empty; for each cluster in turn, after the run
 };
 
 /// Errors: a job's virtual cluster has no nodes line; times that are not whole seconds. They begin with LINE: if they

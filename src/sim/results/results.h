@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -98,8 +99,12 @@ struct JobOutcome {
   std::uint32_t vc = 0;  ///< index into the meter's names
   Millis submit;
   Millis end;
-  Millis queued;  ///< all waiting: before the first start and after each stop
+  Millis queued;   ///< all waiting: before the first start and after each stop
+  Millis started;  ///< for the first time
+  std::int64_t devices = 0;
+  std::int32_t priority = 0;
 };
+using OnOutcome = std::function<void(const JobOutcome&)>;
 
 class QueueMeter {
  public:
@@ -143,5 +148,17 @@ std::string packing_csv(std::span<const PackingRun> runs);
 std::string queue_json(std::span<const QueueRun> runs);
 /// One line per run and virtual cluster, and one with vc = ALL.
 std::string queue_csv(std::span<const QueueRun> runs);
+
+/// The jobs of several runs, a line each, as they ended:
+/// policy,vc,gpus,priority,submit_seconds,start_seconds,end_seconds,queue_seconds.
+class JobLines {
+ public:
+  JobLines();
+  void add(std::string_view policy, std::string_view vc, const JobOutcome& outcome);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 }  // namespace ashlar::sim

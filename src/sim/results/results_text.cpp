@@ -200,4 +200,13 @@ std::string queue_csv(std::span<const QueueRun> runs) {
   return out;
 }
 
+JobLines::JobLines() : text_("policy,vc,gpus,priority,submit_seconds,start_seconds,end_seconds,queue_seconds\n") {}
+
+void JobLines::add(std::string_view policy, std::string_view vc, const JobOutcome& outcome) {
+  const auto seconds = [](Millis time) { return static_cast<double>(time.value) / 1000; };
+  fmt::format_to(std::back_inserter(text_), "{},{},{},{},{},{},{},{}\n", csv_text(policy), csv_text(vc),
+                 outcome.devices, outcome.priority, seconds(outcome.submit), seconds(outcome.started),
+                 seconds(outcome.end), seconds(outcome.queued));
+}
+
 }  // namespace ashlar::sim

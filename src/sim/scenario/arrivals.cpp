@@ -239,6 +239,7 @@ class TraceSource final : public Source {
            .duration = job.duration,
            .estimate = {believed, believed},
            .order_hint = job.estimate.value,
+           .priority = trace_.spec->priority,
            .queue = queue_row(queue),
            .kind = kind->second,
            .vc = queue};

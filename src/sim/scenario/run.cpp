@@ -164,7 +164,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
 }
 
 QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::int64_t)>& progress,
-                          const DecisionWatch& watch) const {
+                          const DecisionWatch& watch, const OnOutcome& ended) const {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> names;
   for (const ScenarioQueue& queue : scenario_->queues) names.push_back(queue.name);
@@ -183,7 +183,11 @@ QueueRun ScenarioRun::run(const Profile& profile, const std::function<void(std::
   world.open_with(opening_);
   world.set_node_changes(node_changes_, facts_);
   world.set_holds(holds_);
-  world.listen({.ended = [&](const JobOutcome& outcome) { meter.add(outcome); },
+  world.listen({.ended =
+                    [&](const JobOutcome& outcome) {
+                      meter.add(outcome);
+                      if (ended) ended(outcome);
+                    },
                 .load =
                     [&](Millis at, std::int64_t busy_devices, std::int64_t waiting_jobs) {
                       busy.change(at, static_cast<double>(busy_devices));

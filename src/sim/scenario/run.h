@@ -34,9 +34,9 @@ class ScenarioRun {
   std::int64_t jobs_expected() const { return work_.jobs_expected(); }
   /// What was left out of the traces, a sentence each.
   std::span<const std::string> notes() const { return work_.notes(); }
-  /// `progress` and `watch` may be empty.
+  /// `progress`, `watch` and `ended` may be empty.
   QueueRun run(const Profile& profile, const std::function<void(std::int64_t jobs)>& progress = {},
-               const DecisionWatch& watch = {}) const;
+               const DecisionWatch& watch = {}, const OnOutcome& ended = {}) const;
 
  private:
   const Scenario* scenario_ = nullptr;

@@ -112,7 +112,7 @@ void read_restart(YamlMap& root, Scenario& scenario) {
       "a time such as 60s, or three: of jobs of at most one GPU, of up to eight, of more";
   std::vector<std::string> stated = root.words("restart");
   if (stated.size() == 1) stated.resize(scenario.restart.size(), stated.front());
-  if (!stated.empty() && stated.size() != scenario.restart.size())
+  if (root.has("restart") && stated.size() != scenario.restart.size())
     root.reject("restart", YamlMap::expected(kForm, std::to_string(stated.size()) + " times"));
   for (std::size_t i = 0; i < std::min(stated.size(), scenario.restart.size()); ++i) {
     const Result<Millis> time = parse_duration(stated[i]);

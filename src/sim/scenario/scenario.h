@@ -119,6 +119,7 @@ struct ScenarioTrace {
   Bytes memory_per_gpu;
   /// index into Scenario::queues; -1 = by the trace's own names (a missing queue is an Error of the run)
   std::int32_t queue = -1;
+  std::int32_t priority = 0;          ///< of all its jobs
   std::optional<std::int64_t> limit;  ///< only that many jobs
   double time_scale = 1;              ///< submit times are multiplied by this
 };

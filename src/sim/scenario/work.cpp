@@ -310,6 +310,7 @@ ScenarioTrace read_trace(YamlMap& map, const Scenario& scenario) {
   trace.memory_per_gpu = map.amount<Bytes>("memory_per_gpu", &parse_bytes, kBytesForm).value_or(Bytes(0));
   if (const auto queue = map.text("queue")) trace.queue = queue_index(*queue, map, "queue", scenario);
   if (!map.has("queue") && scenario.queues.size() == 1) trace.queue = 0;
+  trace.priority = static_cast<std::int32_t>(map.integer("priority", kPriority).value_or(0));
   trace.limit = map.integer("limit", kJobs);
   trace.time_scale = map.real("time_scale", 1e-6, 1e6, "a factor for submit times, above 0").value_or(1);
   map.finish();
@@ -328,8 +329,15 @@ void read_arrival_streams(YamlMap& root, YamlMistake& mistake, Scenario& scenari
 void read_traces(YamlMap& root, YamlMistake& mistake, Scenario& scenario) {
   const YAML::Node* node = root.find("trace");
   if (node == nullptr) return;
-  YamlMap map(mistake, *node, "trace");
-  scenario.traces.push_back(read_trace(map, scenario));
+  if (!node->IsSequence()) {
+    YamlMap map(mistake, *node, "trace");
+    scenario.traces.push_back(read_trace(map, scenario));
+    return;
+  }
+  for (const auto& [item, where] : root.items("trace")) {
+    YamlMap map(mistake, item, where);
+    scenario.traces.push_back(read_trace(map, scenario));
+  }
 }
 
 }  // namespace ashlar::sim

@@ -127,6 +127,8 @@ void World::arrive(std::vector<Event>& out) {
   live.estimate = next_job_.estimate;
   live.kind = next_job_.kind;
   live.vc = next_job_.vc;
+  live.priority = next_job_.priority;
+  live.first_start = Millis::max();
   live.remaining = next_job_.duration;
   live.waiting_since = next_job_.submit;
   live.queued = Millis(0);
@@ -173,7 +175,8 @@ void World::withdraw_last(std::vector<Event>& out) {
 void World::end_job(const Due& end, std::vector<Event>& out) {
   Live& live = live_[end.job.row()];
   out.push_back({end.at, Ended{end.job}});
-  if (listeners_.ended) listeners_.ended({live.vc, live.submit, end.at, live.queued});
+  if (listeners_.ended)
+    listeners_.ended({live.vc, live.submit, end.at, live.queued, live.first_start, devices_of(live), live.priority});
   stop_job(live, end.at);
   release_rows(end.job);
 }
@@ -205,6 +208,7 @@ void World::start_job(JobId id, Millis at) {
   Live& live = live_[id.row()];
   live.is_running = true;
   live.started_at = at;
+  live.first_start = std::min(live.first_start, at);
   live.queued += at - live.waiting_since;
   due_.push({at + live.remaining + rules_.end_lag, turns_++, id, live.run});
   busy_devices_ += devices_of(live);

@@ -125,6 +125,8 @@ class World final : public EventSource, public Actuator {
     Estimate estimate;
     KindId kind;
     std::uint32_t vc = 0;
+    std::int32_t priority = 0;
+    Millis first_start = Millis::max();
     Millis remaining = Millis::max();
     Millis started_at;
     Millis waiting_since;

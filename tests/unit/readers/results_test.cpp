@@ -111,6 +111,21 @@ TEST(QueueMeter, MeansOfNothingAreNoNumbersInTheTable) {
   EXPECT_EQ(rows[1], (std::vector<std::string>{"fifo", "0", "-", "-", "-", "-", "-", "-", "-", "0", "1", "0.000"}));
 }
 
+TEST(JobLines, HaveSecondsAndQuotedNames) {
+  JobLines lines;
+  lines.add("a,b", "v",
+            {.vc = 0,
+             .submit = Millis(500),
+             .end = Millis(4'000),
+             .queued = Millis(1'500),
+             .started = Millis(1'000),
+             .devices = 8,
+             .priority = -2});
+  EXPECT_EQ(lines.text(),
+            "policy,vc,gpus,priority,submit_seconds,start_seconds,end_seconds,queue_seconds\n"
+            "\"a,b\",v,8,-2,0.5,1,4,1.5\n");
+}
+
 TEST(QueueMeter, LeavesOutClustersWithoutJobs) {
   const QueueRun run = four_jobs();
   ASSERT_EQ(run.per_vc.size(), 2u);

@@ -213,8 +213,11 @@ constexpr Line kTraces[] = {
      "s:2:43: trace.time_scale: expected a factor for submit times, above 0, got \"1000001\""},
     {"{path: a, format: csv, speed: 1}",
      "s:2:31: trace: unknown key \"speed\"; known: path, format, width, per_member, cpu_per_gpu, memory_per_gpu, "
-     "queue, limit, time_scale"},
-    {"[a]", "s:2:8: trace: expected a map (key: value), got a list"},
+     "queue, priority, limit, time_scale"},
+    {"{path: a, format: csv, priority: high}",
+     "s:2:41: trace.priority: expected a priority, a whole number, got \"high\""},
+    {"[{path: a, format: csv}, {path: b}]", "s:2:33: trace[1]: expected the key \"format\": swf or csv"},
+    {"[a]", "s:2:9: trace[0]: expected a map (key: value), got \"a\""},
 };
 
 constexpr Line kFailures[] = {
@@ -337,7 +340,8 @@ TEST(ScenarioFields, WhatIsNotSaidHasItsDefault) {
 TEST(ScenarioFields, AmountsAreInTheirUnits) {
   const auto scenario = parse_scenario(
       kNode +
-          "trace: {path: /x/a, format: csv, cpu_per_gpu: 0.5, memory_per_gpu: 1Ki, limit: 7, time_scale: 0.5}\n"
+          "trace: [{path: /x/a, format: csv, cpu_per_gpu: 0.5, memory_per_gpu: 1Ki, limit: 7, time_scale: 0.5}, "
+          "{path: /x/b, format: csv, priority: -3}]\n"
           "arrivals: [{rate: 1/h, count: 1, jobs: [{duration: 1s, gpus: 2, gpu_memory: 3Gi, cpu: 1.5, memory: 2Ki, "
           "priority: -3, name: n}]}]\n",
       "dir/s");
@@ -351,6 +355,8 @@ TEST(ScenarioFields, AmountsAreInTheirUnits) {
   EXPECT_EQ(trace.memory_per_gpu, Bytes(1024));
   EXPECT_EQ(trace.limit, 7);
   EXPECT_EQ(trace.time_scale, 0.5);
+  EXPECT_EQ(trace.priority, 0);
+  EXPECT_EQ(scenario->traces.at(1).priority, -3);
   const JobShape& shape = scenario->arrivals[0].jobs[0];
   EXPECT_EQ(shape.groups[0].gpu_memory, MiB(3072));
   EXPECT_EQ(shape.groups[0].cpu, MilliCores(1500));
