@@ -73,6 +73,16 @@ std::string_view stop_reason_name(StopReason reason) {
   return kNames[static_cast<std::size_t>(reason)];
 }
 
+std::string_view stop_reason_words(StopReason reason) {
+  static constexpr std::string_view kWords[] = {"",
+                                                "its priority is lower",
+                                                "it is the newer one",
+                                                "its queue had borrowed what is guaranteed to the other's",
+                                                "both queues borrow, and its priority is lower",
+                                                "it needs much longer yet"};
+  return kWords[static_cast<std::size_t>(reason)];
+}
+
 std::string_view verdict_name(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kPending:

@@ -47,6 +47,8 @@ struct Bind {
 /// By which rule a job was stopped for another one.
 enum class StopReason : std::uint8_t { kNone, kLowerPriority, kNewer, kReclaimed, kWhileBorrowing, kLonger };
 std::string_view stop_reason_name(StopReason reason);
+/// "its priority is lower": why it was the one to be stopped; empty for none.
+std::string_view stop_reason_words(StopReason reason);
 
 struct Evict {
   JobId job;

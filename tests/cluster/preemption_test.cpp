@@ -83,7 +83,7 @@ TEST_F(LivePreemption, APodOfHigherPriorityTakesThePlaceOfALowerOneWhenThatIsGon
   post_urgent("urgent", 4);
   ASSERT_TRUE(wait([&] { return is_leaving("low"); }));
   ASSERT_TRUE(says(*scheduler, "urgent", "a pod that was stopped for it has not left yet"));
-  EXPECT_TRUE(says(*scheduler, "low", "was stopped for another job"));
+  EXPECT_TRUE(says(*scheduler, "low", "urgent (LowerPriority: its priority is lower), and has not left"));
   EXPECT_TRUE(wait([&] { return body_of("low").find("PreemptionByScheduler") != std::string::npos; }));
   EXPECT_NE(body_of("low").find("stopped for another job (LowerPriority)"), std::string::npos);
   EXPECT_TRUE(wait_event("Preempted", "Stopped for another job (LowerPriority): it leaves node node-000"));
@@ -148,7 +148,7 @@ TEST_F(LivePreemption, APodWithABudgetOfDisruptionStaysAndTheOtherWaitsAndSaysWh
   ASSERT_TRUE(wait_bound(1));
   run("low");  // budgets do not protect a pod that has not started
   post_urgent("urgent", 8);
-  ASSERT_TRUE(says(*scheduler, "urgent", "protected by a budget of disruption"));
+  ASSERT_TRUE(says(*scheduler, "urgent", "protected by a PodDisruptionBudget at present"));
   EXPECT_FALSE(is_leaving("low"));
   EXPECT_TRUE(says(*scheduler, "low", "runs on node-000"));
   EXPECT_GE(metric(*scheduler, R"(ashlar_evictions_total{outcome="refused"})"), 1);

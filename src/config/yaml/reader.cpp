@@ -137,7 +137,9 @@ std::size_t YamlReader::choice(const YAML::Node& map, const char* key, std::size
   if (!is_ok() || !node.IsDefined()) return fallback;
   const std::string value = scalar(node, key);
   const auto it = std::find(names.begin(), names.end(), value);
-  if (it == names.end()) fail(node, "unknown " + std::string(key) + " \"" + value + "\"" + did_you_mean(value, names));
+  if (it == names.end())
+    fail(node,
+         "unknown " + std::string(key) + " \"" + value + "\"; expected " + or_list(names) + suggestion(value, names));
   return it == names.end() ? fallback : static_cast<std::size_t>(it - names.begin());
 }
 

@@ -92,8 +92,12 @@ bool stays_parked(EngineData& e, State& state, Cycle& cycle, ClassId id) {
   return true;
 }
 
+/// A gang that has lost members keeps its other places until it has these again, and the head may need them.
+bool is_broken(const Job& job) { return job.members_placed > 0 && job.members_lacking() > 0; }
+
 /// Behind the blocked head of a strict queue: the job gets the verdict of those that wait there.
 bool stays_behind_head(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head, QueueId queue) {
+  if (is_broken(state.job(head.entry.job))) return false;
   const PendingQueue::Head* blocked = e.pending.first_blocked(queue);
   if (blocked == nullptr || !(cycle.is_listed_whole || blocked->entry < head.entry)) return false;
   Verdict behind{VerdictKind::kWaits, WakeOn::kHeadOfQueue, cycle.plan.at, {}};
@@ -102,6 +106,21 @@ bool stays_behind_head(EngineData& e, const State& state, Cycle& cycle, const Pe
     report(e, cycle, head.entry.job, behind);
   else if (e.options.has_verdicts || e.pending.active_heads().size() > kActiveBehindHeads)
     park(e, state, cycle, head.job_class, behind);
+  return true;
+}
+
+/// Where the job has found a place: whether others that were put off are looked at before it, since it may take what
+/// they wait for. It is looked at again after them.
+bool lets_others_go_first(EngineData& e, const State& state, Cycle& cycle, const PendingQueue::Head& head) {
+  bool is_any = false;
+  for (const JobId other : e.costly.take_ahead_of(state, head.entry.job)) {
+    if (!e.pending.contains(other)) continue;
+    cycle.work.add(e.pending.head_of(other));
+    is_any = true;
+  }
+  if (!is_any) return false;
+  cycle.work.add(head);
+  cycle.has_searched = false;  // it was not in vain
   return true;
 }
 
@@ -162,6 +181,7 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   const bool is_over_nominations =
       !outcome.is_placed && place_over_nominations(e, state, trial, head.entry.job, cycle.plan.at);
   if (outcome.is_placed || is_over_nominations) {
+    if (lets_others_go_first(e, state, cycle, head)) return;
     start_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
     if (next) cycle.work.add(*next);
     return;
@@ -211,6 +231,7 @@ void commit(EngineData& e, State& state, Cycle& cycle, Trial& trial, const Pendi
   note_nothing_kept(e, state, cycle, job, steps);
   Ledger(state).start(job, cycle.plan.at);
   e.costly.forget(job);
+  cycle.started.insert(job);
   cycle.account(state, job);
   e.reservations.account(state, e.pending, entry, state.job(job).late_end_if_started(cycle.plan.at), steps);
   rekey(e, state, cycle);

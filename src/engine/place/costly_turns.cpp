@@ -1,6 +1,7 @@
 #include "engine/place/costly_turns.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ashlar {
 namespace {
@@ -11,6 +12,8 @@ constexpr std::int64_t kFirstPerMilli = 5'000, kFurtherPerMilli = 2'500, kOwnPer
 constexpr std::int64_t kOwnPerMilliInAll = 2'500;
 /// First searches may come in a burst of what this many decisions spend at once.
 constexpr std::int64_t kBurst = 8;
+/// This many may have their turn in a decision since one behind them has found a place.
+constexpr std::size_t kAheadMax = 4;
 
 }  // namespace
 
@@ -32,6 +35,8 @@ void CostlyTurns::refill(Millis now, const CostlyLimits& limits) {
   at_once_left_ = most;
   put_off_.clear();
   put_off_count_ = 0;
+  ahead_.clear();
+  ahead_left_ = kAheadMax;
 }
 
 CostlyTurns::Payer CostlyTurns::payer_of(const State& state, JobId job) {
@@ -51,18 +56,33 @@ bool CostlyTurns::has_own_left(const Payer& payer) const {
 
 bool CostlyTurns::take_turn(const State& state, JobId job) {
   const Payer payer = payer_of(state, job);
-  if (has_own_left(payer)) return true;
+  if (has_own_left(payer) || std::ranges::find(ahead_, job) != ahead_.end()) return true;
   const bool is_new = this->is_new(state, job);
   const auto of = payers_.find(payer);
   const bool has_turn = is_new || of == payers_.end() || !of->second.had_turn.contains(job);
   const bool is_its_turn = !is_short_ || (has_turn && (of == payers_.end() || !of->second.is_behind));
-  const bool is_due = is_new ? first_.left > 0 && at_once_left_ > 0 : further_.left > 0;
+  const bool is_due = is_new ? is_first_due() : further_.left > 0;
   if (is_due && is_its_turn) return true;
   ++put_off_count_;
-  PutOff& put_off = put_off_[payer];
+  PutOff& put_off = put_off_.try_emplace(payer, PutOff{.first = job}).first->second;
   (is_new ? put_off.has_new : put_off.has_others) = true;
   put_off.has_one_without_turn = put_off.has_one_without_turn || (!is_new && has_turn);
   return false;
+}
+
+std::vector<JobId> CostlyTurns::take_ahead_of(const State& state, JobId job) {
+  std::vector<JobId> taken;
+  if (put_off_.empty() || !is_first_due()) return taken;
+  const Payer payer = payer_of(state, job);
+  for (auto& [other, put_off] : put_off_) {
+    const bool goes_first = other != payer && !put_off.first.is_none() && ahead_left_ > 0 &&
+                            state.job(put_off.first).priority > state.job(job).priority;
+    if (!goes_first) continue;
+    --ahead_left_;
+    taken.push_back(std::exchange(put_off.first, JobId::none()));
+  }
+  ahead_.insert(ahead_.end(), taken.begin(), taken.end());
+  return taken;
 }
 
 void CostlyTurns::note_failed(const State& state, JobId job, std::uint64_t looks) {
@@ -70,6 +90,11 @@ void CostlyTurns::note_failed(const State& state, JobId job, std::uint64_t looks
   const Payer payer = payer_of(state, job);
   const bool is_new = this->is_new(state, job);
   searched_at_[job] = at_;
+  if (std::erase(ahead_, job) > 0) {
+    first_.left -= cost;
+    at_once_left_ -= cost;
+    return;
+  }
   if (has_own_left(payer)) {
     own_.try_emplace(payer, Share{own_max_}).first->second.left -= cost;
     return;

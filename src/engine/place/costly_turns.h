@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "base/quantity.h"
 #include "state/state.h"
@@ -26,6 +27,10 @@ class CostlyTurns {
   void refill(Millis now, const CostlyLimits& limits);
   /// Whether it is the job's turn; it is put off else.
   bool take_turn(const State& state, JobId job);
+  /// A job has found a place: those that were put off in this decision, are of other tenants and have a higher
+  /// priority, of each tenant the first. They have their turn before it starts, as if they were not searched for yet; a
+  /// few in a decision, as long as something of that share is left.
+  std::vector<JobId> take_ahead_of(const State& state, JobId job);
   /// The search that followed found no place, at that cost.
   void note_failed(const State& state, JobId job, std::uint64_t looks);
   /// The job does not wait any more.
@@ -57,10 +62,12 @@ class CostlyTurns {
   };
   struct PutOff {
     bool has_new = false, has_others = false, has_one_without_turn = false;
+    JobId first;  ///< in the order of the decision; none: it has its turn after all
   };
   static Payer payer_of(const State& state, JobId job);
   bool is_new(const State& state, JobId job) const;
   bool has_own_left(const Payer& payer) const;
+  bool is_first_due() const { return first_.left > 0 && at_once_left_ > 0; }
 
   Share first_, further_;
   Millis at_;                            ///< of the last refill
@@ -73,6 +80,8 @@ class CostlyTurns {
   std::int64_t own_max_ = 0, own_per_milli_ = 1;
   std::map<Payer, PutOff> put_off_;
   std::size_t put_off_count_ = 0;
+  std::vector<JobId> ahead_;  ///< see take_ahead_of; those that were searched for are gone from it
+  std::size_t ahead_left_ = 0;
 };
 
 }  // namespace ashlar

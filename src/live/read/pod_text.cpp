@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/quota.h"
 #include "kubeclient/bind_outcome.h"
 #include "live/read/words/company_text.h"
 #include "live/read/words/selector_trouble.h"
@@ -85,7 +86,8 @@ std::string unknown_class_text(const TextContext& c, JobId job) {
 /// The names of the objects of a job's reasons, as the API server has them.
 class NamesOf final : public ReasonNames {
  public:
-  /// `has_times`: a time is written as the time left, which a text that is read later must not contain.
+  /// `has_times`: a time is written as the time left, and what is requested now, which a text that is read later must
+  /// not contain.
   NamesOf(const TextContext& context, JobId job, bool has_times = true)
       : c_(context), names_(context.tables.names), job_(job), has_times_(has_times) {}
 
@@ -131,6 +133,7 @@ class NamesOf final : public ReasonNames {
     if (r.code == ReasonCode::kLimitReached) {
       return limit_text(r);
     }
+    if (r.code == ReasonCode::kQuotaExhausted) return has_times_ ? requested_text(r) : "";
     if (r.code == ReasonCode::kCapacityHeld) {
       const Millis until(r.numbers[1]);
       return has_times_ && until != Millis::max() && until > c_.now
@@ -147,6 +150,13 @@ class NamesOf final : public ReasonNames {
   const LevelName* level_of(const Reason& r) const {
     const LevelId level(r.subject);
     return level.row() < names_.levels().size() ? &names_.levels()[level.row()] : nullptr;
+  }
+  /// ", 32 requested", of a limit that does not depend on the node; else empty.
+  std::string requested_text(const Reason& r) const {
+    const auto dimension = static_cast<std::size_t>(r.numbers[0]);
+    if (job_.is_none() || dimension >= QuotaVector().size()) return {};
+    const std::int64_t requested = quota_needed(c_.state, job_)[dimension];
+    return requested == 0 ? "" : ", " + bare_quota_text(r.numbers[0], requested) + " requested";
   }
   /// With the label of nodes that was probably meant.
   std::string label_of_level(const Reason& r) const {
@@ -213,7 +223,7 @@ std::string availability(const TextContext& c, JobId job, const Verdict& verdict
 std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
   const std::string text = ashlar::reason_text(r, NamesOf(c, job));
   if (lacks_volumes(c, r))
-    return text + ": there is no volume that one of its claims could be bound to, and none can be made";
+    return text + ": there is no volume that " + unmet_claim_text(c, job) + " could be bound to, and none can be made";
   if (r.code != ReasonCode::kGangPartial && r.code != ReasonCode::kTopologyFragmented) return text;
   const std::string volumes = counted_volumes_text(c, job);
   return volumes.empty() ? text : text + ", counting " + volumes;
@@ -338,11 +348,15 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
   // kube-scheduler's sentence comes first: tools expect it at the beginning.
   text.message = availability(c, job, verdict);
   std::string more;
+  bool is_never = false;
   for (const Reason& r : reported_reasons(c, job, verdict)) {
     const bool is_ours = r.code == ReasonCode::kTopologyFragmented || r.code == ReasonCode::kGangPartial ||
                          r.code == ReasonCode::kGroupFragmented || r.code == ReasonCode::kNoSuchDomain ||
                          r.code == ReasonCode::kExceedsCluster || r.code == ReasonCode::kLimitReached;
-    if (is_ours) more += (more.empty() ? "" : "; ") + reason_text(c, job, r);
+    if (!is_ours) continue;
+    const bool is_of_now = !more.empty() && is_never;  // the proof does not count what is taken; the reasons do
+    more += (more.empty() ? "" : is_of_now ? " (now: " : "; ") + reason_text(c, job, r) + (is_of_now ? ")" : "");
+    is_never = r.code == ReasonCode::kExceedsCluster;
   }
   const std::string_view no_room = is_gang && has_minimum(c.state.job(job)) ? "no capacity for one more member"
                                                                             : "no capacity for all members at once";

@@ -147,7 +147,7 @@ Headline headline_of(ReadReplica& replica, const WhySubject& subject, const Verd
       return {"Bound", "runs on " + pod.node_name.str() + devices, 0};
     }
     case PodRecord::Phase::kLeaving:
-      return {"Leaving", "was stopped for another job, and has not left " + pod.node_name.str() + " yet", 0};
+      return {"Leaving", leaving_text(pod), 0};
     case PodRecord::Phase::kOnUnknownNode:
       return {"Bound", "is bound to " + pod.node_name.str() + ", a node that does not exist", 0};
     case PodRecord::Phase::kAssumed:

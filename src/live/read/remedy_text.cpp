@@ -117,7 +117,9 @@ std::string remedy_text(const Tables& tables, const GangRecord* gang, const Reme
     case Remedy::Kind::kFewerMembers:
       return "it had " + counted(r.amount, "member");
     case Remedy::Kind::kFewerDevices:
-      return "no pod requested more than " + counted(r.amount, "GPU");
+      return (gang == nullptr || gang->is_lone_pod() ? "it requested at most "
+                                                     : "each of its pods requested at most ") +
+             counted(r.amount, "GPU");
     case Remedy::Kind::kMoreQuota:
       return limits_text(names, r);
     case Remedy::Kind::kFreeDevices:

@@ -40,4 +40,9 @@ std::string renewal_text(const Tables& tables, const GangRecord& gang) {
   return "gang " + gang.name.str() + " has other PodGroups now: it waits for the answers to its bindings under way";
 }
 
+std::string leaving_text(const PodRecord& pod) {
+  const std::string winner = pod.bind_wait.empty() ? "another job" : pod.bind_wait.str();
+  return "was stopped for " + winner + ", and has not left " + pod.node_name.str() + " yet";
+}
+
 }  // namespace ashlar::kube

@@ -19,4 +19,7 @@ void write_start(JsonWriter& w, ReadReplica& replica, JobId job);
 /// gang are under way. Empty: it is not so.
 std::string renewal_text(const Tables& tables, const GangRecord& gang);
 
+/// Of a pod that was stopped: for which job, and by which rule.
+std::string leaving_text(const PodRecord& pod);
+
 }  // namespace ashlar::kube

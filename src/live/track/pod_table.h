@@ -98,10 +98,11 @@ struct PodRecord {
   std::shared_ptr<const PodRules> rules;
   std::shared_ptr<const PodVolumes> volumes;        ///< null: none that matter
   std::shared_ptr<const VolumeTerms> volume_terms;  ///< where they can be used; null: on every node
-  PooledString volume_problem;                      ///< see volume_hold
+  PooledString volume_problem;  ///< see volume_hold; where that is none: the claim for which there is no volume
   PooledString hold_detail;
-  PooledString bind_wait;  ///< kAssumed: what its binding waits for, in words; empty: for nothing
-  MemberId member;         ///< none while the engine does not know it
+  /// kAssumed: what its binding waits for, in words; empty: for nothing. kLeaving: for whom it was stopped, and why it
+  PooledString bind_wait;
+  MemberId member;  ///< none while the engine does not know it
   JobId job;
   DemandId demand;
   ConstraintId constraint;

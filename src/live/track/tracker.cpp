@@ -136,7 +136,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 
 void Tracker::settle() {
   data_.out.stamp();
-  if (data_.volumes.has_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
+  if (data_.has_volume_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.served_resources.has_news()) refresh_served(data_);
   if (!data_.relabelled_namespaces.empty()) refresh_relabelled(data_);
@@ -194,7 +194,9 @@ void Tracker::note_gone(PodSlot slot) { forget_pod(data_, slot); }
 bool Tracker::serves(const PooledString& scheduler_name) const {
   return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size();
 }
-std::vector<PodSlot> Tracker::stop_job(JobId job) { return kube::stop_job(data_, job); }
+std::vector<PodSlot> Tracker::stop_job(JobId job, const std::string& words) {
+  return kube::stop_job(data_, job, words);
+}
 void Tracker::stay(PodSlot slot) {
   data_.out.stamp();
   kube::stay(data_, slot);

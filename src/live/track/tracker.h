@@ -64,7 +64,7 @@ class Tracker {
   void settle_bound();
   /// True if settle() has anything to do.
   bool has_unsettled() const {
-    return !data_.dirty.empty() || data_.volumes.has_news() || data_.default_spread.book().has_news() ||
+    return !data_.dirty.empty() || data_.has_volume_news() || data_.default_spread.book().has_news() ||
            data_.served_resources.has_news() || !data_.moved_namespaces.empty() ||
            !data_.relabelled_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
            data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
@@ -115,7 +115,7 @@ class Tracker {
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot);
   /// See pods/leaving_pods.h.
-  std::vector<PodSlot> stop_job(JobId job);
+  std::vector<PodSlot> stop_job(JobId job, const std::string& words);
   void stay(PodSlot slot);
   bool awaits_departure(PodSlot slot, const State& state) const;
   bool has_leaving() const { return !data_.leaving.empty(); }

@@ -24,6 +24,7 @@
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "live/track/volumes/chosen_volumes.h"
+#include "live/track/volumes/evaluation_turns.h"
 #include "live/track/volumes/late_claims.h"
 #include "live/track/volumes/scarce_volumes.h"
 #include "live/track/volumes/volume_book.h"
@@ -138,6 +139,11 @@ struct TrackerData : Tables {
   LateChoices late_choices{volumes};
   ScarceVolumes scarce_volumes;
   VolumeRooms volume_rooms;
+  EvaluationTurns evaluation_turns;     ///< pods whose volumes have changed, or were not looked at for want of time
+  std::uint64_t looks_before_turn = 0;  ///< of late_choices
+  bool has_volume_news() const {
+    return volumes.has_news() || !evaluation_turns.is_empty() || !late_choices.is_settled();
+  }
   boost::unordered_flat_map<PodSlot, std::vector<AttachedVolume>> attached;  ///< by CSI drivers, of pods with volumes
   std::size_t limit_columns_told = 0;  ///< limits of drivers that nodes have as a resource
   bool is_driver_excess_told = false;  ///< in the log

@@ -6,6 +6,7 @@
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/writes.h"
 #include "live/track/translate.h"
+#include "text/short_list.h"
 
 namespace ashlar::kube {
 namespace {
@@ -20,6 +21,17 @@ constexpr std::size_t kUnderWayMax = 16;
 constexpr std::uint64_t kFirstEvent = 1u << 23;
 
 std::string full_name(const PodRecord& pod) { return pod.ns.str() + "/" + pod.name.str(); }
+
+/// "pod default/a", "gang g of namespace default"; "another job" if it is not known any more.
+std::string job_name(const Tracker& tracker, JobId job) {
+  if (job.is_none()) return "another job";
+  const JobOwner owner = tracker.tables().owner(job);
+  if (owner.gang != kNoGang) {
+    const GangRecord& gang = tracker.gangs()[owner.gang];
+    return gang.said() + " of namespace " + gang.ns.str();
+  }
+  return owner.pod == kNoPod ? "another job" : "pod " + full_name(tracker.pods()[owner.pod]);
+}
 
 }  // namespace
 
@@ -67,13 +79,15 @@ Evictions::~Evictions() { api_.cancel_timer(timer_); }
 void Evictions::stop(const Evict& evict) {
   DeparturePtr& departure = of_plan_[evict.for_job];
   if (!departure) departures_.push_back(departure = std::make_shared<Departure>());
-  for (const PodSlot slot : tracker_.stop_job(evict.job)) {
+  const std::string words = job_name(tracker_, evict.for_job) + " (" + std::string(stop_reason_name(evict.reason)) +
+                            ": " + std::string(stop_reason_words(evict.reason)) + ")";
+  for (const PodSlot slot : tracker_.stop_job(evict.job, words)) {
     const PodRecord& pod = tracker_.pods()[slot];
     departure->victims.push_back({.slot = slot, .generation = pod.generation, .reason = evict.reason});
     if (hooks_.log)
-      hooks_.log(LogLevel::kInfo, {"evicting pod " + full_name(pod) + " from node " + pod.node_name.str() + " (" +
-                                       std::string(stop_reason_name(evict.reason)) + ")",
-                                   "pod", pod.ns, pod.name});
+      hooks_.log(LogLevel::kInfo,
+                 {"evicting pod " + full_name(pod) + " from node " + pod.node_name.str() + " for " + words, "pod",
+                  pod.ns, pod.name});
   }
 }
 
@@ -92,13 +106,15 @@ bool Evictions::is_leaving(const Victim& victim) const {
 
 CommitWait Evictions::wait_of(PodSlot slot, const Departure* departure) const {
   if (departure != nullptr && !departure->broken.empty()) return {WaitState::kBroken, departure->broken, true};
-  const auto left = departure == nullptr ? 0 : std::ranges::count_if(departure->victims, [this](const Victim& victim) {
-    return is_leaving(victim);
-  });
-  if (left > 0)
+  std::vector<PodSlot> left;
+  if (departure != nullptr)
+    for (const Victim& victim : departure->victims)
+      if (is_leaving(victim)) left.push_back(victim.slot);
+  if (!left.empty())
     return {WaitState::kNotYet,
-            left == 1 ? "a pod that was stopped for it has not left yet"
-                      : std::to_string(left) + " pods that were stopped for it have not left yet",
+            (left.size() == 1 ? "a pod that was stopped for it has" : "pods that were stopped for it have") +
+                std::string(" not left yet: ") +
+                short_list(left.size(), [&](std::size_t i) { return full_name(tracker_.pods()[left[i]]); }),
             true};
   if (tracker_.awaits_departure(slot, hooks_.state()))
     return {WaitState::kNotYet, "pods that were stopped have not left the node yet", true};
@@ -151,9 +167,9 @@ void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, c
     if (hooks_.log)
       hooks_.log(LogLevel::kWarning,
                  {"pod " + full_name(pod) + " cannot be evicted, and stays: " + words, "pod", pod.ns, pod.name});
-    return give_up(*departure, is_protected
-                                   ? "a pod that was to be stopped for it is protected by a budget of disruption now"
-                                   : "the API server refuses to evict a pod that was to be stopped for it");
+    return give_up(*departure, "pod " + full_name(pod) + ", which was to be stopped for it, " +
+                                   (is_protected ? "is protected by a PodDisruptionBudget at present"
+                                                 : "may not be evicted: the API server refuses it"));
   }
   // A conflict, trouble of the server, or no answer: the same again is harmless.
   victim.due = api_.monotonic() + hold_time(kRetryMin, kRetryMax, ++victim.failures);
@@ -210,7 +226,7 @@ void Evictions::find_late() {
                   "pod", pod.ns, pod.name});
     for (const DeparturePtr& departure : departures_)
       if (std::ranges::any_of(departure->victims, [&](const Victim& victim) { return victim.slot == slot; }))
-        give_up(*departure, "a pod that was stopped for it has not left in time");
+        give_up(*departure, "pod " + full_name(pod) + ", which was stopped for it, has not left in time");
     tracker_.stay(slot);
   }
 }

@@ -67,7 +67,7 @@ class Evictions {
   CommitWait wait_of(PodSlot slot, const Departure* departure) const;
   void send(const DeparturePtr& departure, std::size_t number);
   void take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer);
-  /// By its condition, an annotation and an event: people, and the next leader, see why it leaves.
+  /// By its condition and an event: people, and the next leader, see why it leaves.
   void mark(const Victim& victim);
   void give_up(Departure& departure, std::string words);
   void find_late();

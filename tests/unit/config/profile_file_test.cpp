@@ -165,7 +165,8 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
        "p.yaml:4:13: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue "
        "order "
        "by-job, not least-share"},
-      {"base: ashlar\nblocking: eazy\n", "unknown blocking \"eazy\"; did you mean \"easy\"?"},
+      {"base: ashlar\nblocking: eazy\n",
+       "unknown blocking \"eazy\"; expected strict, skip, easy or easy-by-count; did you mean \"easy\"?"},
       {"base: srtf\ngrace: 61m\n", "p.yaml:4:8: grace must be at most 1h"},
       {"base: ashlar\ngrace: 30s\n",
        "p.yaml:4:8: grace is that of jobs which are stopped; with victim: none there are none"},

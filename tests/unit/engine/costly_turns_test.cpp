@@ -126,6 +126,48 @@ TEST(CostlyTurns, OfNewJobsAreAsManyInADecisionAndEightTimesAsManyInABurst) {
   EXPECT_EQ(w.next, Millis(10 + 7)) << "5,000 nodes are due each millisecond";
 }
 
+/// Of 60 (kOurs), 61 and 62 (kTheirs), that are put off, those that go before `job` if it has found a place.
+JobRows ahead_of(SearchedForOnce& w, std::uint32_t job) {
+  JobRows rows;
+  for (const JobId id : w.turns.take_ahead_of(w.state, JobId(job))) rows.push_back(id.value);
+  return rows;
+}
+
+TEST(CostlyTurns, OfAHigherPriorityComeBeforeOneThatHasFoundAPlace) {
+  SearchedForOnce w;
+  const auto submit = [&](std::uint32_t job, QueueId queue, std::int32_t priority) {
+    Workload of = workload(job, 100 + job, 1, kOneDevice);
+    of.queue = queue;
+    of.priority = priority;
+    tell(w.state, Submitted{std::move(of)});
+  };
+  submit(60, kOurs, 5);
+  submit(61, kOurs, 9);
+  submit(62, kTheirs, 5);
+  submit(63, kTheirs, 0);
+  for (const std::uint32_t job : {60u, 61u, 62u, 63u}) w.turns.note_failed(w.state, JobId(job), kCostAtOnce);
+  w.look(Millis(0), {1}, 8 * kCostAtOnce);  // nothing is left for those that were searched for
+  w.turns.refill(Millis(0), {kCostAtOnce, 0});
+  EXPECT_EQ(ahead_of(w, 63), JobRows{}) << "none is put off";
+  for (const std::uint32_t job : {60u, 61u, 62u}) EXPECT_FALSE(w.turns.take_turn(w.state, JobId(job)));
+  EXPECT_EQ(ahead_of(w, 62), JobRows{}) << "the other tenant's has the same priority";
+  EXPECT_EQ(ahead_of(w, 63), JobRows{60}) << "the first of the other tenant";
+  EXPECT_EQ(ahead_of(w, 63), JobRows{}) << "once";
+  EXPECT_FALSE(w.turns.take_turn(w.state, JobId(61u)));
+  EXPECT_TRUE(w.turns.take_turn(w.state, JobId(60u)));
+  w.turns.note_failed(w.state, JobId(60u), kCostAtOnce);
+  EXPECT_FALSE(w.turns.take_turn(w.state, JobId(60u))) << "it has had its turn";
+  w.turns.next_turn();
+  w.turns.refill(Millis(0), {kCostAtOnce, 0});
+  for (const std::uint32_t job : {60u, 62u}) EXPECT_FALSE(w.turns.take_turn(w.state, JobId(job)));
+  w.turns.take_ahead_of(w.state, JobId(63u));
+  w.turns.note_failed(w.state, JobId(60u), 8 * kCostAtOnce);
+  w.turns.next_turn();
+  w.turns.refill(Millis(0), {kCostAtOnce, 0});
+  EXPECT_FALSE(w.turns.take_turn(w.state, JobId(60u)));
+  EXPECT_EQ(ahead_of(w, 63), JobRows{}) << "nothing is left of that share";
+}
+
 TEST(CostlyTurns, OfAQueueWithoutAnyBeforeComeFirst) {
   SearchedForOnce w;
   EXPECT_EQ(w.look(Millis(0), {1, 2}), JobRows{1});
@@ -191,9 +233,10 @@ TEST(CostlyTurns, AreRefilledByTheTimeHoweverOftenThatIsAsked) {
 constexpr std::uint32_t kMembers = 5;
 
 /// Of that many unlike members that need a whole node each: job 20 + `g`, from member row 100 on.
-void submit_gang(State& s, std::uint32_t g, QueueId queue = QueueId(0u)) {
+void submit_gang(State& s, std::uint32_t g, QueueId queue = QueueId(0u), std::int32_t priority = 0) {
   Workload gang = workload(20 + g, 100 + kMembers * g, kMembers, kHalfOfANode);
   gang.queue = queue;
+  gang.priority = priority;
   for (std::uint32_t m = 0; m < kMembers; ++m) {
     const DemandId demand(30 + kMembers * g + m);
     const ResourceAmount cores{resource::kCpu, kMembers * g + m + 1};
@@ -309,6 +352,27 @@ TEST(CostlyTurns, PodsWithRulesAboutOthersArePutOffAndOthersAreNot) {
     EXPECT_EQ(std::get<Bind>(plan.actions[0]).job, JobId(6u));
     EXPECT_EQ(engine.put_off_count(), has_rules ? kPods - 1 : 0u);
   }
+}
+
+/// The gang of the higher priority has been searched for in vain at that very time, the other one is new.
+TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
+  State s = with_gangs(0, kMembers + 1);
+  for (const QueueId queue : {kOurs, kTheirs})
+    tell(s, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  submit_gang(s, 0, kOurs, 5);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly({1, 0});
+  EXPECT_TRUE(engine.decide(s, Millis(0)).actions.empty());
+  for (const std::uint32_t job : {0u, 1u, 2u, 3u}) tell(s, Ended{JobId(job)}, Millis(1000));
+  const Plan in_vain = engine.decide(s, Millis(1000));
+  EXPECT_TRUE(in_vain.actions.empty());
+  EXPECT_EQ(in_vain.examined, 1u);
+  tell(s, Ended{JobId(4u)}, Millis(1000));
+  submit_gang(s, 1, kTheirs);
+  const Plan plan = engine.decide(s, Millis(1000));
+  EXPECT_EQ(engine.put_off_count(), 1u);
+  ASSERT_EQ(plan.actions.size(), kMembers);
+  for (const Action& action : plan.actions) EXPECT_EQ(std::get<Bind>(action).job, JobId(20u));
 }
 
 TEST(CostlyTurns, OfGangsThatStartCostNothing) {

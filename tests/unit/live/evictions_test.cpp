@@ -95,7 +95,7 @@ TEST_F(Evicting, APlaceIsBoundWhenThoseThatWereStoppedForItAreGone) {
             1u);
   EXPECT_EQ(phase("low"), Phase::kLeaving);
   EXPECT_EQ(phase("high"), Phase::kAssumed);
-  EXPECT_EQ(wait_of("high"), "a pod that was stopped for it has not left yet");
+  EXPECT_EQ(wait_of("high"), "a pod that was stopped for it has not left yet: ns/low");
   see(leaving(on(pod("low", 8), "n0")));
   now = now + Millis(29'000);
   turn();
@@ -127,7 +127,9 @@ TEST_F(Evicting, APodThatMayNotBeEvictedStaysAndTheOtherWaits) {
   see(urgent("high", 8));
   ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kHeld; }));
   EXPECT_EQ(phase("low"), Phase::kBound);
-  EXPECT_NE(condition_of("high").message.find("protected by a budget of disruption"), std::string::npos);
+  EXPECT_NE(condition_of("high").message.find(
+                "pod ns/low, which was to be stopped for it, is protected by a PodDisruptionBudget"),
+            std::string::npos);
   EXPECT_EQ(bindings("high"), 0u);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_EQ(warnings.front(), std::string("pod ns/low cannot be evicted, and stays: HTTP 429: ") + kBudget);

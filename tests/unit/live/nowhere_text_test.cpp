@@ -28,10 +28,10 @@ TEST_F(NowhereText, AClaimForWhichThereIsNoVolumeWaitsForOne) {
   step();
   EXPECT_EQ(verdict_of("p").message,
             "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind.");
-  EXPECT_EQ(
-      headline("p"),
-      "3 nodes are excluded by its volumes: there is no volume that one of its claims could be bound to, and none "
-      "can be made");
+  EXPECT_EQ(headline("p"),
+            "3 nodes are excluded by its volumes: there is no volume that its claim \"data\" (storage class \"late\") "
+            "could be "
+            "bound to, and none can be made");
   see(at(volume("large", "late", 9), kZone, {"b"}));
   step();
   EXPECT_EQ(where("p"), "n-b");

@@ -299,7 +299,7 @@ TEST_F(Texts, OneSentenceCountsAllThatRefusesNodes) {
             "didn't match "
             "Pod's node affinity/selector, 6 node(s) are held for nominated pods, 7 Insufficient GPU memory. It would "
             "not fit this cluster even if it "
-            "were empty; all nodes together have capacity for 1 of 2 members.");
+            "were empty (now: all nodes together have capacity for 1 of 2 members).");
 }
 
 TEST_F(Texts, AClusterWithoutNodesHasKubeSchedulersWords) {

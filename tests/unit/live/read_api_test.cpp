@@ -269,7 +269,7 @@ TEST_F(Read, AWaitingPodIsExplainedInFull) {
           R"("ageMillis":1500,"verdict":"Waits","wakesOn":"JobEnded","verdictAgeMillis":1500,"reasons":[{"code":)"
           R"("InsufficientGPU","message":"1 node has insufficient GPUs: at most 1 GPU free on one node, 4 GPUs requested","subject":1,"numbers":)"
           R"([1,1000,4000]}],"condition":"0/1 nodes are available: 1 Insufficient nvidia.com/gpu.","remedies":[)"
-          R"({"kind":"FewerCards","amount":1,"message":"no pod requested more than 1 GPU"},)"
+          R"({"kind":"FewerCards","amount":1,"message":"it requested at most 1 GPU"},)"
           R"({"kind":"FreeCards","amount":3,"message":"3 more GPUs were free"},)"
           R"({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like n0"}])"));
 }
@@ -463,13 +463,12 @@ TEST_F(Read, WhatWouldHelpIsSaidOfOneAndOfMany) {
       R"x("remedies":[{"kind":"WidenWithin","amount":2,"message":"it could be spread over one block (ashlar.dev/within: block)"},)x"
       R"x({"kind":"DropWithin","amount":2,"message":"it could be spread over any nodes (without ashlar.dev/within)"},)x"
       R"x({"kind":"FewerMembers","amount":1,"message":"it had 1 member"},)x"
-      R"x({"kind":"FewerCards","amount":7,"message":"no pod requested more than 7 GPUs"},)x"
+      R"x({"kind":"FewerCards","amount":7,"message":"each of its pods requested at most 7 GPUs"},)x"
       R"x({"kind":"FreeCards","amount":1,"message":"1 more GPU was free in one rack"},)x"
       R"x({"kind":"MoreNodes","amount":1,"message":"there was 1 more empty node like a in one rack"}]})x"
       "\n");
-  EXPECT_EQ(remedies("p"),
-            R"("remedies":[{"kind":"FewerCards","amount":8,"message":"no pod requested more than 8 GPUs"}]})"
-            "\n");
+  EXPECT_EQ(remedies("p"), R"("remedies":[{"kind":"FewerCards","amount":8,"message":"it requested at most 8 GPUs"}]})"
+                           "\n");
 }
 
 TEST_F(Read, WhatWouldHelpAGangOfAPodGroupIsAChangeOfThePodGroup) {
@@ -589,7 +588,7 @@ TEST_F(Read, QueuesAreToldInFull) {
               job(R"(a","queue":"default","position":1,"gpus":5,"gpusAhead":0,"members":1)", asks(5), 3010) + "," +
               job(R"(b","queue":"default","position":2,"gpus":6,"gpusAhead":5,"members":1)", asks(6), 2010) + "," +
               job(R"(c","queue":"team","position":1,"gpus":2,"gpusAhead":0,"members":1)",
-                  R"("QuotaExhausted","message":"queue team uses 1 of its 2 GPUs")", 1010) +
+                  R"("QuotaExhausted","message":"queue team uses 1 of its 2 GPUs, 2 requested")", 1010) +
               "," +
               job(R"(h","queue":"default","position":3,"gpus":8,"gpusAhead":11,"members":2)",
                   exceeds("all nodes together have capacity for 0 of 2 members"), 10) +

@@ -339,7 +339,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Cluster), 1936u);
   EXPECT_EQ(sizeof(State), 3456u);
   EXPECT_EQ(sizeof(PendingQueue), 1136u);
-  EXPECT_EQ(sizeof(EngineData), 2016u);
+  EXPECT_EQ(sizeof(EngineData), 2048u);
 }
 
 }  // namespace

@@ -21,6 +21,17 @@ bool lacks_volumes(const TextContext& c, const Reason& r) {
   return std::ranges::any_of(lists, [](const auto& any_of) { return any_of.empty(); });
 }
 
+std::string unmet_claim_text(const TextContext& c, JobId job) {
+  const JobOwner owner = job.is_none() ? JobOwner() : c.tables.owner(job);
+  const std::vector<PodSlot> single = owner.pod == kNoPod ? std::vector<PodSlot>() : std::vector<PodSlot>{owner.pod};
+  for (const PodSlot slot : owner.gang == kNoGang ? single : c.tables.gangs[owner.gang].pods) {
+    const PodRecord& pod = c.tables.pods[slot];
+    if (pod.volume_hold == HoldReason::kNone && !pod.volume_problem.empty())
+      return "its claim " + pod.volume_problem.str();
+  }
+  return "one of its claims";
+}
+
 bool lacks_room_for_volumes(const TextContext& c, const Reason& r) {
   return r.code == ReasonCode::kInsufficientResource && is_room(c, ResourceId(r.subject));
 }

@@ -10,6 +10,8 @@ namespace ashlar::kube {
 
 /// Whether it is refused everywhere because one of its claims can get no volume: none is there, and none can be made.
 bool lacks_volumes(const TextContext& context, const Reason& reason);
+/// That claim: "its claim "data" (storage class "fast")".
+std::string unmet_claim_text(const TextContext& context, JobId job);
 /// Whether the reason counts nodes with too few volumes left (see VolumeRooms).
 bool lacks_room_for_volumes(const TextContext& context, const Reason& reason);
 /// "volumes (class "fast", at least 10 GiB, ReadWriteOnce)": those that members of the job take and that are counted as

@@ -38,13 +38,14 @@ void wait_as_new(TrackerData& t, PodSlot slot) {
 
 }  // namespace
 
-std::vector<PodSlot> stop_job(TrackerData& t, JobId job) {
+std::vector<PodSlot> stop_job(TrackerData& t, JobId job, const std::string& words) {
   t.out.stamp();
   std::vector<PodSlot> leaving;
   for (const PodSlot slot : pods_of(t, job)) {
     const PodRecord& r = t.pods[slot];
     if (r.phase == Phase::kBound || (r.phase == Phase::kAssumed && r.is_bind_under_way)) {
       note_leaving(t, slot, t.out.now());
+      t.pods.edit(slot).bind_wait = PooledString(words);
       leaving.push_back(slot);
     } else {
       wait_as_new(t, slot);
@@ -61,6 +62,7 @@ void note_leaving(TrackerData& t, PodSlot slot, Millis leaves_by) {
   PodRecord& r = t.pods.edit(slot);
   r.phase = Phase::kLeaving;
   r.hold = HoldReason::kNone;
+  r.bind_wait = PooledString();
   r.node_name = node;
   if (!r.is_leaving) r.leaves_by = leaves_by;
   t.leaving[node].push_back(slot);

@@ -10,6 +10,8 @@ namespace ashlar::kube {
 namespace {
 
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+/// What it costs to list a volume, and to compare the list with another one.
+constexpr std::uint64_t kLooksToList = 4;
 /// Terms of one list before they are merged; beyond it nodes are asked one by one.
 constexpr std::size_t kTermsMax = 4096;
 
@@ -170,9 +172,11 @@ std::shared_ptr<LateChoice> LateChoices::make(const PersistentVolumeClaim& claim
   if (const PersistentVolume* own = claim.has_selected_node ? nullptr : bound_beforehand(book_, claim); own != nullptr)
     choice->candidates = {{own->name, own->capacity, affinity_terms(*own)}};
   else if (!claim.has_selected_node)
-    for (const PersistentVolume* volume : book_.offered_volumes(claim.class_name))
+    for (const PersistentVolume* volume : book_.offered_volumes(claim.class_name)) {
+      looks_ += kLooksToList;
       if (will_do_for(*volume, claim))
         choice->candidates.push_back({volume->name, volume->capacity, affinity_terms(*volume)});
+    }
   std::ranges::stable_sort(choice->candidates, {}, &LateChoice::Candidate::capacity);
   return choice;
 }
@@ -189,6 +193,7 @@ void LateChoices::sort_by_label(const LateClaim& late) {
   LateChoice& choice = *late.choice;
   if (choice.by_label.size() == choice.candidates.size()) return;
   drop_taken(late);
+  looks_ += 2 * choice.candidates.size();
   std::vector<const AnyOf*> nodes;
   for (const LateChoice::Candidate& c : choice.candidates) nodes.push_back(&c.nodes);
   choice.by_label = VolumesByLabel(nodes);
@@ -210,6 +215,7 @@ std::shared_ptr<const VolumeTerms> LateChoices::together(std::span<const LateCla
   std::vector<PooledString> names;
   each_node([&](const PooledString& name, const Labels& labels) {
     ++nodes_asked_;
+    ++looks_;
     if (choose_volumes(book_, claims, name, labels).unmet == nullptr) names.push_back(name);
   });
   asked.nodes = terms_of({std::vector<NodeTerm>{named_nodes(std::move(names))}});
@@ -221,6 +227,7 @@ const std::optional<std::shared_ptr<const VolumeTerms>>& LateChoices::alone(cons
   const VolumeBook::ClassEditions editions = book_.editions(late.claim->class_name);
   if (choice.is_alone_known && choice.alone_editions == editions) return choice.alone;
   ++made_;
+  looks_ += choice.candidates.size();
   drop_taken(late);
   choice.alone = terms_alone(book_, choice, *late.claim);
   choice.alone_editions = editions;
@@ -297,12 +304,25 @@ LateClaim LateChoices::of(const PersistentVolumeClaim& claim, const StorageClass
   return {&claim, known.choice};
 }
 
-void LateChoices::settle(std::span<const PooledString> classes) {
+void LateChoices::note_changed(std::span<const PooledString> classes) {
   if (classes.empty()) return;
   for (const auto& [asked, request] : requests_) {
-    if (std::ranges::find(classes, asked.class_name) == classes.end() || !has_dependents(asked, *request)) continue;
+    if (request->is_unsettled || std::ranges::find(classes, asked.class_name) == classes.end()) continue;
+    if (!has_dependents(asked, *request)) continue;
+    request->is_unsettled = true;
+    unsettled_.emplace_back(asked, request);
+  }
+}
+
+void LateChoices::settle(std::uint64_t looks_max) {
+  const std::uint64_t before = looks_;
+  while (!unsettled_.empty() && looks_ - before < looks_max) {
+    const auto [asked, request] = std::move(unsettled_.front());
+    unsettled_.pop_front();
+    request->is_unsettled = false;
     const StorageClass* storage_class = book_.storage_class(asked.class_name);
-    if (storage_class == nullptr) continue;  // its pods know that
+    // without its class its pods know that
+    if (storage_class == nullptr || !has_dependents(asked, *request)) continue;
     Known once;
     Known* known = choices_.find(asked);
     if (known == nullptr) known = is_full() ? &once : &choices_[asked];

@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ struct LateRequest {
   std::uint64_t number = 0;
   std::optional<std::shared_ptr<const VolumeTerms>> reported;  ///< to these pods, see LateChoices::alone
   bool is_reported = false;
+  bool is_unsettled = false;  ///< noted, see LateChoices::note_changed
 };
 
 /// What a claim may get: the volumes, the smallest first, some of them taken by now, and the nodes where a new one may
@@ -70,9 +72,14 @@ class LateChoices {
  public:
   explicit LateChoices(VolumeBook& book) : book_(book) {}
   LateClaim of(const PersistentVolumeClaim& claim, const StorageClass& storage_class);
-  /// Touches the pods that depend on a request to one of these classes for which other nodes will do than they know.
-  /// O(requests to the classes).
-  void settle(std::span<const PooledString> classes);
+  /// The requests to these classes are looked at again, those that were noted first.
+  void note_changed(std::span<const PooledString> classes);
+  /// Touches the pods that depend on one of those requests for which other nodes will do than they know. Ends when
+  /// `looks_max` volumes were looked at; what is left stays noted.
+  void settle(std::uint64_t looks_max);
+  bool is_settled() const { return unsettled_.empty(); }
+  /// Volumes and nodes looked at, in total: about a third of a microsecond each.
+  std::uint64_t looks() const { return looks_; }
   /// The nodes where the claim by itself can be met; null: all; absent: there are too many terms to say.
   const std::optional<std::shared_ptr<const VolumeTerms>>& alone(const LateClaim& late);
   using EachNode = std::function<void(const std::function<void(const PooledString& name, const Labels& labels)>&)>;
@@ -135,7 +142,8 @@ class LateChoices {
   Requests requests_;              ///< those whose choice is known, or on which pods depend, and some more
   std::size_t requests_kept_ = 0;  ///< the last time that the others were forgotten
   std::size_t candidates_ = 0;     ///< listed in choices_
-  std::uint64_t made_ = 0, nodes_asked_ = 0, request_numbers_ = 0;
+  std::deque<std::pair<PersistentVolumeClaim, std::shared_ptr<LateRequest>>> unsettled_;
+  std::uint64_t made_ = 0, nodes_asked_ = 0, request_numbers_ = 0, looks_ = 0;
 };
 
 /// What the claim asks for, without what tells it apart from others that ask for the same.

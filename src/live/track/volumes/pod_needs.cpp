@@ -253,12 +253,23 @@ bool are_too_many_terms(const VolumeOwner& owner, const std::vector<LateClaim>& 
   return sum > kPodTermsMax;
 }
 
+/// "\"data\" (storage class \"fast\")": the first for which there is no volume, and none can be made; empty: none.
+std::string unmet_claim(const VolumeOwner& owner, const std::vector<LateClaim>& claims) {
+  for (const LateClaim& late : claims) {
+    const auto& alone = owner.late.alone(late);
+    if (alone && *alone && std::ranges::any_of((*alone)->lists, [](const auto& list) { return list.empty(); }))
+      return quoted(late.claim->name) + " (storage class " + quoted(late.claim->class_name) + ")";
+  }
+  return {};
+}
+
 /// `shared`: the terms of late claims that are the only thing that the pod needs.
 void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
   const std::vector<LateClaim> claims = late_claims(book, owner);
   needs.has_late = !claims.empty();
   if (claims.empty()) return;
+  needs.unmet = unmet_claim(owner, claims);
   const bool is_asked_by_node = do_compete(claims) || are_too_many_terms(owner, claims, terms);
   if (!owner.has_place) add_volume_topics(claims, is_asked_by_node, needs);
   if (is_asked_by_node) return add_nodes(owner, claims, needs, terms, shared);

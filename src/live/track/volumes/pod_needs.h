@@ -36,6 +36,7 @@ struct VolumeNeeds {
   std::vector<AttachedVolume> attached;      ///< each once
   std::vector<VolumeTopic> topics;           ///< what all this depends on, each once
   bool has_late = false;                     ///< claims are bound when it is placed
+  std::string unmet;                         ///< the first claim for which there is no volume anywhere
 };
 
 VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner);

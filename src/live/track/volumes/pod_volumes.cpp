@@ -98,7 +98,7 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
   VolumeNeeds needs = volume_needs(t.volumes, owner_of(t, slot));
   r.volume_terms = r.phase == Phase::kBound ? nullptr : std::move(needs.terms);
   r.volume_hold = needs.hold.reason;
-  r.volume_problem = PooledString(needs.hold.detail);
+  r.volume_problem = PooledString(r.volume_hold == HoldReason::kNone ? needs.unmet : needs.hold.detail);
   t.volumes.depend(slot, std::move(needs.topics));
   if (!needs.has_late && t.scarce_volumes.forget(slot)) renew_labels(t, slot);
   std::vector<AttachedVolume>& attached = t.attached[slot];
@@ -111,6 +111,36 @@ std::vector<Amount> evaluate(TrackerData& t, PodSlot slot) {
   if (needs.has_late && !t.volume_rooms.is_empty())
     for (Amount& amount : room_amounts(t, late_claims(t.volumes, owner_of(t, slot)))) amounts.push_back(amount);
   return amounts;
+}
+
+/// Volumes and nodes that may be looked at between two decisions; one evaluation that exceeds it is made whole.
+constexpr std::uint64_t kLooksPerTurn = 60'000;
+std::uint64_t looks_of_turn(const TrackerData& t) { return t.late_choices.looks() - t.looks_before_turn; }
+bool is_turn_over(const TrackerData& t) { return looks_of_turn(t) >= kLooksPerTurn; }
+
+constexpr std::string_view kNotYetLookedAt = "its volumes are looked at in a moment: many pods wait for volumes";
+
+/// What its demand says of them so far.
+std::vector<Amount> amounts_so_far(const TrackerData& t, const PodRecord& r) {
+  std::vector<Amount> amounts;
+  if (r.demand.is_none()) return amounts;
+  for (const ResourceAmount& a : t.translator.demand_of(r.demand).amounts) {
+    if (a.resource.row() < resource::kFirstExtended) continue;
+    if (const PooledString name = t.names.resource_name(a.resource); is_volume_resource(name.view()))
+      amounts.push_back({name, a.amount});
+  }
+  return amounts;
+}
+
+/// A pod that waits, of which it is not known yet where its volumes can be used, is not placed until its turn; of one
+/// that is known it stays as it is until then.
+std::vector<Amount> evaluate_later(TrackerData& t, PodSlot slot, bool is_known) {
+  t.evaluation_turns.add(t.pods[slot].ns, slot);
+  if (is_known) return amounts_so_far(t, t.pods[slot]);
+  PodRecord& r = t.pods.edit(slot);
+  r.volume_hold = HoldReason::kVolumes;
+  r.volume_problem = PooledString(kNotYetLookedAt);
+  return {};
 }
 
 /// Waiting pods that name its claims for one pod look again.
@@ -190,11 +220,13 @@ Hold volume_hold(const PodRecord& r) { return {r.volume_hold, r.volume_problem.s
 
 void note_volumes(TrackerData& t, PodSlot slot, Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
+  const bool is_known = t.attached.contains(slot) && r.volumes && (!pod.volumes || *r.volumes == *pod.volumes);
   if (pod.problem.empty()) r.volumes = pod.volumes;
   if (!r.volumes && !t.attached.contains(slot)) return;
+  const bool waits = pod.node_name.empty() && (r.phase == Phase::kWaiting || r.phase == Phase::kHeld);
   std::vector<Amount>& requests = pod.requests.extended;
   std::erase_if(requests, [](const Amount& a) { return is_volume_resource(a.name.view()); });
-  for (Amount& amount : evaluate(t, slot)) {
+  for (Amount& amount : r.volumes&& waits&& is_turn_over(t) ? evaluate_later(t, slot, is_known) : evaluate(t, slot)) {
     const auto at = std::lower_bound(requests.begin(), requests.end(), amount.name,
                                      [](const Amount& a, const PooledString& name) { return a.name < name; });
     requests.insert(at, std::move(amount));
@@ -202,7 +234,11 @@ void note_volumes(TrackerData& t, PodSlot slot, Pod& pod) {
 }
 
 void note_companions(TrackerData& t, PodSlot slot) {
-  if (t.pods[slot].volumes) evaluate(t, slot);
+  if (!t.pods[slot].volumes) return;
+  if (is_turn_over(t))
+    t.evaluation_turns.add(t.pods[slot].ns, slot);
+  else
+    evaluate(t, slot);
 }
 
 void touch_companions(TrackerData& t, PodSlot slot) { touch_claims(t, t.pods[slot]); }
@@ -239,9 +275,12 @@ void renew_volumes(TrackerData& t, PodSlot slot) {
 
 void settle_volumes(TrackerData& t) {
   settle_csi_nodes(t);
-  t.late_choices.settle(t.volumes.take_classes());
+  t.looks_before_turn = t.late_choices.looks();
+  t.late_choices.note_changed(t.volumes.take_classes());
+  t.late_choices.settle(kLooksPerTurn / 2);
+  for (const PodSlot slot : t.volumes.take_pods()) t.evaluation_turns.add(t.pods[slot].ns, slot);
   t.are_volumes_settling = true;
-  for (const PodSlot slot : t.volumes.take_pods()) renew_volumes(t, slot);
+  while (!t.evaluation_turns.is_empty() && !is_turn_over(t)) renew_volumes(t, t.evaluation_turns.take());
   t.are_volumes_settling = false;
   t.claims_in_use.clear();
   settle_rooms(t);

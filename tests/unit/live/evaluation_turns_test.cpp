@@ -1,0 +1,101 @@
+// Many pods whose claims may take any of many volumes: how much of them is looked at between two decisions, and whose
+// turn it is.
+#include "live/track/volumes/evaluation_turns.h"
+
+#include <gtest/gtest.h>
+
+#include "volume_bench.h"
+
+namespace ashlar::kube {
+namespace {
+
+TEST(EvaluationTurns, NamespacesComeInTurnAndPodsOfOneInOrder) {
+  EvaluationTurns turns;
+  const PooledString a("a"), b("b"), c("c");
+  for (const PodSlot slot : {1u, 2u, 3u}) turns.add(a, slot);
+  turns.add(b, 4u);
+  turns.add(a, 2u);  // it is there already
+  std::vector<PodSlot> order;
+  for (int i = 0; i < 3; ++i) order.push_back(turns.take());
+  turns.add(c, 5u);
+  turns.add(a, 1u);
+  while (!turns.is_empty()) order.push_back(turns.take());
+  EXPECT_EQ(order, (std::vector<PodSlot>{1, 4, 2, 3, 5, 1}));
+}
+
+constexpr int kVolumes = 3000, kPods = 20;
+
+class ManyVolumes : public VolumeBench {
+ protected:
+  ManyVolumes() {
+    for (const char* host : {"n0", "n1"}) see(node(host, 8, {{"kubernetes.io/hostname", host}}));
+    see(storage_class("late", "kubernetes.io/no-provisioner"));
+    for (int i = 0; i < kVolumes; ++i)
+      see(at(volume("v" + std::to_string(i), "late", 10 + i % 50), "kubernetes.io/hostname", {"n1"}));
+    step();
+  }
+  /// Two claims that no other pod's are like, and that any volume will do for.
+  Pod asks_for_two(int number, int gpus = 0) {
+    const std::string name = "p" + std::to_string(number);
+    for (const char* which : {"a", "b"}) {
+      PersistentVolumeClaim c = claim(name + which);
+      c.request = 1 + 2 * number + (*which == 'b' ? 1 : 0);
+      see(c);
+    }
+    return user(name, {name + "a", name + "b"}, gpus);
+  }
+  bool is_looked_at(const std::string& name) { return record(name).volume_hold == HoldReason::kNone; }
+  int looked_at() {
+    int count = 0;
+    for (int i = 0; i < kPods; ++i) count += is_looked_at("p" + std::to_string(i)) ? 1 : 0;
+    return count;
+  }
+};
+
+TEST_F(ManyVolumes, AreLookedAtForAFewPodsAtATimeAndEachHasItsTurn) {
+  for (int i = 0; i < kPods; ++i) see(asks_for_two(i));
+  EXPECT_LE(looked_at(), 3) << "the others wait, and are not placed meanwhile";
+  int before = 0, turns = 0;
+  for (; tracker.has_unsettled() && turns < 2 * kPods; ++turns) {
+    step();
+    EXPECT_LE(looked_at() - before, 5);
+    before = looked_at();
+  }
+  EXPECT_EQ(looked_at(), kPods);
+  EXPECT_GE(turns, kPods / 5 - 1);
+  for (int i = 0; i < kPods; ++i) EXPECT_EQ(where("p" + std::to_string(i)), "n1");
+}
+
+TEST_F(ManyVolumes, OfOneNamespaceKeepNoOtherOneWaiting) {
+  for (int i = 0; i < kPods; ++i) see(asks_for_two(i));
+  PersistentVolumeClaim theirs = claim("data");
+  theirs.ns = "other";
+  see(theirs);
+  Pod pod = user("q", {"data"});
+  pod.ns = "other";
+  pod.uid = "uid-q";
+  see(pod);
+  for (int turn = 0; turn < 2; ++turn) step();
+  EXPECT_LT(looked_at(), kPods);
+  const PodSlot slot = tracker.pods().find(PooledString("other"), PooledString("q"));
+  ASSERT_NE(slot, kNoPod);
+  EXPECT_EQ(tracker.pods()[slot].volume_hold, HoldReason::kNone);
+}
+
+/// A change of the class concerns all of them: they keep what is known of them until their turn.
+TEST_F(ManyVolumes, ThatChangeAreComparedWithWaitingPodsAFewAtATime) {
+  for (int i = 0; i < kPods; ++i) see(asks_for_two(i, 9));
+  for (int turn = 0; tracker.has_unsettled() && turn < 3 * kPods; ++turn) step();
+  ASSERT_EQ(looked_at(), kPods);
+  see(at(volume("new", "late", 99), "kubernetes.io/hostname", {"n0"}));
+  int turns = 0;
+  for (; tracker.has_unsettled() && turns < 3 * kPods; ++turns) {
+    step();
+    EXPECT_EQ(looked_at(), kPods);
+  }
+  EXPECT_GE(turns, kPods / 4);
+  EXPECT_LT(turns, 3 * kPods);
+}
+
+}  // namespace
+}  // namespace ashlar::kube
