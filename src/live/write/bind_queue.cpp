@@ -57,11 +57,38 @@ bool BindQueue::note_answered(std::uint64_t request, Millis now) {
   in_time_.erase({sent.at, request});
   const auto it = lanes_.find(sent.ns);
   --it->second.under_way;
-  const bool was_slow = it->second.is_slow;
-  if (was_slow) --slow_under_way_;
-  if (was_slow && now < sent.at + kSlowAfter) turn(it, false);
+  Lane& lane = it->second;
+  const bool was_slow = lane.is_slow;
+  if (was_slow) {
+    --slow_under_way_;
+    const bool is_late = now >= sent.at + kSlowAfter;
+    lane.in_time = is_late ? 0 : lane.in_time + 1;
+    if (is_late) lane.late_at = now;
+    if (lane.in_time >= kInTimeAgain) turn(it, false);
+  }
   drop_if_unused(it);
   return !was_slow;
+}
+
+std::shared_ptr<void> BindQueue::note_later(const PooledString& ns) {
+  ++(*later_)[ns];
+  return {nullptr, [later = later_, ns](void*) {
+            if (--(*later)[ns] == 0) later->erase(ns);
+          }};
+}
+
+bool BindQueue::may_send_again(const PooledString& ns) const {
+  const auto it = lanes_.find(ns);
+  return it == lanes_.end() || !it->second.is_slow ||
+         (it->second.under_way < kSlowShare && slow_under_way_ < kSlowInAllMax);
+}
+
+std::size_t BindQueue::outside_window() const {
+  std::size_t count = slow_under_way_;
+  if (later_->empty()) return count;
+  for (const PooledString& ns : slow_)
+    if (const auto it = later_->find(ns); it != later_->end()) count += it->second;
+  return count;
 }
 
 std::vector<PooledString> BindQueue::find_slow(Millis now) {
@@ -72,7 +99,14 @@ std::vector<PooledString> BindQueue::find_slow(Millis now) {
     const auto it = lanes_.find(sent.ns);
     if (it->second.is_slow) continue;
     turn(it, true);
+    it->second.late_at = now;
     found.push_back(sent.ns);
+  }
+  for (auto ns = slow_.begin(); ns != slow_.end();) {
+    const auto it = lanes_.find(*ns++);
+    if (!it->second.is_unused() || now < it->second.late_at + kRemembered) continue;
+    turn(it, false);
+    lanes_.erase(it);
   }
   return found;
 }
@@ -83,14 +117,19 @@ void BindQueue::turn(Lanes::iterator it, bool is_slow) {
   Lane& lane = it->second;
   if (!lane.waiting.empty()) heads_of(lane).erase({lane.waiting.front().number, it->first});
   lane.is_slow = is_slow;
+  lane.in_time = 0;
+  if (is_slow)
+    slow_.insert(it->first);
+  else
+    slow_.erase(it->first);
   if (!lane.waiting.empty()) heads_of(lane).insert({lane.waiting.front().number, it->first});
   slow_under_way_ = is_slow ? slow_under_way_ + lane.under_way : slow_under_way_ - lane.under_way;
   hindered_ = is_slow ? hindered_ + lane.waiting.size() : hindered_ - lane.waiting.size();
 }
 
-/// A slow namespace is remembered while any of its bindings waits or is under way.
+/// A slow namespace is remembered for a while.
 void BindQueue::drop_if_unused(Lanes::iterator it) {
-  if (it->second.waiting.empty() && it->second.under_way == 0) lanes_.erase(it);
+  if (it->second.is_unused() && !it->second.is_slow) lanes_.erase(it);
 }
 
 }  // namespace ashlar::kube

@@ -88,8 +88,8 @@ void Binder::find_slow(Millis now) {
   slow_reported_at_ = now;
   const std::string others = slow.size() > 1 ? " (and " + std::to_string(slow.size() - 1) + " more)" : "";
   hooks_.log(LogLevel::kWarning, {"bindings in namespace " + slow.front().str() + others +
-                                      " are not answered within 2 s (a slow admission webhook, for example); until one "
-                                      "is, bindings in other namespaces go first",
+                                      " are not answered within 2 s (a slow admission webhook, for example); until "
+                                      "some are, bindings in other namespaces go first",
                                   "namespace", PooledString(), slow.front()});
 }
 

@@ -54,7 +54,7 @@ class Binder final : public Actuator {
   /// Nothing waits to be sent, nothing is under way. Pods may wait for their volumes.
   bool is_idle() const { return queue_.is_empty() && unsettled() == 0 && commit_.taking_back() == 0; }
   /// The number of places taken in the window.
-  std::size_t in_window() const { return unsettled() - queue_.slow_under_way(); }
+  std::size_t in_window() const { return commit_.in_window(); }
   std::size_t window() const { return commit_.bind_window(); }
   std::size_t reread_window() const { return commit_.reread_window(); }
   /// Under way in slow namespaces: not counted in the window.

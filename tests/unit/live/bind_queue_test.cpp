@@ -75,18 +75,62 @@ TEST_F(Bindings, ASlowNamespaceHasItsShareAndTakesNothingOfTheWindow) {
   EXPECT_EQ(send(52, false), kNoPod);
 }
 
-TEST_F(Bindings, AnAnswerInTimeEndsIt) {
+TEST_F(Bindings, SomeAnswersInTimeEndIt) {
   make_slow("slow");
   for (PodSlot slot = 0; slot < 20; ++slot) queue.push("slow", ticket(slot));
   EXPECT_EQ(send(1, false), 0u);
   queue.note_answered(1, now + Millis(2'000));
   EXPECT_EQ(queue.unhindered(), 0u) << "2 s are too long";
-  EXPECT_EQ(send(2, false), 1u);
-  queue.note_answered(2, now + Millis(1'999));
-  EXPECT_EQ(queue.unhindered(), 18u);
+  const auto answer_in_time = [this](std::uint64_t request) {
+    ASSERT_NE(send(request, false), kNoPod);
+    queue.note_answered(request, now + Millis(1'999));
+  };
+  for (std::uint64_t request = 2; request < 1 + BindQueue::kInTimeAgain; ++request) answer_in_time(request);
+  EXPECT_EQ(queue.unhindered(), 0u);
+  ASSERT_NE(send(20, false), kNoPod);
+  queue.note_answered(20, now + Millis(2'000));
+  for (std::uint64_t request = 21; request < 20 + BindQueue::kInTimeAgain; ++request) answer_in_time(request);
+  EXPECT_EQ(queue.unhindered(), 0u) << "they are counted from the last late one on";
+  answer_in_time(30);
+  EXPECT_GT(queue.unhindered(), 0u);
   EXPECT_EQ(queue.slow_under_way(), 0u) << "what is still under way counts in the window again";
-  EXPECT_EQ(send(3, false), kNoPod);
-  EXPECT_EQ(send(3), 2u);
+  EXPECT_EQ(send(40, false), kNoPod);
+  EXPECT_NE(send(40), kNoPod);
+}
+
+TEST_F(Bindings, WhatASlowNamespaceHasToSendAgainTakesNothingOfTheWindow) {
+  std::shared_ptr<void> again = queue.note_later("slow");
+  EXPECT_EQ(queue.outside_window(), 0u);
+  make_slow("slow");
+  EXPECT_EQ(queue.outside_window(), 2u) << "one under way, and one for later";
+  const std::shared_ptr<void> other = queue.note_later("other");
+  EXPECT_EQ(queue.outside_window(), 2u);
+  EXPECT_TRUE(queue.may_send_again("other"));
+  EXPECT_TRUE(queue.may_send_again("slow"));
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("slow", ticket(slot));
+  for (PodSlot slot = 0; slot + 1 < BindQueue::kSlowShare; ++slot) send(slot + 1, false);
+  EXPECT_FALSE(queue.may_send_again("slow")) << "it has its share";
+  again.reset();
+  EXPECT_EQ(queue.outside_window(), BindQueue::kSlowShare);
+}
+
+/// Its answers may take half a minute, between which it has nothing to send.
+TEST_F(Bindings, ASlowNamespaceIsRememberedForAMinute) {
+  make_slow("slow");
+  queue.note_answered(1000, now + Millis(28'000));
+  const auto waits_apart = [this] {
+    queue.push("slow", ticket(1));
+    const bool is_apart = queue.unhindered() == 0;
+    send(1);
+    queue.note_answered(1, now + Millis(28'000));
+    return is_apart;
+  };
+  now = now + Millis(28'000 + 59'999);
+  queue.find_slow(now);
+  EXPECT_TRUE(waits_apart());
+  now = now + Millis(28'000 + 60'000);
+  queue.find_slow(now);
+  EXPECT_FALSE(waits_apart());
 }
 
 TEST_F(Bindings, SlowNamespacesTogetherHaveALimit) {

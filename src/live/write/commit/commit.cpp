@@ -60,7 +60,9 @@ void Commit::pump(Millis now) {
 void Commit::pump_resends(Millis now) {
   for (auto it = resends_.begin(); it != resends_.end() && it->first <= now;) {
     const bool is_too_late = now >= it->second.gives_up_at;
-    const bool goes_now = !is_too_late && api_.budget().may_send(now) && hooks_.may_write();
+    const PodRecord* pod = find_assumed(it->second);
+    const bool has_turn = pod == nullptr || queue_.may_send_again(pod->ns);
+    const bool goes_now = !is_too_late && has_turn && api_.budget().may_send(now) && hooks_.may_write();
     if (!is_too_late && !goes_now) {
       ++it;
       continue;
@@ -91,6 +93,7 @@ void Commit::pump_busy(Millis now) {
 // ---- requests -------------------------------------------------------------------------------------------------------
 
 void Commit::start(CommitTicket ticket) {
+  ticket.later.reset();
   if (find_assumed(ticket) == nullptr) return follow(std::move(ticket), CommitOutcome::kPlaceLost);
   const State* news = tracker_.has_node_news(ticket.slot) ? &hooks_.state_now() : nullptr;
   if (find_assumed(ticket) == nullptr)  // an event may have taken its place away
@@ -150,7 +153,7 @@ void Commit::enter(CommitTicket& ticket, CommitStep step) {
 template <class Take>
 void Commit::dispatch(const PooledString& ns, const std::function<http::RequestId(OnAnswer)>& send, Take take) {
   const std::uint64_t number = lane_.next_number();
-  const AdaptiveWindow::Pass pass = window_.begin(unsettled() - queue_.slow_under_way(), api_.monotonic());
+  const AdaptiveWindow::Pass pass = window_.begin(in_window(), api_.monotonic());
   queue_.note_sent(number, ns, api_.monotonic());
   lane_.send(send, [this, number, pass, take = std::move(take)](const Answer& answer) {
     const Millis now = api_.monotonic();
@@ -257,6 +260,7 @@ const PodRecord* Commit::find_unseen(const CommitTicket& ticket) const {
 // ---- re-reads -------------------------------------------------------------------------------------------------------
 
 std::string Commit::begin_read(CommitTicket& ticket) {
+  ticket.later.reset();
   const bool is_write = ticket.step == CommitStep::kWrite, is_confirmed = ticket.step == CommitStep::kConfirm;
   const PodRecord* pod = is_confirmed ? find_unseen(ticket) : is_write ? find_assumed(ticket) : find(ticket);
   if (pod == nullptr) {
@@ -399,6 +403,7 @@ void Commit::resend(CommitTicket ticket, const CommitRule& rule) {
   }
   if (ticket.first_sent.value == 0) ticket.first_sent = now;
   ticket.gives_up_at = rule.place_kept_max.value > 0 ? ticket.first_sent + rule.place_kept_max : Millis::max();
+  if (ticket.step != CommitStep::kReserve) ticket.later = queue_.note_later(tracker_.pods()[ticket.slot].ns);
   (ticket.step == CommitStep::kReserve ? busy_ : resends_).emplace(now + delay, std::move(ticket));
 }
 
@@ -408,6 +413,7 @@ void Commit::reread(CommitTicket ticket, const CommitRule& rule, bool has_failed
     return follow(std::move(ticket), CommitOutcome::kTimeOut);
   const Millis delay =
       has_failed ? hold_time(options_.reread_min, options_.reread_max, ++ticket.failed_reads) : Millis(0);
+  if (const PodRecord* pod = find(ticket); pod != nullptr) ticket.later = queue_.note_later(pod->ns);
   rereads_.later(std::move(ticket), api_.monotonic() + delay);
 }
 

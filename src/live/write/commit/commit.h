@@ -4,6 +4,7 @@
 // costs one request.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -51,6 +52,8 @@ class Commit {
   std::size_t in_flight() const { return lane_.size(); }
   /// Sent and not settled: under way, or to be sent or re-read again.
   std::size_t unsettled() const { return lane_.size() + resends_.size() + rereads_.waiting(); }
+  /// Of these, all but those of slow namespaces.
+  std::size_t in_window() const { return unsettled() - std::min(unsettled(), queue_.outside_window()); }
   /// Pods whose binding waits for their volumes, or whose writes for what is taken back of their last place.
   std::size_t waiting() const { return waits_.size() + busy_.size(); }
   std::size_t taking_back() const { return rollback_.under_way(); }

@@ -32,6 +32,7 @@ struct CommitTicket {
   PooledString node;                         ///< that its binding named; empty: none was sent
   std::string words;                         ///< message of the last answer that was no success
   std::shared_ptr<CommitProgress> progress;  ///< null: no writes before the binding
+  std::shared_ptr<void> later;               ///< while it is to be sent or re-read again, see BindQueue::note_later
 };
 
 /// The pod of the ticket if the slot still holds the same pod.
