@@ -22,7 +22,7 @@ OFFERED = [
     (["ashlar", "s"], "scheduler sim"),
     (["ashlar", "--v"], "--version"),
     (["ashlar", "sim", ""], "packing queue run"),
-    (["ashlar", "sim", "run", "-"], "-h --help --policy -o --output --report"),
+    (["ashlar", "sim", "run", "-"], "-h --help --policy --per-job -o --output --report"),
     (["ashlar", "why", ""], "-h --help -n --namespace --server -o --output"),
     (["ashlar", "why", "a/b", ""], "-h --help -n --namespace --server -o --output"),
     (["ashlar", "why", "a/b", "-o", ""], "table json"),

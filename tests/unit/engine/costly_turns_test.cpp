@@ -168,6 +168,25 @@ TEST(CostlyTurns, OfAHigherPriorityComeBeforeOneThatHasFoundAPlace) {
   EXPECT_EQ(ahead_of(w, 63), JobRows{}) << "nothing is left of that share";
 }
 
+TEST(CostlyTurns, AFewInADecisionComeBeforeOneThatHasFoundAPlace) {
+  SearchedForOnce w;
+  for (std::uint32_t job = 60; job <= 65; ++job) {
+    Workload of = workload(job, 100 + job, 1, kOneDevice);
+    of.tenant = job;
+    of.priority = job == 65 ? 0 : 5;
+    tell(w.state, Submitted{std::move(of)});
+    w.turns.note_failed(w.state, JobId(job), 0);
+  }
+  w.look(Millis(0), {1}, 8 * kCostAtOnce);  // nothing is left for those that were searched for
+  for (int decision = 0; decision < 2; ++decision) {
+    w.turns.refill(Millis(0), {kCostAtOnce, 0});
+    for (std::uint32_t job = 60; job < 65; ++job) EXPECT_FALSE(w.turns.take_turn(w.state, JobId(job))) << job;
+    EXPECT_EQ(ahead_of(w, 65), (JobRows{60, 61, 62, 63}));
+    EXPECT_EQ(ahead_of(w, 65), JobRows{});
+    w.turns.next_turn();
+  }
+}
+
 TEST(CostlyTurns, OfAQueueWithoutAnyBeforeComeFirst) {
   SearchedForOnce w;
   EXPECT_EQ(w.look(Millis(0), {1, 2}), JobRows{1});
@@ -373,6 +392,31 @@ TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
   EXPECT_EQ(engine.put_off_count(), 1u);
   ASSERT_EQ(plan.actions.size(), kMembers);
   for (const Action& action : plan.actions) EXPECT_EQ(std::get<Bind>(action).job, JobId(20u));
+}
+
+/// One of a higher priority that finds no place keeps it from nobody. Jobs 38 and 39 take what the gang was woken for.
+TEST(CostlyTurns, WhatOneThatWasPutOffCannotUseIsForTheOneThatFoundIt) {
+  State s = with_gangs(0, kMembers + 1);
+  for (const QueueId queue : {kOurs, kTheirs})
+    tell(s, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  submit_gang(s, 0, kOurs, 5);
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly({1, 0});
+  EXPECT_TRUE(engine.decide(s, Millis(0)).actions.empty());
+  for (const std::uint32_t job : {0u, 1u, 2u, 3u}) tell(s, Ended{JobId(job)}, Millis(1000));
+  EXPECT_EQ(engine.decide(s, Millis(1000)).examined, 1u);
+  tell(s, Ended{JobId(4u)}, Millis(1000));
+  for (const std::uint32_t job : {38u, 39u, 40u}) {
+    Workload theirs = workload(job, 160 + job, 1, kHalfOfANode);
+    theirs.queue = kTheirs;
+    theirs.priority = job < 40 ? 9 : 0;
+    tell(s, Submitted{std::move(theirs)}, Millis(1000));
+  }
+  const Plan plan = engine.decide(s, Millis(1000));
+  EXPECT_EQ(engine.put_off_count(), 1u);
+  ASSERT_EQ(plan.actions.size(), 3u);
+  EXPECT_EQ(std::get<Bind>(plan.actions.back()).job, JobId(40u));
+  EXPECT_GE(plan.examined, 5u) << "the gang is put off, and searched for when 40 has found a place; then 40 again";
 }
 
 TEST(CostlyTurns, OfGangsThatStartCostNothing) {

@@ -594,5 +594,24 @@ TEST(Victims, AreNoJobsThatHaveWaitedAsLong) {
   EXPECT_TRUE(engine.decide(s, Millis(1000)).actions.empty());
 }
 
+/// In the order of arrival, where the one behind has the higher priority.
+TEST(Victims, AreNoJobsThatTheSamePlanHasStarted) {
+  State s = small_state(1);
+  Engine engine(with_victims(VictimRule::kPriority, "fifo"));
+  tell(s, Submitted{workload(0, 0, 2, kFourDevices)});
+  Workload behind = workload(1, 2, 1, kFourDevices);
+  behind.priority = 5;
+  tell(s, Submitted{std::move(behind)});
+  const Plan plan = engine.decide(s, Millis(0));
+  ASSERT_EQ(plan.actions.size(), 2u);
+  for (const Action& action : plan.actions) EXPECT_TRUE(std::holds_alternative<Bind>(action));
+  ASSERT_EQ(plan.look_again_at, Millis(0)) << "the next one may";
+  const Plan next = engine.decide(s, Millis(0));
+  ASSERT_FALSE(next.actions.empty());
+  const auto* evict = std::get_if<Evict>(&next.actions.front());
+  ASSERT_NE(evict, nullptr);
+  EXPECT_EQ(evict->job, JobId(0u));
+}
+
 }  // namespace
 }  // namespace ashlar

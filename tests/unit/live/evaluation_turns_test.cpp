@@ -91,10 +91,59 @@ TEST_F(ManyVolumes, ThatChangeAreComparedWithWaitingPodsAFewAtATime) {
   int turns = 0;
   for (; tracker.has_unsettled() && turns < 3 * kPods; ++turns) {
     step();
+    see(user("p0", {"p0a", "p0b"}, 9));  // an update meanwhile
     EXPECT_EQ(looked_at(), kPods);
+    EXPECT_EQ(record("p0").phase, PodRecord::Phase::kWaiting);
   }
   EXPECT_GE(turns, kPods / 4);
   EXPECT_LT(turns, 3 * kPods);
+}
+
+/// Single claims of as many requests: these are compared with the volumes, a few at a time.
+TEST_F(ManyVolumes, ThatChangeAreComparedWithAFewRequestsAtATime) {
+  const auto name = [](int i) { return "q" + std::to_string(i); };
+  for (int i = 0; i < kPods; ++i) {
+    PersistentVolumeClaim c = claim(name(i));
+    c.request = 1 + i;
+    see(c);
+    see(user(name(i), {name(i)}, 9));
+  }
+  for (int turn = 0; tracker.has_unsettled() && turn < 3 * kPods; ++turn) step();
+  std::vector<std::uint64_t> before;
+  for (int i = 0; i < kPods; ++i) before.push_back(record(name(i)).volume_terms->hash);
+  see(at(volume("new", "late", 99), "kubernetes.io/hostname", {"n0"}));
+  int turns = 0;
+  for (; tracker.has_unsettled() && turns < 3 * kPods; ++turns) {
+    const std::uint64_t made = tracker.late_choices_made();
+    step();
+    EXPECT_LE(tracker.late_choices_made() - made, 6u) << "two for each request";
+  }
+  EXPECT_GE(turns, kPods / 3);
+  EXPECT_LT(turns, 3 * kPods);
+  for (int i = 0; i < kPods; ++i) EXPECT_NE(record(name(i)).volume_terms->hash, before[i]) << i;
+}
+
+TEST_F(ManyVolumes, KeepWhatAPodThatIsUpdatedMeanwhileAttaches) {
+  see(csi_node("n1", "d", 3));
+  see(of_driver(volume("mine"), "d"));
+  see(bound_claim("mine", "mine"));
+  see(user("r", {"mine"}, 9));
+  step();
+  const DemandId demand = record("r").demand;
+  for (int i = 0; i < kPods; ++i) see(asks_for_two(i, 9));
+  see(user("r", {"mine"}, 9));
+  EXPECT_EQ(record("r").demand, demand);
+}
+
+TEST_F(ManyVolumes, OfMembersOfAGangAreLookedAtInTurnToo) {
+  for (int i = 0; i < kPods; ++i) {
+    Pod of_gang = gang_pod("g", i, kPods + 1, 0);
+    of_gang.volumes = asks_for_two(i).volumes;
+    see(of_gang);
+  }
+  int count = 0;
+  for (int i = 0; i < kPods; ++i) count += is_looked_at("g-" + std::to_string(i)) ? 1 : 0;
+  EXPECT_LE(count, 3);
 }
 
 }  // namespace
