@@ -23,6 +23,25 @@ TEST(EvaluationTurns, NamespacesComeInTurnAndPodsOfOneInOrder) {
   EXPECT_EQ(order, (std::vector<PodSlot>{1, 4, 2, 3, 5, 1}));
 }
 
+/// A slot that was given back is another pod's, perhaps of another namespace.
+TEST(EvaluationTurns, OfAPodThatIsGoneAreNotThoseOfTheNextInItsSlot) {
+  EvaluationTurns turns;
+  const PooledString a("a"), b("b");
+  for (const PodSlot slot : {1u, 2u, 3u}) turns.add(a, slot);
+  turns.forget(1u);
+  turns.forget(2u);
+  turns.add(b, 2u);
+  turns.add(a, 4u);
+  std::vector<PodSlot> order;
+  while (!turns.is_empty()) order.push_back(turns.take());
+  EXPECT_EQ(order, (std::vector<PodSlot>{3, 2, 4}));
+  turns.add(a, 1u);
+  turns.forget(1u);
+  EXPECT_TRUE(turns.is_empty());
+  turns.add(a, 5u);
+  EXPECT_EQ(turns.take(), 5u);
+}
+
 constexpr int kVolumes = 3000, kPods = 20;
 
 class ManyVolumes : public VolumeBench {

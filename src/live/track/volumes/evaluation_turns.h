@@ -3,7 +3,6 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <deque>
 
 #include "kubeclient/pooled_string.h"
@@ -15,14 +14,17 @@ class EvaluationTurns {
  public:
   /// Once, however often it is added before its turn.
   void add(const PooledString& ns, PodSlot slot);
-  /// The next one; there must be one. O(1).
+  /// The next one; there must be one. O(1) each, and of those forgotten.
   PodSlot take();
-  bool is_empty() const { return namespaces_.empty(); }
+  /// The pod is gone: its slot may be that of another one, of whatever namespace.
+  void forget(PodSlot slot) { ns_of_.erase(slot); }
+  bool is_empty() const { return ns_of_.empty(); }
 
  private:
   std::deque<PooledString> namespaces_;  ///< those with pods, each once, the next one first
+  /// Some may be forgotten, or come again in another namespace.
   boost::unordered_flat_map<PooledString, std::deque<PodSlot>, std::hash<PooledString>> pods_;
-  boost::unordered_flat_set<PodSlot> all_;
+  boost::unordered_flat_map<PodSlot, PooledString> ns_of_;
 };
 
 }  // namespace ashlar::kube

@@ -244,6 +244,7 @@ void note_companions(TrackerData& t, PodSlot slot) {
 void touch_companions(TrackerData& t, PodSlot slot) { touch_claims(t, t.pods[slot]); }
 
 void forget_volumes(TrackerData& t, PodSlot slot) {
+  t.evaluation_turns.forget(slot);
   if (!t.pods[slot].volumes) return;
   set_mounted(t, slot, NodeId::none());
   touch_claims(t, t.pods[slot]);
