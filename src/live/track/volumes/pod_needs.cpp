@@ -253,11 +253,13 @@ bool are_too_many_terms(const VolumeOwner& owner, const std::vector<LateClaim>& 
   return sum > kPodTermsMax;
 }
 
-/// "\"data\" (storage class \"fast\")": the first for which there is no volume, and none can be made; empty: none.
-std::string unmet_claim(const VolumeOwner& owner, const std::vector<LateClaim>& claims) {
+/// "\"data\" (storage class \"fast\")": the first for which there is no volume, and none can be made, as far as that
+/// was asked; empty: none.
+std::string unmet_claim(const std::vector<LateClaim>& claims) {
   for (const LateClaim& late : claims) {
-    const auto& alone = owner.late.alone(late);
-    if (alone && *alone && std::ranges::any_of((*alone)->lists, [](const auto& list) { return list.empty(); }))
+    const auto& alone = late.choice->alone;
+    if (!late.choice->is_alone_known || !alone || !*alone) continue;
+    if (std::ranges::any_of((*alone)->lists, [](const auto& list) { return list.empty(); }))
       return quoted(late.claim->name) + " (storage class " + quoted(late.claim->class_name) + ")";
   }
   return {};
@@ -269,7 +271,6 @@ void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& nee
   const std::vector<LateClaim> claims = late_claims(book, owner);
   needs.has_late = !claims.empty();
   if (claims.empty()) return;
-  needs.unmet = unmet_claim(owner, claims);
   const bool is_asked_by_node = do_compete(claims) || are_too_many_terms(owner, claims, terms);
   if (!owner.has_place) add_volume_topics(claims, is_asked_by_node, needs);
   if (is_asked_by_node) return add_nodes(owner, claims, needs, terms, shared);
@@ -319,6 +320,7 @@ VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner) {
   }
   std::shared_ptr<const VolumeTerms> shared;
   add_late(book, owner, needs, terms, shared);
+  if (needs.has_late) needs.unmet = unmet_claim(late_claims(book, owner));
   needs.terms = shared || terms.lists.empty() ? std::move(shared) : terms_of(std::move(terms.lists));
   return needs;
 }
