@@ -373,9 +373,8 @@ TEST(CostlyTurns, PodsWithRulesAboutOthersArePutOffAndOthersAreNot) {
   }
 }
 
-/// The gang of the higher priority has been searched for in vain at that very time, the other one is new.
-TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
-  State s = with_gangs(0, kMembers + 1);
+/// A gang of priority 5 (job 20, kOurs) waits, and was searched for in vain at that very time; now there is a place.
+Engine engine_that_has_searched_in_vain(State& s) {
   for (const QueueId queue : {kOurs, kTheirs})
     tell(s, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
   submit_gang(s, 0, kOurs, 5);
@@ -387,6 +386,13 @@ TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
   EXPECT_TRUE(in_vain.actions.empty());
   EXPECT_EQ(in_vain.examined, 1u);
   tell(s, Ended{JobId(4u)}, Millis(1000));
+  return engine;
+}
+
+/// The gang of the higher priority has been searched for in vain at that very time, the other one is new.
+TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
+  State s = with_gangs(0, kMembers + 1);
+  Engine engine = engine_that_has_searched_in_vain(s);
   submit_gang(s, 1, kTheirs);
   const Plan plan = engine.decide(s, Millis(1000));
   EXPECT_EQ(engine.put_off_count(), 1u);
@@ -397,15 +403,7 @@ TEST(CostlyTurns, WhatAGangOfALowerPriorityFindsIsForOneThatWasPutOff) {
 /// One of a higher priority that finds no place keeps it from nobody. Jobs 38 and 39 take what the gang was woken for.
 TEST(CostlyTurns, WhatOneThatWasPutOffCannotUseIsForTheOneThatFoundIt) {
   State s = with_gangs(0, kMembers + 1);
-  for (const QueueId queue : {kOurs, kTheirs})
-    tell(s, QueueDefined{queue, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
-  submit_gang(s, 0, kOurs, 5);
-  Engine engine(*builtin_profile("ashlar"));
-  engine.limit_costly({1, 0});
-  EXPECT_TRUE(engine.decide(s, Millis(0)).actions.empty());
-  for (const std::uint32_t job : {0u, 1u, 2u, 3u}) tell(s, Ended{JobId(job)}, Millis(1000));
-  EXPECT_EQ(engine.decide(s, Millis(1000)).examined, 1u);
-  tell(s, Ended{JobId(4u)}, Millis(1000));
+  Engine engine = engine_that_has_searched_in_vain(s);
   for (const std::uint32_t job : {38u, 39u, 40u}) {
     Workload theirs = workload(job, 160 + job, 1, kHalfOfANode);
     theirs.queue = kTheirs;

@@ -266,10 +266,8 @@ std::string unmet_claim(const std::vector<LateClaim>& claims) {
 }
 
 /// `shared`: the terms of late claims that are the only thing that the pod needs.
-void add_late(const VolumeBook& book, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
+void add_late(const std::vector<LateClaim>& claims, const VolumeOwner& owner, VolumeNeeds& needs, VolumeTerms& terms,
               std::shared_ptr<const VolumeTerms>& shared) {
-  const std::vector<LateClaim> claims = late_claims(book, owner);
-  needs.has_late = !claims.empty();
   if (claims.empty()) return;
   const bool is_asked_by_node = do_compete(claims) || are_too_many_terms(owner, claims, terms);
   if (!owner.has_place) add_volume_topics(claims, is_asked_by_node, needs);
@@ -319,8 +317,10 @@ VolumeNeeds volume_needs(const VolumeBook& book, const VolumeOwner& owner) {
     return needs;
   }
   std::shared_ptr<const VolumeTerms> shared;
-  add_late(book, owner, needs, terms, shared);
-  if (needs.has_late) needs.unmet = unmet_claim(late_claims(book, owner));
+  const std::vector<LateClaim> claims = late_claims(book, owner);
+  needs.has_late = !claims.empty();
+  add_late(claims, owner, needs, terms, shared);
+  needs.unmet = unmet_claim(claims);
   needs.terms = shared || terms.lists.empty() ? std::move(shared) : terms_of(std::move(terms.lists));
   return needs;
 }
